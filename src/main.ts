@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import { type Env, loadEnv } from './platform/config/env.js';
 import { readSettings, runProgram } from './platform/config/settings.js';
-import { migrateBeside } from './platform/database/migrate-beside.js';
+import { migrateInProcess } from './platform/database/engine/lane-process.js';
 import { outliveOutput } from './platform/telemetry/log.js';
 
 /** The programs beside this one. */
@@ -29,6 +29,6 @@ void runProgram('Rollcall cannot start.', async () => {
 
 /** The application, on a schema that is up to date. */
 async function createApp(env: Env) {
-  const [application] = await Promise.all([import('./create-app.js'), migrateBeside(MIGRATOR)]);
+  const [application] = await Promise.all([import('./create-app.js'), migrateInProcess(MIGRATOR)]);
   return application.createApp(env, LANES);
 }

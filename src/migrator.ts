@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { loadEnv } from './platform/config/env.js';
 import { migrateAtStart } from './platform/database/data-source.js';
-import type { Refusal } from './platform/database/migrate-beside.js';
+import type { Refusal } from './platform/database/engine/lane-process.js';
 import { ENTITIES } from './entities.js';
 
 // The program of the process that looks at the schema before the service starts, and brings it up to date.

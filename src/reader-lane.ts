@@ -2,9 +2,7 @@ import { errorCode } from './platform/common/errors.js';
 import { DatabaseFault } from './platform/database/engine/database-fault.js';
 import { answerAsLane } from './platform/database/engine/lane-process.js';
 import type { ReadError, ReaderCalls } from './platform/database/sqlite/reader-lane.js';
-import { Checkpointer } from './platform/database/sqlite/checkpoints.js';
-import { SqliteConnection } from './platform/database/sqlite/sqlite-connection.js';
-import { openFile } from './platform/database/sqlite/sqlite-file.js';
+import { Checkpointer, SqliteConnection, openFile } from './platform/database/sqlite/sqlite-connection.js';
 
 // The program of the process that reads the file of an embedded database beside the service. It loads only the driver.
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { insertRows } from '../../src/platform/database/engine/bulk.js';
-import { openSnapshot } from '../../src/platform/database/engine/snapshot.js';
+import { openSnapshot } from '../../src/platform/database/engine/whole-database.js';
 import { ImportFilePartEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app/app.js';
 import { TABLES, contentsOf } from '../support/app/backups.js';

@@ -20,7 +20,7 @@ test('no text becomes code', () => {
 
 /** Sends alerts to where the operator's settings say. */
 const ALERTS = 'import/alerts/alert-sender.service.ts';
-const OWN_PROGRAMS = ['platform/database/engine/lane-process.ts', 'platform/database/migrate-beside.ts'];
+const OWN_PROGRAMS = ['platform/database/engine/lane-process.ts'];
 
 test('the only other programs that run are those of the service itself and NOTIFY_COMMAND, without a shell', () => {
   expect(filesWith(/node:child_process|node:worker_threads/)).toEqual([ALERTS, ...OWN_PROGRAMS]);

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Checkpointer } from '../../src/platform/database/sqlite/checkpoints.js';
 import { isBusy } from '../../src/platform/database/engine/database-fault.js';
-import { SqliteConnection } from '../../src/platform/database/sqlite/sqlite-connection.js';
+import { Checkpointer, SqliteConnection } from '../../src/platform/database/sqlite/sqlite-connection.js';
 
 /**
  * `npm run bench:checkpoints [-- MINUTES]` (60): four processes commit to one file and write its log back as fast as they

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { tableOf } from '../../platform/database/engine/bulk.js';
-import type { TableColumns } from '../../platform/database/engine/snapshot.js';
+import type { TableColumns } from '../../platform/database/engine/whole-database.js';
 
 /**
  * A backup is gzip of lines of JSON (ADR 29): the header; for each table `{"table": name}` and its rows, each a list of

@@ -1,6 +1,11 @@
 import type { DatabaseSettings } from '../../platform/database/engine/connection-options.js';
-import { type Refill, openRefill } from '../../platform/database/engine/refill.js';
-import { type Snapshot, type TableColumns, openSnapshot } from '../../platform/database/engine/snapshot.js';
+import {
+  type RestoreTransaction,
+  type Snapshot,
+  type TableColumns,
+  openRestore,
+  openSnapshot,
+} from '../../platform/database/engine/whole-database.js';
 import type { Dialect } from '../../platform/database/engine/sql.js';
 import type { BackupReader } from './read-backup.js';
 
@@ -23,28 +28,28 @@ export async function restoreBackup(
   tables: readonly TableColumns[],
   progress: (rows: number) => void,
 ): Promise<Checked[]> {
-  const refill = await openRefill(settings);
+  const restore = await openRestore(settings);
   try {
-    for (const { name } of tables) await refill.empty(name);
+    for (const { name } of tables) await restore.empty(name);
     let written = 0;
     for await (const { table, rows } of backup.rows()) {
-      await refill.insert(table, rows);
+      await restore.insert(table, rows);
       progress((written += rows.length));
     }
-    await assertCounts(refill, backup);
+    await assertCounts(restore, backup);
     const checked: Checked[] = [];
-    for (const { name, sql } of checksOf(refill.dialect))
-      checked.push({ name, found: await refill.number(sql) });
-    await refill.commit();
+    for (const { name, sql } of checksOf(restore.dialect))
+      checked.push({ name, found: await restore.number(sql) });
+    await restore.commit();
     return checked;
   } finally {
-    await refill.close();
+    await restore.close();
   }
 }
 
-async function assertCounts(refill: Refill, { header }: BackupReader): Promise<void> {
+async function assertCounts(restore: RestoreTransaction, { header }: BackupReader): Promise<void> {
   for (const { name, rows } of header.tables) {
-    const found = await refill.number(`SELECT COUNT(*) FROM ${name}`);
+    const found = await restore.number(`SELECT COUNT(*) FROM ${name}`);
     if (found !== rows)
       throw new Error(`The table ${name} has ${found} rows after the restore, not ${rows}.`);
   }

@@ -4,7 +4,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Snapshot } from '../../platform/database/engine/snapshot.js';
+import type { Snapshot } from '../../platform/database/engine/whole-database.js';
 import { type BackupHeader, sealOf } from './backup-format.js';
 
 /** Text compresses to a quarter at this level; the best level takes four times as long for a tenth less. */

@@ -1,15 +1,42 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
 import { chooseSession } from './mysql/host-choice.js';
 import { endSession } from './mysql/session.js';
-import { TypeormDriver, makeFolderOf } from './sqlite/sqlite-file.js';
+import { makeFolderOf, openFile, withResultCode } from './sqlite/sqlite-connection.js';
 import { assertOurs, findExecutedMigrations, hasPendingMigrations, migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 const PENDING =
   'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.';
+
+/** An open file as TypeORM uses it: with the methods of better-sqlite3, which is the type that TypeORM knows. */
+class TypeormDriver {
+  private readonly connection: DatabaseSync;
+
+  constructor(file: string) {
+    this.connection = openFile(file);
+  }
+
+  prepare(sql: string) {
+    const statement = withResultCode(() => this.connection.prepare(sql));
+    return {
+      reader: statement.columns().length > 0,
+      all: (...params: SQLInputValue[]) => withResultCode(() => statement.all(...params)),
+      run: (...params: SQLInputValue[]) => withResultCode(() => statement.run(...params)),
+    };
+  }
+
+  pragma(text: string) {
+    return this.prepare(`PRAGMA ${text}`).all();
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+}
 
 /** The tables of the features: entity classes, named by the composition root, which alone knows every feature. */
 export type Entities = readonly (new () => object)[];

@@ -5,7 +5,7 @@ import { isDbTime, now } from '../../../src/platform/common/time.js';
 import { isUuid } from '../../../src/platform/common/uuid.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
-import { multiRow } from '../../../src/platform/database/engine/multi-row.js';
+import { multiRow } from '../../../src/platform/database/mysql/mysql-insert.js';
 import {
   type InsertStatement,
   type Sql,

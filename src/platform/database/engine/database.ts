@@ -1,8 +1,7 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
-import { Checkpointer } from '../sqlite/checkpoints.js';
 import { ReaderLane } from '../sqlite/reader-lane.js';
 import type { Engine, Sql } from './sql.js';
-import { SqliteConnection } from '../sqlite/sqlite-connection.js';
+import { Checkpointer, SqliteConnection } from '../sqlite/sqlite-connection.js';
 import { SqliteEngine } from '../sqlite/sqlite.engine.js';
 import { WriteLock } from '../sqlite/write-lock.js';
 

@@ -1,8 +1,13 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import { relayOutput } from './lane-output.js';
+import type { Readable } from 'node:stream';
+import { isObject } from '../../common/json.js';
+
+/** Characters of a line that are kept until its end is read. What is longer is no line of the log, and is dropped. */
+const MAX_LINE = 64 * 1024;
 
 /** How long a lane stays without work. */
 const IDLE_MILLIS = 60_000;
@@ -19,8 +24,7 @@ const MOST_UNANSWERED_AT_START = 30;
 const ONE_ARENA = '1';
 
 /** The flags of Node.js that a process beside this one is started with, too. */
-export const ownFlags = (): string[] =>
-  process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
+const ownFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
 
 /** A lane ended before it answered. */
 export class LaneEnded extends Error {
@@ -203,3 +207,96 @@ export function answerAsLane<Calls extends object, Answers extends LaneCalls>(
     eventNames,
   });
 }
+
+/**
+ * What a process beside this one prints, through pipes of its own: Node.js makes streams that two processes share blocking
+ * when one of them starts or ends, and the log of the service would wait for its reader from then on.
+ * @param printed takes whole lines of standard output. Standard error goes to that of
+ * this process.
+ * @returns when all of it is read. The event `close` of a child does not say so: with a channel it may never come.
+ */
+async function relayOutput(
+  { stdout, stderr }: { stdout: Readable | null; stderr: Readable | null },
+  printed: (lines: string) => void,
+): Promise<void> {
+  await Promise.all([
+    stdout && relay(stdout, printed),
+    stderr && relay(stderr, (lines) => void process.stderr.write(lines)),
+  ]);
+}
+
+function relay(stream: Readable, take: (lines: string) => void): Promise<void> {
+  if (stream instanceof Socket) stream.unref(); // it does not keep this process alive
+  const lines = new WholeLines();
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const whole = lines.add(text);
+    if (whole !== '') take(whole);
+  });
+  stream.on('end', () => {
+    const rest = lines.end();
+    if (rest !== '') take(rest);
+  });
+  stream.on('error', () => undefined); // the end of the process is reported elsewhere
+  return new Promise((resolve) => void stream.once('close', resolve));
+}
+
+/** Cuts what arrives in pieces into whole lines. */
+export class WholeLines {
+  private rest = '';
+  private isTooLong = false;
+
+  /** @returns the lines that end in this piece, each with its end. */
+  add(text: string): string {
+    const end = text.lastIndexOf('\n') + 1;
+    if (end === 0) {
+      this.keep(text);
+      return '';
+    }
+    const begun = this.isTooLong ? text.slice(text.indexOf('\n') + 1, end) : this.rest + text.slice(0, end);
+    this.rest = '';
+    this.isTooLong = false;
+    this.keep(text.slice(end));
+    return begun;
+  }
+
+  /** @returns the last line where it has no end, with one. */
+  end(): string {
+    return this.rest === '' ? '' : `${this.rest}\n`;
+  }
+
+  private keep(text: string): void {
+    this.isTooLong ||= this.rest.length + text.length > MAX_LINE;
+    this.rest = this.isTooLong ? '' : this.rest + text;
+  }
+}
+
+/** Why the schema cannot be used, as the process that looks at it reports it. */
+export interface Refusal {
+  refusal: string;
+}
+
+/**
+ * Runs `migrateAtStart` in a separate process: the service uses TypeORM for nothing else, and would keep its code and
+ * tables in memory for as long as it runs.
+ * @throws Error with the message of `migrateAtStart`, or how the process has ended.
+ */
+export async function migrateInProcess(program: string): Promise<void> {
+  // Not the streams of this process: Node.js would make them blocking when the child ends, and so the log of the service.
+  const child = fork(program, { execArgv: ownFlags(), stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk));
+  let refusal: string | undefined;
+  child.on('message', (message: unknown) => {
+    if (isRefusal(message)) ({ refusal } = message);
+  });
+  // What it has sent is read before its channel is closed.
+  const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
+    (number | string | null)[],
+    unknown,
+  ];
+  if (code === 0) return;
+  throw new Error(refusal ?? `The process that migrates the database ended with ${String(signal ?? code)}.`);
+}
+
+const isRefusal = (message: unknown): message is Refusal =>
+  isObject(message) && typeof message['refusal'] === 'string';

@@ -11,8 +11,7 @@ import {
 } from 'mysql2';
 import { isObject } from '../../common/json.js';
 import { toDatabaseError } from '../engine/database-fault.js';
-import { multiRow } from '../engine/multi-row.js';
-import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
+import { PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
 
 /** No statement of ours takes so long on a database that works. */
 const STATEMENT_MILLIS = 15_000;
@@ -103,14 +102,6 @@ export function runPatiently<T extends Result>(connection: Connection, sql: stri
 export async function numberOf(connection: Connection, sql: string): Promise<number> {
   const [row] = await runPatiently<RowDataPacket[]>(connection, sql);
   return Number(Object.values(row ?? {})[0] ?? 0);
-}
-
-export async function insertAll(
-  connection: Connection,
-  statement: InsertStatement,
-  rows: readonly SqlValue[][],
-): Promise<void> {
-  for (const { sql, params } of multiRow(statement, rows)) await sent(connection, sql, params);
 }
 
 /** Prepared statements leave out a fraction of zero; a time has one form (`common/time.ts`). */

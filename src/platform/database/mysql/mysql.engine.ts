@@ -2,13 +2,12 @@ import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import { DatabaseFault, ofChange, ofCommit } from '../engine/database-fault.js';
 import { NoWriterError } from './host-choice.js';
 import type { MysqlPool } from './mysql-pool.js';
-import { loadAll } from './mysql-load.js';
+import { insertAll } from './mysql-insert.js';
 import {
   type Reject,
   type Result,
   type Rows,
   breakConnection,
-  insertAll,
   killStatement,
   send,
   sent,
@@ -144,10 +143,7 @@ export class MysqlEngine implements Engine {
         (await sent<Rows<T>>(connection, sql, params).catch(judge))[0],
       execute: async (sql, params = []) =>
         (await sent<ResultSetHeader>(connection, sql, params).catch(judge)).affectedRows,
-      insert: async (statement, rows) => {
-        const loaded = await loadAll(connection, statement, rows).catch(judge);
-        if (!loaded) await insertAll(connection, statement, rows).catch(judge);
-      },
+      insert: (statement, rows) => insertAll(connection, statement, rows).catch(judge),
       commit: async () => {
         if (!this.pool.isBroken(connection)) return end('COMMIT', ofCommit);
         ended = true;

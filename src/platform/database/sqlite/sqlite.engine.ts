@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Checkpointer, Checkpoints } from './checkpoints.js';
 import { isBusy } from '../engine/database-fault.js';
 import type { Reader } from './reader-lane.js';
 import {
@@ -11,11 +10,20 @@ import {
   type Writability,
   assertBindable,
 } from '../engine/sql.js';
-import { type SqliteConnection, toRow } from './sqlite-connection.js';
+import { type Checkpointer, type SqliteConnection, toRow } from './sqlite-connection.js';
 import type { Release } from '../../common/fair-semaphore.js';
 import type { WriteLock } from './write-lock.js';
 
 type Params = readonly SqlValue[];
+
+/** Pages of the log at which it is written back: 8 MiB, which take some milliseconds. */
+const LOG_PAGES = 2048;
+
+/** Counts of a log: its pages, and those of them that are written back. The log begins anew once both are equal. */
+interface LogSize {
+  log: number;
+  checkpointed: number;
+}
 
 /** How long a statement is tried while another program has the lock. */
 const PATIENCE_MILLIS = 5000;
@@ -31,7 +39,9 @@ const PAUSE_MILLIS = 2;
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private open: Promise<void> | undefined;
-  private readonly checkpoints: Checkpoints;
+  /** Pages of the log at which it is written back next. */
+  private due = LOG_PAGES;
+  private isWritingBack = false;
 
   /**
    * @param checkpointer writes the log back where there is no reader.
@@ -44,11 +54,7 @@ export class SqliteEngine implements Engine {
     private readonly checkpointer?: Checkpointer,
     private readonly reader?: Reader,
     private readonly stoppable = reader,
-  ) {
-    this.checkpoints = new Checkpoints(connection, () =>
-      reader ? reader.writeBack(lock) : lock.run(async () => checkpointer?.writeBack() ?? false),
-    );
-  }
+  ) {}
 
   /** Leaves everything in the one file, ready to be copied: SQLite writes the log back when its last connection closes. */
   async close(): Promise<void> {
@@ -88,7 +94,7 @@ export class SqliteEngine implements Engine {
     return this.locked((release) => {
       const changes = this.connection.run(sql, params);
       release();
-      this.checkpoints.committed();
+      this.checkLog();
       return changes;
     });
   }
@@ -140,7 +146,7 @@ export class SqliteEngine implements Engine {
         end(() => {
           this.commitOrRollback();
         });
-        this.checkpoints.committed();
+        this.checkLog();
       },
       rollback: async () => {
         if (ended) return;
@@ -149,6 +155,35 @@ export class SqliteEngine implements Engine {
         });
       },
     };
+  }
+
+  /**
+   * Looks at the log after a commit, which costs a microsecond. SQLite would write it back inside of a COMMIT. Here that is
+   * done in another process where there is one, in the write lock, for which the writers of this service wait.
+   */
+  private checkLog(): void {
+    if (this.isWritingBack || this.logPages() < this.due) return;
+    this.isWritingBack = true;
+    this.writeBack()
+      .catch(() => undefined) // the next commit finds the log due again
+      .finally(() => {
+        this.isWritingBack = false;
+      });
+  }
+
+  private async writeBack(): Promise<void> {
+    const { lock, reader, checkpointer } = this;
+    const isDone = await (reader
+      ? reader.writeBack(lock)
+      : lock.run(async () => checkpointer?.writeBack() ?? false));
+    // Pages that a reader still needs stay in the log. The next attempt follows after another 8 MiB.
+    if (isDone) this.due = this.logPages() + LOG_PAGES;
+  }
+
+  /** Pages that are not written back. NOOP takes no lock and changes nothing. */
+  private logPages(): number {
+    const { log, checkpointed } = this.connection.first('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
+    return log - checkpointed;
   }
 
   private commitOrRollback(): void {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { multiRow } from '../../src/platform/database/engine/multi-row.js';
+import { multiRow } from '../../src/platform/database/mysql/mysql-insert.js';
 import { PREPARED_LENGTH } from '../../src/platform/database/engine/sql.js';
 
 const INSERT = { head: 'INSERT INTO notes (id, note) VALUES ', columns: 2, tail: '' };

@@ -2,9 +2,12 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Checkpointer } from '../../src/platform/database/sqlite/checkpoints.js';
-import { SqliteConnection } from '../../src/platform/database/sqlite/sqlite-connection.js';
-import { assertSound, openFile } from '../../src/platform/database/sqlite/sqlite-file.js';
+import {
+  Checkpointer,
+  SqliteConnection,
+  assertSound,
+  openFile,
+} from '../../src/platform/database/sqlite/sqlite-connection.js';
 
 let folder: string;
 let file: string;
