@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
-import { validationFailed } from '../platform/common/errors.js';
+import { type FieldError, validationFailed } from '../platform/common/errors.js';
 import type { Sql } from '../platform/database/engine/sql.js';
+import { UserSettings } from '../users/rules/user-settings.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
-import { GroupRoles } from './group-roles.service.js';
+import { toProblem } from '../users/set-rules/failure.js';
+import { UserWriter } from '../users/writer/user-writer.service.js';
 import { GroupRepository } from './group.repository.js';
 import type { Group } from './group.js';
 import type { MemberChange } from './member-change.js';
@@ -26,7 +28,8 @@ export class GroupMembers {
   constructor(
     private readonly repository: GroupRepository,
     private readonly directory: UserDirectory,
-    private readonly roles: GroupRoles,
+    private readonly writer: UserWriter,
+    private readonly settings: UserSettings,
   ) {}
 
   /** As `GroupRepository.allMembers`. */
@@ -75,22 +78,46 @@ export class GroupMembers {
       await this.repository.removeMembers(tx, group.uuid, part);
     }
     if (group.roles.length === 0) return;
-    for await (const part of inTurns([...come, ...gone])) await this.settle(tx, part, 'members', caller);
+    for await (const part of inTurns([...come, ...gone])) await this.giveRoles(tx, part, 'members', caller);
   }
 
   /** Gives all members the roles that the group has now. */
   async settleAll(tx: Sql, group: string, caller: Caller): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined;) {
       const part = await this.repository.members(group, after, AT_ONCE, tx);
-      await this.settle(tx, part, 'roles', caller);
+      await this.giveRoles(tx, part, 'roles', caller);
       after = part.at(-1);
       await setImmediate(); // as in `inTurns`
     }
   }
 
-  private async settle(tx: Sql, users: readonly string[], field: string, caller: Caller): Promise<void> {
+  /**
+   * Gives users the roles of all their groups, in addition to their own (ADR 25). Users who have them already are not written.
+   * @param users some hundreds, whose other groups stay as they are
+   * @param field the changed field, for the error: `members` or `roles`
+   * @throws ProblemError `validation_failed` naming users who may not hold such roles; errors of the user writer
+   */
+  private async giveRoles(tx: Sql, users: readonly string[], field: string, caller: Caller): Promise<void> {
     const held = await this.directory.hold(tx, users);
-    if (held.length > 0) await this.roles.settle(tx, held, field, caller);
+    if (held.length === 0) return;
+    const unions = new Map(held.map((user) => [user, new Set<string>()]));
+    for (const { user, roles } of await this.repository.rolesByGroups(tx, held))
+      for (const role of roles) unions.get(user)?.add(role);
+    const changes = [...unions].map(([uuid, roles]) => ({
+      kind: 'update' as const,
+      uuid,
+      patch: { group_roles: this.settings.roles.sort([...roles]) },
+    }));
+    const outcomes = await this.writer.apply(tx, changes, caller);
+    const errors: FieldError[] = [];
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.outcome !== 'error') continue;
+      const broken = outcome.failures.find(({ code }) => code === 'exclusive_roles');
+      if (!broken) throw toProblem(outcome.failures);
+      const message = `would break a rule of user ${held[index] ?? ''}: ${broken.field} ${broken.message}`;
+      errors.push({ field, code: 'exclusive_roles', message });
+    }
+    if (errors.length > 0) throw validationFailed(errors);
   }
 
   /** Which of these users are members. */

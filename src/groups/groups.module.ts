@@ -4,7 +4,6 @@ import { AuditModule } from '../audit/audit.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { GroupMembers } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
-import { GroupRoles } from './group-roles.service.js';
 import { GroupSearch } from './group-search.service.js';
 import { GroupWriter } from './group-writer.service.js';
 import { GroupsController } from './groups.controller.js';
@@ -13,8 +12,8 @@ import { GroupsService } from './groups.service.js';
 @Module({
   imports: [AuditModule, UsersModule],
   controllers: [GroupsController],
-  providers: [GroupsService, GroupSearch, GroupWriter, GroupMembers, GroupRoles, GroupRepository],
-  exports: [GroupsService, GroupSearch, GroupMembers, GroupWriter],
+  providers: [GroupsService, GroupSearch, GroupWriter, GroupMembers, GroupRepository],
+  exports: [GroupsService, GroupSearch, GroupMembers],
 })
 export class GroupsModule {
   constructor(names: AuditNames) {
