@@ -5,7 +5,7 @@ import { type FieldError, validationFailed } from '../platform/common/errors.js'
 import type { Sql } from '../platform/database/engine/sql.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
-import { toProblem } from '../users/set-rules/failure.js';
+import { toProblem } from '../users/rules/failure.js';
 import { UserWriter } from '../users/writer/user-writer.service.js';
 import { GroupRepository } from './group.repository.js';
 import type { Group } from './group.js';

@@ -3,25 +3,23 @@ import type { Actor } from '../access/actor.js';
 import { hasScope, insufficientScope } from '../access/policy.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { Resources } from './discovery/resources.js';
-import { ScimGroupView } from './groups/scim-group-view.service.js';
+import { ScimGroupList } from './groups/scim-group-list.service.js';
 import type { ScimObject } from './protocol/attribute.js';
-import { type ListQuery, listResponse, readListQuery } from './protocol/list.js';
-import { type ListParameters, ScimUserList } from './users/scim-user-list.service.js';
-import { ScimUserView } from './users/scim-user-view.service.js';
+import {
+  type ListParameters,
+  type ListQuery,
+  type ResourcePage,
+  listResponse,
+  readListQuery,
+} from './protocol/list.js';
+import { ScimUserList } from './users/scim-user-list.service.js';
 
-/** A part of a page, of one type of resource. */
-interface Part {
-  resources: readonly ScimObject[];
-  total: number | undefined;
-  next: string | undefined;
-}
+/** Reads the part of a page that has resources of one type. */
+type ReadPart = (query: Partial<Pick<ListQuery, 'startIndex' | 'count' | 'cursor'>>) => Promise<ResourcePage>;
 
-type ReadPart = (query: Partial<Pick<ListQuery, 'startIndex' | 'count' | 'cursor'>>) => Promise<Part>;
+const NOTHING: ResourcePage = { resources: [], total: 0, next: undefined };
 
-const NOTHING: Part = { resources: [], total: 0, next: undefined };
-const none: ReadPart = async () => NOTHING;
-
-/** Cursors say which type they walk. */
+/** The first letter of a cursor names the type of the next page. */
 const [OF_USERS, OF_GROUPS] = ['u', 'g'];
 
 /** Searches over all types of resource (RFC 7644, section 3.4.3): users, then groups, as far as the key may read them. */
@@ -29,8 +27,7 @@ const [OF_USERS, OF_GROUPS] = ['u', 'g'];
 export class ScimSearch {
   constructor(
     private readonly users: ScimUserList,
-    private readonly userView: ScimUserView,
-    private readonly groups: ScimGroupView,
+    private readonly groups: ScimGroupList,
     private readonly resources: Resources,
   ) {}
 
@@ -41,23 +38,12 @@ export class ScimSearch {
     if (!seesUsers && !seesGroups) throw insufficientScope('users:read');
     const query = readListQuery(parameters, user, [group]);
     const ofGroups = readListQuery(parameters, group, [user]);
-    const users: ReadPart = async (place) => this.usersOf({ ...query, ...place }, actor, departure);
-    const groups: ReadPart = async (place) => this.groupsOf({ ...ofGroups, ...place }, actor);
-    const [first, second] = [seesUsers ? users : none, seesGroups ? groups : none];
-    return query.cursor === undefined
-      ? byIndex(query, first, second)
-      : byCursor(query, query.cursor, first, second);
-  }
-
-  private async usersOf(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<Part> {
-    const { users, total, next } = await this.users.page(query, actor, departure);
-    const resources = await this.userView.all(users, query.projection);
-    return { resources, total, next };
-  }
-
-  private async groupsOf(query: ListQuery, actor: Actor): Promise<Part> {
-    const { groups, total, next } = await this.groups.page(query, actor);
-    return { resources: groups, total, next };
+    const users: ReadPart = async (place) =>
+      seesUsers ? this.users.page({ ...query, ...place }, actor, departure) : NOTHING;
+    const groups: ReadPart = async (place) =>
+      seesGroups ? this.groups.page({ ...ofGroups, ...place }, actor) : NOTHING;
+    const read = query.cursor === undefined ? byIndex : byCursor;
+    return listResponse(query, await read(query, users, groups));
   }
 }
 
@@ -65,24 +51,23 @@ async function byIndex(
   { startIndex, count }: ListQuery,
   users: ReadPart,
   groups: ReadPart,
-): Promise<ScimObject> {
+): Promise<ResourcePage> {
   const first = await users({});
   const before = first.total ?? 0;
   const place = { startIndex: Math.max(1, startIndex - before), count: count - first.resources.length };
   const second = await groups(place);
-  return listResponse({
+  return {
     resources: [...first.resources, ...second.resources],
-    totalResults: before + (second.total ?? 0),
-    startIndex,
-  });
+    total: before + (second.total ?? 0),
+    next: undefined,
+  };
 }
 
 async function byCursor(
-  { count }: ListQuery,
-  cursor: string,
+  { count, cursor = '' }: ListQuery,
   users: ReadPart,
   groups: ReadPart,
-): Promise<ScimObject> {
+): Promise<ResourcePage> {
   const [type, place] = [cursor.slice(0, 1), cursor.slice(1)];
   if (type === OF_GROUPS) return page(await groups({ cursor: place }), OF_GROUPS);
   if (type !== '' && type !== OF_USERS)
@@ -98,5 +83,8 @@ async function byCursor(
   return page({ ...first, next: resources.length > 0 ? '' : undefined }, OF_GROUPS);
 }
 
-const page = ({ resources, next }: Part, type = ''): ScimObject =>
-  listResponse({ resources, ...(next !== undefined && { nextCursor: `${type}${next}` }) });
+const page = ({ resources, next }: ResourcePage, type = ''): ResourcePage => ({
+  resources,
+  total: undefined,
+  next: next === undefined ? undefined : `${type}${next}`,
+});

@@ -9,7 +9,7 @@ import { BulkSets } from './bulk/bulk-sets.service.js';
 import { DiscoveryController, MeController } from './discovery/discovery.controller.js';
 import { Resources } from './discovery/resources.js';
 import { GroupsModule } from '../groups/groups.module.js';
-import { ScimGroupSearch } from './groups/scim-group-search.service.js';
+import { ScimGroupList } from './groups/scim-group-list.service.js';
 import { ScimGroupView } from './groups/scim-group-view.service.js';
 import { ScimGroupsController } from './groups/scim-groups.controller.js';
 import { ScimGroups } from './groups/scim-groups.service.js';
@@ -43,7 +43,7 @@ import { ScimUsers } from './users/scim-users.service.js';
     ScimUserView,
     ScimSearch,
     ScimGroups,
-    ScimGroupSearch,
+    ScimGroupList,
     ScimGroupView,
     BulkRun,
     BulkSets,

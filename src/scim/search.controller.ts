@@ -9,10 +9,9 @@ import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { ScimController } from './http/scim-format.js';
 import { ScimListDto, buildListDocs } from './http/scim.docs.js';
 import type { ScimObject } from './protocol/attribute.js';
-import { MAX_COUNT } from './protocol/list.js';
+import { type ListParameters, MAX_COUNT } from './protocol/list.js';
 import { SEARCH_MESSAGE } from './protocol/urns.js';
 import { ScimSearch } from './scim-search.service.js';
-import type { ListParameters } from './users/scim-user-list.service.js';
 
 class ResourceListDto extends ScimListDto {
   @ApiProperty({

@@ -140,7 +140,7 @@ export class BulkRun {
     if (method === 'POST') return this.groups.create(data, caller);
     if (method === 'PUT') return this.groups.replace(id, data, caller, versions);
     if (method === 'PATCH') return this.groups.patch(id, data, caller, versions);
-    await this.groups.delete(id, versions, caller);
+    await this.groups.delete(id, caller, versions);
     return undefined;
   }
 }

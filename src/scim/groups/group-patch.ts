@@ -1,75 +1,72 @@
+import { setImmediate } from 'node:timers/promises';
+import type { GroupMembers } from '../../groups/group-members.service.js';
+import { MemberChange } from '../../groups/member-change.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import type { Attribute } from '../protocol/attribute.js';
-import { namedValues } from '../protocol/filter-match.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
+import { elementMatcher, namedValues } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
 import type { PatchStep } from '../protocol/read-patch.js';
 import { valuesOf } from './group.mapping.js';
-import { MemberChange } from '../../groups/member-change.js';
-
-/** The steps of a PATCH: those of members, which are made without a look at the members that stay, and the others. */
-export interface GroupSteps {
-  ofMembers: readonly PatchStep[];
-  others: readonly PatchStep[];
-}
-
-export function separated(steps: readonly PatchStep[], members: Attribute | undefined): GroupSteps {
-  const isOfMembers = ({ target }: PatchStep): boolean => target.attribute === members;
-  return { ofMembers: steps.filter(isOfMembers), others: steps.filter((step) => !isOfMembers(step)) };
-}
-
-/** What a filter in a path needs to know of the members that a group has. */
-export interface KnownMembers {
-  /** Which of these ids are members. */
-  among(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Those of the members, and of `more`, that a filter of elements chooses. @throws ProblemError `too_many`. */
-  chosen(filter: Filter, more: ReadonlySet<string>): Promise<readonly string[]>;
-}
 
 /**
- * The steps in their order. Members are looked up only for a filter: by key for `value eq "…"`, all of them for any other.
- * @throws ProblemError `no_target`; what `known` throws.
+ * Applies the steps of a PATCH on `members`, in their order. Members are looked up only for a filter: by key for
+ * `value eq "…"`, all of them for any other.
  */
-export async function memberChange(steps: readonly PatchStep[], known: KnownMembers): Promise<MemberChange> {
-  const change = new MemberChange();
-  for (const { op, target, value } of steps) {
-    const ids = valuesOf(value);
-    const { filter } = target;
-    if (filter) await applyChosen(change, op, ids, filter, known);
-    else if (op === 'add') change.add(ids);
-    else if (op === 'replace') change.replace(ids);
-    else if (value === undefined) change.replace([]);
-    else change.remove(ids);
-  }
-  return change;
-}
+export class MemberPatch {
+  private readonly change = new MemberChange();
+  private seen = 0;
 
-/** A member is an id and nothing more: to replace it is to put others in its place. */
-async function applyChosen(
-  change: MemberChange,
-  op: PatchStep['op'],
-  ids: readonly string[],
-  filter: Filter,
-  known: KnownMembers,
-): Promise<void> {
-  const named = namedValues(filter)?.map((id) => id.toLowerCase());
-  if (op === 'remove' && named) {
-    change.remove(named);
-    return;
-  }
-  const chosen = named ? await membersAmong(change, named, known) : await known.chosen(filter, change.added);
-  const there = chosen.filter((id) => change.keeps(id));
-  if (op !== 'remove' && there.length === 0)
-    throw new ProblemError('no_target', 'No element of members satisfies the filter of the path.');
-  if (op !== 'add') change.remove(there);
-  change.add(ids);
-}
+  /** @param limit members that all filters of the PATCH together look at */
+  constructor(
+    private readonly members: GroupMembers,
+    private readonly tx: Sql,
+    private readonly group: string,
+    private readonly limit: number,
+  ) {}
 
-/** Those who are members, or become members by the steps before. */
-async function membersAmong(
-  change: MemberChange,
-  ids: readonly string[],
-  known: KnownMembers,
-): Promise<string[]> {
-  const members = await known.among(ids);
-  return ids.filter((id) => members.has(id) || change.added.has(id));
+  /** @throws ProblemError `no_target`; `too_many` */
+  async apply(steps: readonly PatchStep[]): Promise<MemberChange> {
+    for (const { op, target, value } of steps) {
+      const ids = valuesOf(value);
+      if (target.filter) await this.applyChosen(op, ids, target.filter);
+      else if (op === 'add') this.change.add(ids);
+      else if (op === 'replace' || value === undefined) this.change.replace(ids);
+      else this.change.remove(ids);
+    }
+    return this.change;
+  }
+
+  /** A member is an id and nothing more, so that other ids replace it. */
+  private async applyChosen(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
+    const named = namedValues(filter)?.map((id) => id.toLowerCase());
+    if (op === 'remove' && named) {
+      this.change.remove(named);
+      return;
+    }
+    const chosen = named ? await this.membersAmong(named) : await this.choose(filter);
+    const there = chosen.filter((id) => this.change.keeps(id));
+    if (op !== 'remove' && there.length === 0)
+      throw new ProblemError('no_target', 'No element of members satisfies the filter of the path.');
+    if (op !== 'add') this.change.remove(there);
+    this.change.add(ids);
+  }
+
+  /** Returns the ids of users who are members, or become members by the steps before. */
+  private async membersAmong(ids: readonly string[]): Promise<string[]> {
+    const members = await this.members.among(this.tx, this.group, ids);
+    return ids.filter((id) => members.has(id) || this.change.added.has(id));
+  }
+
+  private async choose(filter: Filter): Promise<string[]> {
+    const left = this.limit - this.seen;
+    const members = await this.members.all(this.group, this.tx, left + 1);
+    this.seen += members.length + this.change.added.size;
+    if (this.seen > this.limit) {
+      const detail = `The filters look at more than ${this.limit} members: name them with value eq.`;
+      throw new ProblemError('too_many', detail);
+    }
+    await setImmediate(); // other requests run in between: SQLite works in this thread
+    const isChosen = elementMatcher(filter);
+    return [...members, ...this.change.added].filter((value) => isChosen({ value }));
+  }
 }

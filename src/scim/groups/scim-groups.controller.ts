@@ -10,7 +10,9 @@ import { ScimController } from '../http/scim-format.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
 import type { Group } from '../../groups/group.js';
-import { type GroupViewParameters, ScimGroupView } from './scim-group-view.service.js';
+import type { ListParameters } from '../protocol/list.js';
+import { ScimGroupList } from './scim-group-list.service.js';
+import { ScimGroupView } from './scim-group-view.service.js';
 import { DocGroup, JANE, JOHN } from './scim-groups.docs.js';
 import { ScimGroups } from './scim-groups.service.js';
 
@@ -20,6 +22,7 @@ const BODY = { body: SCIM_GROUP_BODY, anyQuery: true } as const;
 export class ScimGroupsController {
   constructor(
     private readonly groups: ScimGroups,
+    private readonly lists: ScimGroupList,
     private readonly view: ScimGroupView,
   ) {}
 
@@ -33,11 +36,8 @@ export class ScimGroupsController {
   )
   @Requires('groups.read')
   @Accepts({ anyQuery: true })
-  async list(
-    @CheckedQuery() query: GroupViewParameters,
-    @CurrentCaller() caller: Caller,
-  ): Promise<ScimObject> {
-    return this.view.list(query, caller.actor);
+  async list(@CheckedQuery() query: ListParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
+    return this.lists.list(query, caller.actor);
   }
 
   @Post('.search')
@@ -51,8 +51,8 @@ export class ScimGroupsController {
   @HttpCode(200)
   @Requires('groups.read')
   @Accepts(BODY)
-  async search(@Body() body: GroupViewParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
-    return this.view.list(body, caller.actor);
+  async search(@Body() body: ListParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
+    return this.lists.list(body, caller.actor);
   }
 
   @Post()
@@ -68,7 +68,7 @@ export class ScimGroupsController {
   @Accepts(BODY)
   async create(
     @Body() body: object,
-    @CheckedQuery() query: GroupViewParameters,
+    @CheckedQuery() query: ListParameters,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
@@ -84,7 +84,7 @@ export class ScimGroupsController {
   @Accepts({ anyQuery: true })
   async get(
     @Param('id') id: string,
-    @CheckedQuery() query: GroupViewParameters,
+    @CheckedQuery() query: ListParameters,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -109,7 +109,7 @@ export class ScimGroupsController {
   async replace(
     @Param('id') id: string,
     @Body() body: object,
-    @CheckedQuery() query: GroupViewParameters,
+    @CheckedQuery() query: ListParameters,
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
@@ -138,7 +138,7 @@ export class ScimGroupsController {
   async patch(
     @Param('id') id: string,
     @Body() body: object,
-    @CheckedQuery() query: GroupViewParameters,
+    @CheckedQuery() query: ListParameters,
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
@@ -162,7 +162,7 @@ export class ScimGroupsController {
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    await this.groups.delete(id, versionsIn(ifMatch), caller);
+    await this.groups.delete(id, caller, versionsIn(ifMatch));
   }
 }
 

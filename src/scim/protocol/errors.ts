@@ -1,4 +1,5 @@
 import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
+import { isUuid } from '../../platform/common/uuid.js';
 
 /** The `scimType` of an error (RFC 7644 §3.12, RFC 9865 §2.1); an error without one has its status alone. */
 const SCIM_TYPES: ReadonlyMap<ErrorCode, string> = new Map<ErrorCode, string>([
@@ -34,6 +35,15 @@ const QUOTED = 100;
 export function quoted(text: string): string {
   const short = text.length <= QUOTED ? text : `${text.slice(0, QUOTED)}…`;
   return `"${short.toWellFormed()}"`;
+}
+
+export const notFound = (type: 'user' | 'group', id: string): ProblemError =>
+  new ProblemError('not_found', `There is no ${type} ${quoted(id)}.`);
+
+/** Returns an id as a uuid. @throws ProblemError `not_found` */
+export function uuidOf(type: 'user' | 'group', id: string): string {
+  if (!isUuid(id)) throw notFound(type, id);
+  return id.toLowerCase();
 }
 
 /** @param position in the filter, counted from 1. */

@@ -96,6 +96,14 @@ function comparer({ path, op, value }: CompareFilter): (value: ScimValue) => boo
   };
 }
 
+/** Whether a filter looks at an attribute, which may have to be read for it. */
+export function looksAt(filter: Filter, name: string): boolean {
+  if ('filters' in filter) return filter.filters.some((part) => looksAt(part, name));
+  if ('path' in filter) return filter.path.attribute.name === name;
+  if ('attribute' in filter && filter.attribute.name === name) return true;
+  return 'filter' in filter && looksAt(filter.filter, name);
+}
+
 /** Counts the comparisons that a filter makes with each element. */
 export function comparisonsIn(filter: Filter): number {
   if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + comparisonsIn(part), 0);

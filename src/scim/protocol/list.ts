@@ -17,11 +17,14 @@ import {
 import { UnknownAttributeError } from './errors.js';
 import { type Filter, parseFilter } from './filter.js';
 import { lowerCased } from './input.js';
-import { Projection } from './projection.js';
+import { Projection, type ViewParameters } from './projection.js';
 import { LIST_MESSAGE } from './urns.js';
 
 export const DEFAULT_COUNT = 100;
 export const MAX_COUNT = 200;
+
+/** The query of a list, or the body of `/.search`, by the names of RFC 7644. None of them has been read yet. */
+export type ListParameters = ViewParameters & Readonly<Record<string, unknown>>;
 
 /** What a list request asks for, from its query or from the body of `/.search`. */
 export interface ListQuery {
@@ -46,7 +49,7 @@ export interface ListQuery {
  * @throws ProblemError invalid_value, invalid_filter, invalid_count
  */
 export function readListQuery(
-  parameters: Readonly<Record<string, unknown>>,
+  parameters: ListParameters,
   resource: ResourceDescription,
   others: readonly ResourceDescription[] = [],
 ): ListQuery {
@@ -178,21 +181,25 @@ export function sortValue(
   return typeof key === 'boolean' ? Number(key) : key;
 }
 
-interface ListPage {
+/** A page of a list. */
+export interface ResourcePage {
   resources: readonly ScimObject[];
-  totalResults?: number;
-  startIndex?: number;
-  nextCursor?: string;
+  /** Undefined where it would cost more than the page. */
+  total: number | undefined;
+  /** The cursor of the next page. */
+  next: string | undefined;
 }
 
-/** The ListResponse (RFC 7644 §3.4.2, RFC 9865 §2). */
-export function listResponse({ resources, totalResults, startIndex, nextCursor }: ListPage): ScimObject {
+/** Builds the ListResponse (RFC 7644 §3.4.2, RFC 9865 §2). */
+export function listResponse(
+  { cursor, startIndex }: Pick<ListQuery, 'cursor' | 'startIndex'>,
+  { resources, total, next }: ResourcePage,
+): ScimObject {
   return {
     schemas: [LIST_MESSAGE],
-    ...(totalResults !== undefined && { totalResults }),
+    ...(total !== undefined && { totalResults: total }),
     itemsPerPage: resources.length,
-    ...(startIndex !== undefined && { startIndex }),
-    ...(nextCursor !== undefined && { nextCursor }),
+    ...(cursor === undefined ? { startIndex } : next !== undefined && { nextCursor: next }),
     Resources: resources,
   };
 }

@@ -8,7 +8,8 @@ import {
   objectsIn,
 } from './attribute.js';
 
-interface Parameters {
+/** Which attributes a response is to have, as a client names them. */
+export interface ViewParameters {
   /** A text with commas, or a list of names. */
   attributes?: unknown;
   excludedAttributes?: unknown;
@@ -26,7 +27,7 @@ export class Projection {
   /** @throws ProblemError `invalid_value` when both parameters are set */
   constructor(
     private readonly description: ResourceDescription,
-    { attributes, excludedAttributes }: Parameters = {},
+    { attributes, excludedAttributes }: ViewParameters = {},
   ) {
     const wanted = namesIn(attributes, 'attributes');
     const excluded = namesIn(excludedAttributes, 'excludedAttributes');
@@ -47,7 +48,8 @@ export class Projection {
   }
 
   /** Whether any part of a top-level attribute is sent: an attribute that is not wanted need not be read. */
-  wants(attribute: Attribute): boolean {
+  wants(attribute: Attribute | undefined): boolean {
+    if (!attribute) return false;
     if (attribute.returned === 'always') return true;
     if (attribute.returned === 'never' || this.excluded?.get(attribute) === 'all') return false;
     return this.wanted ? this.wanted.has(attribute) : attribute.returned === 'default';

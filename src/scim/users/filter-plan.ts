@@ -110,25 +110,6 @@ function statusIn(filter: Filter): Status | undefined {
   return filter.value === true ? 'Active' : 'Blocked';
 }
 
-/** Whether a filter looks at an attribute, which may have to be read for it. */
-export function looksAt(filter: Filter | undefined, name: string): boolean {
-  if (!filter) return false;
-  switch (filter.kind) {
-    case 'and':
-    case 'or':
-      return filter.filters.some((part) => looksAt(part, name));
-    case 'not':
-      return looksAt(filter.filter, name);
-    case 'element':
-      return filter.attribute.name === name || looksAt(filter.filter, name);
-    case 'compare':
-    case 'present':
-      return filter.path.attribute.name === name;
-    case 'none':
-      return false;
-  }
-}
-
 function keyed(source: Clause, test: Test, breadth: Breadth, isExact = true): Keyed {
   return { source, test, breadth, isExact };
 }
@@ -145,7 +126,8 @@ interface Bound {
   breadth: Breadth;
 }
 
-function boundOf(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
+/** Returns the condition of a comparison with a key, undefined for an operator that no index answers. */
+export function boundOf(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
   const within = (column: string) => `${column} >= ? AND ${column} < ?`;
   if (op === 'sw') return { text: within, params: [key, key + last], breadth: 'some' };
   if (!isSign(op)) return undefined;
@@ -285,7 +267,8 @@ function keyedBy(filter: CompareFilter, roles: RoleCatalogue): Keyed | undefined
   return KEYED[(path.sub ?? path.attribute).path]?.(filter, roles);
 }
 
-const isBindable = (sent: string): boolean => sent.isWellFormed() && !sent.includes('\0');
+/** Whether an engine takes a text. */
+export const isBindable = (sent: string): boolean => sent.isWellFormed() && !sent.includes('\0');
 
-/** What a column of identifiers can be compared with: MariaDB refuses any other text. */
-const isAscii = (sent: string): boolean => /^[\x20-\x7e]*$/.test(sent);
+/** Whether a column of identifiers can be compared with a text: MariaDB refuses any other. */
+export const isAscii = (sent: string): boolean => /^[\x20-\x7e]*$/.test(sent);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
-import { type FieldError, ProblemError, validationFailed } from '../../platform/common/errors.js';
+import { type FieldError, validationFailed } from '../../platform/common/errors.js';
 import { now } from '../../platform/common/time.js';
 import { idMismatch, isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
@@ -14,7 +14,7 @@ import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
 import { Deviations, isHidden, rulesOf } from '../http/key-rules.js';
-import { quoted } from '../protocol/errors.js';
+import { notFound, uuidOf } from '../protocol/errors.js';
 import { readResource } from '../protocol/input.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { readPatch } from '../protocol/read-patch.js';
@@ -107,7 +107,7 @@ export class ScimUserChanges {
 
   /** @throws ProblemError `not_found` for an id that is none. */
   delete(id: string, caller: Caller, ifVersions?: readonly number[]): WaitingChange {
-    const uuid = uuidOf(id);
+    const uuid = uuidOf('user', id);
     const complete: WaitingChange['complete'] = (_, user) => {
       const locked = visible(user, id, caller);
       return Promise.resolve({ kind: 'delete', uuid, patch: {}, locked, ...(ifVersions && { ifVersions }) });
@@ -122,7 +122,7 @@ export class ScimUserChanges {
     caller: Caller,
     ifVersions: readonly number[] | undefined,
   ): Promise<WaitingChange> {
-    const uuid = uuidOf(id);
+    const uuid = uuidOf('user', id);
     const password_hash = change.touchesPassword
       ? await this.newHash(this.validate(visible(await this.users.find(uuid), uuid, caller), change), caller)
       : undefined;
@@ -176,16 +176,7 @@ const withAttributes = (patch: UserPatch, attributes: Edit['attributes']): UserP
   Object.keys(attributes).length === 0 ? patch : { ...patch, attributes };
 
 /** @throws ProblemError `not_found` */
-function uuidOf(id: string): string {
-  if (!isUuid(id)) throw notFound(id);
-  return id.toLowerCase();
-}
-
-const notFound = (id: string): ProblemError =>
-  new ProblemError('not_found', `There is no user ${quoted(id)}.`);
-
-/** @throws ProblemError `not_found` */
 export function visible(user: User | undefined, id: string, { actor }: Caller): User {
-  if (!user || isHidden(user, actor)) throw notFound(id);
+  if (!user || isHidden(user, actor)) throw notFound('user', id);
   return user;
 }

@@ -14,34 +14,25 @@ import { PASSED_OVER, UserPages, type UserSet } from '../../users/search/user-pa
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { AttributePath, ScimObject } from '../protocol/attribute.js';
-import { matcher } from '../protocol/filter-match.js';
+import { looksAt, matcher } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
 import {
+  type ListParameters,
   type ListQuery,
+  type ResourcePage,
   decodeListCursor,
   encodeListCursor,
   listResponse,
   readListQuery,
   sortValue,
 } from '../protocol/list.js';
-import { type FilterPlan, KEYED_NAMES, type Test, looksAt, planOf } from './filter-plan.js';
+import { type FilterPlan, KEYED_NAMES, type Test, planOf } from './filter-plan.js';
 import { ScimUserView } from './scim-user-view.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, indexOrder, ofFew } from './user-order.js';
 import { hidesOperators } from '../http/key-rules.js';
 
-/** The query of a list, or the body of `.search`, by the names of RFC 7644; none of them has been read yet. */
-export interface ListParameters extends Readonly<Record<string, unknown>> {
-  attributes?: unknown;
-}
-
-/** The users of a page. */
-interface UserListPage {
-  users: readonly User[];
-  /** Undefined where it would cost more than the page. */
-  total: number | undefined;
-  /** The cursor of the next page. */
-  next: string | undefined;
-}
+/** A page before its users are shown. */
+type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
 
 /** A list as it was asked for. */
 interface Asked {
@@ -103,17 +94,16 @@ export class ScimUserList {
    */
   async list(parameters: ListParameters, actor: Actor, departure: () => AbortSignal): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.user);
-    const { users, total, next } = await this.page(query, actor, departure);
-    return listResponse({
-      resources: await this.view.all(users, query.projection),
-      ...(total !== undefined && { totalResults: total }),
-      ...(query.cursor === undefined && { startIndex: query.startIndex }),
-      ...(next !== undefined && { nextCursor: next }),
-    });
+    return listResponse(query, await this.page(query, actor, departure));
   }
 
-  /** The users of a page. */
-  async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<UserListPage> {
+  /** Reads the users of a page. */
+  async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<ResourcePage> {
+    const { users, ...page } = await this.find(query, actor, departure);
+    return { ...page, resources: await this.view.all(users, query.projection) };
+  }
+
+  private async find(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<UserListPage> {
     const asked = this.asked(query, actor);
     const work = async (signal?: AbortSignal): Promise<UserListPage> => {
       const order = await this.indexOf(asked, signal);
@@ -232,7 +222,7 @@ export class ScimUserList {
   ): Promise<Position[]> {
     const candidates = await this.pages.first(set, this.scanLimit + 1, signal);
     if (candidates.length > this.scanLimit) throw this.tooMany(sortBy !== undefined);
-    const withGroups = looksAt(filter, 'groups') || sortBy?.attribute.name === 'groups';
+    const withGroups = (filter && looksAt(filter, 'groups')) || sortBy?.attribute.name === 'groups';
     const suits = filter && matcher(filter);
     const found: Position[] = [];
     const turn = new Turn();

@@ -157,7 +157,7 @@ describe('a list', () => {
     expect(sorted('descending')).toEqual(['2', '3', '1']);
   });
   test('is answered in the form of the RFC', () => {
-    expect(listResponse({ resources: [], totalResults: 0, startIndex: 1 })).toEqual({
+    expect(listResponse({ startIndex: 1 }, { resources: [], total: 0, next: undefined })).toEqual({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
       totalResults: 0,
       itemsPerPage: 0,

@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../access/actor.js';
+import { GroupMembers } from '../../groups/group-members.service.js';
+import {
+  type GroupOrder,
+  GroupSearch,
+  type GroupSort,
+  groupOrder,
+  positionIn,
+} from '../../groups/group-search.service.js';
+import type { Group } from '../../groups/group.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { Env } from '../../platform/config/env.js';
+import type { Clause } from '../../platform/database/engine/sql.js';
+import {
+  type Page,
+  type Position,
+  decodeCursor,
+  encodeCursor,
+  sortPage,
+} from '../../platform/database/keyset-pages.js';
+import { Resources } from '../discovery/resources.js';
+import type { ScimObject } from '../protocol/attribute.js';
+import { looksAt, matcher } from '../protocol/filter-match.js';
+import type { Filter } from '../protocol/filter.js';
+import {
+  type ListParameters,
+  type ListQuery,
+  type ResourcePage,
+  listResponse,
+  readListQuery,
+} from '../protocol/list.js';
+import { planGroupFilter } from './group-filter-plan.js';
+import { ScimGroupView } from './scim-group-view.service.js';
+
+/** Groups that are looked at between two reads. */
+const AT_ONCE = 500;
+/** A page ends when it holds so many members. */
+const MEMBERS_OF_PAGE = 10_000;
+/** Groups whose members are read in one statement. */
+const READ_TOGETHER = 25;
+
+/** Lists of groups (scim.md, sections 7 and 8): by index where it can be, else each group is compared with the filter. */
+@Injectable()
+export class ScimGroupList {
+  constructor(
+    private readonly searcher: GroupSearch,
+    private readonly members: GroupMembers,
+    private readonly view: ScimGroupView,
+    private readonly resources: Resources,
+    private readonly env: Env,
+  ) {}
+
+  /** @throws ProblemError as `readListQuery`; `invalid_cursor`; `too_many` where no index answers the filter. */
+  async list(parameters: ListParameters, actor: Actor): Promise<ScimObject> {
+    const query = readListQuery(parameters, this.resources.group);
+    return listResponse(query, await this.page(query, actor));
+  }
+
+  /** Reads the groups of a page, which ends early once it holds many members. @returns the cursor after them as `next` */
+  async page(query: ListQuery, actor: Actor): Promise<ResourcePage> {
+    const hidden = await this.view.hiddenFrom(actor);
+    const order = orderOf(query);
+    const list = [query.fingerprint, order.sort, order.order];
+    const { rows: groups, last: lastOfMore, total } = await this.find(query, order, list, hidden);
+    const whole = this.view.showsMembers(query.projection)
+      ? await this.withMembers(groups)
+      : groups.map((group) => ({ group, members: undefined }));
+    const last = whole.length < groups.length ? whole.at(-1)?.group : lastOfMore;
+    return {
+      resources: whole.map(({ group, members }) =>
+        query.projection.apply(this.view.resource(group, members, hidden)),
+      ),
+      total,
+      next: last && encodeCursor(list, order.ranges, positionIn(order)(last)),
+    };
+  }
+
+  private async find(
+    { filter, cursor, startIndex, count }: ListQuery,
+    order: GroupOrder,
+    list: readonly string[],
+    hidden: ReadonlySet<string>,
+  ): Promise<Page<Group> & { total: number }> {
+    const after = cursor ? decodeCursor(cursor, list, order.ranges) : undefined;
+    if (cursor && !after)
+      throw new ProblemError('invalid_cursor', 'cursor must be the nextCursor of a page of this list.');
+    const { conditions, rest } = planGroupFilter(filter, hidden);
+    const place = { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count };
+    if (rest) {
+      const all = await this.scan(conditions, rest, order, hidden);
+      return { ...sortPage(all, positionIn(order), order.order, place), total: all.length };
+    }
+    const total = await this.searcher.count(conditions);
+    return { ...(await this.searcher.page(conditions, order, place, total)), total };
+  }
+
+  /** Reads all groups that meet the conditions and the rest of a filter. */
+  private async scan(
+    conditions: readonly Clause[],
+    rest: Filter,
+    order: GroupOrder,
+    hidden: ReadonlySet<string>,
+  ): Promise<Group[]> {
+    const limit = this.env.SCIM_SCAN_LIMIT;
+    const total = await this.searcher.count(conditions);
+    if (total > limit) throw tooMany(limit);
+    const isMatch = matcher(rest);
+    const needsMembers = looksAt(rest, 'members');
+    const found: Group[] = [];
+    let seen = 0;
+    for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
+      const place = { after, offset: 0, limit: AT_ONCE };
+      const { rows, last }: Page<Group> = await this.searcher.page(conditions, order, place, total);
+      for (const group of rows) {
+        const members = needsMembers ? await this.members.all(group.uuid, undefined, limit) : [];
+        seen += members.length;
+        if (seen > limit) throw tooMany(limit);
+        if (isMatch(this.view.resource(group, members, hidden))) found.push(group);
+      }
+      after = last && positionIn(order)(last);
+    }
+    return found;
+  }
+
+  /** Returns the first groups of a page, each with all its members, until they have many together. */
+  private async withMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
+    const found: { group: Group; members: string[] }[] = [];
+    let count = 0;
+    for (let from = 0; from < groups.length && count < MEMBERS_OF_PAGE; from += READ_TOGETHER) {
+      const part = groups.slice(from, from + READ_TOGETHER);
+      const ids = part.map(({ uuid }) => uuid);
+      const together = await this.members.ofGroups(ids, MEMBERS_OF_PAGE);
+      for (const group of part) {
+        if (count >= MEMBERS_OF_PAGE) break;
+        const members = together ? (together.get(group.uuid) ?? []) : await this.members.all(group.uuid);
+        found.push({ group, members });
+        count += members.length;
+      }
+    }
+    return found;
+  }
+}
+
+const SORTS: Readonly<Record<string, GroupSort>> = {
+  id: 'uuid',
+  externalId: 'external_id',
+  displayName: 'display_name',
+  'meta.created': 'created',
+  'meta.lastModified': 'updated',
+};
+
+/** Other attributes are the same in all groups, or have no order: they sort by creation. */
+function orderOf({ sortBy, descending }: ListQuery): GroupOrder {
+  const sort = sortBy && SORTS[(sortBy.sub ?? sortBy.attribute).path];
+  return groupOrder(sort ?? 'created', descending ? 'desc' : 'asc');
+}
+
+const tooMany = (limit: number): ProblemError =>
+  new ProblemError(
+    'too_many',
+    `More than ${limit} groups or members would have to be looked at. Add a condition with eq or sw on displayName, ` +
+      'externalId or id, with eq on members.value, or on meta.created or meta.lastModified.',
+  );
