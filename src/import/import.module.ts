@@ -69,16 +69,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportFilesRepository,
     ImportSummary,
   ],
-  exports: [
-    ImportSummary,
-    ImportPreview,
-    ImportProfiles,
-    ImportsService,
-    ImportStore,
-    RunQueue,
-    RunEvents,
-    UsersExport,
-  ],
+  exports: [ImportSummary, ImportsService],
 })
 export class ImportModule {
   constructor(names: AuditNames) {

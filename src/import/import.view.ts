@@ -14,8 +14,8 @@ export function presentRow(row: StagedRow, people: People): ImportRowDto {
   return {
     line: row.line > 0 ? row.line : null,
     outcome: row.outcome,
-    external_id: row.externalId,
-    uuid: row.userUuid,
+    external_id: row.external_id,
+    uuid: row.user_uuid,
     name: nameOf(row, people),
     errors: row.errors,
     changes: row.changes.list.map((change) => ({
@@ -28,8 +28,8 @@ export function presentRow(row: StagedRow, people: People): ImportRowDto {
 }
 
 /** Of a user who is not there yet, as the row says. */
-function nameOf({ userUuid, changes, version }: StagedRow, people: People): string {
-  const user = people.get(userUuid ?? '');
+function nameOf({ user_uuid, changes, version }: StagedRow, people: People): string {
+  const user = people.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
   const text = (field: string): string => {
     const value = values[field];

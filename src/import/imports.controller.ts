@@ -13,7 +13,7 @@ import { ApiController, Doc, describeCsv, describeJson } from '../platform/opena
 import { RunQueue } from './apply/run-queue.service.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { CSV_UPLOAD, RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
-import { presentRow, presentRun } from './import.view.js';
+import { presentRow } from './import.view.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 import { ImportsService } from './imports.service.js';
 import { FailedRows } from './report/failed-rows.js';
@@ -79,12 +79,8 @@ export class ImportsController {
   @Requires('imports.read')
   @Accepts({ query: RunsQuery })
   async list(@CheckedQuery() query: RunsQuery): Promise<ImportRunPageDto> {
-    const { count, runs } = await this.imports.list({
-      ...page(query),
-      states: query.state,
-      dataset: query.dataset,
-    });
-    return { Count: count, Results: await Promise.all(runs.map((run) => this.present(run))) };
+    const { count, runs } = await this.imports.list({ ...query, ...page(query) });
+    return { Count: count, Results: await Promise.all(runs.map((run) => this.imports.present(run))) };
   }
 
   @Get('template.csv')
@@ -106,7 +102,7 @@ export class ImportsController {
   })
   @Requires('imports.read')
   async get(@Param('import_id') id: string): Promise<ImportRunDto> {
-    return this.present(await this.imports.get(id));
+    return this.imports.present(await this.imports.get(id));
   }
 
   @Get(':import_id/rows')
@@ -125,12 +121,11 @@ export class ImportsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRowPageDto> {
-    const filter = { outcomes: query.outcome, code: query.code, externalIds: query.external_id };
     if (query.after !== undefined && query.offset > 0) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
     const place = { ...page(query), ...(query.after !== undefined && { after: Number(query.after) }) };
-    const { count, rows, next, people } = await this.imports.listRows(id, filter, place);
+    const { count, rows, next, people } = await this.imports.listRows(id, query, place);
     if (next !== undefined) response.links({ next: nextPage(request, String(next)) });
     const known = may(actor, 'users.read') ? people : new Map<string, never>();
     return { Count: count, Results: rows.map((row) => presentRow(row, known)) };
@@ -231,13 +226,7 @@ export class ImportsController {
   private accepted(run: ImportRun, caller: Caller, response: Response): Promise<ImportRunDto> {
     const collection = response.req.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);
-    return this.present(run, caller);
-  }
-
-  private async present(run: ImportRun, caller?: Caller): Promise<ImportRunDto> {
-    const sql = caller?.repeatable?.transaction;
-    const problems = await this.imports.firstProblems(run.id, sql);
-    return presentRun(run, problems, await this.imports.revertOf(run.id, sql));
+    return this.imports.present(run, caller.repeatable?.transaction);
   }
 
   private async *eventLines(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
@@ -247,7 +236,7 @@ export class ImportsController {
       gone.abort();
     });
     for await (const run of this.runEvents.watchAs(id, actor, gone.signal)) {
-      yield `event: progress\ndata: ${JSON.stringify(await this.present(run))}\n\n`;
+      yield `event: progress\ndata: ${JSON.stringify(await this.imports.present(run))}\n\n`;
     }
   }
 }

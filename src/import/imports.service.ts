@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, datasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
-import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { type DbTime, now, secondsFrom, toMillis } from '../platform/common/time.js';
+import { now, secondsFrom, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -15,10 +14,11 @@ import { ImportRowsRepository, type Place, type RowFilter } from './runs/import-
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, newRun, startOf } from './runs/import-run.js';
 import { ROW_OUTCOMES, type StagedRow, BEFORE_ALL } from './runs/import-row.js';
-import { WAITING, isFinal, RUNNABLE } from './runs/run-states.js';
+import { isFinal, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
-import { ImportSummary } from './report/import-summary.service.js';
+import { presentRun } from './import.view.js';
+import type { ImportRunDto } from './imports.dto.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { usersNamedBy } from '../audit/named-change.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
@@ -45,7 +45,6 @@ export class ImportsService {
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
-    private readonly summary: ImportSummary,
     private readonly rights: RunRights,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
@@ -61,14 +60,11 @@ export class ImportsService {
     return run;
   }
 
-  /** The first 50 rows with an error or a warning, by line. @param sql the transaction that this is part of, if any. */
-  async firstProblems(id: string, sql?: Sql): Promise<StagedRow[]> {
-    return this.rows.problems(id, MAX_PROBLEMS, sql);
-  }
-
-  /** The run that has undone this one, or is about to; null for none. @param sql the transaction that this is part of, if any. */
-  async revertOf(id: string, sql?: Sql): Promise<string | null> {
-    return (await this.runs.revertsOf(id, sql)).find(undoes)?.id ?? null;
+  /** The answer for a run, with its first problems by line. @param sql the transaction that this is part of, if any. */
+  async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
+    const problems = await this.rows.problems(run.id, MAX_PROBLEMS, sql);
+    const revert = (await this.runs.revertsOf(run.id, sql)).find(undoes);
+    return presentRun(run, problems, revert?.id ?? null);
   }
 
   async list(filter: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
@@ -156,45 +152,20 @@ export class ImportsService {
     return run;
   }
 
-  /** Whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
-  async isOverdue(): Promise<boolean | undefined> {
-    return this.summary.isOverdue();
-  }
-
-  /** When the last import completed. */
-  async lastCompleted(): Promise<DbTime | null> {
-    return this.summary.lastCompleted();
-  }
-
-  /** Imports that wait for an operator. */
-  async countParked(): Promise<number> {
-    return (await this.summary.open()).needs_approval;
-  }
-
   /**
    * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and the remains of interrupted uploads. Plans that
    * wait for a decision that long end as superseded, because their files would stay for ever.
    */
   async purge(): Promise<void> {
     const oldest = secondsFrom(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
-    for (const id of await this.runs.waitingSince(oldest, PURGE_RUNS)) await this.lapse(id);
+    const message = `No decision on this plan in ${this.env.IMPORT_RETENTION_DAYS} days.`;
+    for (const id of await this.runs.waitingSince(oldest, PURGE_RUNS))
+      await this.worker.endWaiting(id, 'lapse', async () => ({ code: 'lapsed', message }));
     for (const id of await this.runs.finishedBefore(oldest, PURGE_RUNS)) await this.remove(id);
     const yesterday = toMillis(now()) - DAY_SECONDS * 1000;
     for (const id of await this.files.orphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) }))) {
       await this.transactions.run((tx) => this.files.deleteUnneeded(tx, id));
     }
-  }
-
-  private async lapse(id: string): Promise<void> {
-    const days = this.env.IMPORT_RETENTION_DAYS;
-    const reason = { code: 'lapsed', message: `No decision on this plan in ${days} days.` };
-    const lapsed = await this.transactions.run(async (tx) => {
-      const run = await this.runs.lock(tx, id);
-      if (!run || !WAITING.includes(run.state)) return false; // decided in the meantime
-      await this.transitions.transition(tx, run, 'lapse', { reason });
-      return true;
-    });
-    if (lapsed) await this.files.delete(id);
   }
 
   /** Deletes a run and everything that belongs to it, unless a revert is still reading its rows. */
@@ -214,13 +185,12 @@ export class ImportsService {
   /** Rows of an outcome are counted in the run, so that a page does not cost the number of all. */
   private async countRows(run: ImportRun, filter: RowFilter): Promise<number> {
     const { counts, missing_reported: missing } = run;
-    const isNarrow = filter.code !== undefined || filter.externalIds !== undefined;
+    const isNarrow = filter.code !== undefined || filter.external_id !== undefined;
     if (isNarrow || counts === null || RUNNABLE.includes(run.state)) {
       return this.rows.count(run.id, filter);
     }
-    const wanted = new Set(filter.outcomes ?? [...ROW_OUTCOMES, 'missing']);
-    const warned = { outcomes: ['unchanged'], code: undefined };
-    const kept = wanted.has('unchanged') ? await this.rows.count(run.id, warned) : 0;
+    const wanted = new Set(filter.outcome ?? [...ROW_OUTCOMES, 'missing']);
+    const kept = wanted.has('unchanged') ? await this.rows.count(run.id, { outcome: ['unchanged'] }) : 0;
     const known: Readonly<Record<string, number>> = { ...counts, unchanged: kept, missing };
     return [...wanted].reduce((sum, outcome) => sum + (known[outcome] ?? 0), 0);
   }
@@ -259,7 +229,7 @@ const notFound = (id: string) => new ProblemError('not_found', `There is no impo
 const wrongState = (detail: string) => new ProblemError('wrong_state', detail);
 
 /** The users that a row is about. */
-const uuidsOf = ({ userUuid, changes }: StagedRow): string[] => [
-  ...(userUuid === null ? [] : [userUuid]),
+const uuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
+  ...(user_uuid === null ? [] : [user_uuid]),
   ...changes.list.flatMap(usersNamedBy),
 ];

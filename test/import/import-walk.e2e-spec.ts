@@ -21,7 +21,7 @@ const rows: StagedRow[] = Array.from({ length: COUNT }, (_, i) => {
   const outcome = OUTCOMES[i % OUTCOMES.length] ?? 'error';
   const code = outcome === 'error' ? CODES[i % CODES.length] : i % 4 === 0 ? 'blocked_elsewhere' : undefined;
   const errors = code === undefined || outcome === 'missing' ? [] : [{ field: 'x', code, message: 'is so' }];
-  return stagedRow({ line: outcome === 'missing' ? -i : i + 2, outcome, externalId: `w${i}`, errors });
+  return stagedRow({ line: outcome === 'missing' ? -i : i + 2, outcome, external_id: `w${i}`, errors });
 });
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ const expected = (wanted: (row: StagedRow) => boolean): string[] =>
   rows
     .filter((row) => isListed(row) && wanted(row))
     .sort((a, b) => a.line - b.line)
-    .map(({ externalId }) => externalId);
+    .map(({ external_id }) => external_id);
 
 describe('a walk finds every row once, in the order of the lines', () => {
   test.each<[string, (row: StagedRow) => boolean]>([

@@ -3,7 +3,7 @@ import { ChangeSet } from '../../src/import/plan/compact-storage.js';
 import { ExchangedValues, DistinctValues, FrequentValues } from '../../src/import/guards/column-shape.js';
 
 /** What the guards remember of a plan is bounded, and exact for files of a usual size. */
-const row = (line: number) => () => ({ line, externalId: `e${line}`, old: null, new: null });
+const row = (line: number) => () => ({ line, external_id: `e${line}`, old: null, new: null });
 
 test('the most frequent value: exact up to 1,024 values, nearly so among many', () => {
   const few = new FrequentValues();

@@ -48,7 +48,7 @@ export const shapeOf = (
 };
 export const updated = (i: number, field: string, old: unknown, now: unknown) => ({
   line: i + 2,
-  externalId: `e${i}`,
+  external_id: `e${i}`,
   outcome: 'updated' as const,
   changes: Changes.of([{ field, old, new: now }]),
 });

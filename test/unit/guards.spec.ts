@@ -159,7 +159,7 @@ test.each<[string, Partial<PlanNumbers>, [string, number, number] | undefined]>(
 test('only a hit has examples: up to five, with long values cut', () => {
   const examples = Array.from({ length: 8 }, (_, i) => ({
     line: i - 1,
-    externalId: `e${i}`,
+    external_id: `e${i}`,
     old: 'x'.repeat(500),
     new: null,
   }));

@@ -87,8 +87,8 @@ export class Applier {
   private async prepare(run: ImportRun, applied: number, pace: Pace): Promise<Prepared> {
     const last = Math.min(applied + pace.batches, run.batches);
     const staged = last > applied ? await this.rows.batches(run.id, applied + 1, last) : [];
-    const claimed = staged.flatMap(({ outcome, userUuid }) =>
-      outcome === 'unchanged' ? (userUuid ?? []) : [],
+    const claimed = staged.flatMap(({ outcome, user_uuid }) =>
+      outcome === 'unchanged' ? (user_uuid ?? []) : [],
     );
     const rows = staged.filter(({ outcome }) => outcome !== 'unchanged');
     const changes: UserChange[] = [];
@@ -117,7 +117,7 @@ export class Applier {
 }
 
 function toChange(row: StagedRow): UserChange {
-  const uuid = row.userUuid ?? '';
+  const uuid = row.user_uuid ?? '';
   const { changes } = row;
   if (row.outcome !== 'created')
     return { kind: 'update', uuid, patch: patchOf(changes.list, 'new'), ifVersions: [row.version] };

@@ -15,7 +15,9 @@ import {
   Checkpoint,
   RunTransitions,
 } from '../runs/run-transitions.service.js';
-import { LeaseLostError, type RunState, WAITING } from '../runs/run-states.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
+import type { ImportRun } from '../runs/import-run.js';
+import { LeaseLostError, type Reason, type RunState, WAITING } from '../runs/run-states.js';
 import { LanePrograms } from '../../platform/config/config.module.js';
 import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
@@ -213,17 +215,30 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /** Ends a run that waits for a decision where its starter has lost the rights. */
   async endIfRevoked(id: string): Promise<void> {
-    const ended = await this.transactions.run(async (tx) => {
-      const run = await this.runs.lock(tx, id);
-      if (!run || !WAITING.includes(run.state)) return false; // decided in the meantime
-      const reason = await this.rights.lost(tx, { starter: run.starter, approver: null });
-      if (!reason) return false;
-      await this.transitions.transition(tx, run, 'disown', { reason });
-      return true;
-    });
+    const ended = await this.endWaiting(id, 'disown', (tx, { starter }) =>
+      this.rights.lost(tx, { starter, approver: null }),
+    );
     if (!ended) return;
-    await this.files.delete(id); // a purge does it, where this fails
     this.log.event('import', { run: id, state: 'cancelled' });
     this.events.notify(id);
+  }
+
+  /**
+   * Ends a run that waits for a decision where there is a reason to.
+   * @returns false where there is none, or an operator has decided in the meantime.
+   */
+  async endWaiting(
+    id: string,
+    name: 'disown' | 'lapse',
+    reasonFor: (tx: Sql, run: ImportRun) => Promise<Reason | undefined>,
+  ): Promise<boolean> {
+    const ended = await this.transactions.run(async (tx) => {
+      const run = await this.runs.lock(tx, id);
+      const reason = run && WAITING.includes(run.state) ? await reasonFor(tx, run) : undefined;
+      if (run && reason) await this.transitions.transition(tx, run, name, { reason });
+      return reason !== undefined;
+    });
+    if (ended) await this.files.delete(id); // a purge does it, where this fails
+    return ended;
   }
 }

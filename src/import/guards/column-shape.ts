@@ -6,7 +6,7 @@ import { hash64 } from '../plan/compact-storage.js';
 /** A row that a guard has found, by the line of the file; negative for a user that the file lacks. */
 export interface Example {
   line: number;
-  externalId: string;
+  external_id: string;
   old: unknown;
   new: unknown;
 }
@@ -43,9 +43,9 @@ export class FoundRows implements Found {
 
 /** Examples as a run shows them: the first ones, with long values cut. */
 export function shown(examples: readonly Example[]): GuardExample[] {
-  return examples.slice(0, MAX_EXAMPLES).map(({ line, externalId, old, new: now }) => ({
+  return examples.slice(0, MAX_EXAMPLES).map(({ line, external_id, old, new: now }) => ({
     line: line > 0 ? line : null,
-    external_id: truncated(externalId, 255),
+    external_id: truncated(external_id, 255),
     old: cut(old),
     new: cut(now),
   }));
@@ -225,7 +225,7 @@ export class ColumnShape {
 
   constructor(readonly field: string) {}
 
-  add(old: unknown, now: unknown, row: { line: number; externalId: string }): void {
+  add(old: unknown, now: unknown, row: { line: number; external_id: string }): void {
     const example = (): Example => ({ ...row, old, new: now });
     if (typeof now === 'boolean') {
       this.isFlag = true;

@@ -149,11 +149,11 @@ export class PlanGuards {
     let of = 0;
     for (const outcome of CHANGING) {
       for await (const row of this.rows.each(earlier.id, outcome)) {
-        const { userUuid: user, externalId } = row;
+        const { user_uuid: user, external_id } = row;
         if (user === null || !isApplied(row, earlier) || !changes.remembers(user)) continue;
         of++;
         const back = changedBack(row, (field, value) => changes.lineOf(user, field, value));
-        if (back) found.add(() => ({ externalId, ...back }));
+        if (back) found.add(() => ({ external_id, ...back }));
       }
     }
     return { ...found, of };
@@ -176,8 +176,8 @@ export class PlanGuards {
         left.set(number, left.at(number) - 1);
         continue;
       }
-      const { line, externalId, errors } = row;
-      found.add(() => ({ line, externalId, old: null, new: errors.map(textOf).join('; ') }));
+      const { line, external_id, errors } = row;
+      found.add(() => ({ line, external_id, old: null, new: errors.map(textOf).join('; ') }));
     }
     return found;
   }
@@ -192,8 +192,9 @@ export class PlanGuards {
     for (const outcome of outcomes) {
       for (const row of await this.rows.ofOutcome(runId, outcome, BEFORE_ALL, PAGE_OF_EXAMPLES)) {
         const change = row.changes.list.find((one) => one.field === field);
-        const { line, externalId } = row;
-        if (change) found.add(() => ({ line, externalId, old: change.old ?? null, new: change.new ?? null }));
+        const { line, external_id } = row;
+        if (change)
+          found.add(() => ({ line, external_id, old: change.old ?? null, new: change.new ?? null }));
       }
     }
     return found.examples;
@@ -232,5 +233,5 @@ function changedBack(
 const textOf = ({ field, code }: StagedRow['errors'][number]): string => `${field}: ${code}`;
 
 /** What is the same where a row fails again in the same way. */
-const faultOf = ({ externalId, errors }: StagedRow): string =>
-  `${externalId}\0${errors.map(textOf).join('\0')}`;
+const faultOf = ({ external_id, errors }: StagedRow): string =>
+  `${external_id}\0${errors.map(textOf).join('\0')}`;

@@ -59,20 +59,20 @@ export class PlanTally {
   /** Takes back what a row did to the shape: it has failed after all. */
   withdraw(row: StagedRow): void {
     this.shape.remove(row);
-    if (row.outcome === 'created' || row.userUuid === null) return;
-    for (const { field, new: value } of row.changes.list) this.changes?.remove(row.userUuid, field, value);
+    if (row.outcome === 'created' || row.user_uuid === null) return;
+    for (const { field, new: value } of row.changes.list) this.changes?.remove(row.user_uuid, field, value);
   }
 
   /** A user that the file lacks. */
-  addMissing({ userUuid, changes, line }: StagedRow): void {
-    if (!changes.isEmpty && userUuid !== null) this.changes?.add(userUuid, 'status', 'Blocked', line);
+  addMissing({ user_uuid, changes, line }: StagedRow): void {
+    if (!changes.isEmpty && user_uuid !== null) this.changes?.add(user_uuid, 'status', 'Blocked', line);
   }
 
   private addShape(row: StagedRow): void {
     this.shape.add(row);
-    if (!this.changes || row.outcome === 'created' || row.userUuid === null) return;
+    if (!this.changes || row.outcome === 'created' || row.user_uuid === null) return;
     for (const { field, new: value } of row.changes.list)
-      this.changes.add(row.userUuid, field, value, row.line);
+      this.changes.add(row.user_uuid, field, value, row.line);
   }
 
   /** The user of the first row with an ExternalId, whatever the outcome of the row. */
@@ -82,16 +82,16 @@ export class PlanTally {
       if (user.status === 'Active' && !isWebmasterUser(user))
         this.listed.set(part, (this.listed.get(part) ?? 0) + 1);
     } else if (user.managed_by !== null) {
-      const { external_id: externalId, managed_by: old } = user;
-      this.foreign.add(() => ({ line, externalId, old, new: scope.dataset }));
+      const { external_id, managed_by: old } = user;
+      this.foreign.add(() => ({ line, external_id, old, new: scope.dataset }));
     }
   }
 
   /** Part of the fingerprint: two plans with the same one do the same. */
   print(row: StagedRow): void {
-    const { line, outcome, externalId, userUuid, changes, errors } = row;
-    const { length } = externalId; // it may hold any character, the others hold none of these separators
-    this.printed += `${line} ${outcome} ${userUuid} ${length} ${externalId}${changes.text}${JSON.stringify(errors)}`;
+    const { line, outcome, external_id, user_uuid, changes, errors } = row;
+    const { length } = external_id; // it may hold any character, the others hold none of these separators
+    this.printed += `${line} ${outcome} ${user_uuid} ${length} ${external_id}${changes.text}${JSON.stringify(errors)}`;
     if (this.printed.length > PRINT_CHARACTERS) this.flush();
   }
 
@@ -136,7 +136,7 @@ const NUMBERS: readonly string[] = ['phone', 'mobile'];
 /** Fields in which people differ: where half of a crowd has one value, the file is at fault. */
 const NAMES: readonly string[] = ['firstname', 'surname'];
 
-type Row = Pick<StagedRow, 'line' | 'externalId' | 'outcome' | 'changes'>;
+type Row = Pick<StagedRow, 'line' | 'external_id' | 'outcome' | 'changes'>;
 
 /** Rows that take a login of another user, in a bit each. */
 class MovedLogins {
@@ -280,7 +280,7 @@ export class ShapeTally {
   }
 }
 
-const idOf = ({ line, externalId }: Row) => ({ line, externalId });
+const idOf = ({ line, external_id }: Row) => ({ line, external_id });
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 

@@ -208,9 +208,9 @@ function unreadable(record: CsvRecord, width: number, planning: Planning): Plann
     `has ${describeCells(record)}, and the header has ${width}; put a cell that holds the delimiter into quotes, and keep ` +
     'empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
-  const externalId = truncated(unescapeFormula((cells[key] ?? '').trim()), 255);
+  const external_id = truncated(unescapeFormula((cells[key] ?? '').trim()), 255);
   return {
-    row: stagedRow({ line, outcome: 'error', externalId, errors }),
+    row: stagedRow({ line, outcome: 'error', external_id, errors }),
     before: undefined,
     after: undefined,
   };

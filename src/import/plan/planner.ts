@@ -137,12 +137,12 @@ function missingRow(user: Managed, line: number, dataset: string, block: boolean
     ...(user.managed_part === null ? [] : [{ field: 'managed_part', old: user.managed_part, new: null }]),
     { field: 'blocked_by', old: null, new: dataset },
   ]);
-  const { external_id: externalId, uuid: userUuid, version } = user;
+  const { external_id, uuid: user_uuid, version } = user;
   return stagedRow({
     line,
     outcome: 'missing',
-    externalId,
-    userUuid,
+    external_id,
+    user_uuid,
     version,
     changes: block ? changes : NO_CHANGES,
   });

@@ -38,9 +38,9 @@ export class RevertPlanner {
           row.batch > 0 &&
           row.batch <= original.applied_batches,
       );
-      const users = await this.directory.byUuids(applied.flatMap(({ userUuid }) => userUuid ?? []));
+      const users = await this.directory.byUuids(applied.flatMap(({ user_uuid }) => user_uuid ?? []));
       const judged = applied.map((row, index) =>
-        undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.userUuid ?? ''), initiator),
+        undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.user_uuid ?? ''), initiator),
       );
       await builder.claim(judged, true);
       const percent = Math.min(
@@ -90,18 +90,22 @@ function staged(row: StagedRow, before: User, after: User, errors: RowError[]): 
   const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
   // A row with a conflict counts as failed, and the rest of it is restored nonetheless.
   const outcome = errors.length > 0 ? 'error' : restored;
-  const { line, externalId } = row;
-  const { uuid: userUuid, version } = before;
-  return { row: stagedRow({ line, outcome, externalId, userUuid, version, changes, errors }), before, after };
+  const { line, external_id } = row;
+  const { uuid: user_uuid, version } = before;
+  return {
+    row: stagedRow({ line, outcome, external_id, user_uuid, version, changes, errors }),
+    before,
+    after,
+  };
 }
 
 function conflict(
-  { line, externalId, userUuid }: StagedRow,
+  { line, external_id, user_uuid }: StagedRow,
   before: User | undefined,
   errors: RowError[],
 ): PlannedRow {
   return {
-    row: stagedRow({ line, outcome: 'error', externalId, userUuid, errors }),
+    row: stagedRow({ line, outcome: 'error', external_id, user_uuid, errors }),
     before,
     after: undefined,
   };

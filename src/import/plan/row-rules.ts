@@ -129,9 +129,9 @@ function passedOver(file: FileRow, before: User, context: RowContext): PlannedRo
 }
 
 /** A row that changes nothing. */
-export function unchanged({ line, externalId }: RowKeys, user: User): PlannedRow {
-  const { uuid: userUuid, version } = user;
-  const row = stagedRow({ line, outcome: 'unchanged', externalId, userUuid, version });
+export function unchanged({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
+  const { uuid: user_uuid, version } = user;
+  const row = stagedRow({ line, outcome: 'unchanged', external_id, user_uuid, version });
   return { row, before: user, after: user };
 }
 
@@ -204,8 +204,8 @@ function planned(
   const row = stagedRow({
     line: file.line,
     outcome,
-    externalId: truncated(file.externalId, 255),
-    userUuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
+    external_id: truncated(file.externalId, 255),
+    user_uuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
     version: before?.version ?? 0,
     ...details,
   });

@@ -45,8 +45,8 @@ export class FailedRows {
         records
           .filter(({ line }) => wanted.includes(line))
           .map((record) => {
-            const externalId = truncated(unescapeFormula(record.cells[key] ?? '').trim(), 255);
-            return [record.line, { externalId, cells: keptCells(record, uses).map(unescapeFormula) }];
+            const external_id = truncated(unescapeFormula(record.cells[key] ?? '').trim(), 255);
+            return [record.line, { external_id, cells: keptCells(record, uses).map(unescapeFormula) }];
           }),
       );
       if (found.size > 0) await checkpoint.commit((tx) => this.rows.keepCells(tx, run.id, found));
@@ -128,10 +128,10 @@ function failedCells({ line, errors, cells }: FailedRow, width: number): string[
   ];
 }
 
-function conflicts({ line, externalId, userUuid, errors }: FailedRow): string[][] {
+function conflicts({ line, external_id, user_uuid, errors }: FailedRow): string[][] {
   return errors.map(({ field, value, code, message }) => [
-    externalId,
-    userUuid ?? '',
+    external_id,
+    user_uuid ?? '',
     field,
     value ?? '',
     String(line),

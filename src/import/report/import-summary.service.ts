@@ -62,6 +62,11 @@ export class ImportSummary {
     return this.runs.lastCompleted();
   }
 
+  /** Imports that wait for an operator. */
+  async countParked(): Promise<number> {
+    return (await this.open()).needs_approval;
+  }
+
   private async summary(dataset: string): Promise<DatasetSummary | undefined> {
     const newest = await this.runs.newest(dataset);
     const last = latest(newest);

@@ -45,8 +45,8 @@ export interface StagedRow {
   /** As a spreadsheet shows it (header = 1); negative for a user that the file lacks. */
   line: number;
   outcome: StagedOutcome;
-  externalId: string;
-  userUuid: string | null;
+  external_id: string;
+  user_uuid: string | null;
   /** Of the user that the plan was made for; 0 for a new one. */
   version: number;
   /** The batch that applies the row; 0 for none. */
@@ -64,8 +64,8 @@ export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
 /** A row with what is known of it; the rest is empty. */
 export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<StagedRow>): StagedRow => ({
-  externalId: '',
-  userUuid: null,
+  external_id: '',
+  user_uuid: null,
   version: 0,
   batch: 0,
   changes: NO_CHANGES,
@@ -86,6 +86,6 @@ export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
 /** A row of which nothing is applied. It names no user that only it would have made. */
 export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';
-  const userUuid = row.version === 0 ? null : row.userUuid;
-  return { ...row, outcome, userUuid, batch: 0, changes: NO_CHANGES, errors };
+  const user_uuid = row.version === 0 ? null : row.user_uuid;
+  return { ...row, outcome, user_uuid, batch: 0, changes: NO_CHANGES, errors };
 }

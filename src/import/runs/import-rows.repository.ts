@@ -23,10 +23,10 @@ import {
 
 /** The filter of the rows of a run. */
 export interface RowFilter {
-  outcomes: readonly string[] | undefined;
-  code: string | undefined;
+  outcome?: readonly string[];
+  code?: string;
   /** As the rows have them. */
-  externalIds?: readonly string[] | undefined;
+  external_id?: readonly string[];
 }
 
 /** Where a page of rows begins. */
@@ -120,7 +120,7 @@ export class ImportRowsRepository {
     sql: Sql = this.database,
   ): Promise<StagedRow[]> {
     const query = `SELECT ${ROW_COLUMNS} FROM ${from} WHERE ${where}`;
-    return (await sql.query<ImportRowEntity>(query, params)).map(toStaged);
+    return (await sql.query<StagedColumns>(query, params)).map(toStaged);
   }
 
   async lines(runId: string, lines: readonly number[], sql?: Sql): Promise<StagedRow[]> {
@@ -169,10 +169,10 @@ export class ImportRowsRepository {
   }
 
   /** Whether the plan of a run blocks a user. A plan may block any number: it is read beside the service. */
-  async blocks(runId: string, userUuid: string): Promise<boolean> {
+  async blocks(runId: string, user_uuid: string): Promise<boolean> {
     const rows = await this.database.aside<Pick<ImportRowEntity, 'changes'>>(
       "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
-      [runId, userUuid],
+      [runId, user_uuid],
     );
     return rows.some(({ changes }) => blocksUser({ changes: Changes.read(changes) }));
   }
@@ -238,17 +238,17 @@ export class ImportRowsRepository {
   }
 
   /** The rows of a filter, in parts that an index has in the order of their lines. */
-  private parts(runId: string, { outcomes, code, externalIds }: RowFilter): Part[] {
+  private parts(runId: string, { outcome: outcomes, code, external_id: externalIds }: RowFilter): Part[] {
     const wanted = [...new Set(outcomes ?? LISTED)];
     const listed = `outcome IN (${placeholders(wanted.length)})`;
     if (externalIds !== undefined) {
       const coded = code === undefined ? '' : ' AND code = ?';
       const where = `run_id = ? AND external_id = ? AND ${listed}${coded}`;
       const rest = [...wanted, ...(code === undefined ? [] : [code])];
-      return [...new Set(externalIds)].map((externalId) => ({
+      return [...new Set(externalIds)].map((external_id) => ({
         from: this.byExternalId,
         where,
-        params: [runId, externalId, ...rest],
+        params: [runId, external_id, ...rest],
       }));
     }
     if (code !== undefined) {
@@ -291,11 +291,11 @@ export class ImportRowsRepository {
   async keepCells(
     tx: Sql,
     runId: string,
-    cells: ReadonlyMap<number, { externalId: string; cells: readonly string[] }>,
+    cells: ReadonlyMap<number, { external_id: string; cells: readonly string[] }>,
   ): Promise<void> {
     const sql = 'UPDATE import_rows SET cells = ?, external_id = ? WHERE run_id = ? AND line = ?';
-    for (const [line, { externalId, cells: kept }] of cells)
-      await tx.execute(sql, [JSON.stringify(kept), externalId, runId, line]);
+    for (const [line, { external_id, cells: kept }] of cells)
+      await tx.execute(sql, [JSON.stringify(kept), external_id, runId, line]);
   }
 
   /** Lines of failed rows whose cells are not kept yet, above `after`. */
@@ -309,47 +309,37 @@ export class ImportRowsRepository {
   }
 
   async failed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
-    const rows = await this.database.query<ImportRowEntity>(
+    const rows = await this.database.query<StagedColumns & Pick<ImportRowEntity, 'cells'>>(
       `SELECT ${ROW_COLUMNS}, cells FROM ${this.byOutcome}
        WHERE run_id = ? AND outcome = 'error' AND line > ? ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
-    return rows.map((row) => ({ ...toStaged(row), cells: row.cells ? fromJson(row.cells) : [] }));
+    return rows.map(({ cells, ...row }) => ({ ...toStaged(row), cells: cells ? fromJson(cells) : [] }));
   }
 }
 
 const NO_ERRORS = toJson<RowError[]>([]);
 
 /** The columns that a staged row is read from. */
+type StagedColumns = Omit<ImportRowEntity, 'run_id' | 'code' | 'cells'>;
 const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors';
 
 /** The database row of a new staged row. */
 export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
+  const { changes, errors, ...columns } = row;
   return {
+    ...columns,
     run_id: runId,
-    line: row.line,
-    outcome: row.outcome,
-    code: row.errors[0]?.code ?? '',
-    external_id: row.externalId,
-    user_uuid: row.userUuid,
-    version: row.version,
-    batch: row.batch,
-    changes: row.changes.text,
-    errors: row.errors.length === 0 ? NO_ERRORS : toJson(row.errors),
+    code: errors[0]?.code ?? '',
+    changes: changes.text,
+    errors: errors.length === 0 ? NO_ERRORS : toJson(errors),
     cells: null,
   };
 }
 
 /** The staged row of a database row. */
-function toStaged(row: ImportRowEntity): StagedRow {
-  return {
-    line: row.line,
-    outcome: row.outcome,
-    externalId: row.external_id,
-    userUuid: row.user_uuid,
-    version: row.version,
-    batch: row.batch,
-    changes: Changes.read(row.changes),
-    errors: row.errors === NO_ERRORS ? [] : fromJson(row.errors),
-  };
-}
+const toStaged = ({ changes, errors, ...columns }: StagedColumns): StagedRow => ({
+  ...columns,
+  changes: Changes.read(changes),
+  errors: errors === NO_ERRORS ? [] : fromJson(errors),
+});

@@ -27,8 +27,8 @@ import { COMPLETED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-s
 
 /** The filter of the list of runs. */
 export interface RunFilter {
-  states: readonly string[] | undefined;
-  dataset: string | undefined;
+  state?: readonly string[];
+  dataset?: string;
   offset: number;
   limit: number;
 }
@@ -97,7 +97,12 @@ export class ImportRunsRepository {
   }
 
   /** A page, newest first, with the number of all that match. */
-  async list({ states, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
+  async list({
+    state: states,
+    dataset,
+    offset,
+    limit,
+  }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
     const conditions = [
       ...(states ? [`state IN (${placeholders(states.length)})`] : []),
       ...(dataset === undefined ? [] : ['dataset = ?']),

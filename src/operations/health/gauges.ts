@@ -4,7 +4,7 @@ import { Metrics } from '../../platform/telemetry/metrics.js';
 import { toMillis } from '../../platform/common/time.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
-import { ImportsService } from '../../import/imports.service.js';
+import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { PasswordService } from '../../users/passwords/password.service.js';
 
 /** Registers the gauges that are read from other services on each scrape. */
@@ -13,7 +13,7 @@ export class Gauges implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly passwords: PasswordService,
-    private readonly imports: ImportsService,
+    private readonly imports: ImportSummary,
     private readonly audit: AuditService,
     private readonly fuse: KeyFuse,
     @Inject(DATABASE) private readonly database: Database,

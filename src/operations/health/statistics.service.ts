@@ -3,7 +3,6 @@ import { AuditCounts, type CountedDays } from '../../audit/audit-counts.service.
 import type { AuditAction } from '../../audit/audit-event.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
-import { ImportsService } from '../../import/imports.service.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { toIso } from '../../platform/common/time.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
@@ -38,7 +37,6 @@ const DAILY_ACTIONS: readonly AuditAction[] = Object.values(DAILY);
 export class StatisticsService {
   constructor(
     private readonly users: UserCounts,
-    private readonly imports: ImportsService,
     private readonly summary: ImportSummary,
     private readonly keys: ApiKeysService,
     private readonly fuse: KeyFuse,
@@ -53,7 +51,7 @@ export class StatisticsService {
     const millis = Date.now();
     const { matching: active, all } = await this.users.users(['Active']);
     const from = firstHour(millis, days, offset);
-    const overdue = await this.imports.isOverdue();
+    const overdue = await this.summary.isOverdue();
     const open = await this.summary.open();
     const datasets = await this.summary.datasets();
     const expiring = await this.keys.expiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);

@@ -4,7 +4,7 @@ import { Public } from '../../access/decorators.js';
 import { VERSION } from '../../platform/common/version.js';
 import { TIME } from '../../platform/openapi/docs.js';
 import { ApiController, Doc, describeJson } from '../../platform/openapi/route-docs.js';
-import { ImportsService } from '../../import/imports.service.js';
+import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { Readiness } from './readiness.js';
 
 class StatusDto {
@@ -24,7 +24,7 @@ class StatusDto {
 export class StatusController {
   constructor(
     private readonly readiness: Readiness,
-    private readonly imports: ImportsService,
+    private readonly imports: ImportSummary,
   ) {}
 
   @Get()

@@ -116,8 +116,8 @@ async function insertRuns(tx: Sql, count: number): Promise<void> {
     const row = toEntity(BIG_RUN, {
       line: index + 2,
       outcome: outcomes[index % outcomes.length] ?? 'error',
-      externalId: `HR-${index}`,
-      userUuid: seededUuid(index),
+      external_id: `HR-${index}`,
+      user_uuid: seededUuid(index),
       version: 0,
       batch: Math.floor(index / 500),
       changes: NO_CHANGES,
