@@ -1,45 +1,85 @@
 import { expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { fieldsOf } from '../../src/platform/common/fields.js';
-import { Env, loadEnv } from '../../src/platform/config/env.js';
+import ts from 'typescript';
+import { loadEnv } from '../../src/platform/config/env.js';
+import { SETTINGS, type Setting } from '../../src/platform/config/setting-table.js';
 
-const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
-const lines = text.split('\n');
-const set = parseEnv(text) as Record<string, string>;
-const unset = lines.flatMap((line) => /^# ([A-Z_]+)=$/.exec(line)?.[1] ?? []);
+/** After a change of a setting, `npm run settings` writes the documents. */
+const file = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+type AnySetting = Setting<string | number | boolean | readonly string[] | undefined>;
+const settings: [string, AnySetting][] = Object.entries(SETTINGS);
+const defaultOf = ({ fallback }: AnySetting): string => (fallback === undefined ? '' : String(fallback));
 
-test('.env.example lists exactly the settings, each once', () => {
-  const listed = lines.flatMap((line) => /^(?:# )?([A-Z_]+)=/.exec(line)?.[1] ?? []);
-  expect(listed.sort()).toEqual([...fieldsOf(Env)].sort());
+/** The comment of each setting. */
+function readTexts(): Map<string, string> {
+  const path = 'src/platform/config/setting-table.ts';
+  const source = ts.createSourceFile(path, readFileSync(file(path), 'utf8'), ts.ScriptTarget.ES2023, true);
+  const texts = new Map<string, string>();
+  const visit = (node: ts.Node): void => {
+    const [doc] = ts.getJSDocCommentsAndTags(node);
+    if (ts.isPropertyAssignment(node) && doc)
+      texts.set(node.name.getText(), String(doc.comment).replace(/\s+/g, ' '));
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return texts;
+}
+const texts = readTexts();
+
+function textOf([name, { range }]: (typeof settings)[number]): string {
+  const parts = [texts.get(name) ?? ''];
+  if (range !== undefined) parts.push(`Valid: ${range}.`);
+  return parts.join(' ');
+}
+
+function exampleFile(): string {
+  const heading =
+    'Settings of Rollcall: copy this file to .env and change what you need. Lines that are commented out are unset.';
+  const parts = settings.map(([name, setting]) => {
+    const lines =
+      textOf([name, setting])
+        .replaceAll('`', '')
+        .match(/\S.{0,115}(?=\s|$)/g) ?? [];
+    const unset = setting.fallback === undefined;
+    return [...lines.map((line) => `# ${line}`), `${unset ? '# ' : ''}${name}=${defaultOf(setting)}`];
+  });
+  return [[`# ${heading}`], ...parts].map((lines) => `${lines.join('\n')}\n`).join('\n');
+}
+
+/** The guide with the rows of its table of settings written anew. The guide chooses the settings. */
+function guideFile(guide: string): string {
+  return guide.replace(/(?<=\n\n)\| Variable .*\n(\|.*\n)+/, (table) => {
+    const chosen = new Set([...table.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name));
+    const code = (text: string) => (text === '' ? '' : `\`${text}\``);
+    const cells = settings
+      .filter(([name]) => chosen.has(name))
+      .map((each) => [code(each[0]), code(defaultOf(each[1])), textOf(each)]);
+    const rows = [['Variable', 'Default', 'Meaning'], ['', '', ''], ...cells];
+    const widths = [0, 1, 2].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+    return rows
+      .map((row, index) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0, index === 1 ? '-' : ' ')))
+      .map((row) => `| ${row.join(' | ')} |\n`)
+      .join('');
+  });
+}
+
+test.each<[string, (before: string) => string]>([
+  ['.env.example', exampleFile],
+  ['docs/deployment.md', guideFile],
+])('%s lists settings as the table of settings has them', (path, write) => {
+  const before = readFileSync(file(path), 'utf8');
+  if (process.env['UPDATE_SETTINGS'] === 'true') writeFileSync(file(path), write(before));
+  expect(readFileSync(file(path), 'utf8')).toBe(write(before));
 });
 
-test('.env.example has the default of every setting, and those without one are commented out', () => {
-  const defaults = Object.entries(new Env()).map(([name, value]) => [name, String(value)]);
-  expect(set).toEqual(Object.fromEntries(defaults));
-  expect(unset.sort()).toEqual([...fieldsOf(Env)].filter((name) => !(name in set)).sort());
+test('every setting has a text', () => {
+  for (const [name] of settings)
+    expect([name, texts.get(name)]).toEqual([name, expect.stringMatching(/.{10,}\.$/)]);
 });
 
 test('.env.example, copied as it is, gives the defaults', () => {
-  expect(loadEnv(set)).toEqual(loadEnv({}));
-});
-
-test('.env.example explains every setting in the line above it', () => {
-  lines.forEach((line, index) => {
-    if (/^(# )?[A-Z_]+=/.test(line)) expect(lines[index - 1]).toMatch(/^# \S.{10,}\.$/);
-  });
-});
-
-test('every field of the settings is known to be set or unset', () => {
-  const source = ['env', 'operation-settings', 'import-guard-settings']
-    .map((name) => readFileSync(new URL(`../../src/platform/config/${name}.ts`, import.meta.url), 'utf8'))
-    .join('');
-  const fields = [...source.matchAll(/^ {2}([A-Z][A-Z_]+)(\?)?:/gm)];
-  expect(fields.map(([, name]) => name).sort()).toEqual([...Object.keys(set), ...unset].sort());
-  expect(
-    fields
-      .filter(([, , optional]) => optional)
-      .map(([, name]) => name)
-      .sort(),
-  ).toEqual([...unset].sort());
+  const variables = parseEnv(readFileSync(file('.env.example'), 'utf8'));
+  expect(Object.keys(variables)).not.toHaveLength(0);
+  expect(loadEnv(variables)).toEqual(loadEnv({}));
 });

@@ -6,7 +6,8 @@ import { type Env, EnvError } from '../../config/env.js';
 import { readPemFile } from '../../config/settings.js';
 
 /** The settings that say where the database is. */
-export type DatabaseSettings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE' | 'DATABASE_TLS_CA_FILE'>;
+export type DatabaseSettings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE'> &
+  Partial<Pick<Env, 'DATABASE_TLS_CA_FILE'>>;
 
 /** A server of `DATABASE_URL`. */
 export interface Server {
