@@ -27,9 +27,10 @@ function readTexts(): Map<string, string> {
 }
 const texts = readTexts();
 
-function textOf([name, { range }]: (typeof settings)[number]): string {
+function textOf([name, { range, isSecret }]: (typeof settings)[number]): string {
   const parts = [texts.get(name) ?? ''];
   if (range !== undefined) parts.push(`Valid: ${range}.`);
+  if (isSecret) parts.push(`\`${name}_FILE\` may name a file that holds it.`);
   return parts.join(' ');
 }
 

@@ -1,4 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { EnvError, loadEnv } from '../../src/platform/config/env.js';
 import { SETTINGS } from '../../src/platform/config/setting-table.js';
 
@@ -189,4 +192,66 @@ test('variables of other programs are ignored', () => {
   expect(Object.keys(loadEnv({ PATH: '/bin', baseUrl: 'x', constructor: 'x' }))).toEqual(
     Object.keys(loadEnv({})),
   );
+});
+
+describe('secrets', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-secrets-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const GOOD: Record<string, string> = {
+    DATABASE_URL: 'mysql://u:hunter2@db/x',
+    BOOTSTRAP_API_KEY: RANDOM_KEY,
+    BOOTSTRAP_WEBMASTER_PASSWORD: 'cavort by 9 moons',
+    METRICS_TOKEN: RANDOM_KEY,
+    AUDIT_SEAL_KEY: `${RANDOM_KEY},${RANDOM_KEY}2`,
+    NOTIFY_SECRET: `whsec_${Buffer.from(RANDOM_KEY).toString('base64')}`,
+  };
+  const secrets = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) => (isSecret ? name : []));
+  /** Writes the content into a file and names it in the twin of the setting. */
+  const named = (name: string, content: string): Variables => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return { [`${name}_FILE`]: path };
+  };
+
+  test('are known', () => {
+    expect(secrets.sort()).toEqual(Object.keys(GOOD).sort());
+  });
+
+  test.each(secrets)('%s is read from the file that its twin names, without the last newline', (name) => {
+    const value = GOOD[name] ?? '';
+    const expected = loadEnv({ [name]: value });
+    expect(expected).not.toEqual(loadEnv({}));
+    for (const content of [value, `${value}\n`, `${value}\r\n`])
+      expect(loadEnv(named(name, content))).toEqual(expected);
+  });
+
+  test.each(secrets)('%s is refused together with its twin', (name) => {
+    const message = refusal({ [name]: GOOD[name] ?? '', ...named(name, GOOD[name] ?? '') });
+    expect(message).toBe(`The settings are not valid:\n- ${name}_FILE must not be set together with ${name}`);
+  });
+
+  test.each(secrets)('a file of %s that breaks a rule is refused without its content', (name) => {
+    const content = REFUSED[name]?.at(-1) ?? '';
+    const message = refusal(named(name, content));
+    expect(message).toBe(refusal({ [name]: content }));
+    expect(message).toMatch(new RegExp(`^- ${name} must `, 'm'));
+    expect(message).not.toContain(content);
+    expect(refusal(named(name, '\n'))).toContain(`- ${name}_FILE must name a file that is not empty`);
+  });
+
+  test.each(secrets)('a file of %s that is missing or not readable is refused', (name) => {
+    for (const [path, code] of [
+      [join(folder, 'nowhere'), 'ENOENT'],
+      [folder, 'EISDIR'],
+    ]) {
+      const rule = `${name}_FILE must name a file that can be read (${code})`;
+      expect(refusal({ [`${name}_FILE`]: path ?? '' })).toBe(`The settings are not valid:\n- ${rule}`);
+    }
+  });
+});
+
+test('only a secret has a twin', () => {
+  expect(loadEnv({ PORT_FILE: '/nowhere' })).toEqual(loadEnv({}));
 });

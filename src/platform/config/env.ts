@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../common/errors.js';
 import { passwordFault } from '../common/secret-rules.js';
 import { normalForm } from '../common/text.js';
 import { SETTINGS, type SettingValues } from './setting-table.js';
@@ -59,7 +61,8 @@ export class Env extends (Values as new () => Values & SettingValues) {
 export class EnvError extends Error {}
 
 /**
- * Reads the settings from environment variables. An empty variable counts as unset.
+ * Reads the settings from environment variables. An empty variable counts as unset. The value of a secret may be in a file
+ * instead, which `NAME_FILE` names.
  * @throws EnvError naming every invalid variable.
  */
 export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
@@ -70,8 +73,8 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
   );
   const env = new Env();
   const faults: string[] = [];
-  for (const [name, { read }] of Object.entries(SETTINGS)) {
-    const text = variables[name];
+  for (const [name, { read, isSecret }] of Object.entries(SETTINGS)) {
+    const text = (isSecret && textOfFile(name, variables, faults)) || variables[name];
     if (!text) continue;
     const { value, broken } = read(text);
     if (value !== undefined) env.set(name, value);
@@ -79,6 +82,22 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
   }
   assertValid([...faults, ...faultsTogether(env)]);
   return env;
+}
+
+/** The content of the file that `NAME_FILE` names, without its last newline. */
+function textOfFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]): string | undefined {
+  const twin = `${name}_FILE`;
+  const file = variables[twin];
+  if (!file) return undefined;
+  if (variables[name]) faults.push(`${twin} must not be set together with ${name}`);
+  try {
+    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    if (text === '') faults.push(`${twin} must name a file that is not empty`);
+    return text;
+  } catch (error) {
+    faults.push(`${twin} must name a file that can be read (${errorCode(error) ?? 'error'})`);
+    return undefined;
+  }
 }
 
 /** Rules about several settings. */

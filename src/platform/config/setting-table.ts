@@ -25,11 +25,15 @@ import {
 export interface Setting<Value> extends Kind<Value> {
   /** Undefined for a setting without a default. */
   fallback: Value;
+  /** Marks a setting that `NAME_FILE` may name the file of. */
+  isSecret?: boolean;
 }
 
 const setting = <Value>(kind: Kind<Value>, fallback: Value): Setting<Value> => ({ ...kind, fallback });
 
 const optional = <Value>(kind: Kind<Value>): Setting<Value | undefined> => ({ ...kind, fallback: undefined });
+
+const secret = <Value>(described: Setting<Value>): Setting<Value> => ({ ...described, isSecret: true });
 
 const PROXIES = '[0-9a-fA-F.:/]+|loopback|linklocal|uniquelocal';
 const TRUSTED = new RegExp(`^(\\d{1,2}|${PROXIES})(,\\s*(${PROXIES}))*$`);
@@ -59,7 +63,7 @@ export const SETTINGS = {
    * `sqlite:<file>` or `mysql://user:password@host:port/database`, percent-encoded. Of several hosts
    * (`host1:port,host2:port`) the first that accepts writes serves. Unset: `sqlite:<DATA_DIR>/rollcall.sqlite`.
    */
-  DATABASE_URL: optional(databaseUrl),
+  DATABASE_URL: secret(optional(databaseUrl)),
   /** File of trusted certificates (PEM) for TLS to the MariaDB/MySQL server. Unset: no TLS. */
   DATABASE_TLS_CA_FILE: optional(path),
   /** Connections of each worker to MariaDB/MySQL, so WORKERS times as many in all. SQLite uses one. */
@@ -91,11 +95,11 @@ export const SETTINGS = {
    * First API key of an empty database: 32 to 128 printable characters, hard to guess. Unset: random, and printed
    * once.
    */
-  BOOTSTRAP_API_KEY: optional(chosenKey),
+  BOOTSTRAP_API_KEY: secret(optional(chosenKey)),
   /**
    * Password of the first Webmaster "admin", by the rules of all passwords. Unset: random, and printed once.
    */
-  BOOTSTRAP_WEBMASTER_PASSWORD: optional(checkedText('be text', () => true)),
+  BOOTSTRAP_WEBMASTER_PASSWORD: secret(optional(checkedText('be text', () => true))),
   /** Characters that a new password must have at least. Existing passwords stay valid. */
   PASSWORD_MIN_LENGTH: setting(integer(SHORTEST_MIN_LENGTH, 64), 12),
   /**
@@ -263,18 +267,20 @@ export const SETTINGS = {
   /** Address to which each alert is sent with one POST, signed with NOTIFY_SECRET. Unset: none. */
   NOTIFY_URL: optional(url({ disallow_auth: true })),
   /** Key of that signature: whsec_ and 24 to 64 bytes in Base64, such as from `openssl rand -base64 32`. */
-  NOTIFY_SECRET: optional(matching(SIGNING_KEY, 'be whsec_ and 24 to 64 bytes in Base64')),
+  NOTIFY_SECRET: secret(optional(matching(SIGNING_KEY, 'be whsec_ and 24 to 64 bytes in Base64'))),
   /** Bearer token that /metrics requires. Unset: none. */
-  METRICS_TOKEN: optional(matching(BEARER_TOKEN, 'be 16 to 128 printable ASCII characters')),
+  METRICS_TOKEN: secret(optional(matching(BEARER_TOKEN, 'be 16 to 128 printable ASCII characters'))),
   /** Days for which audit rows are kept. Unset: for ever. */
   AUDIT_RETENTION_DAYS: optional(count),
   /**
    * Secret keys of 32 to 128 characters for the seals of the audit, separated by commas: the first one seals, all
    * of them verify. Empty: no key.
    */
-  AUDIT_SEAL_KEY: setting(
-    list('$property must be keys of 32 to 128 printable ASCII characters', (key) => SEAL_KEY.test(key)),
-    [],
+  AUDIT_SEAL_KEY: secret(
+    setting(
+      list('$property must be keys of 32 to 128 printable ASCII characters', (key) => SEAL_KEY.test(key)),
+      [],
+    ),
   ),
   /** fatal, error, warn, info, debug, trace or silent. */
   LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
