@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
-import { compressAnswer } from './platform/http/compression.js';
+import { compressResponse } from './platform/http/compression.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { boundForwarded } from './platform/http/request-headers.js';
 import { LeanAdapter, literalsFirst } from './platform/http/lean.adapter.js';
@@ -75,7 +75,7 @@ export async function createApp(
     observe(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
     securityHeaders(env.baseUrl.startsWith('https:')),
     scimAnswers,
-    ...(env.COMPRESSION ? [compressAnswer] : []),
+    ...(env.COMPRESSION ? [compressResponse] : []),
   );
   const errors = app.get(ErrorFilter);
   adapter.refuseWith((refusal, request, response) => {
