@@ -55,6 +55,7 @@ function openApi(app: INestApplication): OpenAPIObject {
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'Not for API keys.',
   any: 'Any valid API key.',
+  full: 'An API key must have no scopes.',
   'users:write': 'An API key needs the scope `users:write`, and `webmasters` where the user is a Webmaster.',
   'groups:write':
     'An API key needs the scope `groups:write`, and `webmasters` for the roles of a group and for members of one that makes Webmasters.',

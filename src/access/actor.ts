@@ -18,8 +18,6 @@ export interface KeyActor {
   id: string;
   /** Never wider than when the key was made. */
   rights: KeyRights;
-  /** Id of the first of the limited keys that have made one another: they share their fuse and budgets (ADR 20). */
-  family: string;
   /** Whether fields of a user that this service does not have are ignored instead of refused. */
   ignoresUnknownFields: boolean;
   /** How its SCIM client is answered. */
@@ -47,10 +45,10 @@ interface SystemActor {
 /** The service itself, and the commands of its machine. */
 export const SYSTEM: SystemActor = { kind: 'system', id: null };
 
-/** Who an actor's work is counted for: the keys of a family are one. */
+/** Who an actor's work is counted for. */
 export function countedFor(actor: Actor): string {
   const initiator = initiatorOf(actor);
-  return `${initiator.kind}:${initiator.kind === 'key' ? initiator.family : (initiator.id ?? '')}`;
+  return `${initiator.kind}:${initiator.id ?? ''}`;
 }
 
 /** A request with an `Idempotency-Key`. */
@@ -104,7 +102,6 @@ export const SCOPES = [
   'imports:read',
   'imports:write',
   'audit:read',
-  'keys:write',
   /** Needed in addition to make, change, block or delete a Webmaster, or to end one's sessions. */
   'webmasters',
 ] as const;

@@ -24,8 +24,6 @@ export class ApiKeyEntity {
   @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
   /** uuid of the user, or id of the key, that made it; null for the service and its command line. */
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
-  /** The first of the limited keys that have made one another; null: the key itself (earlier versions). */
-  @Column({ ...uuid(), nullable: true }) family_id!: string | null;
   /** Of the use that `last_used` notes. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
   /** null: `standard`. Written once, like `scopes`. */

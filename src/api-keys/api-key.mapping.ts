@@ -20,7 +20,7 @@ export interface ApiKey extends KeyRights {
   maker: { kind: string; id: string | null };
 }
 
-export const rightsIn = ({ scopes, networks, expires }: ApiKeyEntity): KeyRights => ({
+const rightsIn = ({ scopes, networks, expires }: ApiKeyEntity): KeyRights => ({
   scopes: scopes && fromJson(scopes),
   networks: networks && fromJson(networks),
   expires,
@@ -30,7 +30,6 @@ export const toActor = (row: ApiKeyEntity): KeyActor => ({
   kind: 'key',
   id: row.id,
   rights: rightsIn(row),
-  family: row.family_id ?? row.id,
   ignoresUnknownFields: row.ignores_unknown_fields === 1,
   profile: row.profile ?? DEFAULT_PROFILE,
 });

@@ -6,17 +6,7 @@ import { ApiKeyEntity } from './api-key.entity.js';
 
 const COLUMNS =
   'id, key_hash, name, created, expires, revoked, last_used, scopes, networks, ignores_unknown_fields, ' +
-  'maker_kind, maker_id, family_id, last_address, profile';
-
-/** Keys that may have made one another with the full Webmaster level: what is asked of all of them stays bounded. */
-export const MAX_GENERATIONS = 200;
-
-/** Begins a statement that reads `makers`: the keys that have made a key, nearest first. Two parameters: its id and how many. */
-export const WITH_MAKERS = `WITH RECURSIVE makers (id, depth) AS (
-  SELECT maker_id, 1 FROM api_keys WHERE id = ? AND maker_kind = 'key'
-  UNION ALL
-  SELECT api_keys.maker_id, makers.depth + 1 FROM makers JOIN api_keys ON api_keys.id = makers.id
-  WHERE api_keys.maker_kind = 'key' AND makers.depth < ?)`;
+  'maker_kind, maker_id, last_address, profile';
 
 /** Hand-written SQL: `findByHash` is part of most requests (ADR 0013). */
 @Injectable()
@@ -33,18 +23,6 @@ export class ApiKeyRepository {
 
   async insert(tx: Sql, key: ApiKeyEntity): Promise<void> {
     await insertRows(tx, ApiKeyEntity, [key]);
-  }
-
-  /** How many keys have made this one, one after another, up to `MAX_GENERATIONS`. */
-  async generationsBefore(sql: Sql, id: string): Promise<number> {
-    const text = `${WITH_MAKERS} SELECT COUNT(*) AS count FROM makers`;
-    return countRows(sql, text, [id, MAX_GENERATIONS]);
-  }
-
-  /** Whether a key was made by another, or by a key that was, and so on. */
-  async isMadeBy(sql: Sql, id: string, maker: string): Promise<boolean> {
-    const text = `${WITH_MAKERS} SELECT COUNT(*) AS count FROM makers WHERE id = ?`;
-    return (await countRows(sql, text, [id, MAX_GENERATIONS, maker])) > 0;
   }
 
   /** Newest first. */

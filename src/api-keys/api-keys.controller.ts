@@ -39,9 +39,9 @@ export class ApiKeysController {
     description:
       'Only this answer holds the key: the service stores its SHA-256. Several keys may be active, so that one can be ' +
       'rotated: create a new one, give it to the connector, revoke the old one. Without `scopes`, `networks` and `expires` ' +
-      'it may do everything, from anywhere, for ever. Neither these nor `profile` can be changed later. A key creates only keys that are ' +
-      'no wider than itself: 403 `insufficient_scope` or `network_not_permitted`. Keys made by a key with `scopes` share its ' +
-      'fuse and rate limit.',
+      'it may do everything, from anywhere, for ever. Neither these nor `profile` can be changed later. A key with `scopes` ' +
+      'creates no keys. The networks and the end of a key bound the keys that it creates: 403 `network_not_permitted` or ' +
+      '`insufficient_scope`.',
     body: ApiKeyInput,
     examples: {
       'one job': {
@@ -86,8 +86,7 @@ export class ApiKeysController {
   @Delete(':key_id')
   @Doc('revokeApiKey', 'Revoke an API key', {
     description:
-      'Final, and effective on the next request. Repeating it is not an error. A key may revoke itself, and keys that ' +
-      'have no more scopes.',
+      'Final, and effective on the next request. Repeating it is not an error. A key without `scopes` may revoke itself.',
     answer: 'It is revoked.',
   })
   @HttpCode(204)
@@ -102,9 +101,7 @@ export class ApiKeysController {
     description:
       'A key that blocks more than `FUSE_MIN` users (50), or `FUSE_PERCENT` of the active ones (10) if that is more, ' +
       'within an hour gets 429 `fuse_blown`. This opens its fuse for an hour, and what it has blocked before counts no ' +
-      'more. Keys that a key with `scopes` has made share its fuse; when that of a key without has blown, the keys that it ' +
-      'has made block nobody either. A key resets no fuse of its own family nor of a key that has made it (403 `forbidden`), ' +
-      'and none of a key with more scopes (403 `insufficient_scope`).',
+      'more. A key does not reset its own fuse (403 `forbidden`).',
     answer: describeJson('It is open.', KeyFuseDto),
   })
   @HttpCode(200)

@@ -1,30 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import {
-  type Actor,
-  type Caller,
-  DEFAULT_PROFILE,
-  type KeyActor,
-  type Profile,
-  type Scope,
-} from '../access/actor.js';
-import { isInNetworks } from '../access/networks.js';
-import { assertScopesWithin, assertWithin, isLimited, rightsOf } from '../access/policy.js';
+import { type Caller, DEFAULT_PROFILE, type KeyActor, type Profile, type Scope } from '../access/actor.js';
+import { areWithin, isInNetworks } from '../access/networks.js';
+import { rightsOf } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError, unauthenticated } from '../platform/common/errors.js';
 import { toJson } from '../platform/common/json.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { truncated } from '../platform/common/text.js';
-import { type DbTime, now, secondsFrom } from '../platform/common/time.js';
+import { type DbTime, now, secondsFrom, toIso } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { isMistyped, makeApiKey } from './api-key-format.js';
-import { type ApiKey, type KeyState, rightsIn, shown, stateOf, toActor } from './api-key.mapping.js';
-import { ApiKeyRepository, MAX_GENERATIONS } from './api-key.repository.js';
+import { type ApiKey, type KeyState, shown, stateOf, toActor } from './api-key.mapping.js';
+import { ApiKeyRepository } from './api-key.repository.js';
 import { KeyUse, MAX_ADDRESS } from './key-use.service.js';
 
 export type { ApiKey };
+
+/** Keys and the user that have created a key, one after another, up to this many. */
+const MAX_MAKERS = 200;
 
 /** What a new key is to be. Without scopes, networks or an end it has no limit of that kind. */
 export interface NewKey {
@@ -80,7 +76,7 @@ export class ApiKeysService {
   /** The ids of a key and of the keys and the user that have made it, one after another. */
   async withMakers(id: string): Promise<string[]> {
     const ids = [id];
-    for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_GENERATIONS;) {
+    for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_MAKERS;) {
       ids.push(key.maker_id);
       key = key.maker_kind === 'key' ? await this.repository.find(key.maker_id) : undefined;
     }
@@ -95,27 +91,17 @@ export class ApiKeysService {
 
   /**
    * Creates a key. @returns its row, with the key itself, which cannot be read again.
-   * @throws ProblemError `insufficient_scope`, `network_not_permitted` when the new key would have rights that the
-   * caller's own key has not; `forbidden` behind `MAX_GENERATIONS` keys that have made one another.
+   * @throws ProblemError `insufficient_scope`, `network_not_permitted` when the new key would outlive the caller's own key, or
+   * be valid in more networks.
    */
   async create(wanted: NewKey, caller: Caller): Promise<ApiKey & { key: string }> {
-    const { scopes = null, networks = null, expires = null, ignoresUnknownFields = false } = wanted;
-    assertWithin({ scopes, networks, expires, ignoresUnknownFields }, caller.actor);
+    assertWithin(wanted, caller);
     const id = uuidv7();
     const key = makeApiKey(id);
     return this.transactions.run(async (tx) => {
-      await this.assertGenerations(tx, caller.actor);
       const row = await this.add(tx, { ...wanted, id, key }, caller);
       return { ...shown(row, now()), key };
     }, caller);
-  }
-
-  /** Limited keys do without: those of a family are one for its fuse, however many there are. */
-  private async assertGenerations(tx: Sql, maker: Actor): Promise<void> {
-    if (maker.kind !== 'key' || isLimited(maker)) return;
-    if ((await this.repository.generationsBefore(tx, maker.id)) < MAX_GENERATIONS - 1) return;
-    const detail = `${MAX_GENERATIONS} keys have made one another; let a Webmaster or the command line make the next one.`;
-    throw new ProblemError('forbidden', detail);
   }
 
   /** All keys, newest first. */
@@ -131,15 +117,11 @@ export class ApiKeysService {
     return keys.map((key) => shown(key, time));
   }
 
-  /**
-   * Revokes a key, effective with the next request. @returns its state before; undefined when there is no such key.
-   * @throws ProblemError `insufficient_scope` for a key with more scopes than the caller's own key.
-   */
+  /** Revokes a key, effective with the next request. @returns its state before; undefined when there is no such key. */
   async revoke(id: string, caller: Caller): Promise<KeyState | undefined> {
     return this.transactions.run(async (tx) => {
       const key = await this.repository.lock(tx, id);
       if (!key) return undefined;
-      if (caller.actor.id !== id) assertScopesWithin(rightsIn(key).scopes, rightsOf(caller.actor).scopes);
       const state = stateOf(key, now());
       if (state === 'revoked') return state;
       await this.repository.revoke(tx, id, now());
@@ -169,7 +151,6 @@ export class ApiKeysService {
       ignores_unknown_fields: Number(ignoresUnknownFields),
       maker_kind: caller.actor.kind,
       maker_id: caller.actor.id,
-      family_id: familyOf(id, caller.actor),
       last_address: null,
       profile: profile === DEFAULT_PROFILE ? null : profile,
     };
@@ -189,7 +170,15 @@ export class ApiKeysService {
   }
 }
 
-/** A key of the full level is no more bound than a Webmaster, and keys that a Webmaster makes are counted for themselves. */
-function familyOf(id: string, maker: Actor): string {
-  return maker.kind === 'key' && isLimited(maker) ? maker.family : id;
+/** A key hands out no more than it has: its networks and its end bound the keys that it creates. */
+function assertWithin({ networks, expires }: NewKey, { actor }: Caller): void {
+  const own = rightsOf(actor);
+  if (own.networks !== null && !(networks && areWithin(networks, own.networks))) {
+    const detail = `A key of this API key must name networks within ${own.networks.join(', ')}.`;
+    throw new ProblemError('network_not_permitted', detail);
+  }
+  if (own.expires !== null && (!expires || expires > own.expires)) {
+    const detail = `A key of this API key must expire with it or before: at ${toIso(own.expires)}.`;
+    throw new ProblemError('insufficient_scope', detail);
+  }
 }

@@ -63,8 +63,8 @@ export class Application {
   private async open<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
     env.SHUTDOWN_DELAY_SECONDS = 0; // nothing but this command sends requests, and none come over the network
-    delete env.TLS_CERT_FILE;
-    delete env.TLS_KEY_FILE;
+    env.TLS_CERT_FILE = undefined;
+    env.TLS_KEY_FILE = undefined;
     await migrateAtStart(env, this.entities);
     const app = await this.create(env);
     app.get(Log).useStderr();

@@ -96,7 +96,7 @@ TABLE.push(
   ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${NOBODY}/restore`), MANAGERS(404)],
   ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), MANAGERS(200)],
   ['GET /api_keys', '', (c) => c.get('/api_keys'), MANAGERS(200)],
-  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x', scopes: ['keys:write'] }), MANAGERS(201)],
+  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x', scopes: ['users:read'] }), MANAGERS(201)],
   ['POST /api_keys/{key_id}/fuse', '', (c) => c.post(`/api_keys/${NOBODY}/fuse`), MANAGERS(404)],
   ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${NOBODY}`), MANAGERS(404)],
   ['GET /sessions', '', (c) => c.get('/sessions'), [401, 401, 401, 200, 200, 200, 200]],

@@ -40,7 +40,6 @@ test('so many clients watch, the next one is told to come back, and a place that
     kind: 'key',
     id: 'any',
     rights: FULL_RIGHTS,
-    family: 'any',
     ignoresUnknownFields: false,
     profile: 'standard',
   } as const;

@@ -14,7 +14,6 @@ const KEY: Actor = {
   kind: 'key',
   id: '00000000-0000-4000-8000-000000000002',
   rights: FULL_RIGHTS,
-  family: '00000000-0000-4000-8000-000000000002',
   ignoresUnknownFields: false,
   profile: 'standard',
 };

@@ -26,7 +26,7 @@ const events = async (uuid: string): Promise<Json[]> =>
 function keyCaller(scopes: KeyActor['rights']['scopes']): Caller {
   const id = uuidv7();
   const rights = { scopes, networks: null, expires: null };
-  const limits = { family: id, ignoresUnknownFields: false, profile: 'standard', rights } as const;
+  const limits = { ignoresUnknownFields: false, profile: 'standard', rights } as const;
   return { ...SYSTEM, actor: { kind: 'key', id, ...limits } };
 }
 

@@ -17,7 +17,6 @@ export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
   ['imports:read', 'read imports'],
   ['imports:write', 'start and decide on imports'],
   ['audit:read', 'read the audit'],
-  ['keys:write', 'make and revoke keys'],
   ['webmasters', 'make, change and block Webmasters'],
 ];
 

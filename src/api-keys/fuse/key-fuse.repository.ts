@@ -2,15 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { insertRows, upsertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, countRows, forUpdate } from '../../platform/database/engine/sql.js';
-import { MAX_GENERATIONS, WITH_MAKERS } from '../api-key.repository.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from './key-fuse.entity.js';
 
 const PURGED_AT_ONCE = 500;
-
-export interface BlownMaker {
-  id: string;
-  blown: string;
-}
 
 /** Hand-written SQL: counts of an index range, in the transactions of changes (ADR 13). */
 @Injectable()
@@ -41,20 +35,6 @@ export class KeyFuseRepository {
       [key, after, number - 1],
     );
     return row?.time;
-  }
-
-  /**
-   * The key whose fuse has blown last, after a time, among those that have made a key; undefined for none, and where the
-   * key's own fuse is open at `now`.
-   */
-  async blownMaker(sql: Sql, key: string, after: string, now: string): Promise<BlownMaker | undefined> {
-    return sql.first<BlownMaker>(
-      `${WITH_MAKERS} SELECT key_fuses.key_id AS id, key_fuses.blown AS blown
-       FROM makers JOIN key_fuses ON key_fuses.key_id = makers.id
-       WHERE key_fuses.blown > ? AND NOT EXISTS (SELECT 1 FROM key_fuses AS own WHERE own.key_id = ? AND own.open_until > ?)
-       ORDER BY key_fuses.blown DESC LIMIT 1`,
-      [key, MAX_GENERATIONS, after, key, now],
-    );
   }
 
   async find(sql: Sql, key: string): Promise<KeyFuseEntity | undefined> {

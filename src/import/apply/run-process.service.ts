@@ -1,6 +1,5 @@
 import { Injectable, Inject } from '@nestjs/common';
-import { FuseBlown } from '../../api-keys/fuse/fuse-blown.js';
-import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { FuseBlownError, KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { now } from '../../platform/common/time.js';
@@ -200,7 +199,7 @@ export class RunProcess {
     if (error instanceof LeaseLostError || error instanceof ShuttingDownError) throw error;
     if (error instanceof StopRequestedError) return this.abandon(checkpoint, 'stop', null);
     if (error instanceof RightsLostError) return this.abandon(checkpoint, 'stop', error.reason);
-    if (error instanceof FuseBlown) {
+    if (error instanceof FuseBlownError) {
       return this.abandon(checkpoint, 'stop', { code: error.code, message: error.detail });
     }
     if (error instanceof FileError) return this.abandon(checkpoint, 'fail', reasonOf(error));

@@ -83,7 +83,6 @@ export function toActor(kind: string, id: string | null): Actor {
       kind,
       id,
       rights: NO_RIGHTS,
-      family: id,
       ignoresUnknownFields: false,
       profile: DEFAULT_PROFILE,
     };

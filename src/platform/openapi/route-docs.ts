@@ -71,7 +71,7 @@ export const describeCsv = (description: string) => ({
   content: { 'text/csv': { schema: { type: 'string' } } },
 });
 
-/** Extension of an operation: the scope that an API key needs, `any` for any valid key, `none` where keys are refused. */
+/** Extension of an operation: the scope that an API key needs, `any` for any valid key, `full` for a key without scopes, `none` where keys are refused. */
 export const REQUIRED_SCOPE = 'x-required-scope';
 
 /** Extension of an operation that holds a request body of several media types until Swagger has built the document. */

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { FuseBlown, FuseOverrun } from '../../api-keys/fuse/fuse-blown.js';
-import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { FuseBlownError, KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Turn } from '../../platform/common/turn.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
@@ -84,8 +83,8 @@ export class BulkSets {
   /** Which operations an attempt is made again without. @throws the error where that would not help. */
   private without(error: unknown, set: SetRun): Iterable<readonly [BulkItem, ProblemError | undefined]> {
     if (error instanceof Again) return error.excluded;
-    if (error instanceof FuseBlown && set.attempt.deactivating.length > 0) {
-      const beyond = error instanceof FuseOverrun ? error.count - error.limit : Infinity;
+    if (error instanceof FuseBlownError && set.attempt.deactivating.length > 0) {
+      const beyond = error.count - error.limit;
       return set.attempt.deactivating.slice(-beyond).map((item) => [item, error] as const);
     }
     const live = set.items.filter((item) => isLive(item, set));

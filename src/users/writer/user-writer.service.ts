@@ -54,7 +54,7 @@ export class UserWriter {
   /**
    * Runs in the caller's transaction, which may run again after a race: nothing outside of `tx` changes here.
    * @param changes checked input (`validateChange`), passwords hashed.
-   * @throws FuseBlown where the set would block too many users for the key that asks for it.
+   * @throws FuseBlownError where the set would block too many users for the key that asks for it.
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();

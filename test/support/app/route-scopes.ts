@@ -1,6 +1,6 @@
 import { SCOPES } from '../../../src/access/actor.js';
 
-/** The scope that an API key needs for a route, by path or by beginning; `none`: keys are refused, whatever they may do. */
+/** The scope that an API key needs for a route, by path or by beginning; `full`: no scopes; `none`: keys are refused. */
 const PUBLIC = ['GET /status', 'POST /sessions/login'];
 const SCOPE_OF: Record<string, string> = {
   'POST /sessions/logout': 'none',
@@ -19,9 +19,9 @@ const SCOPE_OF: Record<string, string> = {
   'DELETE /import_profiles': 'imports:write',
   'GET /audit': 'audit:read',
   'GET /statistics': 'audit:read',
-  'GET /api_keys': 'keys:write',
-  'POST /api_keys': 'keys:write',
-  'DELETE /api_keys': 'keys:write',
+  'GET /api_keys': 'full',
+  'POST /api_keys': 'full',
+  'DELETE /api_keys': 'full',
   'GET /sessions': 'users:read',
   'DELETE /sessions': 'users:write',
 };

@@ -43,7 +43,6 @@ export async function seed(url: string, count: number): Promise<void> {
       ignores_unknown_fields: 0,
       maker_kind: null,
       maker_id: null,
-      family_id: null,
       last_address: null,
       profile: null,
     };

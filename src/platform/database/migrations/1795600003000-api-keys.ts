@@ -20,7 +20,6 @@ export class ApiKeys1795600003000 extends TableMigration {
         column('maker_kind', ascii(10), optional),
         column('maker_id', uuid(), optional),
         column('last_address', text(64), optional),
-        column('family_id', uuid(), optional),
         column('profile', ascii(16), optional),
       ],
       indices: [{ name: 'uq_api_keys_hash', columnNames: ['key_hash'], isUnique: true }],
