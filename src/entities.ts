@@ -1,5 +1,4 @@
-import { ApiKeyEntity } from './api-keys/api-key.entity.js';
-import { KeyDeactivationEntity, KeyFuseEntity } from './api-keys/fuse/key-fuse.entity.js';
+import { ApiKeyEntity, KeyDeactivationEntity, KeyFuseEntity } from './api-keys/api-key.entity.js';
 import { AuditEventEntity } from './audit/audit.entity.js';
 import { AuditCountEntity } from './audit/audit-count.entity.js';
 import { AuditRunEntity } from './audit/audit-run.entity.js';

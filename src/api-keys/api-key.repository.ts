@@ -1,7 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
+import { fromJson } from '../platform/common/json.js';
+import type { DbTime } from '../platform/common/time.js';
 import { insertRows } from '../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, countRows, forUpdate } from '../platform/database/engine/sql.js';
+import { type Sql, forUpdate } from '../platform/database/engine/sql.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
 const COLUMNS =
@@ -54,4 +57,23 @@ export class ApiKeyRepository {
       id,
     ]);
   }
+}
+
+export function toActor(row: ApiKeyEntity): KeyActor {
+  const { id, scopes, networks, expires, profile } = row;
+  return {
+    kind: 'key',
+    id,
+    rights: { scopes: scopes && fromJson(scopes), networks: networks && fromJson(networks), expires },
+    ignoresUnknownFields: row.ignores_unknown_fields === 1,
+    profile: profile ?? DEFAULT_PROFILE,
+  };
+}
+
+export function stateOf(
+  { revoked, expires }: Pick<ApiKeyEntity, 'revoked' | 'expires'>,
+  time: DbTime,
+): 'active' | 'expired' | 'revoked' {
+  if (revoked !== null) return 'revoked';
+  return expires !== null && expires <= time ? 'expired' : 'active';
 }

@@ -1,10 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { PROFILES } from '../access/actor.js';
-import { type DbTime, toIso } from '../platform/common/time.js';
+import { DEFAULT_PROFILE, PROFILES } from '../access/actor.js';
+import { fromJson } from '../platform/common/json.js';
+import { now, toIso } from '../platform/common/time.js';
 import { PageOf } from '../platform/http/page.js';
 import { ID, NULLABLE_TIME, describeTexts } from '../platform/openapi/docs.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
 import { MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
-import type { ApiKey } from './api-key.mapping.js';
+import { stateOf } from './api-key.repository.js';
 
 class MakerDto {
   @ApiProperty({
@@ -56,23 +58,21 @@ export class KeyFuseDto {
 }
 
 /** The answer for a key: a white list, with times in ISO 8601; never the key or its hash. */
-export function presentApiKey(key: ApiKey): ApiKeyDto {
-  const { id, name, state, created, expires, revoked, last_used, last_address, maker } = key;
+export function presentApiKey(row: ApiKeyEntity): ApiKeyDto {
+  const { id, name, scopes, networks, last_address } = row;
   return {
     id,
     name,
-    state,
-    scopes: key.scopes && [...key.scopes],
-    networks: key.networks && [...key.networks],
-    unknown_fields: key.ignoresUnknownFields ? 'ignore' : 'refuse',
-    profile: key.profile,
-    maker,
-    created: toIso(created),
-    expires: isoOrNull(expires),
-    revoked: isoOrNull(revoked),
-    last_used: isoOrNull(last_used),
+    state: stateOf(row, now()),
+    scopes: scopes && fromJson(scopes),
+    networks: networks && fromJson(networks),
+    unknown_fields: row.ignores_unknown_fields === 1 ? 'ignore' : 'refuse',
+    profile: row.profile ?? DEFAULT_PROFILE,
+    maker: { kind: row.maker_kind ?? 'unknown', id: row.maker_id },
+    created: toIso(row.created),
+    expires: row.expires && toIso(row.expires),
+    revoked: row.revoked && toIso(row.revoked),
+    last_used: row.last_used && toIso(row.last_used),
     last_address,
   };
 }
-
-const isoOrNull = (time: DbTime | null): string | null => (time === null ? null : toIso(time));

@@ -76,11 +76,9 @@ export class ApiKeysController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<NewApiKeyDto> {
     if (errors.length > 0) throw validationFailed(errors);
-    const { unknown_fields, ...wanted } = value;
-    const key = { ...wanted, ignoresUnknownFields: unknown_fields === 'ignore' };
-    const { key: secret, ...created } = await this.keys.create(key, caller);
-    response.location(`${request.path.replace(/\/$/, '')}/${created.id}`);
-    return Object.assign(presentApiKey(created), { key: secret });
+    const { row, key } = await this.keys.create(value, caller);
+    response.location(`${request.path.replace(/\/$/, '')}/${row.id}`);
+    return Object.assign(presentApiKey(row), { key });
   }
 
   @Delete(':key_id')
@@ -92,8 +90,7 @@ export class ApiKeysController {
   @HttpCode(204)
   @Requires('api_keys.manage')
   async revoke(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
-    const before = await this.keys.revoke(id, caller);
-    if (before === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
+    if (!(await this.keys.revoke(id, caller))) throw notFound(id);
   }
 
   @Post(':key_id/fuse')
@@ -108,7 +105,9 @@ export class ApiKeysController {
   @Requires('api_keys.manage')
   async resetFuse(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<KeyFuseDto> {
     const until = await this.fuse.reset(id, caller);
-    if (until === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
+    if (until === undefined) throw notFound(id);
     return { key_id: id, open_until: toIso(until) };
   }
 }
+
+const notFound = (id: string): ProblemError => new ProblemError('not_found', `There is no API key ${id}.`);

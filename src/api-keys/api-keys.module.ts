@@ -4,15 +4,14 @@ import { AuditModule } from '../audit/audit.module.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysService } from './api-keys.service.js';
-import { KeyUse } from './key-use.service.js';
 import { KeyFuseRepository } from './fuse/key-fuse.repository.js';
 import { KeyFuse } from './fuse/key-fuse.service.js';
 
 @Module({
   imports: [AuditModule],
   controllers: [ApiKeysController],
-  providers: [ApiKeysService, KeyUse, ApiKeyRepository, KeyFuse, KeyFuseRepository],
-  exports: [ApiKeysService, KeyUse, KeyFuse],
+  providers: [ApiKeysService, ApiKeyRepository, KeyFuse, KeyFuseRepository],
+  exports: [ApiKeysService, KeyFuse],
 })
 export class ApiKeysModule {
   constructor(names: AuditNames) {

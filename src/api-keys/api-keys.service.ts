@@ -1,44 +1,46 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { type Caller, DEFAULT_PROFILE, type KeyActor, type Profile, type Scope } from '../access/actor.js';
+import { crc32 } from 'node:zlib';
+import { type Caller, DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
 import { areWithin, isInNetworks } from '../access/networks.js';
 import { rightsOf } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError, unauthenticated } from '../platform/common/errors.js';
 import { toJson } from '../platform/common/json.js';
-import { sha256 } from '../platform/common/secrets.js';
+import { randomToken, sha256 } from '../platform/common/secrets.js';
 import { truncated } from '../platform/common/text.js';
-import { type DbTime, now, secondsFrom, toIso } from '../platform/common/time.js';
+import { now, secondsFrom, toIso, toMillis } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
+import { toProblemError } from '../platform/http/problem.js';
+import { Log } from '../platform/telemetry/log.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
-import { isMistyped, makeApiKey } from './api-key-format.js';
-import { type ApiKey, type KeyState, shown, stateOf, toActor } from './api-key.mapping.js';
-import { ApiKeyRepository } from './api-key.repository.js';
-import { KeyUse, MAX_ADDRESS } from './key-use.service.js';
+import type { ApiKeyInput } from './api-key.input.js';
+import { ApiKeyRepository, stateOf, toActor } from './api-key.repository.js';
 
-export type { ApiKey };
-
+const PREFIX = 'rollcall';
+const FORMAT = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
 /** Keys and the user that have created a key, one after another, up to this many. */
 const MAX_MAKERS = 200;
-
-/** What a new key is to be. Without scopes, networks or an end it has no limit of that kind. */
-export interface NewKey {
-  name: string;
-  expires?: DbTime | null | undefined;
-  scopes?: readonly Scope[] | null | undefined;
-  networks?: readonly string[] | null | undefined;
-  ignoresUnknownFields?: boolean | undefined;
-  profile?: Profile | null | undefined;
-}
+/** Resolution of `last_used`, so that a busy key does not write with every request. */
+const LAST_USED_MILLIS = 60_000;
+/** Longer than any address. A proxy may send other text. */
+const MAX_ADDRESS = 64;
+/** Addresses that are remembered. For others the audit is searched. */
+const MAX_ADDRESSES = 10_000;
 
 @Injectable()
 export class ApiKeysService {
+  /** Keys whose use is being noted. */
+  private readonly noting = new Set<string>();
+  /** Keys with addresses that are in the audit. */
+  private readonly addresses = new Set<string>();
+
   constructor(
     private readonly repository: ApiKeyRepository,
     private readonly audit: AuditService,
     private readonly transactions: TransactionRunner,
-    private readonly use: KeyUse,
+    private readonly log: Log,
   ) {}
 
   /**
@@ -60,8 +62,36 @@ export class ApiKeysService {
       const address = truncated(ip, MAX_ADDRESS);
       throw new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
     }
-    await this.use.note(found, ip);
+    await this.noteUse(found, ip);
     return actor;
+  }
+
+  /** Notes time and address of a use, once a minute. One of the requests of a moment does it for all. No request fails with it. */
+  private async noteUse({ id, last_used }: ApiKeyEntity, ip: string): Promise<void> {
+    const isFresh = last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
+    if (isFresh || this.noting.has(id)) return;
+    this.noting.add(id);
+    try {
+      await this.repository.touch(id, now(), truncated(ip, MAX_ADDRESS));
+    } catch (error) {
+      this.log.fault('api keys', toProblemError(error).code, error);
+    } finally {
+      this.noting.delete(id);
+    }
+  }
+
+  /** Records the first use of a key from an address. No request fails with it: the next one makes up for it. */
+  async noteAddress(id: string, ip: string): Promise<void> {
+    const use = `${id} ${ip}`;
+    if (this.addresses.has(use)) return;
+    if (this.addresses.size >= MAX_ADDRESSES) this.addresses.clear();
+    this.addresses.add(use);
+    try {
+      await this.audit.recordAddress(id, ip);
+    } catch (error) {
+      this.addresses.delete(use);
+      this.log.fault('api keys', toProblemError(error).code, error);
+    }
   }
 
   /**
@@ -73,7 +103,12 @@ export class ApiKeysService {
     return found && stateOf(found, now()) === 'active' ? toActor(found) : undefined;
   }
 
-  /** The ids of a key and of the keys and the user that have made it, one after another. */
+  /** Returns true for a key that is valid. That does not count as its use. */
+  async isActive(id: string): Promise<boolean> {
+    return (await this.actorOf(id)) !== undefined;
+  }
+
+  /** The ids of a key and of the keys and the user that have created it, one after another. */
   async withMakers(id: string): Promise<string[]> {
     const ids = [id];
     for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_MAKERS;) {
@@ -83,61 +118,35 @@ export class ApiKeysService {
     return ids;
   }
 
-  /** Whether a key is still good; that does not count as its use. */
-  async isActive(id: string): Promise<boolean> {
-    const key = await this.repository.find(id);
-    return key !== undefined && stateOf(key, now()) === 'active';
-  }
-
-  /**
-   * Creates a key. @returns its row, with the key itself, which cannot be read again.
-   * @throws ProblemError `insufficient_scope`, `network_not_permitted` when the new key would outlive the caller's own key, or
-   * be valid in more networks.
-   */
-  async create(wanted: NewKey, caller: Caller): Promise<ApiKey & { key: string }> {
-    assertWithin(wanted, caller);
-    const id = uuidv7();
-    const key = makeApiKey(id);
-    return this.transactions.run(async (tx) => {
-      const row = await this.add(tx, { ...wanted, id, key }, caller);
-      return { ...shown(row, now()), key };
-    }, caller);
-  }
-
   /** All keys, newest first. */
-  async list(): Promise<ApiKey[]> {
-    const time = now();
-    return (await this.repository.list()).map((key) => shown(key, time));
+  async list(): Promise<ApiKeyEntity[]> {
+    return this.repository.list();
   }
 
   /** Keys that expire within so many seconds, the next one first. */
-  async expiring(seconds: number, limit: number): Promise<ApiKey[]> {
+  async expiring(seconds: number, limit: number): Promise<ApiKeyEntity[]> {
     const time = now();
-    const keys = await this.repository.expiring(time, secondsFrom(time, seconds), limit);
-    return keys.map((key) => shown(key, time));
+    return this.repository.expiring(time, secondsFrom(time, seconds), limit);
   }
 
-  /** Revokes a key, effective with the next request. @returns its state before; undefined when there is no such key. */
-  async revoke(id: string, caller: Caller): Promise<KeyState | undefined> {
-    return this.transactions.run(async (tx) => {
-      const key = await this.repository.lock(tx, id);
-      if (!key) return undefined;
-      const state = stateOf(key, now());
-      if (state === 'revoked') return state;
-      await this.repository.revoke(tx, id, now());
-      await this.audit.record(tx, caller, [{ action: 'api_key.revoked', target: { kind: 'api_key', id } }]);
-      return state;
-    }, caller);
+  /**
+   * Creates a key. @returns its row, and the key itself, which cannot be read again.
+   * @throws ProblemError `insufficient_scope`, `network_not_permitted` when the new key would outlive the caller's own key, or
+   * be valid in more networks.
+   */
+  async create(input: ApiKeyInput, caller: Caller): Promise<{ row: ApiKeyEntity; key: string }> {
+    assertWithin(input, caller);
+    const id = uuidv7();
+    const key = makeApiKey(id);
+    const row = await this.transactions.run((tx) => this.add(tx, input, caller, id, key), caller);
+    return { row, key };
   }
 
-  /** Stores a key that the caller has made, as its hash, with an audit row. */
-  async add(
-    tx: Sql,
-    { id, key, ...wanted }: NewKey & { id: string; key: string },
-    caller: Caller,
-  ): Promise<ApiKeyEntity> {
-    const { name, scopes = null, networks = null, expires = null, ignoresUnknownFields = false } = wanted;
-    const profile = wanted.profile ?? DEFAULT_PROFILE;
+  /** Stores a key that the caller has created, as its hash, with an audit row. */
+  async add(tx: Sql, input: ApiKeyInput, caller: Caller, id: string, key: string): Promise<ApiKeyEntity> {
+    const { name, scopes = null, networks = null, expires = null } = input;
+    const unknown_fields = input.unknown_fields ?? 'refuse';
+    const profile = input.profile ?? DEFAULT_PROFILE;
     const row: ApiKeyEntity = {
       id,
       key_hash: sha256(key),
@@ -146,32 +155,37 @@ export class ApiKeysService {
       expires,
       revoked: null,
       last_used: null,
-      scopes: scopes && toJson([...scopes]),
-      networks: networks && toJson([...networks]),
-      ignores_unknown_fields: Number(ignoresUnknownFields),
+      scopes: scopes && toJson(scopes),
+      networks: networks && toJson(networks),
+      ignores_unknown_fields: Number(unknown_fields === 'ignore'),
       maker_kind: caller.actor.kind,
       maker_id: caller.actor.id,
       last_address: null,
       profile: profile === DEFAULT_PROFILE ? null : profile,
     };
     await this.repository.insert(tx, row);
-    const changes = [
-      { field: 'name', new: name },
-      { field: 'expires', new: expires },
-      { field: 'scopes', new: scopes },
-      { field: 'networks', new: networks },
-      { field: 'unknown_fields', new: ignoresUnknownFields ? 'ignore' : 'refuse' },
-      { field: 'profile', new: profile },
-    ];
+    const fields = { name, expires, scopes, networks, unknown_fields, profile };
+    const changes = Object.entries(fields).map(([field, value]) => ({ field, new: value }));
     await this.audit.record(tx, caller, [
       { action: 'api_key.created', target: { kind: 'api_key', id }, changes },
     ]);
     return row;
   }
+
+  /** Revokes a key, effective with the next request. @returns false when there is no such key. */
+  async revoke(id: string, caller: Caller): Promise<boolean> {
+    return this.transactions.run(async (tx) => {
+      const key = await this.repository.lock(tx, id);
+      if (!key || key.revoked !== null) return key !== undefined;
+      await this.repository.revoke(tx, id, now());
+      await this.audit.record(tx, caller, [{ action: 'api_key.revoked', target: { kind: 'api_key', id } }]);
+      return true;
+    }, caller);
+  }
 }
 
 /** A key hands out no more than it has: its networks and its end bound the keys that it creates. */
-function assertWithin({ networks, expires }: NewKey, { actor }: Caller): void {
+function assertWithin({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
   if (own.networks !== null && !(networks && areWithin(networks, own.networks))) {
     const detail = `A key of this API key must name networks within ${own.networks.join(', ')}.`;
@@ -182,3 +196,20 @@ function assertWithin({ networks, expires }: NewKey, { actor }: Caller): void {
     throw new ProblemError('insufficient_scope', detail);
   }
 }
+
+/**
+ * Creates a key `rollcall_<public id>_<32 random bytes>_<checksum>`, which secret scanners can find and verify offline. The
+ * public id is the end of the key's id: it shows which key to revoke when one is found.
+ */
+export function makeApiKey(id = uuidv7()): string {
+  const body = `${PREFIX}_${id.slice(-12)}_${randomToken()}`;
+  return `${body}_${checksum(body)}`;
+}
+
+/** Returns true for a key of this format with a wrong checksum, most likely because of a typing error. */
+export function isMistyped(key: string): boolean {
+  const end = key.lastIndexOf('_');
+  return FORMAT.test(key) && key.slice(end + 1) !== checksum(key.slice(0, end));
+}
+
+const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0');

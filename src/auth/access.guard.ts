@@ -8,7 +8,7 @@ import { ProblemError, unauthenticated } from '../platform/common/errors.js';
 import { Env } from '../platform/config/env.js';
 import { SYSTEM, countedFor } from '../access/actor.js';
 import { ByKey, Public } from '../access/decorators.js';
-import { KeyUse } from '../api-keys/key-use.service.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { networkOf } from '../platform/http/request-headers.js';
 
 const WINDOW_SECONDS = 60;
@@ -93,7 +93,7 @@ export class AccessGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly rates: RateLimit,
-    private readonly use: KeyUse,
+    private readonly keys: ApiKeysService,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -117,7 +117,7 @@ export class AccessGuard implements CanActivate {
     }
     const { actor, ip = '' } = request;
     await this.rates.count(actor.kind === 'user' ? 'user' : 'key', countedFor(actor), response);
-    if (actor.kind === 'key') await this.use.noteAddress(actor.id, ip);
+    if (actor.kind === 'key') await this.keys.noteAddress(actor.id, ip);
     return true;
   }
 

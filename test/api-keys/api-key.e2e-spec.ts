@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { makeApiKey } from '../../src/api-keys/api-keys.service.js';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { aUser } from '../support/data/factories.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { isMistyped } from '../../src/api-keys/api-key-format.js';
+import { isMistyped } from '../../src/api-keys/api-keys.service.js';
 import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { makeApiKey } from '../../src/api-keys/api-keys.service.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { makeApiKey } from '../../src/api-keys/api-keys.service.js';
 import { SCOPES } from '../../src/access/actor.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';

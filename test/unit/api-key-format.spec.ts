@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isMistyped, makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { isMistyped, makeApiKey } from '../../src/api-keys/api-keys.service.js';
 
 test('a key has prefix, public id, 32 random bytes and checksum', () => {
   const key = makeApiKey();

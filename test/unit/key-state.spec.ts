@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { stateOf } from '../../src/api-keys/api-key.mapping.js';
+import { stateOf } from '../../src/api-keys/api-key.repository.js';
 import { toDbTime } from '../../src/platform/common/time.js';
 
 test('a key has expired from the moment on that it names', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomInt } from 'node:crypto';
-import { makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { makeApiKey } from '../../src/api-keys/api-keys.service.js';
 import { holdsSecret, randomToken, withoutKeys, withoutSecrets } from '../../src/platform/common/secrets.js';
 import { isLinear } from '../support/data/growth.js';
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { insertRows, upsertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, countRows, forUpdate } from '../../platform/database/engine/sql.js';
-import { KeyDeactivationEntity, KeyFuseEntity } from './key-fuse.entity.js';
+import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 
 const PURGED_AT_ONCE = 500;
 

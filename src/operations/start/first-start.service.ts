@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, SYSTEM } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
-import { makeApiKey } from '../../api-keys/api-key-format.js';
-import { ApiKeysService } from '../../api-keys/api-keys.service.js';
+import { ApiKeysService, makeApiKey } from '../../api-keys/api-keys.service.js';
 import { randomToken } from '../../platform/common/secrets.js';
 import { normalForm } from '../../platform/common/text.js';
 import { Env, EnvError, FIRST_WEBMASTER } from '../../platform/config/env.js';
@@ -52,7 +51,7 @@ export class FirstStart {
     const first = await this.transactions.run(async (tx) => {
       const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], CALLER);
       if (outcome?.outcome !== 'created') return false;
-      await this.keys.add(tx, { id: keyId, name: 'first key', key: apiKey, expires: null }, CALLER);
+      await this.keys.add(tx, { name: 'first key' }, CALLER, keyId, apiKey);
       return true;
     });
     if (!first) return undefined;

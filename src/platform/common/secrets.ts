@@ -10,7 +10,7 @@ export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** An API key (`api-keys/api-key-format.ts`), also one that is cut, mistyped or in capitals. Its public id is no secret. */
+/** An API key (`makeApiKey`), also one that is cut, mistyped or in capitals. Its public id is no secret. */
 const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
 /** Characters of a random token (`randomToken`): a session, or what is secret of a key. */
 const TOKEN_LENGTH = 43;
