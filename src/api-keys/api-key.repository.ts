@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type Sql, countRows, forUpdate, insertRows } from '../platform/database/engine/sql.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
 import { fromJson } from '../platform/common/json.js';
 import type { DbTime } from '../platform/common/time.js';
-import { insertRows } from '../platform/database/engine/bulk.js';
-import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, forUpdate } from '../platform/database/engine/sql.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
 const COLUMNS =

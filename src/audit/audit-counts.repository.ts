@@ -1,7 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../platform/database/engine/bulk.js';
+import {
+  type Sql,
+  type SqlValue,
+  byIndex,
+  insertRows,
+  placeholders,
+} from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, type SqlValue, byIndex, placeholders } from '../platform/database/engine/sql.js';
 import { AuditCountEntity } from './audit-count.entity.js';
 import { ACTIONS, type AuditAction } from './audit-event.js';
 import type { Range } from './audit-conditions.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { selectIn } from '../platform/database/engine/bulk.js';
+import { selectIn } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from './audit-event.js';
 import { usersNamedBy } from './named-change.js';

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
-import { deleteRows, selectIn, upsertRows } from '../platform/database/engine/bulk.js';
+import { type Sql, byIndex, deleteRows, selectIn, upsertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, byIndex } from '../platform/database/engine/sql.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import { AuditRunEntity, type RunPart } from './audit-run.entity.js';
 import { isEventId } from './event-id.js';

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { deleteRows, insertRows } from '../platform/database/engine/bulk.js';
+import { type Sql, deleteRows, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import type { Sql } from '../platform/database/engine/sql.js';
 import { AuditCountEntity } from './audit-count.entity.js';
 import { AuditSealEntity, AuditLateEventEntity } from './audit-seal.entity.js';
 import { isAsRead, storedForm } from './stored-form.js';

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DatabaseFault } from '../platform/database/engine/database-fault.js';
-import { insertRows } from '../platform/database/engine/bulk.js';
+import { type Sql, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import type { Sql } from '../platform/database/engine/sql.js';
 import { AuditEventEntity } from './audit.entity.js';
 import type { AuditAction } from './audit-event.js';
 

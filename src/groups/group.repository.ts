@@ -1,9 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { type JsonText, fromJson } from '../platform/common/json.js';
-import { insertRows, selectIn, updateRow } from '../platform/database/engine/bulk.js';
+import {
+  type Sql,
+  byIndex,
+  countRows,
+  forUpdate,
+  insertRows,
+  placeholders,
+  selectIn,
+  updateRow,
+} from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, countRows, byIndex, forUpdate, placeholders } from '../platform/database/engine/sql.js';
 import { GroupEntity, GroupMemberEntity } from './group.entity.js';
 import { type Group, type GroupRow, toGroup, toGroupRow } from './group.js';
 

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../platform/database/engine/bulk.js';
+import { type Sql, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import type { Sql } from '../platform/database/engine/sql.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
 /** Hand-written SQL: these statements run in the transaction of whatever the request changes (ADR 13). */

@@ -4,7 +4,7 @@ import { keyOfOtherRequest, unavailable } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { now, secondsFrom } from '../platform/common/time.js';
 import { isUuid } from '../platform/common/uuid.js';
-import { repeated } from '../platform/database/engine/retry.js';
+import { repeated } from '../platform/database/engine/database-fault.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
 import { FirstAnswer, type SentAnswer } from '../platform/http/error.filter.js';

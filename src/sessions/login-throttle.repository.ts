@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type DbTime, secondsFrom } from '../platform/common/time.js';
-import { insertRows } from '../platform/database/engine/bulk.js';
+import { type Sql, insertRows, placeholders } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, placeholders } from '../platform/database/engine/sql.js';
 import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
 
 const DAY_SECONDS = 24 * 60 * 60;

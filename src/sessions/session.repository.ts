@@ -1,8 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../access/roles.js';
-import { inParts, insertRows } from '../platform/database/engine/bulk.js';
+import {
+  type Sql,
+  countRows,
+  forUpdate,
+  inParts,
+  insertRows,
+  placeholders,
+} from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, countRows, forUpdate, placeholders } from '../platform/database/engine/sql.js';
 import { SessionEntity } from './session.entity.js';
 
 /** Everything but the hash of the cookie. */

@@ -62,7 +62,7 @@ const WALKS: [RegExp, string][] = [
   [/COUNT\(\*\) AS count FROM import_rows/, 'an exact number costs its matches: rows of one import'],
 ];
 /** Lists by `json_each`, and the first statement of the reader process. */
-const ON_SQLITE_ONLY = /^(platform\/database\/engine\/bulk|users\/search\/search-budget\.service)\.ts/;
+const ON_SQLITE_ONLY = /^(platform\/database\/engine\/sql|users\/search\/search-budget\.service)\.ts/;
 /** For filters that most users match. */
 const BROAD: [RegExp, string][] = [
   [/^SELECT COUNT\(\*\) AS n FROM users u/, 'an exact number costs its matches (interface §5)'],

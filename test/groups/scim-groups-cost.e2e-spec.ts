@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { insertRows } from '../../src/platform/database/engine/bulk.js';
+import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { GroupMemberEntity } from '../../src/groups/group.entity.js';
 import { TestApp } from '../support/app/app.js';
 import { effortOf } from '../support/app/effort.js';

@@ -1,7 +1,7 @@
 import { NO_CHANGES } from '../../src/platform/common/changes.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { insertRows } from '../../src/platform/database/engine/bulk.js';
+import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { toEntity, ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';

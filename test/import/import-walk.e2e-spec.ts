@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { insertRows } from '../../src/platform/database/engine/bulk.js';
+import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
 import { type StagedRow, stagedRow } from '../../src/import/runs/import-row.js';
 import { toEntity } from '../../src/import/runs/import-rows.repository.js';

@@ -4,7 +4,7 @@ import { AuditEventEntity } from '../../src/audit/audit.entity.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { NO_CHANGES } from '../../src/platform/common/changes.js';
 import { toDbTime } from '../../src/platform/common/time.js';
-import { insertRows } from '../../src/platform/database/engine/bulk.js';
+import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { TestApp } from '../support/app/app.js';
 import { effortOf } from '../support/app/effort.js';

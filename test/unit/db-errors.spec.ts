@@ -3,9 +3,9 @@ import {
   DatabaseFault,
   ofChange,
   ofCommit,
+  pauseAfter,
   toDatabaseError,
 } from '../../src/platform/database/engine/database-fault.js';
-import { pauseAfter } from '../../src/platform/database/engine/retry.js';
 
 const driverError = (code: string, more = {}) => Object.assign(new Error(code), { code, ...more });
 

@@ -56,7 +56,7 @@ test('hashes are SHA-256 or argon2id, and random secrets come from the system', 
   expect(new Set(named)).toEqual(new Set(['sha256']));
   // Waiting times, which need not be secret.
   expect(filesWith(/Math\.random/)).toEqual([
-    'platform/database/engine/retry.ts',
+    'platform/database/engine/database-fault.ts',
     'platform/database/migrate.ts',
   ]);
 });

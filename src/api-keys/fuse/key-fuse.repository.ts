@@ -1,8 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows, upsertRows } from '../../platform/database/engine/bulk.js';
+import {
+  type Sql,
+  countRows,
+  forUpdate,
+  insertRows,
+  upsertRows,
+} from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, countRows, forUpdate } from '../../platform/database/engine/sql.js';
+import { MAX_GENERATIONS, WITH_MAKERS } from '../api-key.repository.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
+import { type Sql, countRows, forUpdate } from '../../platform/database/engine/sql.js';
 
 const PURGED_AT_ONCE = 500;
 

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../../platform/database/engine/bulk.js';
+import { type Sql, forUpdate, insertRows } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import { ImportFilePartEntity } from '../runs/import.entity.js';
 
 /** Bytes of one part. */

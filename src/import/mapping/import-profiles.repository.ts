@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { fromJson, toJson } from '../../platform/common/json.js';
 import { now } from '../../platform/common/time.js';
-import { insertRows } from '../../platform/database/engine/bulk.js';
+import { type Sql, countRows, forUpdate, insertRows } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, forUpdate, countRows } from '../../platform/database/engine/sql.js';
 import type { ImportProfile } from '../runs/import-options.js';
 import { ImportProfileEntity } from './import-profile.entity.js';
 

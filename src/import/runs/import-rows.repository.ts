@@ -1,15 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Changes } from '../../platform/common/changes.js';
 import { fromJson, toJson } from '../../platform/common/json.js';
-import { inParts, insertRows } from '../../platform/database/engine/bulk.js';
-import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import {
   type Sql,
   type SqlValue,
   byIndex,
   countRows,
+  inParts,
+  insertRows,
   placeholders,
 } from '../../platform/database/engine/sql.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { ImportRowEntity } from './import.entity.js';
 import {
   BEFORE_ALL,

@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DbTime } from '../../platform/common/time.js';
 import { fromJson } from '../../platform/common/json.js';
-import { insertRows } from '../../platform/database/engine/bulk.js';
-import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import {
   type Sql,
   type SqlValue,
   countRows,
   forUpdate,
+  insertRows,
   placeholders,
 } from '../../platform/database/engine/sql.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import type { Actor } from '../../access/actor.js';
 import { ImportRunEntity } from './import.entity.js';
 import type { UserScope } from '../../users/search/user-scope.js';

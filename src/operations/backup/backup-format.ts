@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { tableOf } from '../../platform/database/engine/bulk.js';
+import { tableOf } from '../../platform/database/engine/sql.js';
 import type { TableColumns } from '../../platform/database/engine/whole-database.js';
 
 /**

@@ -2,8 +2,7 @@ import { type DataSource, type Migration, MigrationExecutor, type QueryRunner } 
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { isObject } from '../common/json.js';
-import { toDatabaseError } from './engine/database-fault.js';
-import { repeated } from './engine/retry.js';
+import { repeated, toDatabaseError } from './engine/database-fault.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 /** Names of the migrations of this program, in their order. */

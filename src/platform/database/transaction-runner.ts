@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from './engine/database.js';
-import { DatabaseFault } from './engine/database-fault.js';
-import { repeated } from './engine/retry.js';
+import { DatabaseFault, repeated } from './engine/database-fault.js';
 import type { OpenTransaction, Sql } from './engine/sql.js';
 
 /** A transaction that stays open after its work, until the request that it belongs to has its answer. */

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { WEBMASTER } from '../../access/roles.js';
-import { selectIn } from '../../platform/database/engine/bulk.js';
+import { type Sql, forUpdate, placeholders, selectIn } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, forUpdate, placeholders } from '../../platform/database/engine/sql.js';
 import { exactKey } from '../model/keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Owner } from '../set-rules/identifier-changes.js';

@@ -1,14 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { toJson } from '../../platform/common/json.js';
-import { deleteRows, inParts, insertRows, selectIn } from '../../platform/database/engine/bulk.js';
-import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import {
   type Sql,
   countRows,
+  deleteRows,
   forUpdate,
+  inParts,
+  insertRows,
   joinInOrder,
   placeholders,
+  selectIn,
 } from '../../platform/database/engine/sql.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { DeletedUserEntity } from '../model/deleted-user.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, storedUser, toRow, toUser } from '../model/user.js';

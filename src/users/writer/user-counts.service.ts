@@ -6,10 +6,9 @@ import {
 } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { toProblemError } from '../../platform/http/problem.js';
-import type { Sql } from '../../platform/database/engine/sql.js';
+import { type Sql, deleteRows, insertRows } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { Log } from '../../platform/telemetry/log.js';
-import { deleteRows, insertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { DatabaseFault } from '../../platform/database/engine/database-fault.js';
 import { UserCountEntity } from '../model/user-lookups.entity.js';

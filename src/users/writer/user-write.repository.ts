@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type Sql,
   deleteKeys,
   deleteRows,
+  forUpdate,
   insertRows,
   selectIn,
   updateRow,
   upsertRows,
-} from '../../platform/database/engine/bulk.js';
+} from '../../platform/database/engine/sql.js';
 import type { Owner } from '../set-rules/identifier-changes.js';
-import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import {
   UserIdentifierEntity,
   UserRoleEntity,

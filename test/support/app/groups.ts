@@ -2,7 +2,7 @@ import { GroupsService } from '../../../src/groups/groups.service.js';
 import type { Group, GroupFields } from '../../../src/groups/group.js';
 import { MemberChange } from '../../../src/groups/member-change.js';
 import { now } from '../../../src/platform/common/time.js';
-import { insertRows } from '../../../src/platform/database/engine/bulk.js';
+import { insertRows } from '../../../src/platform/database/engine/sql.js';
 import { GroupEntity } from '../../../src/groups/group.entity.js';
 import type { TestApp } from './app.js';
 import { SYSTEM } from './deletion.js';

@@ -1,5 +1,5 @@
 import { MemberChange } from '../../../src/groups/member-change.js';
-import { insertRows } from '../../../src/platform/database/engine/bulk.js';
+import { insertRows } from '../../../src/platform/database/engine/sql.js';
 import { GroupMemberEntity } from '../../../src/groups/group.entity.js';
 import type { TestApp } from './app.js';
 import { SYSTEM, aGroup, groupsOf, move, seedGroups } from './groups.js';

@@ -4,8 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity } from '../../../src/audit/audit.entity.js';
 import { AuditRunEntity } from '../../../src/audit/audit-run.entity.js';
 import { now, secondsFrom, toMillis } from '../../../src/platform/common/time.js';
-import { insertRows } from '../../../src/platform/database/engine/bulk.js';
-import type { Sql } from '../../../src/platform/database/engine/sql.js';
+import { type Sql, insertRows } from '../../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import {
   ImportFilePartEntity,

@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertRows } from '../../../src/platform/database/engine/bulk.js';
-import type { Sql } from '../../../src/platform/database/engine/sql.js';
+import { type Sql, insertRows } from '../../../src/platform/database/engine/sql.js';
 import { identifiersOf } from '../../../src/users/model/keys.js';
 import { type User, toRow, valueRows, wordRows } from '../../../src/users/model/user.js';
 import {

@@ -2,7 +2,7 @@ import { ApiKeyEntity } from '../../../src/api-keys/api-key.entity.js';
 import { sha256 } from '../../../src/platform/common/secrets.js';
 import { now } from '../../../src/platform/common/time.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
-import { insertRows } from '../../../src/platform/database/engine/bulk.js';
+import { insertRows } from '../../../src/platform/database/engine/sql.js';
 import { migrateAtStart } from '../../../src/platform/database/data-source.js';
 import { ENTITIES } from '../../../src/entities.js';
 import { type Database, openDatabase } from '../../../src/platform/database/engine/database.js';

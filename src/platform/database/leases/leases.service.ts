@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { DbTime } from '../../common/time.js';
-import { insertRows } from '../engine/bulk.js';
+import { type Dialect, type Sql, insertRows } from '../engine/sql.js';
 import { DATABASE, type Database } from '../engine/database.js';
-import type { Dialect, Sql } from '../engine/sql.js';
 import { LeaseEntity } from './lease.entity.js';
 
 const HEARTBEAT_MILLIS = 1000;

@@ -1,5 +1,5 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
-import { DatabaseFault, ofChange, ofCommit } from '../engine/database-fault.js';
+import { DatabaseFault, ofChange, ofCommit, pauseAfter, repeated } from '../engine/database-fault.js';
 import { NoWriterError } from './host-choice.js';
 import type { MysqlPool } from './mysql-pool.js';
 import { insertAll } from './mysql-insert.js';
@@ -12,7 +12,6 @@ import {
   send,
   sent,
 } from './mysql-statement.js';
-import { pauseAfter, repeated } from '../engine/retry.js';
 import { readState, writabilityOf } from './session.js';
 import {
   type Engine,
