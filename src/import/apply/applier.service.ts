@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { Pace } from '../../platform/database/engine/pace.js';
+import { BatchSizer } from '../../platform/database/transaction-runner.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
@@ -48,17 +48,17 @@ export class Applier {
   /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
   async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const caller = callerOf(run);
-    const pace = new Pace(this.database.dialect);
+    const sizer = new BatchSizer(this.database.dialect);
     const progress = new RunProgress(run);
     const left = run.batches - run.applied_batches;
-    let waiting = this.prepare(run, run.applied_batches, pace);
+    let waiting = this.prepare(run, run.applied_batches, sizer);
     try {
       for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
-        waiting = this.prepare(run, prepared.last, pace);
+        waiting = this.prepare(run, prepared.last, sizer);
         waiting.catch(() => undefined); // it is thrown where it is awaited
         const reached = progress.applied((prepared.last - run.applied_batches) / left);
-        await this.write(run, prepared, caller, checkpoint, pace, reached);
+        await this.write(run, prepared, caller, checkpoint, sizer, reached);
         applied = prepared.last;
       }
     } finally {
@@ -71,7 +71,7 @@ export class Applier {
     prepared: Prepared,
     caller: Caller,
     checkpoint: Checkpoint,
-    pace: Pace,
+    sizer: BatchSizer,
     reached: Pick<RunChange, 'percent' | 'rows_done'>,
   ): Promise<void> {
     const progress = { ...reached, applied_batches: prepared.last };
@@ -80,12 +80,12 @@ export class Applier {
       began = performance.now(); // of the last attempt: waiting for others holds nothing
       await this.applyRows(tx, run, prepared, caller);
     }, progress);
-    pace.took(prepared.batches, performance.now() - began, this.lock.isContended);
+    sizer.recordDuration(prepared.batches, performance.now() - began, this.lock.isContended);
   }
 
   /** Reads the batches behind `applied` and makes the changes of their rows. Only this run's worker changes staged rows. */
-  private async prepare(run: ImportRun, applied: number, pace: Pace): Promise<Prepared> {
-    const last = Math.min(applied + pace.batches, run.batches);
+  private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<Prepared> {
+    const last = Math.min(applied + sizer.batches, run.batches);
     const staged = last > applied ? await this.rows.batches(run.id, applied + 1, last) : [];
     const claimed = staged.flatMap(({ outcome, user_uuid }) =>
       outcome === 'unchanged' ? (user_uuid ?? []) : [],

@@ -119,7 +119,7 @@ async function underLease<T>(lease: MigrationLease, runner: QueryRunner, work: (
   }
 }
 
-/** A node of Galera may be behind the one that migrated last. */
+/** A node of Galera may not have applied yet what another one has migrated. */
 async function causalReads(runner: QueryRunner): Promise<void> {
   const known: unknown = await runner.query("SHOW VARIABLES LIKE 'wsrep_sync_wait'");
   if (Array.isArray(known) && known.length > 0) await runner.query('SET SESSION wsrep_sync_wait = 7');
@@ -146,8 +146,7 @@ const GIVE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE 
 
 /**
  * The right to change the schema, for one process at a time on all nodes of a cluster: a row that its owner renews. Two
- * nodes that take it at once are told apart by the certification of the row, and one that was killed loses it with
- * time. (`GET_LOCK` is known to one node, and Galera refuses it.)
+ * nodes that take it at once are told apart by the certification of the row. A killed process loses it with time. (`GET_LOCK` is known to one node, and Galera refuses it.)
  */
 class MigrationLease {
   private readonly owner = uuidv7();
@@ -168,7 +167,7 @@ class MigrationLease {
     this.heartbeat = setInterval(() => void this.renew().catch(() => undefined), HEARTBEAT_MILLIS);
   }
 
-  /** @throws Error when the lease is lost: whoever has it now goes on with the next step. */
+  /** @throws Error when the lease is lost: its new owner goes on with the next step. */
   async renew(): Promise<void> {
     if ((await this.change(RENEW, [this.owner])) === 0)
       throw new Error('Another process has taken over the migration.');

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from './engine/database.js';
 import { DatabaseFault, repeated } from './engine/database-fault.js';
-import type { OpenTransaction, Sql } from './engine/sql.js';
+import type { Dialect, OpenTransaction, Sql } from './engine/sql.js';
 
 /** A transaction that stays open after its work, until the request that it belongs to has its answer. */
 export interface HeldTransaction {
@@ -98,4 +98,49 @@ async function commit(tx: OpenTransaction, began: number): Promise<void> {
 /** The first error is the one to report; a connection that cannot even roll back is gone, and the work with it. */
 async function rollback(tx: OpenTransaction): Promise<void> {
   await tx.rollback().catch(() => undefined);
+}
+
+/** What a transaction of an import, or of a Bulk of SCIM, aims at. */
+interface Aim {
+  /** Milliseconds while others write, and while there are no other writers. */
+  shared: number;
+  alone: number;
+  /** Batches. */
+  least: number;
+  most: number;
+}
+
+/**
+ * SQLite has one writer at a time, and it may hold the database for 50 ms (interface §9). A small transaction writes more pages
+ * for each row, so they are small only while others wait for their end. Elsewhere a transaction holds its own rows and,
+ * where they name managers, the turn of that rule, for which other changes of managers wait: less than the 100 ms that a
+ * request may be held up.
+ */
+const AIMS: Readonly<Record<Dialect, Aim>> = {
+  sqlite: { shared: 12, alone: 40, least: 1, most: 40 },
+  mysql: { shared: 80, alone: 80, least: 8, most: 40 },
+};
+
+/** Transactions in a row without other writers, after which none is expected. */
+const CALM = 20;
+
+/** How many batches a transaction writes, so that it takes about as long as it may. It begins with the least. */
+export class BatchSizer {
+  batches: number;
+  private readonly aim: Aim;
+  private calm = 0;
+
+  constructor(dialect: Dialect) {
+    this.aim = AIMS[dialect];
+    this.batches = this.aim.least;
+  }
+
+  /** Records how long a transaction of so many batches took. The next number grows step by step, and shrinks at once. */
+  recordDuration(batches: number, millis: number, othersWrite: boolean): void {
+    const { least, most, shared, alone } = this.aim;
+    this.calm = othersWrite ? 0 : this.calm + 1;
+    const aim = this.calm >= CALM ? alone : shared;
+    const fit = Math.floor((batches * aim) / Math.max(1, millis));
+    this.batches = Math.max(least, Math.min(fit, 2 * batches, most));
+  }
 }

@@ -4,10 +4,9 @@ import { FuseBlownError, KeyFuse } from '../../api-keys/fuse/key-fuse.service.js
 import { ProblemError } from '../../platform/common/errors.js';
 import { Turn } from '../../platform/common/turn.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { Pace } from '../../platform/database/engine/pace.js';
+import { BatchSizer, TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
-import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { UserChange } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import type { User } from '../../users/model/user.js';
@@ -36,7 +35,7 @@ const BATCH = 10;
 /** Sets of operations on distinct users: one `UserWriter.apply` in one transaction each. */
 @Injectable()
 export class BulkSets {
-  private readonly pace: Pace;
+  private readonly sizer: BatchSizer;
 
   constructor(
     private readonly changes: ScimUserChanges,
@@ -46,12 +45,12 @@ export class BulkSets {
     private readonly lock: WriteLock,
     @Inject(DATABASE) database: Database,
   ) {
-    this.pace = new Pace(database.dialect);
+    this.sizer = new BatchSizer(database.dialect);
   }
 
   /** The operations that a set may have, so that it holds the database no longer than it may. */
   get size(): number {
-    return this.pace.batches * BATCH;
+    return this.sizer.batches * BATCH;
   }
 
   /** @throws ProblemError where nothing of the set is done or known, and the request as a whole may be repeated. */
@@ -72,7 +71,7 @@ export class BulkSets {
         const watched = () => this.fuse.watched(caller, effect);
         const done = await (caller.repeatable ? caller.repeatable.answer(watched) : watched());
         const millis = performance.now() - attempt.began;
-        if (full) this.pace.took(Math.ceil(items.length / BATCH), millis, this.lock.isContended);
+        if (full) this.sizer.recordDuration(Math.ceil(items.length / BATCH), millis, this.lock.isContended);
         return done;
       } catch (error) {
         for (const [item, why] of this.without(error, set)) excluded.set(item, why);

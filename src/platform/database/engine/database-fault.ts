@@ -9,7 +9,7 @@ import { isObject } from '../../common/json.js';
  * - `duplicate`: a unique index has the value already; work that reads before it writes may succeed now.
  * - `moved`: this connection is of no use any more: it broke, or its server takes no changes. Another one may do.
  * - `away`: no server answers, or it has no room left.
- * - `unknown`: the answer to a commit was lost, and nobody here knows whether it was done.
+ * - `unknown`: the answer to a commit was lost, and the commit may be done or not.
  */
 export type Fault = 'race' | 'duplicate' | 'moved' | 'away' | 'unknown';
 
@@ -103,7 +103,7 @@ const AWAY = [
   'ER_CON_COUNT_ERROR',
   'ER_DISK_FULL',
   'ER_RECORD_FILE_FULL',
-  // The server has ended the statement, by the limit of the session or because an operator asked for it: MariaDB's
+  // The server has ended the statement, by the limit of the session or at the request of an operator: MariaDB's
   // ER_STATEMENT_TIMEOUT, MySQL's ER_QUERY_TIMEOUT, ER_QUERY_INTERRUPTED.
   1969,
   3024,
@@ -156,7 +156,7 @@ export function ofChange(error: Error): Error {
 
 /**
  * What an error of a server says of a COMMIT. Rolled back for sure are a race and a refusal; after anything else, an
- * error that nobody has heard of included, the outcome is unknown.
+ * unknown error included, the outcome is unknown.
  */
 export function ofCommit(error: Error): Error {
   if (!(error instanceof DatabaseFault)) return new DatabaseFault('unknown', error);

@@ -23,7 +23,7 @@ const MOST_UNANSWERED_AT_START = 30;
 /** One thread of a lane allocates; glibc would keep memory for each of its threads (15 MiB more in an import). */
 const ONE_ARENA = '1';
 
-/** The flags of Node.js that a process beside this one is started with, too. */
+/** The flags of Node.js that this process was started with, for the processes that it starts. */
 const ownFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
 
 /** A lane ended before it answered. */
@@ -51,7 +51,7 @@ export interface LaneProgram {
 }
 
 /**
- * What a lane may call in the service, what takes the lines that it prints (without it: nobody), and what is called with its
+ * What a lane may call in the service, what takes the lines that it prints (by default they are dropped), and what is called with its
  * exit code or signal when it has ended.
  */
 export interface LaneLink<Answers> {
@@ -71,7 +71,7 @@ interface Running<Calls extends LaneCalls, Answers extends object> {
 }
 
 /**
- * A process of this service beside the one that answers requests: started with its first work, ended when it has had none
+ * A separate process of this service: started with its first work, ended when it has had none
  * for a minute. One that works and answers nothing is killed, since others may wait for what it holds. A process and not a
  * thread: a thread cannot be stopped inside a statement, while a process can be killed at any moment, and its end by itself
  * ends no other (ADR 0018).
@@ -191,7 +191,7 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
 
 /**
  * The other end, in the process itself: answers the calls, and ends the process with the one that started it.
- * @param eventNames the calls that nobody waits for. @returns the calls to that one.
+ * @param eventNames the calls without an answer. @returns the calls to the process that started it.
  */
 export function answerAsLane<Calls extends object, Answers extends LaneCalls>(
   answers: Answers,
@@ -209,7 +209,7 @@ export function answerAsLane<Calls extends object, Answers extends LaneCalls>(
 }
 
 /**
- * What a process beside this one prints, through pipes of its own: Node.js makes streams that two processes share blocking
+ * Relays what a separate process prints, through pipes of its own: Node.js makes streams that two processes share blocking
  * when one of them starts or ends, and the log of the service would wait for its reader from then on.
  * @param printed takes whole lines of standard output. Standard error goes to that of
  * this process.

@@ -126,13 +126,13 @@ async function* inBatches(rows: Iterable<object> | AsyncIterable<object>) {
   yield batch;
 }
 
-/** Whether another program has the database open: a service, even where it does nothing at the moment. */
+/** Returns true if another program has the database open: a service, even where it does nothing at the moment. */
 export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
   const file = sqliteFile(settings);
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
-/** SQLite leaves the mode WAL only where nobody else has the file open; it returns to it at once. */
+/** SQLite leaves the mode WAL only where no other process has the file open. It returns to that mode at once. */
 function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {
@@ -148,7 +148,7 @@ function isFileOpen(file: string): boolean {
   }
 }
 
-/** Each instance keeps a connection. Of another node of Galera only the leases tell, which whoever works there holds. */
+/** Each instance keeps a connection. An instance on another node of Galera shows in the leases that it holds. */
 async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
   const session = await chooseSession(serversOf(settings));
   try {

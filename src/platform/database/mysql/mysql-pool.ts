@@ -24,9 +24,9 @@ import {
 
 /** How long requests wait for a server that takes changes. While none has for longer, they fail at once. */
 const FAILOVER_MILLIS = 5000;
-/** How often the server in use is asked for its state where there is a choice. Younger terms do not end by a refusal. */
+/** How often the state of the server in use is read where there is a choice. A refusal ends no younger term. */
 const LOOK_MILLIS = 1000;
-/** How many of those looks it takes until the service asks for an earlier node of a Galera cluster. */
+/** Looks until an earlier node of a Galera cluster is tried. */
 const RETURN_LOOKS = 30;
 /** A server that answers nothing for so long hangs. */
 const HANG_MILLIS = 5000;
@@ -38,7 +38,7 @@ interface Term {
   readonly began: number;
   readonly server: Server;
   readonly pool: Pool;
-  /** Where there is a choice, the session that has led to it, on which the server is asked for its state. */
+  /** Where there is a choice, the session of the chosen server, on which its state is read. */
   readonly watched: Session | undefined;
 }
 
@@ -100,7 +100,7 @@ export class MysqlPool {
    * Applies the failure of a statement: a connection that is of no use is given up, a server that is of no use is left.
    * @returns the error, or one that is not tried again where no server has taken changes for longer than a failover takes.
    */
-  judge(connection: PoolConnection, error: Error): Error {
+  applyFailure(connection: PoolConnection, error: Error): Error {
     if (!(error instanceof DatabaseFault)) return error;
     const term = this.open.get(connection);
     if (error.fault === 'moved' || error.fault === 'unknown') this.open.delete(connection);
@@ -163,7 +163,7 @@ export class MysqlPool {
     this.open.set(connection, term);
   }
 
-  /** No connection was made: nobody waits for one, unless the server only has too many of them. */
+  /** No connection was made. All waiting requests fail, unless the server only has too many connections. */
   private refuse(term: Term, waiter: Waiter, error: Error): void {
     if (term !== this.term) this.request(waiter);
     else if (isCrowded(error) && this.inUse.size > 0) {
@@ -201,7 +201,7 @@ export class MysqlPool {
     else if (watched) void this.look(term, watched);
   }
 
-  /** Asks the server of a term for its state: a replica that was a primary answers reads, and a frozen machine nothing. */
+  /** Reads the state of the server of a term again and again: a replica that was a primary answers reads, and a frozen machine nothing. */
   private async look(term: Term, { connection, state }: Session): Promise<void> {
     try {
       for (let looks = 1; term === this.term; looks++) {

@@ -41,19 +41,19 @@ export function send<T extends Result>(
   reject: Reject,
   rows?: () => Readable,
 ): void {
-  let settled = false;
-  const settle = (): boolean => {
+  let isAnswered = false;
+  const isFirst = (): boolean => {
     clearTimeout(timer);
-    const first = !settled;
-    settled = true;
+    const first = !isAnswered;
+    isAnswered = true;
     return first;
   };
   const fail = (error: unknown): void => {
-    if (settle()) reject(toDatabaseError(error));
+    if (isFirst()) reject(toDatabaseError(error));
   };
   const answer = (error: QueryError | null, result: T, fields: FieldPacket[]): void => {
     if (error) fail(error);
-    else if (settle()) {
+    else if (isFirst()) {
       wholeMillis(result, fields);
       resolve(result);
     }
@@ -126,7 +126,7 @@ export function rememberServer(connection: Connection, options: ConnectionOption
 
 /**
  * Ends a connection in its server, and with it the statement that it runs: a server does not notice that its client has
- * gone while it works. Nobody waits for it: where no other connection can be made, or where a proxy is in between and
+ * gone while it works. The caller does not wait: where no other connection can be made, or where a proxy is in between and
  * numbers connections in its own way, the limit of the session ends the statement some seconds later (`session.ts`).
  * To be called before the connection is destroyed.
  */

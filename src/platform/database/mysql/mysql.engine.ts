@@ -57,7 +57,7 @@ export class MysqlEngine implements Engine {
         signal.addEventListener('abort', stop, { once: true });
         return await sent<Rows<T>>(connection, sql, params);
       } catch (error) {
-        throw signal.aborted ? reasonOf(signal) : this.judged(connection, error, asIs);
+        throw signal.aborted ? reasonOf(signal) : this.applyFailure(connection, error, asIs);
       } finally {
         signal.removeEventListener('abort', stop);
         if (signal.aborted) this.pool.discard(connection);
@@ -105,7 +105,7 @@ export class MysqlEngine implements Engine {
     try {
       return writabilityOf(await readState(connection));
     } catch (error) {
-      throw this.judged(connection, error, asIs);
+      throw this.applyFailure(connection, error, asIs);
     } finally {
       this.pool.release(connection);
     }
@@ -113,14 +113,14 @@ export class MysqlEngine implements Engine {
 
   async begin(): Promise<OpenTransaction> {
     const connection = await this.acquired();
-    const judge = (error: unknown): never => {
-      throw this.judged(connection, error, asIs);
+    const fail = (error: unknown): never => {
+      throw this.applyFailure(connection, error, asIs);
     };
     try {
       await sent(connection, 'START TRANSACTION');
     } catch (error) {
       this.pool.discard(connection);
-      return judge(error);
+      return fail(error);
     }
     let ended = false;
     const end = async (statement: string, meaning: Meaning): Promise<void> => {
@@ -128,21 +128,21 @@ export class MysqlEngine implements Engine {
       try {
         await sent(connection, statement);
       } catch (error) {
-        const judged = this.judged(connection, error, meaning);
+        const failure = this.applyFailure(connection, error, meaning);
         this.pool.discard(connection);
-        throw judged;
+        throw failure;
       }
       this.pool.release(connection);
     };
     return {
       dialect: this.dialect,
       query: <T extends object>(sql: string, params: Params = []): Promise<T[]> =>
-        sent<Rows<T>>(connection, sql, params).catch(judge),
+        sent<Rows<T>>(connection, sql, params).catch(fail),
       first: async <T extends object>(sql: string, params: Params = []): Promise<T | undefined> =>
-        (await sent<Rows<T>>(connection, sql, params).catch(judge))[0],
+        (await sent<Rows<T>>(connection, sql, params).catch(fail))[0],
       execute: async (sql, params = []) =>
-        (await sent<ResultSetHeader>(connection, sql, params).catch(judge)).affectedRows,
-      insert: (statement, rows) => insertAll(connection, statement, rows).catch(judge),
+        (await sent<ResultSetHeader>(connection, sql, params).catch(fail)).affectedRows,
+      insert: (statement, rows) => insertAll(connection, statement, rows).catch(fail),
       commit: async () => {
         if (!this.pool.isBroken(connection)) return end('COMMIT', ofCommit);
         ended = true;
@@ -179,9 +179,9 @@ export class MysqlEngine implements Engine {
           resolve(of(result));
         };
         const fail: Reject = (error) => {
-          const judged = this.judged(connection, error, meaning);
+          const failure = this.applyFailure(connection, error, meaning);
           this.pool.release(connection);
-          failed(judged);
+          failed(failure);
         };
         send(connection, sql, params, answer, fail);
       };
@@ -192,8 +192,11 @@ export class MysqlEngine implements Engine {
     });
   }
 
-  private judged(connection: PoolConnection, error: unknown, meaning: Meaning): Error {
-    return this.pool.judge(connection, meaning(error instanceof Error ? error : new Error(String(error))));
+  private applyFailure(connection: PoolConnection, error: unknown, meaning: Meaning): Error {
+    return this.pool.applyFailure(
+      connection,
+      meaning(error instanceof Error ? error : new Error(String(error))),
+    );
   }
 
   private acquired(): Promise<PoolConnection> {

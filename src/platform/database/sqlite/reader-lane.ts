@@ -17,7 +17,7 @@ export interface ReadError {
   code: string | undefined;
 }
 
-/** Works on a file beside the thread that answers requests. */
+/** Reads a file outside of the thread that answers requests. */
 export interface Reader {
   /** The rows of a SELECT. */
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
@@ -74,7 +74,7 @@ export class ReaderLane implements Reader {
     );
   }
 
-  /** Whatever it is doing, nobody waits for it any more. */
+  /** Ends the process, whatever it is doing. */
   async end(): Promise<void> {
     this.ending = true;
     this.lane.kill();

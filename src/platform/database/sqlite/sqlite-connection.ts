@@ -147,7 +147,7 @@ export class SqliteConnection {
     });
   }
 
-  /** The rows of a SELECT, as objects that the caller types beside the statement. */
+  /** The rows of a SELECT, as objects whose type the caller states. */
   query(sql: string, params: Params): object[] {
     const { names, rows } = this.raw(sql, params);
     return rows.map((values) => toRow(names, values));

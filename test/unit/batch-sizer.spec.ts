@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Pace } from '../../src/platform/database/engine/pace.js';
+import { BatchSizer } from '../../src/platform/database/transaction-runner.js';
 
 /** The batches of each transaction, where a batch takes so long, and others write beside it. */
 function batches(
@@ -7,10 +7,10 @@ function batches(
   millisOf: (transaction: number) => number,
   othersWrite: (transaction: number) => boolean = () => true,
 ): number[] {
-  const pace = new Pace('sqlite');
+  const sizer = new BatchSizer('sqlite');
   return Array.from({ length: transactions }, (_, transaction) => {
-    const count = pace.batches;
-    pace.took(count, count * millisOf(transaction), othersWrite(transaction));
+    const count = sizer.batches;
+    sizer.recordDuration(count, count * millisOf(transaction), othersWrite(transaction));
     return count;
   });
 }
