@@ -2,8 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ascii, integer } from '../platform/database/engine/columns.js';
 
 /**
- * How many rows of an action and an hour a seal covers (ADR 28). It stays when the rows are deleted. Each seal that is counted
- * has one row without an action, so that it is known to be, also where it covers nothing.
+ * How many rows of an action and an hour a seal covers (ADR 28). It stays when the rows are deleted.
  */
 @Entity('audit_counts', { withoutRowid: true })
 export class AuditCountEntity {

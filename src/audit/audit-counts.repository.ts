@@ -8,7 +8,7 @@ import {
 } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { AuditCountEntity } from './audit-count.entity.js';
-import { ACTIONS, type AuditAction } from './audit-event.js';
+import type { AuditAction } from './audit-event.js';
 import type { Range } from './audit-conditions.js';
 import type { CountedAction } from './hour-counts.js';
 
@@ -48,17 +48,6 @@ export class AuditCountsRepository {
     return rows.map(({ day, action, value }) => ({ hour: day, action, value: Number(value) }));
   }
 
-  /** The newest of these seals that is not counted. */
-  async newestUncounted({ behind, last }: SealRange): Promise<number | undefined> {
-    const row = await this.database.first<{ number: number }>(
-      `SELECT number FROM audit_seals WHERE number > ? AND number <= ? AND NOT EXISTS
-         (SELECT 1 FROM audit_counts WHERE seal = audit_seals.number AND hour = 0 AND action = '')
-       ORDER BY number DESC LIMIT 1`,
-      [behind, last],
-    );
-    return row?.number;
-  }
-
   /** How many rows of these actions are in a range of ids: of each `most` at most. */
   async count(
     actions: readonly AuditAction[],
@@ -72,16 +61,6 @@ export class AuditCountsRepository {
     );
     const params = actions.flatMap((action): SqlValue[] => [action, range.low, range.high, most]);
     return this.database.aside(parts.join(' UNION ALL '), params);
-  }
-
-  /** How many rows of each action are in a range of ids, those aside that seals cover one by one. */
-  async countSealed({ low, high }: Range): Promise<{ action: AuditAction; value: number }[]> {
-    return this.database.aside(
-      `SELECT action, COUNT(*) AS value FROM audit_events${byIndex(this.database, BY_ACTION)}
-       WHERE action IN (${placeholders(ACTIONS.length)}) AND id >= ? AND id < ?
-       AND id NOT IN (SELECT id FROM audit_late_events WHERE id >= ? AND id < ?) GROUP BY action`,
-      [...ACTIONS, low, high, low, high],
-    );
   }
 
   /** The least id of all rows. */

@@ -7,9 +7,8 @@ const KNOWN: ReadonlySet<string> = new Set(ACTIONS);
 
 /** Hours are numbered from 1970 (UTC). */
 export const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);
-export const millisOfHour = (hour: number): number => hour * HOUR_MILLIS;
 /** The smallest id of an hour. */
-export const firstIdOf = (hour: number): string => firstId(millisOfHour(hour));
+export const firstIdOf = (hour: number): string => firstId(hour * HOUR_MILLIS);
 
 /** Counts rows by action and hour. An action that the service does not have is left out. */
 export class HourCounts {
@@ -23,12 +22,11 @@ export class HourCounts {
     this.hours.set(hour, actions.set(action, (actions.get(action) ?? 0) + value));
   }
 
-  /** The rows of a seal, with the one that says that it is counted. */
+  /** The rows of a seal. */
   rows(seal: number): AuditCountEntity[] {
-    const counted = [...this.hours].flatMap(([hour, actions]) =>
+    return [...this.hours].flatMap(([hour, actions]) =>
       [...actions].map(([action, value]) => ({ seal, hour, action, value })),
     );
-    return [{ seal, hour: 0, action: '', value: 0 }, ...counted];
   }
 }
 

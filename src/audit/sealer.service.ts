@@ -6,7 +6,6 @@ import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { toProblemError } from '../platform/http/problem.js';
 import { Leases } from '../platform/database/leases/leases.service.js';
 import { Log } from '../platform/telemetry/log.js';
-import { AuditCounts } from './audit-counts.service.js';
 import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';
 import { BEFORE_ALL, firstId, isEventId, millisOf } from './event-id.js';
 import { LateEventsRepository } from './late-events.repository.js';
@@ -55,7 +54,6 @@ export class Sealer implements BeforeApplicationShutdown {
     private readonly rows: SealedRowsRepository,
     private readonly lateEvents: LateEventsRepository,
     private readonly lateRows: LateRows,
-    private readonly counts: AuditCounts,
     private readonly transactions: TransactionRunner,
     private readonly leases: Leases,
     private readonly log: Log,
@@ -67,7 +65,6 @@ export class Sealer implements BeforeApplicationShutdown {
   start(): void {
     this.timer = setInterval(() => {
       this.busy ??= this.run()
-        .then(() => this.fillIn())
         .catch((error: unknown) => {
           this.log.fault('audit seals', toProblemError(error).code, error);
         })
@@ -95,12 +92,6 @@ export class Sealer implements BeforeApplicationShutdown {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       while (!this.ending && (await this.sealNext(look)));
     });
-  }
-
-  /** Counts what seals of earlier versions cover, unless another instance does. */
-  async fillIn(): Promise<void> {
-    if (!(await this.counts.nextToFillIn())) return;
-    await this.leases.hold(LEASE, LEASE_SECONDS, () => this.counts.fillIn(() => this.ending));
   }
 
   async lastSealed(): Promise<DbTime | null> {
