@@ -72,6 +72,7 @@ const SERVED: ReadonlySet<string> = new Set(
 /** Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
   const script = pageScript();
+  let page: OpenAPIObject | undefined; // clients get the file as it is
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);
   });
@@ -84,7 +85,10 @@ export function serveDocs(app: INestApplication): void {
     customSiteTitle: 'Rollcall API',
     customCss: STYLE,
     customJs: '/docs/page.js',
-    patchDocumentOnRequest: pageDocument(),
+    patchDocumentOnRequest: (request: unknown, _response, document) => {
+      const isPage = isObject(request) && String(request['path']).endsWith('/swagger-ui-init.js');
+      return isPage ? (page ??= forPeople(document)) : document;
+    },
     swaggerOptions: {
       displayRequestDuration: true,
       defaultModelsExpandDepth: -1,
@@ -93,15 +97,6 @@ export function serveDocs(app: INestApplication): void {
       docExpansion: 'list',
     },
   });
-}
-
-/** The page has the document for people; clients get the file as it is. */
-function pageDocument() {
-  let made: OpenAPIObject | undefined;
-  return (request: unknown, _response: unknown, document: OpenAPIObject): OpenAPIObject => {
-    const isPage = isObject(request) && String(request['path']).endsWith('/swagger-ui-init.js');
-    return isPage ? (made ??= forPeople(document)) : document;
-  };
 }
 
 const STYLE =

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { JsonObject } from '../platform/common/json.js';
 import { canonicalUuid, isUuid } from '../platform/common/uuid.js';
-import { type DeletedPageDto, DeletedQuery } from '../users/deleted-user.view.js';
+import { type DeletedPageDto, DeletedQuery } from '../users/user.view.js';
 import { UserQuery } from '../users/search/user.query.js';
 import type { UserDto, UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';

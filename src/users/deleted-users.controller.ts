@@ -6,10 +6,9 @@ import { page } from '../platform/http/page.js';
 import { IN_ANY_CASE } from '../platform/openapi/docs.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { DeletedUsers } from './deleted-users.service.js';
-import { DeletedPageDto, DeletedQuery, presentDeleted } from './deleted-user.view.js';
 import { UserSettings } from './rules/user-settings.js';
 import { TAKEN_CODES } from './rules/failure.js';
-import { UserDto, presentUser, viewFor } from './user.view.js';
+import { DeletedPageDto, DeletedQuery, UserDto, presentDeleted, presentUser, viewFor } from './user.view.js';
 
 @ApiController('users/deleted', 'users')
 export class DeletedUsersController {

@@ -3,8 +3,10 @@ import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { parseIfMatch } from '../platform/http/request-headers.js';
 import { toIso } from '../platform/common/time.js';
-import { PAGE_COUNT, PageOf } from '../platform/http/page.js';
+import { PAGE_COUNT, Page, PageOf } from '../platform/http/page.js';
+import { TimeParam } from '../platform/input/query-rules.js';
 import { ID, NULLABLE_TIME, TIME, describeTexts } from '../platform/openapi/docs.js';
+import type { DeletedUser } from './deleted-users.service.js';
 import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
@@ -77,6 +79,17 @@ export class UserUuidDto extends PickType(UserDto, ['uuid']) {}
 
 export class UserPageDto extends PageOf(UserDto, PAGE_COUNT) {}
 
+class DeletedUserDto extends PickType(UserDto, ['uuid', 'username', 'external_id']) {
+  @ApiProperty(TIME) deleted!: string;
+}
+
+export class DeletedPageDto extends PageOf(DeletedUserDto, PAGE_COUNT) {}
+
+export class DeletedQuery extends Page {
+  @TimeParam({ description: 'Deleted at this time or later, such as 2026-01-31T12:00:00Z.' })
+  since?: string;
+}
+
 /** How much of a user a reader sees: everything, one's own profile, or what colleagues see. */
 export type View = 'full' | 'self' | 'colleague';
 
@@ -116,6 +129,11 @@ export function presentUser(user: User, view: View, defaultAvatar: string): User
     updated: toIso(user.updated),
     ...(!hidden && { last_access: user.last_access === null ? null : toIso(user.last_access) }),
   };
+}
+
+export function presentDeleted({ user, deleted }: DeletedUser): DeletedUserDto {
+  const { uuid, username, external_id } = user;
+  return { uuid, username, external_id, deleted: toIso(deleted) };
 }
 
 function presentSocialMedia(media: Readonly<SocialMedia>): Partial<Record<Network, string>> {

@@ -37,19 +37,19 @@ export const linkTo = (operationIds: readonly string[], parameter: string, field
   return Object.fromEntries(operationIds.map((id) => [id, { operationId: id, parameters, ...more }]));
 };
 
-/** The value of a field, old or new. Written out, because an empty schema gives a generator no type. */
-export const FIELD_VALUE = {
+/** Schema of any JSON value. Written out, because an empty schema gives a generator no type. */
+export const describeValue = (items: object, maxItems: number) => ({
   oneOf: [
     { type: 'string', maxLength: 10_000, nullable: true },
     { type: 'boolean' },
     { type: 'number' },
-    // Roles, or the elements of an attribute such as addresses.
-    {
-      type: 'array',
-      items: { oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] },
-      maxItems: 1000,
-    },
+    { type: 'array', items, maxItems },
     { type: 'object' },
   ],
+});
+
+/** The value of a field, old or new. A list has roles, or the elements of an attribute such as addresses. */
+export const FIELD_VALUE = {
+  ...describeValue({ oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] }, 1000),
   example: '+44 20 7946 0958',
 };

@@ -24,7 +24,7 @@ export interface Conventions {
 }
 
 const CHALLENGE = describeHeader('WWW-Authenticate', 'The header that is required.', { maxLength: 255 });
-const RETRY_AFTER = describeHeader('Retry-After', 'Seconds to wait.', {
+const RETRY = describeHeader('Retry-After', 'Seconds to wait.', {
   type: 'integer',
   minimum: 1,
   maximum: 3600,
@@ -39,16 +39,13 @@ export function describeErrors(codes: readonly ErrorCode[], conventions: Convent
     const valuesOf = (member: string) => own.flatMap(({ example }) => textIn(example, member) ?? []);
     const names = own.map(({ code, example }) => textIn(example, narrowed.at(-1) ?? '') ?? code);
     const isRetry = status === 429 || status === 503;
-    const headers = names.includes('unauthenticated') ? CHALLENGE : isRetry && RETRY_AFTER;
-    const schema = narrowSchema(
-      error,
-      Object.fromEntries(narrowed.map((member) => [member, valuesOf(member)])),
-    );
+    const headers = names.includes('unauthenticated') ? CHALLENGE : isRetry && RETRY;
+    const values = Object.fromEntries(narrowed.map((member) => [member, valuesOf(member)]));
     return ApiResponse({
       status,
       description: names.join(', '),
       ...(headers && { headers }),
-      content: { [mediaType]: { schema, example: own[0]?.example } },
+      content: { [mediaType]: { schema: narrowSchema(error, values), example: own[0]?.example } },
     });
   });
 }

@@ -46,10 +46,7 @@ export interface RouteDocs {
   more?: readonly MethodDecorator[];
 }
 
-interface NamedDocs extends RouteDocs {
-  operationId: string;
-  summary: string;
-}
+type NamedDocs = RouteDocs & { operationId: string; summary: string };
 
 const reflector = new Reflector();
 const Documented = Reflector.createDecorator<NamedDocs | undefined>();
@@ -58,12 +55,14 @@ const Documented = Reflector.createDecorator<NamedDocs | undefined>();
 export const Doc = (operationId: string, summary: string, docs: RouteDocs) =>
   Documented({ operationId, summary, ...docs });
 
+type Headers = NonNullable<ApiResponseNoStatusOptions['headers']>;
+
 /** An answer with a JSON body. */
-export const describeJson = (
-  description: string,
-  type: Type<unknown>,
-  headers?: ApiResponseNoStatusOptions['headers'],
-) => ({ description, type, ...(headers && { headers }) });
+export const describeJson = (description: string, type: Type<unknown>, headers: Headers = {}) => ({
+  description,
+  type,
+  headers,
+});
 
 /** An answer of text that is sent while it is generated: its length is unknown. */
 export const describeCsv = (description: string) => ({

@@ -20,19 +20,24 @@ import { Resources } from './resources.js';
 /** A route for any valid key. */
 const Discovers = () => applyDecorators(Requires('scim.discover'), Accepts({ anyQuery: true }));
 
-/** A documented route for any valid key. @param name of the parameter of its path. */
-const Discovery = (path: string, id: string, summary: string, type: Type<unknown>, name = '', schema = {}) =>
-  applyDecorators(
+/** A documented route for any valid key. @param more the parameter of its path. */
+const Discovery = (
+  path: string,
+  id: string,
+  summary: string,
+  type: Type<unknown>,
+  ...more: MethodDecorator[]
+) => {
+  const errors = more.length > 0 ? (['not_found'] as const) : [];
+  return applyDecorators(
     Get(path),
-    Doc(id, summary, {
-      answer: describeJson(summary, type),
-      ...(name !== '' && {
-        more: [ApiParam({ name, schema: { type: 'string', ...schema } })],
-        errors: ['not_found'],
-      }),
-    }),
+    Doc(id, summary, { answer: describeJson(summary, type), more, errors }),
     Discovers(),
   );
+};
+
+const NameParam = (name: string, maxLength: number, example: string) =>
+  ApiParam({ name, schema: { type: 'string', maxLength, example } });
 
 /** What the service can do, for clients to find out by themselves (RFC 7644, section 4). */
 @ScimController()
@@ -51,10 +56,13 @@ export class DiscoveryController {
     return listOf(this.typeViews());
   }
 
-  @Discovery('ResourceTypes/:type', 'getScimResourceType', 'A type of resource', ResourceTypeDto, 'type', {
-    maxLength: 64,
-    example: 'User',
-  })
+  @Discovery(
+    'ResourceTypes/:type',
+    'getScimResourceType',
+    'A type of resource',
+    ResourceTypeDto,
+    NameParam('type', 64, 'User'),
+  )
   type(@Param('type') type: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
     return findById(this.typeViews(), type);
@@ -66,10 +74,13 @@ export class DiscoveryController {
     return listOf(this.schemaViews());
   }
 
-  @Discovery('Schemas/:urn', 'getScimSchema', 'The attributes of a schema', SchemaDto, 'urn', {
-    maxLength: 255,
-    example: USER_SCHEMA,
-  })
+  @Discovery(
+    'Schemas/:urn',
+    'getScimSchema',
+    'The attributes of a schema',
+    SchemaDto,
+    NameParam('urn', 255, USER_SCHEMA),
+  )
   schema(@Param('urn') urn: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
     return findById(this.schemaViews(), urn);
