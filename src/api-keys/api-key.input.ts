@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
@@ -22,6 +23,23 @@ export const UNKNOWN_FIELDS = ['refuse', 'ignore'] as const;
 const STRINGS = { each: true, message: 'must be an array of strings' };
 const isEach = (value: unknown, test: (text: string) => boolean): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && test(item));
+
+/** A list of 1 to `MAX_LISTED` different texts, or null. */
+const ListOrNull = ({ items, ...schema }: { items: object; example: string[]; description: string }) =>
+  applyDecorators(
+    ApiPropertyOptional({
+      type: 'array',
+      items,
+      minItems: 1,
+      maxItems: MAX_LISTED,
+      nullable: true,
+      ...schema,
+    }),
+    ArrayUnique(),
+    ArrayMaxSize(MAX_LISTED),
+    ArrayMinSize(1),
+    IsString(STRINGS),
+  );
 
 /** A new key, from the API and from the command line. */
 export class ApiKeyInput {
@@ -52,40 +70,24 @@ export class ApiKeyInput {
   @TextRule('invalid_value', 'must be in the future', (time) => !isDbTime(time) || time > now())
   expires?: string | null;
 
-  @ApiPropertyOptional({
-    type: 'array',
+  @ListOrNull({
     items: { type: 'string', maxLength: MAX_SCOPE, pattern: '^[A-Za-z0-9:._-]+$' },
-    minItems: 1,
-    maxItems: MAX_LISTED,
-    nullable: true,
     example: ['users:read', 'users:write'],
     description:
       `What it may do: ${SCOPES.join(', ')}, or \`imports:write:<dataset>\` for the runs of one data set. ` +
       'No scope implies another. The full Webmaster level, where it is missing or null.',
   })
-  @IsString(STRINGS)
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_LISTED)
-  @ArrayUnique()
   @Rule('invalid_value', `must hold some of ${SCOPES.join(', ')}, imports:write:<dataset>`, (value) =>
     isEach(value, isScope),
   )
   scopes?: Scope[] | null;
 
-  @ApiPropertyOptional({
-    type: 'array',
+  @ListOrNull({
     items: { type: 'string', maxLength: MAX_NETWORK, pattern: '^[0-9A-Fa-f:./]+$' },
-    minItems: 1,
-    maxItems: MAX_LISTED,
-    nullable: true,
     example: ['127.0.0.0/8', '::1/128'],
     description: 'Networks in CIDR notation from which it may be used; any, where it is missing or null.',
   })
   @Normalise((raw) => (Array.isArray(raw) ? raw.map(canonicalOrSame) : raw))
-  @IsString(STRINGS)
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_LISTED)
-  @ArrayUnique()
   @Rule(
     'invalid_format',
     'must hold networks such as 10.0.0.0/8 or 2001:db8::/32, without bits behind the prefix',

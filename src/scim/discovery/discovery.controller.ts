@@ -13,8 +13,11 @@ import {
   ResourceTypeListDto,
   SchemaDto,
   SchemaListDto,
-} from './discovery.dto.js';
-import { providerConfig, resourceTypeView, schemaView, schemasOf } from './discovery.view.js';
+  providerConfig,
+  resourceTypeView,
+  schemaView,
+  schemasOf,
+} from './discovery.view.js';
 import { Resources } from './resources.js';
 
 /** A route for any valid key. */
