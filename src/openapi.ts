@@ -5,7 +5,7 @@ import { forPeople, pageScript } from './docs-page.js';
 import { isObject } from './platform/common/json.js';
 import { VERSION } from './platform/common/version.js';
 import { completeDocument, operationsOf } from './platform/openapi/document.js';
-import { REQUIRED_SCOPE } from './platform/openapi/route-docs.js';
+import { REQUIRED_SCOPE, describeRoutes } from './platform/openapi/route-docs.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
 const COOKIE = 'Set by a login. Leave this empty: the browser sends the cookie.';
@@ -40,6 +40,7 @@ function openApi(app: INestApplication): OpenAPIObject {
     .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
     .addTag('status', 'Is the service up?')
     .build();
+  describeRoutes();
   const document = SwaggerModule.createDocument(app, config);
   completeDocument(document);
   for (const operation of operationsOf(document)) {

@@ -2,9 +2,8 @@ import { Get } from '@nestjs/common';
 import { Requires } from '../../access/decorators.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
 import { ApiController, Doc, describeJson } from '../../platform/openapi/route-docs.js';
-import { StatisticsQuery } from './statistics.query.js';
 import { StatisticsService } from './statistics.service.js';
-import { StatisticsDto } from './statistics.view.js';
+import { StatisticsDto, StatisticsQuery } from './statistics.view.js';
 
 @ApiController('statistics', 'status')
 export class StatisticsController {

@@ -5,9 +5,22 @@ import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
 import { noCounts } from '../../import/runs/import-row.js';
 import { type ImportRun, fileOf, missingOf } from '../../import/runs/import-run.js';
 import { toIso } from '../../platform/common/time.js';
+import { RangeParam } from '../../platform/input/query-rules.js';
 
 /** Keys that are listed, of those that expire soon. */
 export const MAX_EXPIRING = 100;
+
+export class StatisticsQuery {
+  @RangeParam(1, MAX_DAYS, { default: 30, description: 'Days that are listed; today is one of them.' })
+  days: number = 30;
+
+  @RangeParam(-12, 14, {
+    default: 0,
+    description:
+      'Whole hours by which the days begin before midnight UTC: 1 for Berlin in winter, -5 for New York.',
+  })
+  utc_offset: number = 0;
+}
 
 const number = (description?: string, example = 0) =>
   ({ type: 'integer', minimum: 0, example, ...(description !== undefined && { description }) }) as const;

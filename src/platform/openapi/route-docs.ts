@@ -83,23 +83,37 @@ export const RequiredScope = Reflector.createDecorator<string | undefined>();
 export const ApiController = (path: string, tag: string) =>
   applyDecorators(Controller(path), DescribesRoutes(tag, REST));
 
-/** Describes the routes of a controller that have a `Doc`. Must come after the decorator that sets the path. */
+/** Descriptions that no document has needed yet. Commands and worker processes need none. */
+const pending: (() => void)[] = [];
+
+/** Derives the descriptions of the routes of a controller that have a `Doc`, once `describeRoutes` is called. */
 export const DescribesRoutes =
   (tag: string, conventions: Conventions): ClassDecorator =>
   (controller) => {
     ApiTags(tag)(controller);
-    ApiExtraModels(conventions.error)(controller);
-    const { prototype } = controller as { prototype: object };
-    for (const name of new MetadataScanner().getAllMethodNames(prototype)) {
-      const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
-      const handler: unknown = descriptor?.value;
-      if (!descriptor || typeof handler !== 'function') continue;
-      const docs = reflector.get(Documented, handler);
-      if (!docs) continue;
-      const described = describeRoute(readRoute(docs, controller, handler), conventions);
-      for (const decorate of described) decorate(prototype, name, descriptor);
-    }
+    pending.push(() => {
+      describeController(controller, conventions);
+    });
   };
+
+/** Gives Swagger the descriptions of all routes. */
+export function describeRoutes(): void {
+  for (const describe of pending.splice(0)) describe();
+}
+
+function describeController(controller: Target, conventions: Conventions): void {
+  ApiExtraModels(conventions.error)(controller);
+  const { prototype } = controller as { prototype: object };
+  for (const name of new MetadataScanner().getAllMethodNames(prototype)) {
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
+    const handler: unknown = descriptor?.value;
+    if (!descriptor || typeof handler !== 'function') continue;
+    const docs = reflector.get(Documented, handler);
+    if (!docs) continue;
+    const described = describeRoute(readRoute(docs, controller, handler), conventions);
+    for (const decorate of described) decorate(prototype, name, descriptor);
+  }
+}
 
 type Target = Parameters<ClassDecorator>[0];
 

@@ -1,4 +1,5 @@
 import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
@@ -6,15 +7,37 @@ import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/key-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
+import { describeResources } from '../discovery/resources.js';
 import { ScimController } from '../http/scim-format.js';
+import { ScimListDto, buildResourceDocs } from '../http/scim.docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
 import type { Group } from '../../groups/group.js';
-import type { ListParameters } from '../protocol/list.js';
+import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
 import { ScimGroupList } from './scim-group-list.service.js';
 import { ScimGroupView } from './scim-group-view.service.js';
-import { DocGroup, JANE, JOHN } from './scim-groups.docs.js';
 import { ScimGroups } from './scim-groups.service.js';
+
+class ScimGroupDto {
+  schemas!: string[];
+  id!: string;
+}
+
+class ScimGroupListDto extends ScimListDto {
+  @ApiProperty({ type: [ScimGroupDto], maxItems: MAX_COUNT }) Resources!: ScimGroupDto[];
+}
+
+const DocGroup = buildResourceDocs({
+  description: describeResources([]).group,
+  resource: ScimGroupDto,
+  list: ScimGroupListDto,
+  taken: ['display_name_taken', 'external_id_taken'],
+  ofChanges: ['last_webmaster'],
+});
+
+/** Members of the examples. */
+const JANE = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
+const JOHN = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e11';
 
 const BODY = { body: SCIM_GROUP_BODY, anyQuery: true } as const;
 

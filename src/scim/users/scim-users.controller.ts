@@ -1,21 +1,70 @@
 import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_BODY } from '../../platform/http/body-reader.js';
 import { departureOf } from '../../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
+import { TAKEN_CODES } from '../../users/rules/failure.js';
 import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/key-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
+import { describeResources } from '../discovery/resources.js';
 import { ScimController } from '../http/scim-format.js';
+import { ScimListDto, buildResourceDocs } from '../http/scim.docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
-import type { ListParameters } from '../protocol/list.js';
-import { SEARCH_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
+import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
+import { ENTERPRISE_SCHEMA, SEARCH_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
 import { ScimUserList } from './scim-user-list.service.js';
-import { DocUser, NEW_USERS } from './scim-users.docs.js';
 import { ScimUserView } from './scim-user-view.service.js';
 import { ScimUsers } from './scim-users.service.js';
+
+class ScimUserDto {
+  schemas!: string[];
+  id!: string;
+}
+
+class ScimUserListDto extends ScimListDto {
+  @ApiProperty({ type: [ScimUserDto], maxItems: MAX_COUNT }) Resources!: ScimUserDto[];
+}
+
+const DocUser = buildResourceDocs({
+  description: describeResources([]).user,
+  resource: ScimUserDto,
+  list: ScimUserListDto,
+  taken: TAKEN_CODES,
+  ofChanges: ['last_webmaster', 'fuse_blown', 'mutability'],
+});
+
+/** Users as identity providers create them. */
+const NEW_USERS = {
+  standard: {
+    schemas: [USER_SCHEMA],
+    userName: 'robin.ray',
+    externalId: 'IDP-20001',
+    name: { givenName: 'Robin', familyName: 'Ray' },
+    emails: [{ value: 'robin.ray@example.org', type: 'work', primary: true }],
+    active: true,
+  },
+  entra: {
+    schemas: [USER_SCHEMA, ENTERPRISE_SCHEMA],
+    userName: 'iris.king@example.org',
+    externalId: 'b3f0a1d2-0001',
+    displayName: 'Iris King',
+    emails: [{ value: 'iris.king@example.org', type: 'work', primary: true }],
+    active: true,
+    [ENTERPRISE_SCHEMA]: { department: 'Research', employeeNumber: '701984' },
+  },
+  okta: {
+    schemas: [USER_SCHEMA],
+    userName: 'lin.wood@example.org',
+    name: { givenName: 'Lin', familyName: 'Wood' },
+    emails: [{ primary: true, value: 'lin.wood@example.org', type: 'work' }],
+    locale: 'en-US',
+    active: true,
+  },
+};
 
 const BODY = { body: SCIM_BODY, anyQuery: true } as const;
 
