@@ -3,7 +3,7 @@ import { DEFAULT_PROFILE, PROFILES } from '../access/actor.js';
 import { fromJson } from '../platform/common/json.js';
 import { now, toIso } from '../platform/common/time.js';
 import { PageOf } from '../platform/http/page.js';
-import { ID, NULLABLE_TIME, describeTexts } from '../platform/openapi/docs.js';
+import { ID, NULLABLE_ID, NULLABLE_TIME, describeTexts } from '../platform/openapi/docs.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
 import { stateOf } from './api-key.repository.js';
@@ -14,7 +14,7 @@ class MakerDto {
     description: '`system`: the service or its command line. `unknown`: a key of an earlier version.',
   })
   kind!: string;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
+  @ApiProperty(NULLABLE_ID) id!: string | null;
 }
 
 const list = (maxLength: number, description: string) =>

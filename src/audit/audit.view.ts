@@ -4,7 +4,7 @@ import { toIso } from '../platform/common/time.js';
 import { AUDIT_REASON, MAX_REASON } from '../platform/http/request-headers.js';
 import { MAX_LIMIT, PageOf } from '../platform/http/page.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
-import { FIELD_VALUE } from '../platform/openapi/docs.js';
+import { FIELD_VALUE, NULLABLE_ID } from '../platform/openapi/docs.js';
 import {
   ACTIONS,
   ACTOR_KINDS,
@@ -35,17 +35,16 @@ const NAME = {
   description:
     'Username, name of the key or group, or name of the file, as it is today; empty where there is none.',
 } as const;
-const ID = { type: String, format: 'uuid', nullable: true } as const;
 
 class AuditPartyDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'user' }) kind!: string;
-  @ApiProperty(ID) id!: string | null;
+  @ApiProperty(NULLABLE_ID) id!: string | null;
   @ApiProperty(NAME) name!: string;
 }
 
 class AuditActorDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) kind!: string;
-  @ApiProperty(ID) id!: string | null;
+  @ApiProperty(NULLABLE_ID) id!: string | null;
   @ApiProperty(NAME) name!: string;
   @ApiPropertyOptional({ description: 'Of an import: who started it.' }) started_by?: AuditPartyDto;
   @ApiPropertyOptional({ description: 'Of an import: who approved it; absent where nobody had to.' })

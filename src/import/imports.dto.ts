@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.view.js';
-import { FIELD_VALUE } from '../platform/openapi/docs.js';
+import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/docs.js';
 import { PageOf } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { guardProperties, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';
@@ -8,7 +8,8 @@ import { ImportOptions } from './runs/import-options.js';
 import { type Counts, ROW_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
 
-const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
+const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
+const NULLABLE_NAME = { type: String, nullable: true, maxLength: 64 } as const;
 const COUNTS = Object.fromEntries(
   ROW_OUTCOMES.map((outcome) => [outcome, { type: 'integer', minimum: 0 }] as const),
 );
@@ -34,7 +35,7 @@ const ACTOR = {
 
 class ImportActorDto {
   @ApiProperty({ enum: ['key', 'user', 'system'] }) kind!: string;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
+  @ApiProperty(NULLABLE_ID) id!: string | null;
 }
 
 class ImportProgressDto {
@@ -45,16 +46,11 @@ class ImportProgressDto {
       'The share of the rows that the work is done for, over all phases: a row is planned, then applied.',
   })
   rows_done!: number;
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'null until the file has been read to its end.',
-  })
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'null until the file has been read to its end.' })
   rows_total!: number | null;
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Of the whole run.' })
   percent!: number;
-  @ApiProperty({ type: 'integer', nullable: true, description: 'To the end of the run.' }) eta_seconds!:
-    number | null;
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'To the end of the run.' }) eta_seconds!: number | null;
 }
 
 class ImportMissingDto {
@@ -63,12 +59,7 @@ class ImportMissingDto {
 }
 
 class ImportGuardExampleDto {
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    example: 17,
-    description: 'null for a user that the file lacks.',
-  })
+  @ApiProperty({ ...NULLABLE_INTEGER, example: 17, description: 'null for a user that the file lacks.' })
   line!: number | null;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
   @ApiProperty(FIELD_VALUE) old!: unknown;
@@ -78,9 +69,7 @@ class ImportGuardExampleDto {
 class ImportGuardDto {
   @ApiProperty({ maxLength: 64, example: 'changed_field' }) name!: string;
   @ApiProperty({
-    type: String,
-    nullable: true,
-    maxLength: 64,
+    ...NULLABLE_NAME,
     example: 'phone',
     description: 'The field that it is about; null where it is about the whole plan.',
   })
@@ -142,9 +131,7 @@ export class ImportRunDto {
   @ApiProperty() dry_run!: boolean;
   @ApiProperty({ type: ImportOptionsDto }) options!: ImportOptionsDto;
   @ApiProperty({
-    type: String,
-    nullable: true,
-    maxLength: 64,
+    ...NULLABLE_NAME,
     example: 'moodle',
     description: 'The profile that the file was read by; null for none.',
   })
@@ -157,12 +144,10 @@ export class ImportRunDto {
       'Limits of guards that this profile has set; null for none. `guards` has the limits in force.',
   })
   guard_limits!: GuardOverrides | null;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'The run that this one undoes.' })
+  @ApiProperty({ ...NULLABLE_ID, description: 'The run that this one undoes.' })
   reverts!: string | null;
   @ApiProperty({
-    type: String,
-    format: 'uuid',
-    nullable: true,
+    ...NULLABLE_ID,
     description: 'The run that has undone this one, or is about to; null for none.',
   })
   reverted_by!: string | null;
@@ -204,7 +189,7 @@ export class ImportRowDto {
   line!: number | null;
   @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true }) uuid!: string | null;
+  @ApiProperty(NULLABLE_ID) uuid!: string | null;
   @ApiProperty({
     maxLength: 511,
     example: 'Jane Doe',

@@ -9,6 +9,7 @@ import {
 import type { NameOf } from '../audit/audit-names.service.js';
 import { AuditChangeDto, EventPageOf, MAX_CHANGES, REASON, presentEvent } from '../audit/audit.view.js';
 import { truncated } from '../platform/common/text.js';
+import { NULLABLE_ID } from '../platform/openapi/docs.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
 
 /** A sentence that names every field of a user, each value truncated. */
@@ -16,7 +17,7 @@ const MAX_SUMMARY = 10_000;
 
 class NamedActorDto {
   @ApiProperty({ enum: ACTOR_KINDS }) kind!: string;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
+  @ApiProperty(NULLABLE_ID) id!: string | null;
   @ApiProperty({ maxLength: 1000, example: 'API key "HR connector"' }) name!: string;
 }
 

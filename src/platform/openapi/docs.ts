@@ -6,6 +6,7 @@ import { HEADER_BYTES } from '../http/server.js';
 export const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
 
 export const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
+export const NULLABLE_ID = { type: String, format: 'uuid', nullable: true } as const;
 export const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
 /** For an id whose letters may be of either case. */

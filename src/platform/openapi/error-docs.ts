@@ -10,11 +10,11 @@ export interface Conventions {
   /** @param scope undefined for a public route. */
   securityOf: (scope: string | undefined) => MethodDecorator[];
   /** Error codes that every route may return, before and after its own. */
-  first: readonly ErrorCode[];
+  first?: readonly ErrorCode[];
   last: readonly ErrorCode[];
   /** Error codes of unsafe methods, and further answers of changes. */
-  ofUnsafe: readonly ErrorCode[];
-  ofChange: readonly MethodDecorator[];
+  ofUnsafe?: readonly ErrorCode[];
+  ofChange?: readonly MethodDecorator[];
   /** The schema of errors, and their media type. */
   error: Type<unknown>;
   mediaType: string;
@@ -81,7 +81,6 @@ export const REST: Conventions = {
   first: ['invalid_parameter'],
   last: ALWAYS,
   ofUnsafe: ['cross_site'],
-  ofChange: [],
   error: ProblemDto,
   mediaType: 'application/problem+json',
   exampleOf: (code) => {

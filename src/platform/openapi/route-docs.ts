@@ -154,7 +154,7 @@ function describeRoute(route: Route, conventions: Conventions): MethodDecorator[
     ...(docs.security ? [docs.security] : conventions.securityOf(scope)),
     ...(scope === undefined ? [] : [ApiExtension(REQUIRED_SCOPE, scope)]),
     ...describeErrors(codesOf(route, conventions), conventions),
-    ...(isChange ? conventions.ofChange : []),
+    ...(isChange ? (conventions.ofChange ?? []) : []),
   ];
 }
 
@@ -163,11 +163,11 @@ const NOT_MODIFIED = ApiResponse({ status: 304, description: 'Not changed since.
 /** The error codes of a route: those of the guards, those that follow from its input, and its own. */
 function codesOf({ docs, body, file, scope, id, isUnsafe, isChange }: Route, conventions: Conventions) {
   return [
-    ...conventions.first,
+    ...(conventions.first ?? []),
     ...codesIf(body, 'request_timeout', 'malformed_json', 'validation_failed'),
     ...codesIf(body ?? file, 'too_large', 'unsupported_media_type'),
     ...codesIf(scope, 'unauthenticated', 'forbidden'),
-    ...codesIf(isUnsafe, ...conventions.ofUnsafe),
+    ...codesIf(isUnsafe, ...(conventions.ofUnsafe ?? [])),
     ...codesIf(isChange, 'invalid_parameter', 'validation_failed'),
     ...codesIf(id?.endsWith('_id'), 'malformed_uuid'),
     ...codesIf(id, 'not_found'),

@@ -94,9 +94,7 @@ const OTHER_REQUEST = ApiResponse({
 
 const CONVENTIONS: Conventions = {
   securityOf: () => [ApiBearerAuth('scim'), ApiSecurity('api_key')],
-  first: [],
   last: ['invalid_value', ...ALWAYS],
-  ofUnsafe: [],
   ofChange: [OTHER_REQUEST],
   error: ScimErrorDto,
   mediaType: SCIM_TYPE,
