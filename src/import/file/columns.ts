@@ -22,19 +22,8 @@ export interface Column {
   write: (user: User, manager: string) => string;
 }
 
-type TextField =
-  | 'external_id'
-  | 'username'
-  | 'email'
-  | 'firstname'
-  | 'surname'
-  | 'middle_name'
-  | 'known_as'
-  | 'phone'
-  | 'mobile'
-  | 'status'
-  | 'user_avatar'
-  | 'about_me';
+/** The fields of a user that are texts. */
+type TextField = keyof { [K in keyof User as User[K] extends string ? K : never]: K };
 
 type Extras = Partial<Pick<Column, 'aliases' | 'keepsBlank' | 'looksNumeric' | 'form'>>;
 
@@ -175,23 +164,10 @@ export function splitList(cell: string): string[] {
 const isBlank = (text: string): boolean => text.trim() === '';
 
 /** Words in the headers of columns that hold passwords. */
-const PASSWORD_WORDS = [
-  'password',
-  'passwd',
-  'passwort',
-  'passphrase',
-  'passcode',
-  'pwd',
-  'kennwort',
-  'motdepasse',
-  'contraseña',
-  'contrasena',
-  'wachtwoord',
-  'lösenord',
-  'salasana',
-  'secret',
-  'hash',
-];
+const PASSWORD_WORDS = (
+  'password passwd passwort passphrase passcode pwd kennwort motdepasse contraseña contrasena wachtwoord lösenord salasana ' +
+  'secret hash'
+).split(' ');
 
 /** Whether the cells of a column may be passwords, by its name. Rather one too many: such a column is only not read. */
 export function mayHoldPassword(header: string): boolean {

@@ -16,9 +16,9 @@ const NOT_CSV: readonly (readonly [name: string, bytes: readonly number[]])[] = 
 const HEAD_BYTES = 4;
 /** However large the chunks of a file are, its text comes in pieces that bound the number of rows in memory. */
 const PIECE_BYTES = 64 * 1024;
-const LINE_END = /\r\n?|\n/g;
 /** The longest character in any encoding. */
 const CHARACTER_BYTES = 4;
+const LINE_END = /\r\n?|\n/g;
 
 /**
  * The text of a file without its byte order mark, piece by piece. The mark decides on the encoding, then `encoding` (a
@@ -88,30 +88,35 @@ function labelOf(encoding: string): string {
 
 /** Decodes a stream of bytes and knows the line and the byte of a fault. */
 class StrictDecoder {
-  private readonly ahead: TextDecoder;
-  /** One piece behind `ahead`, so that a piece with a fault can be read again, byte by byte. */
-  private readonly behind: TextDecoder;
+  private readonly decoder: TextDecoder;
+  /** A character later than `decoder`, so that a piece with a fault can be read again, byte by byte. */
+  private readonly later: TextDecoder;
+  /** The bytes that `later` has yet to read: the last ones that were decoded. */
+  private last = Buffer.alloc(0);
   private line = 1;
   private afterReturn = false;
-  /** Bytes read by `behind`, and those up to the end of its last complete character. */
+  /** Bytes read by `later`, and those up to the end of its last complete character. */
   private bytes = 0;
   private complete = 0;
 
   constructor(private readonly encoding: string) {
-    this.ahead = new TextDecoder(encoding, { fatal: true });
-    this.behind = new TextDecoder(encoding, { fatal: true });
+    this.decoder = new TextDecoder(encoding, { fatal: true });
+    this.later = new TextDecoder(encoding, { fatal: true });
   }
 
   /** The text of a piece, or of its part before a fault. @throws FileError `bad_encoding` at the fault. */
   *decode(piece: Uint8Array): Generator<string> {
     let text: string;
     try {
-      text = this.ahead.decode(piece, { stream: true });
+      text = this.decoder.decode(piece, { stream: true });
     } catch {
-      yield* this.checked(this.readable(piece));
+      this.readBytes(this.last); // its text has been yielded
+      yield* this.checked(this.readBytes(piece));
       throw this.badByte();
     }
-    this.follow(piece);
+    const bytes = Buffer.concat([this.last, piece]);
+    this.read(bytes.subarray(0, -CHARACTER_BYTES));
+    this.last = bytes.subarray(-CHARACTER_BYTES);
     yield* this.checked(text);
   }
 
@@ -119,31 +124,27 @@ class StrictDecoder {
   *end(): Generator<string> {
     let text: string;
     try {
-      text = this.ahead.decode();
+      text = this.decoder.decode();
     } catch {
+      this.readBytes(this.last);
       throw this.badByte();
     }
     yield* this.checked(text);
   }
 
-  private follow(piece: Uint8Array): void {
-    const tail = Math.max(0, piece.length - CHARACTER_BYTES);
-    this.step(piece.subarray(0, tail));
-    for (let at = tail; at < piece.length; at++) this.step(piece.subarray(at, at + 1));
-  }
-
-  private readable(piece: Uint8Array): string {
+  /** The text of some bytes, as far as they are valid. */
+  private readBytes(piece: Uint8Array): string {
     let text = '';
     try {
-      for (let at = 0; at < piece.length; at++) text += this.step(piece.subarray(at, at + 1));
+      for (let at = 0; at < piece.length; at++) text += this.read(piece.subarray(at, at + 1));
     } catch {
-      // The fault is here; the text before it is the result.
+      // The fault is here.
     }
     return text;
   }
 
-  private step(bytes: Uint8Array): string {
-    const text = this.behind.decode(bytes, { stream: true });
+  private read(bytes: Uint8Array): string {
+    const text = this.later.decode(bytes, { stream: true });
     this.bytes += bytes.length;
     if (text !== '') this.complete = this.bytes;
     return text;

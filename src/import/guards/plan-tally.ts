@@ -1,3 +1,4 @@
+import { COLUMNS } from '../file/columns.js';
 import { isObject } from '../../platform/common/json.js';
 import type { FieldChange } from '../../platform/common/changes.js';
 import type { User } from '../../users/model/user.js';
@@ -107,30 +108,11 @@ export class PlanTally {
 }
 
 /** Fields that have guards of their own, or that the importer itself keeps. */
-const ASIDE: ReadonlySet<string> = new Set([
-  'status',
-  'managed_by',
-  'managed_part',
-  'blocked_by',
-  'external_id',
-  'password',
-]);
+const ASIDE = new Set('status managed_by managed_part blocked_by external_id password'.split(' '));
 /** Fields in which users may have one value each. */
-const SAMPLED = [
-  'username',
-  'email',
-  'firstname',
-  'surname',
-  'middle_name',
-  'known_as',
-  'phone',
-  'mobile',
-  'authname',
-  'roles',
-  'manager_uuid',
-  'user_avatar',
-  'about_me',
-] as const satisfies readonly (keyof User)[];
+const SAMPLED = COLUMNS.filter(
+  ({ field, kind }) => kind !== 'flag' && kind !== 'network' && !ASIDE.has(field),
+).map(({ field }) => field);
 /** A number belongs to one user, though no rule says so. */
 const NUMBERS: readonly string[] = ['phone', 'mobile'];
 /** Fields in which people differ: where half of a crowd has one value, the file is at fault. */
@@ -173,7 +155,7 @@ export class ShapeTally {
 
   /** What a user has before the plan: enough of them tell in which columns users differ. */
   sample(user: User): void {
-    for (const field of SAMPLED) this.column(field).sample(user[field]);
+    for (const field of SAMPLED) this.column(field).sample(Reflect.get(user, field));
     for (const [member, value] of Object.entries(user.social_media))
       this.column(`social_media.${member}`).sample(value);
   }

@@ -1,39 +1,17 @@
 import { nearest } from '../../platform/common/nearest.js';
 import { normalForm } from '../../platform/common/text.js';
 
-/** Letters that Unicode does not take apart into a letter of ASCII and its mark. */
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  ẞ: 'SS',
-  æ: 'ae',
-  Æ: 'Ae',
-  œ: 'oe',
-  Œ: 'Oe',
-  ø: 'o',
-  Ø: 'O',
-  đ: 'd',
-  Đ: 'D',
-  ð: 'd',
-  Ð: 'D',
-  ħ: 'h',
-  Ħ: 'H',
-  ı: 'i',
-  ł: 'l',
-  Ł: 'L',
-  ŧ: 't',
-  Ŧ: 'T',
-  þ: 'th',
-  Þ: 'Th',
-  '’': "'",
-  '‘': "'",
-  '–': '-',
-  '—': '-',
-};
+/** Letters that Unicode does not take apart into a letter of ASCII and its mark, each before its form in ASCII. */
+const LETTERS = new Map(
+  "ßss ẞSS æae ÆAe œoe ŒOe øo ØO đd ĐD ðd ÐD ħh ĦH ıi łl ŁL ŧt ŦT þth ÞTh ’' ‘' –- —-"
+    .split(' ')
+    .map((pair) => [pair.charAt(0), pair.slice(1)]),
+);
 
 /** Text without accents: `Zoë Åström` is `Zoe Astrom`. Characters that have no form in ASCII are left out. */
 function toAscii(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text;
-  return normalForm(text, 'NFKD').replace(/[^\0-\x7f]/gu, (letter) => LETTERS[letter] ?? '');
+  return normalForm(text, 'NFKD').replace(/[^\0-\x7f]/gu, (letter) => LETTERS.get(letter) ?? '');
 }
 
 export const MAX_TEMPLATE = 500;

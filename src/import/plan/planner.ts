@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory, type Managed } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
+import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
@@ -14,22 +14,8 @@ import { Changes, NO_CHANGES } from '../../platform/common/changes.js';
 import { covers } from '../../users/search/user-scope.js';
 import { type StagedRow, stagedRow } from '../runs/import-row.js';
 
-/** The result of planning a run. */
-export type Plan = Required<
-  Pick<
-    RunChange,
-    | 'rows_done'
-    | 'percent'
-    | 'rows_total'
-    | 'counts'
-    | 'missing_reported'
-    | 'missing_blocked'
-    | 'guards'
-    | 'plan_hash'
-    | 'batches'
-    | 'line_ended'
-  >
->;
+/** The result of planning a run: what changes of it. */
+export type Plan = Awaited<ReturnType<Planner['plan']>>;
 
 /** Users of a data set that are searched at once. */
 const PAGE = 1000;
@@ -52,7 +38,7 @@ export class Planner {
   ) {}
 
   /** @throws FileError where the file is refused as a whole. */
-  async plan(run: ImportRun, checkpoint: Checkpoint): Promise<Plan> {
+  async plan(run: ImportRun, checkpoint: Checkpoint) {
     // In transactions that check the lease: another worker may have planned this run meanwhile.
     await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));

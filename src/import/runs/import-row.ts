@@ -14,15 +14,8 @@ export type RowOutcome = (typeof ROW_OUTCOMES)[number];
 
 export type Counts = Record<RowOutcome, number>;
 
-export const noCounts = (): Counts => ({
-  created: 0,
-  updated: 0,
-  unchanged: 0,
-  blocked: 0,
-  reactivated: 0,
-  skipped: 0,
-  error: 0,
-});
+export const noCounts = (): Counts =>
+  Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Counts;
 
 /** A fault of a row, or a warning (see `StagedRow`). `value` is the cell that broke the rule, cut; a secret is never one. */
 export interface RowError {
