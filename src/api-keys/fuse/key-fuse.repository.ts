@@ -7,9 +7,7 @@ import {
   upsertRows,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { MAX_GENERATIONS, WITH_MAKERS } from '../api-key.repository.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
-import { type Sql, countRows, forUpdate } from '../../platform/database/engine/sql.js';
 
 const PURGED_AT_ONCE = 500;
 
