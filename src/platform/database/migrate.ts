@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { isObject } from '../common/json.js';
 import { repeated, toDatabaseError } from './engine/database-fault.js';
 import { MIGRATIONS } from './migrations/migrations.js';
+import { TableMigration } from './migrations/table-migration.js';
 
 /** Names of the migrations of this program, in their order. */
 export const KNOWN_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
@@ -47,7 +48,10 @@ export async function assertOurs(dataSource: DataSource): Promise<void> {
     );
   if (unknown) throw unreleased(dataSource, `the unknown migration ${unknown.name}`);
   // Before the first entry in `migrations` a killed migration can have created tables of the first migration only.
-  const later = MIGRATIONS.slice(1).flatMap((Later) => new Later().tables.map(({ name }) => name));
+  const later = MIGRATIONS.slice(1)
+    .map((Later) => new Later())
+    .flatMap((migration) => (migration instanceof TableMigration ? migration.tables : []))
+    .map(({ name }) => name);
   const table = executed.length === 0 && later.find((name) => tables.includes(name));
   if (table) throw unreleased(dataSource, `the table ${table} without its migration`);
 }

@@ -1,3 +1,4 @@
+import type { MigrationInterface } from 'typeorm';
 import { Users1795600000000 } from './1795600000000-users.js';
 import { Groups1795600001000 } from './1795600001000-groups.js';
 import { Sessions1795600002000 } from './1795600002000-sessions.js';
@@ -8,7 +9,7 @@ import { IdempotentRequests1795600006000 } from './1795600006000-idempotent-requ
 import { Leases1795600007000 } from './1795600007000-leases.js';
 
 /** In the order in which they run. One set for every engine. */
-export const MIGRATIONS = [
+export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Users1795600000000,
   Groups1795600001000,
   Sessions1795600002000,
