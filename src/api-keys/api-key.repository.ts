@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Sql, countRows, forUpdate, insertRows } from '../platform/database/engine/sql.js';
+import { type Sql, forUpdate, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
 import { fromJson } from '../platform/common/json.js';

@@ -79,7 +79,7 @@ export class ImportsController {
   @Requires('imports.read')
   @Accepts({ query: RunsQuery })
   async list(@CheckedQuery() query: RunsQuery): Promise<ImportRunPageDto> {
-    const { count, runs } = await this.imports.list({ ...query, ...page(query) });
+    const { count, runs } = await this.imports.list(Object.assign({}, query, page(query)));
     return { Count: count, Results: await Promise.all(runs.map((run) => this.imports.present(run))) };
   }
 

@@ -4,13 +4,7 @@ import { Log } from '../../platform/telemetry/log.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import {
-  TRANSITIONS,
-  type TransitionName,
-  type RunState,
-  LeaseLostError,
-  type Reason,
-} from '../runs/run-states.js';
+import { TRANSITIONS, type TransitionName, LeaseLostError, type Reason } from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { Planner, type Plan } from '../plan/planner.js';
@@ -124,7 +118,7 @@ export class RunProcess {
   ): Promise<Guard | undefined> {
     // What is applied of failed rows of a revert blocks users too.
     const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailed(run.id);
-    const blocked = (counts?.blocked ?? 0) + missing + ofFailed;
+    const blocked = counts.blocked + missing + ofFailed;
     if (blocked === 0) return undefined;
     const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
     if (!load) return undefined;

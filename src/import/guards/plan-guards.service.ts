@@ -113,7 +113,7 @@ export class PlanGuards {
       newKeys: await examples(['created'], 'external_id', tally.newKeys),
       lostKeys: missing + tally.clashes,
       shape: tally.shape,
-      foreign: { ...tally.foreign, known: knownForeign(last) },
+      foreign: Object.assign({}, tally.foreign, { known: knownForeign(last) }),
       lastRows: last?.rows_total ?? null,
       sameFile: past.isOldFile ? written : 0,
       undone: await this.undoneOfLast(past.lastChanging, tally, written - counts.created),
@@ -156,7 +156,7 @@ export class PlanGuards {
         if (back) found.add(() => ({ external_id, ...back }));
       }
     }
-    return { ...found, of };
+    return Object.assign({}, found, { of });
   }
 
   /** Rows that fail, but for those that failed in the same way in the last completed run. */

@@ -7,7 +7,7 @@ import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
 import { ChangeSet } from './compact-storage.js';
-import { type Past, PlanGuards } from '../guards/plan-guards.service.js';
+import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
 import { Changes, NO_CHANGES } from '../../platform/common/changes.js';

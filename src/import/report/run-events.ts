@@ -104,7 +104,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   private async isGood(actor: Actor): Promise<boolean> {
     if (actor.kind === 'system') return true;
     const asked =
-      actor.kind === 'user' ? this.sessions.isLive(actor.sessionId) : this.keys.isActive(actor.id ?? '');
+      actor.kind === 'user' ? this.sessions.isLive(actor.sessionId) : this.keys.isActive(actor.id);
     return asked.catch(() => true);
   }
 }

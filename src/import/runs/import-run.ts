@@ -62,7 +62,6 @@ export function toRun({
 export function toColumns({ starter, approver, ...values }: Partial<ImportRun>): Record<string, SqlValue> {
   const columns: Record<string, SqlValue> = {};
   for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) continue;
     if (typeof value === 'boolean') columns[name] = Number(value);
     else columns[name] = typeof value === 'object' && value !== null ? toJson(value) : value;
   }
