@@ -15,7 +15,6 @@ const suffixes = [
   'adapter',
   'engine',
   'dto',
-  'docs',
   'query',
   'input',
   'view',

@@ -7,7 +7,7 @@ import { SCIM_BODY } from '../platform/http/body-reader.js';
 import { departureOf } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { ScimController } from './http/scim-format.js';
-import { ScimListDto, buildListDocs } from './http/scim.docs.js';
+import { ScimListDto, buildListDocs } from './http/scim-docs.js';
 import type { ScimObject } from './protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from './protocol/list.js';
 import { SEARCH_MESSAGE } from './protocol/urns.js';

@@ -91,28 +91,24 @@ export const DescribesRoutes =
   (tag: string, conventions: Conventions): ClassDecorator =>
   (controller) => {
     ApiTags(tag)(controller);
-    pending.push(() => {
-      describeController(controller, conventions);
-    });
+    ApiExtraModels(conventions.error)(controller);
+    const { prototype } = controller as { prototype: object };
+    for (const name of new MetadataScanner().getAllMethodNames(prototype)) {
+      const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
+      const handler: unknown = descriptor?.value;
+      if (!descriptor || typeof handler !== 'function') continue;
+      const docs = reflector.get(Documented, handler);
+      if (!docs) continue;
+      pending.push(() => {
+        const described = describeRoute(readRoute(docs, controller, handler), conventions);
+        for (const decorate of described) decorate(prototype, name, descriptor);
+      });
+    }
   };
 
 /** Gives Swagger the descriptions of all routes. */
 export function describeRoutes(): void {
   for (const describe of pending.splice(0)) describe();
-}
-
-function describeController(controller: Target, conventions: Conventions): void {
-  ApiExtraModels(conventions.error)(controller);
-  const { prototype } = controller as { prototype: object };
-  for (const name of new MetadataScanner().getAllMethodNames(prototype)) {
-    const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
-    const handler: unknown = descriptor?.value;
-    if (!descriptor || typeof handler !== 'function') continue;
-    const docs = reflector.get(Documented, handler);
-    if (!docs) continue;
-    const described = describeRoute(readRoute(docs, controller, handler), conventions);
-    for (const decorate of described) decorate(prototype, name, descriptor);
-  }
 }
 
 type Target = Parameters<ClassDecorator>[0];

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
 import { urns } from '../http/scim-format.js';
-import { ScimListDto } from '../http/scim.docs.js';
+import { ScimListDto } from '../http/scim-docs.js';
 import type { Attribute, AttributeDefinition, ResourceDescription, Schema } from '../protocol/attribute.js';
 import { DEFAULT_COUNT, MAX_COUNT } from '../protocol/list.js';
 import {
@@ -52,11 +52,7 @@ export class ResourceTypeDto {
   @ApiProperty({ maxLength: 64, example: '/Users' }) endpoint!: string;
   @ApiProperty({ maxLength: 1000 }) description!: string;
   @ApiProperty({ maxLength: 255, example: USER_SCHEMA }) schema!: string;
-  @ApiProperty({
-    type: 'array',
-    maxItems: 10,
-    items: object({ schema: line, required: flag }),
-  })
+  @ApiProperty({ type: 'array', maxItems: 10, items: object({ schema: line, required: flag }) })
   schemaExtensions!: object[];
   @ApiProperty(META) meta!: object;
 }

@@ -9,7 +9,7 @@ import { rulesOf } from '../http/key-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { describeResources } from '../discovery/resources.js';
 import { ScimController } from '../http/scim-format.js';
-import { ScimListDto, buildResourceDocs } from '../http/scim.docs.js';
+import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
 import type { Group } from '../../groups/group.js';

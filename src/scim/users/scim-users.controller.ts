@@ -12,7 +12,7 @@ import { rulesOf } from '../http/key-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { describeResources } from '../discovery/resources.js';
 import { ScimController } from '../http/scim-format.js';
-import { ScimListDto, buildResourceDocs } from '../http/scim.docs.js';
+import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
 import { ENTERPRISE_SCHEMA, SEARCH_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
