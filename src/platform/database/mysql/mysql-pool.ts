@@ -30,8 +30,6 @@ const LOOK_MILLIS = 1000;
 const RETURN_LOOKS = 30;
 /** A server that answers nothing for so long hangs. */
 const HANG_MILLIS = 5000;
-/** Pause before the next attempt where the server has as many connections as it takes. */
-const CROWDED_MILLIS = 50;
 
 /** The time with one server. */
 interface Term {
@@ -57,6 +55,8 @@ export class MysqlPool {
   private readonly open = new Map<PoolConnection, Term>();
   private readonly inUse = new Set<PoolConnection>();
   private readonly waiters = new Set<Waiter>();
+  /** Those of them that wait for a release, since the server has as many connections as it takes. */
+  private readonly crowded: Waiter[] = [];
   private term: Term | undefined;
   private choosing: Promise<void> | undefined;
   private closed = false;
@@ -84,6 +84,8 @@ export class MysqlPool {
     if (this.isBroken(connection)) breakConnection(connection, 'the connection is given up');
     else if (this.open.get(connection) === this.term) connection.release();
     else connection.end();
+    const next = this.crowded.shift();
+    if (next) this.request(next);
   }
 
   /** Releases a connection in a state that is not known. */
@@ -166,11 +168,8 @@ export class MysqlPool {
   /** No connection was made. All waiting requests fail, unless the server only has too many connections. */
   private refuse(term: Term, waiter: Waiter, error: Error): void {
     if (term !== this.term) this.request(waiter);
-    else if (isCrowded(error) && this.inUse.size > 0) {
-      setTimeout(() => {
-        this.request(waiter);
-      }, CROWDED_MILLIS);
-    } else if (this.servers.length > 1 && !isCrowded(error)) {
+    else if (isCrowded(error) && this.inUse.size > 0) this.crowded.push(waiter);
+    else if (this.servers.length > 1 && !isCrowded(error)) {
       // Statements that are under way on a server that cannot be reached would get no answer either.
       this.leave(term, error.message);
     } else this.fail(error);
@@ -179,6 +178,7 @@ export class MysqlPool {
   private fail(error: Error): void {
     const failing = [...this.waiters];
     this.waiters.clear();
+    this.crowded.length = 0;
     for (const { reject } of failing) reject(this.patient(error));
   }
 
