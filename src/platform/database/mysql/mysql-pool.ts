@@ -125,7 +125,7 @@ export class MysqlPool {
     else if (term)
       term.pool.getConnection((error: Error | null, connection) => {
         if (error) this.refuse(term, waiter, ofConnect(error));
-        else this.take(term, waiter, connection);
+        else void this.take(term, waiter, connection);
       });
     else
       this.choose().then(
@@ -138,18 +138,15 @@ export class MysqlPool {
       );
   }
 
-  private take(term: Term, waiter: Waiter, connection: PoolConnection): void {
-    if (!this.open.has(connection)) {
-      this.setUp(term, connection).then(
-        () => {
-          this.take(term, waiter, connection);
-        },
-        (error: unknown) => {
-          connection.destroy();
-          this.refuse(term, waiter, toDatabaseError(error));
-        },
-      );
-    } else if (term === this.term && this.waiters.delete(waiter)) {
+  private async take(term: Term, waiter: Waiter, connection: PoolConnection): Promise<void> {
+    try {
+      if (!this.open.has(connection)) await this.setUp(term, connection);
+    } catch (error) {
+      connection.destroy();
+      this.refuse(term, waiter, toDatabaseError(error));
+      return;
+    }
+    if (term === this.term && this.waiters.delete(waiter)) {
       this.inUse.add(connection);
       waiter.resolve(connection);
     } else {
