@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ProblemError } from '../../src/platform/common/errors.js';
-import { readBulk, weightOf } from '../../src/scim/bulk/bulk-plan.js';
-import { referencesIn, resolved } from '../../src/scim/bulk/bulk-references.js';
+import { readBulk, referencesIn, resolved, weightOf } from '../../src/scim/bulk/bulk-plan.js';
 
 const post = (bulkId: string, data: object = {}, path = '/Users') => ({ method: 'POST', path, bulkId, data });
 const plan = (...Operations: unknown[]) => readBulk({ Operations });
@@ -9,7 +8,7 @@ const manager = (bulkId: string) => ({ manager: { value: `bulkId:${bulkId}` } })
 const orderOf = (...Operations: unknown[]) => plan(...Operations).operations.map(({ index }) => index);
 /** Of each operation its error, if any. */
 const faults = (...Operations: unknown[]) =>
-  plan(...Operations).operations.map(({ work }) => (work instanceof ProblemError ? work.code : 'good'));
+  plan(...Operations).operations.map(({ error }) => error?.code ?? 'good');
 const codeOf = (body: object): string => {
   try {
     readBulk(body);

@@ -3,40 +3,34 @@ import { isObject } from '../../platform/common/json.js';
 import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import { quoted } from '../protocol/errors.js';
 import { lowerCased } from '../protocol/input.js';
-import { referencesIn } from './bulk-references.js';
 
 /** Operations of one Bulk that may set a password: each costs a hash. */
 const MAX_PASSWORDS = 50;
 export const MAX_BULK_ID = 255;
 
-const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
-type BulkMethod = (typeof METHODS)[number];
+const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** One operation as it was sent. */
 export interface BulkOperation {
-  /** Its place in the request, from 0. */
-  index: number;
-  /** As it was sent, in capitals, where it is none of those that there are. */
-  method: string;
-  bulkId?: string;
-  /** What it does; the reason why it does nothing. */
-  work: BulkWork | ProblemError;
-}
-
-export interface BulkWork {
-  method: BulkMethod;
-  type: 'Users' | 'Groups';
-  /** Of a PUT, PATCH and DELETE: a uuid, or `bulkId:` and what that stands for. */
-  id: string;
+  /** Its position in the request, from 0. */
+  readonly index: number;
+  /** In capitals. An unknown method is shown as it was sent. */
+  readonly method: string;
+  readonly bulkId?: string;
+  /** The reason why it is not executed. Such an operation has no path and no data. */
+  readonly error?: ProblemError;
+  readonly type: 'Users' | 'Groups';
+  /** Of a PUT, PATCH and DELETE: a uuid, or `bulkId:` and the name of an operation. */
+  readonly id: string;
   /** The version that was read (`If-Match`). */
-  version?: string;
-  data: unknown;
+  readonly version?: string;
+  readonly data?: unknown;
   /** The operations whose resources it names by their `bulkId`. */
-  references: ReadonlySet<string>;
+  readonly references: ReadonlySet<string>;
 }
 
 export interface BulkPlan {
-  /** In the order in which they are done. */
+  /** In the order of execution. */
   operations: readonly BulkOperation[];
   /** With so many errors, in the order sent, the Bulk ends. */
   failOnErrors: number;
@@ -83,42 +77,43 @@ function readOperation(raw: unknown, index: number, names: Set<string>): BulkOpe
   const head = { index, method, ...(shown !== undefined && { bulkId: shown }) };
   const isTaken = shown !== undefined && names.has(shown);
   if (shown !== undefined) names.add(shown);
-  if (bulkId !== shown)
-    return { ...head, work: invalid(`bulkId may have at most ${MAX_BULK_ID} characters`) };
-  if (isTaken) return { ...head, work: invalid('bulkId is that of an operation before') };
-  return { ...head, work: readWork(members, method, bulkId) };
+  try {
+    if (bulkId !== shown) throw invalid(`bulkId may have at most ${MAX_BULK_ID} characters`);
+    if (isTaken) throw invalid('bulkId is that of an operation before');
+    return { ...head, ...readWork(members, method, bulkId) };
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    return { ...head, error, type: 'Users', id: '', references: new Set() };
+  }
 }
 
 const PATH = /^\/?(users|groups)(?:\/([^/?#]+))?\/?$/i;
 
+/** @throws ProblemError `invalid_value`, `invalid_syntax` */
 function readWork(
   members: ReadonlyMap<string, unknown>,
-  given: string,
+  method: string,
   bulkId: string | undefined,
-): BulkWork | ProblemError {
-  const method = METHODS.find((known) => known === given);
-  if (!method) return invalid('method must be POST, PUT, PATCH or DELETE');
+): Pick<BulkOperation, 'type' | 'id' | 'version' | 'data' | 'references'> {
+  if (!METHODS.includes(method)) throw invalid('method must be POST, PUT, PATCH or DELETE');
   const path = members.get('path');
   const found = typeof path === 'string' ? PATH.exec(path) : null;
   if (!found)
-    return invalid('path must be /Users or /Groups, with an id behind it where the method needs one');
+    throw invalid('path must be /Users or /Groups, with an id behind it where the method needs one');
   const [, kind = '', id = ''] = found;
-  if (method === 'POST' && id !== '') return invalid('path of a POST has no id');
-  if (method === 'POST' && bulkId === undefined) return invalid('bulkId is required with POST');
-  if (method !== 'POST' && id === '') return invalid(`path of a ${method} needs an id`);
+  if (method === 'POST' && id !== '') throw invalid('path of a POST has no id');
+  if (method === 'POST' && bulkId === undefined) throw invalid('bulkId is required with POST');
+  if (method !== 'POST' && id === '') throw invalid(`path of a ${method} needs an id`);
   const data = members.get('data');
   if (method !== 'DELETE' && (typeof data !== 'object' || data === null)) {
-    return new ProblemError('invalid_syntax', `A ${method} needs data: a JSON object.`);
+    throw new ProblemError('invalid_syntax', `A ${method} needs data: a JSON object.`);
   }
-  const version = members.get('version');
-  if (version !== undefined && version !== null && typeof version !== 'string') {
-    return invalid('version must be a string');
-  }
+  const version = members.get('version') ?? '';
+  if (typeof version !== 'string') throw invalid('version must be a string');
   return {
-    method,
     type: kind.toLowerCase() === 'users' ? 'Users' : 'Groups',
     id,
-    ...(typeof version === 'string' && version !== '' && { version }),
+    ...(version !== '' && { version }),
     data,
     references: referencesIn(id, method === 'DELETE' ? undefined : data),
   };
@@ -126,24 +121,23 @@ function readWork(
 
 const invalid = (what: string): ProblemError => new ProblemError('invalid_value', `${what}.`);
 
-/** The error of an operation that names one by a `bulkId` which came to nothing. */
+/** The error of an operation that refers to a failed or missing operation. */
 export const unresolved = (bulkId: string): ProblemError =>
   new ProblemError('invalid_value', `There is no resource of the operation ${quoted(bulkId)}.`);
 
-/** As sent, but each behind those that it refers to. Where they refer to one another in a circle, one of them is first. */
+/** Puts operations in the order sent, but each after the operations that it refers to. A circle begins at one of them. */
 function inOrder(operations: readonly BulkOperation[]): BulkOperation[] {
   const named = new Map<string, BulkOperation>();
   for (const operation of operations) {
-    const { bulkId, work } = operation;
-    if (bulkId !== undefined && !(work instanceof ProblemError)) named.set(bulkId, operation);
+    const { bulkId, error } = operation;
+    if (bulkId !== undefined && !error) named.set(bulkId, operation);
   }
   const seen = new Set<BulkOperation>();
   const order: BulkOperation[] = [];
   const visit = (operation: BulkOperation): void => {
     if (seen.has(operation)) return;
     seen.add(operation);
-    const { work } = operation;
-    for (const bulkId of work instanceof ProblemError ? [] : work.references) {
+    for (const bulkId of operation.references) {
       const other = named.get(bulkId);
       if (other) visit(other);
     }
@@ -156,10 +150,10 @@ function inOrder(operations: readonly BulkOperation[]): BulkOperation[] {
 /** Operations of a PATCH that cost about as much as one of another method. */
 const STEPS_OF_ONE = 10;
 
-/** What an operation counts for in a set: a PATCH of many operations takes the time of many. */
-export function weightOf({ work }: BulkOperation): number {
-  if (work instanceof ProblemError || work.method !== 'PATCH') return 1;
-  const steps = isObject(work.data) ? lowerCased(work.data).get('operations') : work.data;
+/** Returns the share of an operation in a set: a PATCH of many operations takes the time of many. */
+export function weightOf({ method, data }: BulkOperation): number {
+  if (method !== 'PATCH') return 1;
+  const steps = isObject(data) ? lowerCased(data).get('operations') : data;
   return Array.isArray(steps) ? Math.max(1, Math.ceil(steps.length / STEPS_OF_ONE)) : 1;
 }
 
@@ -176,4 +170,51 @@ function setsPassword(value: unknown): boolean {
         ? name.toLowerCase() === 'path' && PASSWORD.test(held.trim())
         : setsPassword(held)),
   );
+}
+
+const PREFIX = 'bulkId:';
+/** A whole text, or the end of a `$ref`. */
+const REFERENCE = /^(?:.*\/)?bulkId:(.+)$/s;
+/** In the filter of a PATCH path. */
+const QUOTED = /"bulkId:([^"\\]+)"/g;
+
+/** Returns the `bulkId` that an id or a value names, if any. */
+export function bulkIdIn(text: string): string | undefined {
+  return text.startsWith(PREFIX) && text.length > PREFIX.length ? text.slice(PREFIX.length) : undefined;
+}
+
+/** Returns the operations that an operation names: by its id, and in its data. */
+export function referencesIn(id: string, data: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  const own = bulkIdIn(id);
+  if (own !== undefined) found.add(own);
+  resolved(data, (bulkId) => {
+    found.add(bulkId);
+    return '';
+  });
+  return found;
+}
+
+/**
+ * Returns the data of an operation with ids where members called `value`, `$ref` and `path` name operations of the Bulk, and nowhere
+ * else (RFC 7644, section 3.7.2): any other text may happen to look like that.
+ */
+export function resolved(data: unknown, idOf: (bulkId: string) => string): unknown {
+  if (Array.isArray(data)) return data.map((each: unknown) => resolved(each, idOf));
+  if (!isObject(data)) return data;
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [name, member(name.toLowerCase(), value, idOf)]),
+  );
+}
+
+function member(name: string, value: unknown, idOf: (bulkId: string) => string): unknown {
+  if (name === 'value' && Array.isArray(value)) return value.map((each: unknown) => member(name, each, idOf));
+  if (typeof value !== 'string') return resolved(value, idOf);
+  if (name === 'path') return value.replace(QUOTED, (_, bulkId: string) => `"${idOf(bulkId)}"`);
+  if (name === '$ref') {
+    const bulkId = REFERENCE.exec(value)?.[1];
+    return bulkId === undefined ? value : value.slice(0, -(PREFIX.length + bulkId.length)) + idOf(bulkId);
+  }
+  const bulkId = name === 'value' ? bulkIdIn(value) : undefined;
+  return bulkId === undefined ? value : idOf(bulkId);
 }

@@ -1,96 +1,124 @@
-import { ProblemError } from '../../platform/common/errors.js';
 import type { Caller } from '../../access/actor.js';
-import type { Outcome, UserChange } from '../../users/writer/change-set.js';
+import { FuseBlownError } from '../../api-keys/fuse/key-fuse.service.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import { loginKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';
+import type { Outcome, UserChange } from '../../users/writer/change-set.js';
 import { scimProblem } from '../users/scim-users.service.js';
-import type { BulkAnswers, BulkItem } from './bulk-item.js';
 import { unresolved } from './bulk-plan.js';
-import type { BulkState } from './bulk-state.js';
+import { type BulkItem, type BulkState, answerable } from './bulk-state.js';
 
-/** A set that is done again without some of its operations: with the reason to answer, or none where they are cut off. */
-export class Again extends Error {
-  constructor(readonly excluded: ReadonlyMap<BulkItem, ProblemError | undefined>) {
-    super('The set is done again without some operations.');
+/** Operations that a set leaves out, with the error to answer. Without an error they are cut off. */
+type Excluded = ReadonlyMap<BulkItem, ProblemError | undefined>;
+
+/** Rolls a set back, which is applied again without some of its operations. */
+class ApplyAgainError extends Error {
+  constructor(readonly excluded: Excluded) {
+    super('The set is applied again without some operations.');
   }
 }
 
-/** What one attempt at a set has found, of use where it fails. */
-export interface Attempt {
-  began: number;
-  deactivating: BulkItem[];
+export interface ItemResult {
+  item: BulkItem;
+  result: User | ProblemError;
 }
 
-/** Everything that an attempt at a set goes by. */
-export interface SetRun {
-  items: readonly BulkItem[];
-  excluded: Map<BulkItem, ProblemError | undefined>;
-  attempt: Attempt;
-  state: BulkState;
-  answers: BulkAnswers;
-  caller: Caller;
-}
+/** Operations on distinct users that are applied together, in as many attempts as needed. */
+export class BulkSet {
+  private readonly excluded = new Map<BulkItem, ProblemError | undefined>();
+  /** The operations of this attempt that deactivate a user. */
+  private deactivating: BulkItem[] = [];
+  /** When this attempt began, as by `performance.now`. */
+  began = 0;
 
-export const isLive = (item: BulkItem, { excluded }: SetRun): boolean =>
-  item.waiting !== undefined && !excluded.has(item);
+  constructor(
+    readonly items: readonly BulkItem[],
+    private readonly state: BulkState,
+  ) {}
 
-export function refusal(item: BulkItem, { excluded }: SetRun): ProblemError | undefined {
-  if (excluded.has(item)) return excluded.get(item);
-  return item.work instanceof ProblemError ? item.work : undefined;
-}
+  /** The operations to apply. */
+  get live(): BulkItem[] {
+    return this.items.filter((item) => item.waiting && !this.excluded.has(item));
+  }
 
-export function deactivates({ kind, patch }: UserChange, user: User | undefined): boolean {
-  return (
-    user !== undefined && (kind === 'delete' || (user.status === 'Active' && patch.status === 'Blocked'))
-  );
+  /** Begins an attempt. */
+  begin(): void {
+    this.began = performance.now();
+    this.deactivating = [];
+  }
+
+  /** Notes a change of this attempt, for the fuse. */
+  note(item: BulkItem, { kind, patch }: UserChange, user: User | undefined): void {
+    const blocks = kind === 'delete' || (user?.status === 'Active' && patch.status === 'Blocked');
+    if (user && blocks) this.deactivating.push(item);
+  }
+
+  /** Leaves out the operations because of which an attempt has failed. @throws the error where that does not help */
+  exclude(error: unknown, caller: Caller): void {
+    for (const [item, why] of this.culprits(error, caller)) this.excluded.set(item, why);
+  }
+
+  private culprits(error: unknown, caller: Caller): Excluded {
+    if (error instanceof ApplyAgainError) return error.excluded;
+    if (error instanceof FuseBlownError && this.deactivating.length > 0) {
+      const beyond = error.count - error.limit;
+      return new Map(this.deactivating.slice(-beyond).map((item) => [item, error]));
+    }
+    const reason = answerable(error, caller);
+    if (this.live.length === 0) throw reason;
+    return new Map(this.live.map((item) => [item, reason]));
+  }
+
+  /**
+   * Returns the results of all operations, in their order.
+   * @param applied results of this attempt
+   * @throws ApplyAgainError where an operation refers to a failed one, or comes after the error that ends the Bulk
+   */
+  finish(applied: ReadonlyMap<BulkItem, User | ProblemError>): ItemResult[] {
+    const results = this.items.flatMap((item) => {
+      const refusal = this.excluded.has(item) ? this.excluded.get(item) : item.error;
+      const result = applied.get(item) ?? refusal;
+      return result ? [{ item, result }] : [];
+    });
+    const wrong = new Map<BulkItem, ProblemError | undefined>();
+    const failed = new Set<string>();
+    for (const { item, result } of results) {
+      const { bulkId, references } = item.operation;
+      const missing = item.error ? undefined : [...references].find((name) => failed.has(name));
+      if (missing !== undefined && !(result instanceof ProblemError)) wrong.set(item, unresolved(missing));
+      const isBad = result instanceof ProblemError || missing !== undefined;
+      if (isBad && bulkId !== undefined) failed.add(bulkId);
+    }
+    const errors = results.filter(({ item, result }) => result instanceof ProblemError || wrong.has(item));
+    const last = this.state.lastWith(errors.map(({ item }) => item.operation.index));
+    for (const { item, result } of results) {
+      if (item.operation.index > last && !(result instanceof ProblemError)) wrong.set(item, undefined);
+    }
+    if (wrong.size > 0) throw new ApplyAgainError(wrong);
+    return results;
+  }
 }
 
 /**
- * What refers to an operation that has failed is not made, nor is anything behind the error with which the Bulk ends.
- * @throws Again
- */
-export function assertWhole(
-  results: readonly { item: BulkItem; result: User | ProblemError }[],
-  { state }: SetRun,
-): void {
-  const wrong = new Map<BulkItem, ProblemError | undefined>();
-  const failed = new Set<string>();
-  for (const { item, result } of results) {
-    const { bulkId } = item.operation;
-    const lost = item.work instanceof ProblemError ? [] : [...item.work.references];
-    const missing = lost.find((name) => failed.has(name));
-    if (missing !== undefined && !(result instanceof ProblemError)) wrong.set(item, unresolved(missing));
-    const isBad = result instanceof ProblemError || missing !== undefined;
-    if (isBad && bulkId !== undefined) failed.add(bulkId);
-  }
-  const errors = results.filter(({ item, result }) => result instanceof ProblemError || wrong.has(item));
-  const last = state.lastWith(errors.map(({ item }) => item.operation.index));
-  for (const { item, result } of results) {
-    if (item.operation.index > last && !(result instanceof ProblemError)) wrong.set(item, undefined);
-  }
-  if (wrong.size > 0) throw new Again(wrong);
-}
-
-/**
- * To the writer, of two changes that take one name none is better. Here the first one has it, as if they were sent one by one.
- * @throws Again without the later ones.
+ * Gives an identifier to the first of the operations that want it, as if they were sent one by one. The writer refuses them
+ * all.
+ * @throws ApplyAgainError without the later ones
  */
 export function assertDistinct(
-  changes: readonly { item: BulkItem; change: UserChange }[],
-  outcomes: readonly Outcome[],
+  applied: readonly { item: BulkItem; change: UserChange; outcome: Outcome }[],
 ): void {
   const taken = new Set<string>();
   const later = new Map<BulkItem, ProblemError>();
-  for (const [index, { item, change }] of changes.entries()) {
-    const outcome = outcomes[index];
-    for (const { code, field } of outcome?.outcome === 'error' ? outcome.failures : []) {
+  for (const { item, change, outcome } of applied) {
+    if (outcome.outcome !== 'error') continue;
+    for (const { code, field } of outcome.failures) {
       if (code !== 'duplicate') continue;
       const name = nameIn(change, field);
-      if (taken.has(name) && outcome?.outcome === 'error') later.set(item, scimProblem(outcome.failures));
+      if (taken.has(name)) later.set(item, scimProblem(outcome.failures));
       taken.add(name);
     }
   }
-  if (later.size > 0) throw new Again(later);
+  if (later.size > 0) throw new ApplyAgainError(later);
 }
 
 function nameIn({ patch }: UserChange, field: string): string {

@@ -1,30 +1,56 @@
+import type { Caller } from '../../access/actor.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import type { BulkOperation } from './bulk-plan.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import { etagOf, versionsIn } from '../../platform/http/request-headers.js';
+import { errorBody } from '../http/scim-format.js';
+import type { WaitingChange } from '../users/scim-user-changes.service.js';
+import { type BulkOperation, resolved } from './bulk-plan.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
-/** What has been done of a Bulk, and what came of it. */
+/** An operation that is about to be executed, or to be refused. */
+export interface BulkItem {
+  /** Its position in the order of execution. */
+  place: number;
+  operation: BulkOperation;
+  /** The user or group: known before a new user is created. */
+  id: string;
+  error?: ProblemError;
+  /** The change of a user, once it is prepared. */
+  waiting?: WaitingChange;
+}
+
+/** Operations that were executed together, and the place where the next ones begin. */
+export interface BulkPart {
+  next: number;
+  answers: readonly (readonly [place: number, answer: BulkAnswerDto])[];
+}
+
+/** The operations of a Bulk that were executed, with their answers. */
 export class BulkState {
   private readonly answers = new Map<number, BulkAnswerDto>();
   private readonly errors: number[] = [];
   /** Ids by the `bulkId` of operations that have succeeded. */
   private readonly ids = new Map<string, string>();
 
-  constructor(private readonly failOnErrors: number) {}
+  /** @param base the absolute URL of `/scim/v2` @param isBrief whether the status of a PATCH is 204 */
+  constructor(
+    private readonly failOnErrors: number,
+    private readonly base: string,
+    private readonly isBrief: boolean,
+  ) {}
 
-  add({ index, bulkId, work }: BulkOperation, answer: BulkAnswerDto): void {
+  add({ index, bulkId }: BulkOperation, answer: BulkAnswerDto): void {
     this.answers.set(index, answer);
     if (isError(answer)) this.errors.push(index);
-    else if (bulkId !== undefined && !(work instanceof ProblemError)) {
-      this.ids.set(bulkId, answer.location?.split('/').at(-1) ?? '');
-    }
+    else if (bulkId !== undefined) this.ids.set(bulkId, answer.location?.split('/').at(-1) ?? '');
   }
 
-  /** The id of what an operation has made or changed. */
+  /** Returns the id of the resource that an operation has created or changed. */
   idOf(bulkId: string): string | undefined {
     return this.ids.get(bulkId);
   }
 
-  /** The last operation that may be done, as its place in the request: that of the n-th error. @param more errors. */
+  /** Returns the index of the last operation that may be executed: that of the n-th error. @param more errors */
   lastWith(more: readonly number[]): number {
     if (this.errors.length + more.length < this.failOnErrors) return Infinity;
     const all = [...this.errors, ...more].toSorted((a, b) => a - b);
@@ -35,7 +61,7 @@ export class BulkState {
     return index > this.lastWith([]);
   }
 
-  /** In the order sent. What was done behind the last error, because an operation before it needed it, is answered too. */
+  /** Returns the answers in the order sent. Operations after the last error are included where an earlier one needed them. */
   all(): BulkAnswerDto[] {
     const last = this.lastWith([]);
     return [...this.answers]
@@ -43,6 +69,61 @@ export class BulkState {
       .toSorted(([a], [b]) => a - b)
       .map(([, answer]) => answer);
   }
+
+  /** Builds the answer to an operation. @param result its error, or the user or group after it */
+  answerTo(
+    { operation, id, error }: BulkItem,
+    result: ProblemError | { uuid: string; version: number } | undefined,
+  ): BulkAnswerDto {
+    const { method, bulkId, type } = operation;
+    const head = { method, ...(bulkId !== undefined && { bulkId }) };
+    if (result instanceof ProblemError) {
+      const response = errorBody(result);
+      const location = !error && method !== 'POST' && isUuid(id) && `${this.base}/${type}/${id}`;
+      return { ...head, ...(location && { location }), status: response.status, response };
+    }
+    const isEmpty = method === 'DELETE' || (method === 'PATCH' && this.isBrief);
+    return {
+      ...head,
+      location: `${this.base}/${type}/${result?.uuid ?? id}`,
+      ...(result && method !== 'DELETE' && { version: etagOf(result) }),
+      status: method === 'POST' ? '201' : isEmpty ? '204' : '200',
+    };
+  }
 }
 
 const isError = ({ response }: BulkAnswerDto): boolean => response !== undefined;
+
+/** Users or groups as the operations change them. */
+interface Writer<T> {
+  create: (body: unknown, caller: Caller, id: string) => Promise<T>;
+  replace: (id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]) => Promise<T>;
+  patch: Writer<T>['replace'];
+  delete: (id: string, caller: Caller, ifVersions?: readonly number[]) => T | Promise<T>;
+}
+
+/** Executes an operation. @param idOf returns the id that a `bulkId` stands for */
+export async function execute<T>(
+  writer: Writer<T>,
+  { id, operation: { method, version, data: sent, references } }: BulkItem,
+  idOf: (bulkId: string) => string | undefined,
+  caller: Caller,
+): Promise<T> {
+  const data = references.size > 0 ? resolved(sent, (bulkId) => idOf(bulkId) ?? '') : sent;
+  const versions = versionsIn(version);
+  if (method === 'POST') return writer.create(data, caller, id);
+  if (method === 'PUT') return writer.replace(id, data, caller, versions);
+  if (method === 'PATCH') return writer.patch(id, data, caller, versions);
+  return writer.delete(id, caller, versions);
+}
+
+/**
+ * Returns an error as the answer to an operation.
+ * @throws the error where it is internal, or where the same request will be sent again: a stored answer may not be one that
+ * a repetition is to cure
+ */
+export function answerable(error: unknown, { repeatable }: Caller): ProblemError {
+  if (error instanceof ProblemError && (error.status < 500 || (!repeatable && error.code !== 'internal')))
+    return error;
+  throw error;
+}

@@ -117,7 +117,7 @@ export class ScimGroups {
     return this.groups.change(uuidOf('group', id), change, caller);
   }
 
-  async delete(id: string, caller: Caller, ifVersions: Versions): Promise<void> {
+  async delete(id: string, caller: Caller, ifVersions: Versions): Promise<undefined> {
     await this.groups.delete(uuidOf('group', id), ifVersions, caller);
   }
 
