@@ -4,7 +4,17 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { errorCode } from '../../platform/common/errors.js';
 import { Env, EnvError } from '../../platform/config/env.js';
-import type { Alert } from './alert.js';
+
+/** An import waits for a decision, or none has completed for too long. */
+export type AlertType = 'import.needs_approval' | 'import.overdue';
+
+/** One alert. Its receiver knows a repetition by `id`. */
+export interface Alert {
+  id: string;
+  type: AlertType;
+  /** JSON without personal data: no name, no cell and no example of a guard. */
+  body: string;
+}
 
 /** A receiver that takes longer has not taken it. */
 const TIMEOUT_MILLIS = 10_000;

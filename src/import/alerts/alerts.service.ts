@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type DbTime, now, secondsFrom } from '../../platform/common/time.js';
+import { type DbTime, now, secondsFrom, toIso } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { toProblemError } from '../../platform/http/problem.js';
@@ -7,8 +7,8 @@ import { Leases } from '../../platform/database/leases/leases.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportSummary } from '../report/import-summary.service.js';
-import { type Alert, overdueAlert, parkedAlert } from './alert.js';
-import { AlertSender, NotTaken } from './alert-sender.service.js';
+import { type Alert, AlertSender, type AlertType, NotTaken } from './alert-sender.service.js';
+import { type ImportRun, missingOf } from '../runs/import-run.js';
 
 const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
@@ -119,4 +119,33 @@ export class Alerts implements BeforeApplicationShutdown {
     this.log.event('alert sent', { type, id });
     return true;
   }
+}
+
+function parkedAlert(run: ImportRun, baseUrl: string): Alert {
+  const { id, dataset, part, counts, guards } = run;
+  const hit = guards.filter((guard) => guard.hit).map(({ name, value, limit }) => ({ name, value, limit }));
+  const data = {
+    id,
+    url: `${baseUrl}/api/0.3/imports/${id}`,
+    dataset,
+    part,
+    file: run.file_name,
+    counts,
+    missing: missingOf(run),
+    guards: hit,
+  };
+  return alert(id, 'import.needs_approval', data);
+}
+
+/** @param last when an import completed last; null for never. */
+function overdueAlert(hours: number, last: DbTime | null): Alert {
+  const lastCompleted = last === null ? null : toIso(last);
+  return alert(`overdue-${lastCompleted ?? 'never'}`, 'import.overdue', {
+    hours,
+    last_completed: lastCompleted,
+  });
+}
+
+function alert(id: string, type: AlertType, data: object): Alert {
+  return { id, type, body: JSON.stringify({ type, timestamp: toIso(now()), data }) };
 }

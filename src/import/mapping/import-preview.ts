@@ -32,14 +32,8 @@ const MAX_LISTED = 32;
 /** What is known of a file without its name and profile. */
 export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
-const ENDLESS_HEADER: PreviewProblemDto = {
-  line: 1,
-  field: '',
-  code: 'row_too_long',
-  message:
-    'The header does not end within the first MiB of the file; check its delimiter, quotes and line ends.',
-  refuses: true,
-};
+const ENDLESS_HEADER =
+  'The header does not end within the first MiB of the file; check its delimiter, quotes and line ends.';
 
 /** What is known of the columns of a file. */
 interface Columns {
@@ -59,43 +53,38 @@ export class ImportPreview {
   async of(head: FileHead, requested: Requested, caller: Caller): Promise<Preview> {
     const { options, profile } = requested;
     const problems: PreviewProblemDto[] = [];
-    const { reader, names } = await opened(head, requested, problems);
-    if (!names && problems.length === 0) problems.push(ENDLESS_HEADER);
-    const columns = columnsOf(names ?? [], requested, reader.headerLine, problems);
-    const records = names ? await firstRecords(reader, problems) : [];
+    const { reader, names: read } = await opened(head, requested, problems);
+    if (!read && problems.length === 0) problems.push(refusal(1, 'row_too_long', ENDLESS_HEADER));
+    const names = read ?? [];
+    const { header, cells, use } = columnsOf(names, requested, reader.headerLine, problems);
+    const records = read ? await firstRecords(reader, problems) : [];
     const fit = records.filter(({ misfit }) => misfit === undefined);
     problems.push(...records.flatMap(misfitOf));
-    const rows = fit.map((record) => {
-      const mapped = columns.cells(record);
-      return readRow(mapped, columns.header, options.blank_cells);
-    });
-    const used = (names ?? []).map((_, index) => columns.use(index));
+    const rows = fit.map((record) => readRow(cells(record), header, options.blank_cells));
     const plain = (cell: string): string => (profile ? plainCell(profile, cell) : cell);
+    const columns = names.map((name, index) => ({ source: plain(name), ...use(index) }));
     const found = suggestions(
-      (names ?? []).map((name, index) => ({
-        name: used[index]?.use === 'unknown' ? plain(name) : '',
-        cells: used[index]?.use === 'unknown' ? fit.map(({ cells }) => plain(cells[index] ?? '')) : [],
-      })),
-      columns.header.flatMap((column) => column?.name ?? []),
+      columns.map(({ source, use }, index) =>
+        use === 'unknown'
+          ? { name: source, cells: fit.map((record) => plain(record.cells[index] ?? '')) }
+          : { name: '', cells: [] },
+      ),
+      header.flatMap((column) => column?.name ?? []),
     );
-    const judged = await this.judged(rows, requested, caller);
-    problems.push(...judged.problems, ...repeated(rows));
+    const planned = await this.planned(rows, requested, caller);
+    problems.push(...planned.problems, ...repeated(rows));
     return {
       encoding: reader.found.encoding ?? null,
       delimiter: reader.found.delimiter ?? null,
       guard_limits: profile?.guards ?? null,
-      columns: (names ?? []).map((name, index) => ({
-        source: plain(name),
-        ...columns.use(index),
-        suggestion: found[index] ?? null,
-      })),
-      rows: judged.rows,
+      columns: columns.map((column, index) => ({ ...column, suggestion: found[index] ?? null })),
+      rows: planned.rows,
       problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
     };
   }
 
-  /** The rows as the plan would judge each of them alone, against the live users. */
-  private async judged(
+  /** The rows as the plan would have each of them alone, against the live users. */
+  private async planned(
     rows: readonly FileRow[],
     { options }: Requested,
     caller: Caller,
@@ -103,22 +92,18 @@ export class ImportPreview {
     const { users, managers } = await this.facts.of(rows, new Adopted());
     const initiator = { kind: 'import', id: randomUUID(), initiator: caller.actor, approver: null } as const;
     const scope = userScopeOf({ dataset: options.dataset, options });
+    const problems: PreviewProblemDto[] = [];
     const planned = rows.map((file) => {
+      const { line, manager: named } = file;
       const before = users.get(exactKey(file.externalId));
-      const manager = file.manager && managers.get(file.manager)?.uuid;
+      const manager = named && managers.get(named)?.uuid;
       const user = { before, uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
-      const { raw } = file;
-      const all = { ...raw, ...(file.manager !== undefined && { manager: file.manager }) };
-      const fields = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, shown(value)]));
-      return { row: { line: file.line, outcome: row.outcome, fields }, errors: row.errors };
+      problems.push(...row.errors.map((error) => ({ line, ...error, refuses: false })));
+      const fields = shown({ ...file.raw, ...(named !== undefined && { manager: named }) });
+      return { line, outcome: row.outcome, fields: isObject(fields) ? fields : {} };
     });
-    return {
-      rows: planned.map(({ row }) => row),
-      problems: planned.flatMap(({ row: { line }, errors }) =>
-        errors.map((error) => ({ line, ...error, refuses: false })),
-      ),
-    };
+    return { rows: planned, problems };
   }
 }
 
@@ -179,7 +164,7 @@ function columnsOf(
   });
   if (profile) {
     const mapper = recordMapper(profile, names, options);
-    problems.push(...mapper.faults.map((fault) => ({ line, field: '', ...fault, refuses: true })));
+    problems.push(...mapper.faults.map(({ code, message }) => refusal(line, code, message)));
     return {
       header: mapper.columns,
       cells: (record) => ({ ...record, cells: mapper.cells(record.cells) }),
@@ -204,16 +189,18 @@ function columnsOf(
   };
 }
 
+const refusal = (line: number | null, code: string, message: string): PreviewProblemDto => ({
+  line,
+  field: '',
+  code,
+  message,
+  refuses: true,
+});
+
 /** What is wrong with a file. @throws the error itself where it says nothing about the file. */
 function faultsOf(error: unknown): PreviewProblemDto[] {
   if (!(error instanceof FileError)) throw error;
-  return [error, ...error.others].map(({ code, message, line = null }) => ({
-    line,
-    field: '',
-    code,
-    message,
-    refuses: true,
-  }));
+  return [error, ...error.others].map(({ code, message, line = null }) => refusal(line, code, message));
 }
 
 /** A row with too few or too many cells. */
@@ -221,7 +208,7 @@ function misfitOf(record: CsvRecord): PreviewProblemDto[] {
   const { line, misfit } = record;
   if (misfit === undefined) return [];
   const message = `has ${describeCells(record)}, and the header has ${misfit}`;
-  return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
+  return [{ ...refusal(line, 'wrong_cell_count', message), refuses: false }];
 }
 
 /** Values that two rows have, and only one may: said of the later row. */

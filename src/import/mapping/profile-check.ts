@@ -57,16 +57,12 @@ class ProfileCheck {
       const key = headerKey(name);
       if (!this.isText(field, name) || !this.isText(field, target)) continue;
       if (key === '') this.error(field, 'blank', 'must name a column of the source');
-      else if (this.sources.has(key)) this.error(field, 'invalid_value', 'is named twice');
+      else if (this.sources.has(key)) this.invalid(field, 'is named twice');
       const column = target.toLowerCase() === IGNORE ? undefined : columnOf(target);
       if (!column && target.toLowerCase() !== IGNORE) {
-        this.error(field, 'invalid_value', `must be a column of ours or ${IGNORE}${meant(target, [IGNORE])}`);
+        this.invalid(field, `must be a column of ours or ${IGNORE}${meant(target, [IGNORE])}`);
       } else if (column && mayHoldPassword(name)) {
-        this.error(
-          field,
-          'invalid_value',
-          `may hold passwords, which imports do not read: it can only be ${IGNORE}`,
-        );
+        this.invalid(field, `may hold passwords, which imports do not read: it can only be ${IGNORE}`);
       }
       this.sources.set(key, column);
       if (column) this.filled.add(column);
@@ -84,9 +80,8 @@ class ProfileCheck {
         this.error(field, 'unknown_field', `is not a column of ours${meant(name)}`);
         continue;
       }
-      if (seen.has(column)) this.error(field, 'invalid_value', 'is set twice');
-      else if (this.filled.has(column))
-        this.error(field, 'invalid_value', 'is filled by columns too; leave one out');
+      if (seen.has(column)) this.invalid(field, 'is set twice');
+      else if (this.filled.has(column)) this.invalid(field, 'is filled by columns too; leave one out');
       seen.add(column);
       this.template(field, column, text);
     }
@@ -129,7 +124,7 @@ class ProfileCheck {
       this.error('default_roles', 'unknown_role', 'must hold roles of this service only');
     if (profile.pattern === undefined) return;
     for (const name of attendedIn(profile))
-      this.error(name, 'invalid_value', 'is not for schedules, and this profile has a pattern');
+      this.invalid(name, 'is not for schedules, and this profile has a pattern');
   }
 
   guards(members: readonly [string, unknown][]): void {
@@ -140,16 +135,11 @@ class ProfileCheck {
     try {
       const template = parseTemplate(text);
       for (const name of columnsOf(template)) {
-        if (mayHoldPassword(name))
-          this.error(field, 'invalid_value', `reads "${name}", which may hold passwords`);
+        if (mayHoldPassword(name)) this.invalid(field, `reads "${name}", which may hold passwords`);
       }
       if (!isConstant(template)) return;
       if (UNIQUE.includes(column.field))
-        this.error(
-          field,
-          'invalid_value',
-          'must be a template such as {Email}: no two users may have the same',
-        );
+        this.invalid(field, 'must be a template such as {Email}: no two users may have the same');
       else this.cell(field, column, template.join(''));
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
@@ -163,7 +153,7 @@ class ProfileCheck {
     for (const [word, meaning] of words) {
       const place = `${field}.${word}`;
       if (!this.isText(place, word) || !this.isText(place, meaning)) continue;
-      if (seen.has(wordKey(word))) this.error(place, 'invalid_value', 'is named twice');
+      if (seen.has(wordKey(word))) this.invalid(place, 'is named twice');
       seen.add(wordKey(word));
       if (meaning !== '') this.cell(place, column, meaning);
     }
@@ -189,6 +179,10 @@ class ProfileCheck {
 
   private count(field: string, members: readonly unknown[], most: number): void {
     if (members.length > most) this.error(field, 'too_long', `may hold at most ${most} members`);
+  }
+
+  private invalid(field: string, message: string): void {
+    this.error(field, 'invalid_value', message);
   }
 
   private error(field: string, code: FieldError['code'], message: string): void {
