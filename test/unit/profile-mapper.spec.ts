@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { unescapeFormula } from '../../src/platform/common/csv.js';
-import { combinedStatus, recordMapper } from '../../src/import/mapping/record-mapper.js';
+import { combinedStatus, RecordMapper } from '../../src/import/mapping/record-mapper.js';
 import { matchesPattern } from '../../src/import/runs/import-options.js';
 import { mayHoldPassword } from '../../src/import/file/columns.js';
 import { isLinear } from '../support/data/growth.js';
@@ -10,7 +10,7 @@ const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-',
 
 describe('a cell means the same behind the mapper as before it', () => {
   test('as it is', () => {
-    const { cells } = recordMapper(
+    const { cells } = new RecordMapper(
       { name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } },
       ['b', 'a'],
       STRICT,
@@ -19,7 +19,7 @@ describe('a cell means the same behind the mapper as before it', () => {
   });
 
   test('without the prefix that every cell has', () => {
-    const { cells } = recordMapper(
+    const { cells } = new RecordMapper(
       { name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } },
       ["'a"],
       STRICT,
@@ -29,7 +29,7 @@ describe('a cell means the same behind the mapper as before it', () => {
 
   test('through a template', () => {
     const profile = { name: 'p', columns: {}, set: { ExternalId: '{a}' } };
-    const { cells } = recordMapper(profile, ['a'], STRICT);
+    const { cells } = new RecordMapper(profile, ['a'], STRICT);
     for (const cell of CELLS) {
       const made = unescapeFormula(cells([cell])[0] ?? '');
       expect(made).toBe(cell.trim() === '' ? '' : unescapeFormula(cell));
@@ -39,9 +39,11 @@ describe('a cell means the same behind the mapper as before it', () => {
 
 describe('a function that there is not', () => {
   const faults = (text: string, header: string[]) =>
-    recordMapper({ name: 'p', columns: { id: 'ExternalId' }, set: { Surname: text } }, ['id', ...header], {
-      ignore_unknown_columns: true,
-    }).faults.map(({ message }) => message);
+    new RecordMapper(
+      { name: 'p', columns: { id: 'ExternalId' }, set: { Surname: text } },
+      ['id', ...header],
+      { ignore_unknown_columns: true },
+    ).faults.map(({ message }) => message);
   const refusal = (columns: string, name: string) =>
     `The file has no column ${columns}, of which the profile p makes Surname; "${name}" is no function: ` +
     'there are lower, ascii and trim.';

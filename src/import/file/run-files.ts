@@ -8,7 +8,7 @@ import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
 import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
 import { MAX_COLUMNS } from '../mapping/profile.input.js';
-import { type RecordMapper, readsColumn, recordMapper } from '../mapping/record-mapper.js';
+import { RecordMapper, readsColumn } from '../mapping/record-mapper.js';
 
 /** Faults of a header that are named. */
 const MAX_FAULTS = 100;
@@ -55,7 +55,7 @@ export class RunFiles {
       const uses = usesOf((index, name) => header[index] !== undefined || !mayHoldPassword(name));
       return { reader, records: (batchSize) => reader.records(batchSize), names, header, uses };
     }
-    const mapper = recordMapper(profile, names, options);
+    const mapper = new RecordMapper(profile, names, options);
     assertNone([...tooMany(names), ...mapper.faults], reader.headerLine);
     const { columns: header, filledBy, read, ignored } = mapper;
     const uses = usesOf((index) => (filledBy.has(index) || read.has(index)) && !ignored.has(index));

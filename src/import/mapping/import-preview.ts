@@ -21,7 +21,7 @@ import {
   type PreviewProblemDto,
 } from './import-preview.dto.js';
 import { isCommonName, suggestions } from './column-suggestion.js';
-import { plainCell, recordMapper } from './record-mapper.js';
+import { RecordMapper, plainCell } from './record-mapper.js';
 import type { Requested } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 
@@ -163,7 +163,7 @@ function columnsOf(
     use: column ? 'column' : listed ? 'ignored' : 'unknown',
   });
   if (profile) {
-    const mapper = recordMapper(profile, names, options);
+    const mapper = new RecordMapper(profile, names, options);
     problems.push(...mapper.faults.map(({ code, message }) => refusal(line, code, message)));
     return {
       header: mapper.columns,

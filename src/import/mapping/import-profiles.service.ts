@@ -8,7 +8,6 @@ import { ProblemError, validationFailed } from '../../platform/common/errors.js'
 import type { JsonObject } from '../../platform/common/json.js';
 import { nearest } from '../../platform/common/nearest.js';
 import { now } from '../../platform/common/time.js';
-import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import {
@@ -26,6 +25,7 @@ const MAX_DOCUMENT = 64 * 1024;
 
 /** Saved profiles: a list, and the search for the one of a file, read all of them. There are not so many sources. */
 const MAX_PROFILES = 200;
+const FULL = `There are ${MAX_PROFILES} profiles; delete one that no source needs.`;
 
 /** A profile that can be used: one that was saved, or one that ships with the service. */
 export interface KnownProfile {
@@ -34,6 +34,12 @@ export interface KnownProfile {
   /** When it was saved; null for one that ships with the service. */
   updated: string | null;
 }
+
+const READY: readonly KnownProfile[] = Object.entries(READY_PROFILES).map(([name, profile]) => ({
+  name,
+  profile,
+  updated: null,
+}));
 
 /** Profiles of imports: those that ship with the service, and those that were saved, which go before them. */
 @Injectable()
@@ -49,10 +55,9 @@ export class ImportProfiles {
   async list(): Promise<KnownProfile[]> {
     const saved = await this.saved.list();
     const names = new Set(saved.map(({ name }) => name));
-    const ready = Object.entries(READY_PROFILES).flatMap(([name, profile]) =>
-      names.has(name) ? [] : [{ name, profile, updated: null }],
+    return [...saved, ...READY.filter(({ name }) => !names.has(name))].toSorted((a, b) =>
+      a.name < b.name ? -1 : 1,
     );
-    return [...saved, ...ready].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** @throws ProblemError `not_found`. */
@@ -76,15 +81,11 @@ export class ImportProfiles {
 
   /** The profile whose pattern a file in the drop folder has: of several, that with the longest one. */
   async ofFile(fileName: string): Promise<NamedProfile | undefined> {
-    const matching = (await this.saved.list()).flatMap(({ name, profile }) =>
-      profile.pattern !== undefined && matchesPattern(profile.pattern, fileName)
-        ? [{ ...profile, name, length: profile.pattern.length }]
-        : [],
-    );
-    const [first] = matching.toSorted((a, b) => b.length - a.length);
-    if (!first) return undefined;
-    const { length: _, ...profile } = first;
-    return profile;
+    const lengthOf = ({ profile }: KnownProfile): number => profile.pattern?.length ?? 0;
+    const [longest] = (await this.saved.list())
+      .filter(({ profile: { pattern } }) => pattern !== undefined && matchesPattern(pattern, fileName))
+      .toSorted((a, b) => lengthOf(b) - lengthOf(a));
+    return longest && { ...longest.profile, name: longest.name };
   }
 
   /** A profile that is not saved, such as a file of the command line. @throws ProblemError `validation_failed`. */
@@ -104,25 +105,18 @@ export class ImportProfiles {
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       if (before) assertMay(caller, before.profile);
-      assertExpected(before?.profile ?? readyProfile(name), expected);
+      assertExpected(before?.profile ?? readyProfile(name)?.profile, expected);
       const saved: SavedProfile = { name, profile, id: before?.id ?? randomUUID(), updated: now() };
       if (before) await this.saved.replace(tx, name, profile);
-      else await this.insert(tx, saved);
+      else {
+        if ((await this.saved.count(tx)) >= MAX_PROFILES) throw new ProblemError('wrong_state', FULL);
+        await this.saved.insert(tx, saved);
+      }
       const changes = [{ field: 'name', new: name }, ...changesOf(before?.profile, profile)];
       const target = { kind: 'import_profile', id: saved.id } as const;
       await this.audit.record(tx, caller, [{ action: 'import_profile.saved', target, changes }]);
       return { name, profile, updated: saved.updated };
     }, caller);
-  }
-
-  private async insert(tx: Sql, profile: SavedProfile): Promise<void> {
-    if ((await this.saved.count(tx)) >= MAX_PROFILES) {
-      throw new ProblemError(
-        'wrong_state',
-        `There are ${MAX_PROFILES} profiles; delete one that no source needs.`,
-      );
-    }
-    await this.saved.insert(tx, profile);
   }
 
   /** @returns whether there was one. @throws ProblemError `insufficient_scope`, `precondition_failed` as `put`. */
@@ -141,11 +135,7 @@ export class ImportProfiles {
   }
 
   private async find(name: string): Promise<KnownProfile | undefined> {
-    if (!PROFILE_NAME.test(name)) return undefined;
-    const saved = await this.saved.find(name);
-    if (saved) return saved;
-    const ready = readyProfile(name);
-    return ready && { name, profile: ready, updated: null };
+    return PROFILE_NAME.test(name) ? ((await this.saved.find(name)) ?? readyProfile(name)) : undefined;
   }
 
   private checked(document: JsonObject): ImportProfile {
@@ -164,8 +154,7 @@ function assertMay({ actor }: Caller, { dataset = 'default', pattern }: ImportPr
 }
 
 /** The profile of that name that ships with the service. */
-const readyProfile = (name: string): ImportProfile | undefined =>
-  Object.hasOwn(READY_PROFILES, name) ? READY_PROFILES[name] : undefined;
+const readyProfile = (name: string): KnownProfile | undefined => READY.find((ready) => ready.name === name);
 
 /** The members of a profile that differ. */
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {

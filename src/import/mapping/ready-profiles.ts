@@ -3,6 +3,13 @@ import type { ImportProfile } from '../runs/import-options.js';
 /** Tenants add columns of their own to these exports. */
 const COMMON = { ignore_unknown_columns: true } as const;
 
+/** The words by which a source calls active and blocked accounts. */
+const statuses = (active: string, blocked: string): Record<string, string> =>
+  Object.fromEntries([
+    ...active.split(', ').map((word) => [word, 'Active']),
+    ...blocked.split(', ').map((word) => [word, 'Blocked']),
+  ]);
+
 /** Site administration → Users → Bulk user actions → Download, and files in the format of Upload users. */
 const moodle: ImportProfile = {
   ...COMMON,
@@ -129,21 +136,10 @@ const okta: ImportProfile = {
     Email: '{email|Primary email}',
   },
   values: {
-    Status: {
-      ACTIVE: 'Active',
-      PROVISIONED: 'Active',
-      'Pending user action': 'Active',
-      RECOVERY: 'Active',
-      'Password reset': 'Active',
-      PASSWORD_EXPIRED: 'Active',
-      'Password expired': 'Active',
-      LOCKED_OUT: 'Active',
-      'Locked out': 'Active',
-      STAGED: 'Blocked',
-      SUSPENDED: 'Blocked',
-      DEPROVISIONED: 'Blocked',
-      Deactivated: 'Blocked',
-    },
+    Status: statuses(
+      'ACTIVE, PROVISIONED, Pending user action, RECOVERY, Password reset, PASSWORD_EXPIRED, Password expired, LOCKED_OUT, Locked out',
+      'STAGED, SUSPENDED, DEPROVISIONED, Deactivated',
+    ),
   },
 };
 

@@ -47,20 +47,6 @@ interface HeaderFault {
 /** How a cell of ours is made of the cells of a record, which are as the file has them. */
 type Maker = (cells: readonly string[]) => string;
 
-/** A header of ours, and how its cells are made of the records of a source. */
-export interface RecordMapper {
-  /** The columns of ours that the file fills, in the order of the template. */
-  columns: Column[];
-  /** The columns of ours that a column of the source fills alone or with others, by its place. */
-  filledBy: ReadonlyMap<number, Column>;
-  /** Places of columns that templates read. */
-  read: ReadonlySet<number>;
-  /** Places of columns that are left behind on purpose. */
-  ignored: ReadonlySet<number>;
-  cells: (cells: readonly string[]) => string[];
-  faults: HeaderFault[];
-}
-
 /** The plain text of a cell: without the prefix of the source, or the sign that stops formulas. */
 export function plainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
   if (prefix === undefined) return unescapeFormula(cell);
@@ -79,57 +65,31 @@ export function readsColumn(profile: NamedProfile): (name: string) => boolean {
 }
 
 /**
- * Turns the records of a source into records of our columns, so that everything behind the reader sees our header. Cells
- * of other columns are left behind here.
+ * Turns the records of a source into records of our columns, so that everything after the reader sees our header. Cells of
+ * other columns are dropped here. Finds the columns of a file by their names, and collects what is wrong with them.
  */
-export function recordMapper(
-  profile: NamedProfile,
-  header: readonly string[],
-  { ignore_unknown_columns: ignoresUnknown }: Pick<ImportOptions, 'ignore_unknown_columns'>,
-): RecordMapper {
-  const source = new SourceHeader(profile, header);
-  const makers = new Map<Column, Maker>();
-  const filledBy = new Map<number, Column>();
-  const read = new Set<number>();
-  const byColumn = new Map<Column, [name: string, index: number][]>();
-  for (const [name, target] of Object.entries(profile.columns)) {
-    const column = target === IGNORE ? undefined : columnOf(target);
-    const index = column && source.find(name);
-    if (!column || index === undefined) continue;
-    byColumn.set(column, [...(byColumn.get(column) ?? []), [name, index]]);
-    filledBy.set(index, column);
-  }
-  for (const [column, places] of byColumn) makers.set(column, source.maker(column, places));
-  for (const [name, text] of Object.entries(profile.set ?? {})) {
-    const column = columnOf(name);
-    if (!column) continue;
-    const { maker, places } = source.template(column, text);
-    makers.set(column, maker);
-    for (const place of places) read.add(place);
-  }
-  source.finish(makers, new Set([...filledBy.keys(), ...read]), ignoresUnknown);
-  const columns = COLUMNS.filter((column) => makers.has(column));
-  const inOrder = columns.map((column) => makers.get(column) ?? (() => ''));
-  return {
-    columns,
-    filledBy,
-    read,
-    ignored: source.ignored(),
-    cells: (cells) => inOrder.map((make) => make(cells)),
-    faults: source.faults,
-  };
-}
-
-/** Finds the columns of a file by their names, and collects what is wrong with them. */
-class SourceHeader {
+export class RecordMapper {
+  /** The columns of ours that the file fills, in the order of the template. */
+  readonly columns: readonly Column[];
+  /** The columns of ours that a column of the source fills alone or with others, by its place. */
+  readonly filledBy = new Map<number, Column>();
+  /** Places of columns that templates read. */
+  readonly read = new Set<number>();
+  /** Places of columns that the profile ignores, that are those of `failed.csv`, or that may hold passwords. */
+  readonly ignored: ReadonlySet<number>;
   readonly faults: HeaderFault[] = [];
-  private readonly places = new Map<string, number[]>();
   private readonly names: readonly string[];
+  private readonly places = new Map<string, number[]>();
   private readonly values: ReadonlyMap<string, CellValues>;
+  private readonly makers: readonly Maker[];
+  /** The cells of our columns. */
+  readonly cells = (cells: readonly string[]): string[] => this.makers.map((make) => make(cells));
 
+  /** @param ignoresUnknown an option of the run: what was sent goes before the profile. */
   constructor(
     private readonly profile: NamedProfile,
     header: readonly string[],
+    { ignore_unknown_columns: ignoresUnknown }: Pick<ImportOptions, 'ignore_unknown_columns'>,
   ) {
     this.names = header.map((name) => plainCell(profile, name));
     for (const [index, name] of this.names.entries()) {
@@ -138,10 +98,36 @@ class SourceHeader {
     }
     const values = Object.entries(profile.values ?? {});
     this.values = new Map(values.map(([name, words]) => [headerKey(name), cellValues(words)]));
+    const makers = new Map([...this.copies(), ...this.templates()]);
+    this.columns = COLUMNS.filter((column) => makers.has(column));
+    this.makers = this.columns.flatMap((column) => makers.get(column) ?? []);
+    this.ignored = this.findIgnored();
+    this.check(ignoresUnknown);
+  }
+
+  /** The columns of ours that columns of the source fill. */
+  private copies(): [Column, Maker][] {
+    const byColumn = new Map<Column, [name: string, index: number][]>();
+    for (const [name, target] of Object.entries(this.profile.columns)) {
+      const column = target === IGNORE ? undefined : columnOf(target);
+      const index = column && this.find(name);
+      if (!column || index === undefined) continue;
+      byColumn.set(column, [...(byColumn.get(column) ?? []), [name, index]]);
+      this.filledBy.set(index, column);
+    }
+    return [...byColumn].map(([column, places]) => [column, this.maker(column, places)]);
+  }
+
+  /** The columns of ours that templates fill. */
+  private templates(): [Column, Maker][] {
+    return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, Maker][] => {
+      const column = columnOf(name);
+      return column ? [[column, this.template(column, text)]] : [];
+    });
   }
 
   /** The place of a column that the profile reads; undefined where the file has none of that name. */
-  find(name: string): number | undefined {
+  private find(name: string): number | undefined {
     const [index, ...more] = this.places.get(headerKey(name)) ?? [];
     if (more.length > 0)
       this.fault(
@@ -151,7 +137,7 @@ class SourceHeader {
     return index;
   }
 
-  maker(column: Column, places: readonly [name: string, index: number][]): Maker {
+  private maker(column: Column, places: readonly [name: string, index: number][]): Maker {
     const makers = places.map(([name, index]) => this.copy(column, name, index));
     const [only] = makers;
     if (only && makers.length === 1) return only;
@@ -164,8 +150,10 @@ class SourceHeader {
     return only ?? (() => '');
   }
 
-  template(column: Column, text: string): { maker: Maker; places: number[] } {
+  private template(column: Column, text: string): Maker {
     const template = parseTemplate(text);
+    for (const name of columnsOf(template))
+      for (const place of this.places.get(headerKey(name)) ?? []) this.read.add(place);
     const bound = template.flatMap((part) => {
       if (typeof part === 'string') return [];
       const found = part.columns.flatMap((name) => this.find(name) ?? []);
@@ -179,11 +167,10 @@ class SourceHeader {
       return [found];
     });
     const values = this.values.get(headerKey(column.name));
-    const maker: Maker = (cells) => {
+    return (cells) => {
       const made = render(template, bound, (index) => plainCell(this.profile, cells[index] ?? ''));
       return escapeFormula(values ? translated(made, values, column) : made);
     };
-    return { maker, places: columnsOf(template).flatMap((name) => this.places.get(headerKey(name)) ?? []) };
   }
 
   /** What to say where the file has a column without what stands behind its colon, which was then meant as a function. */
@@ -193,8 +180,7 @@ class SourceHeader {
     return found ? `; ${quoted(found.name)} is no function: there are ${FUNCTION_NAMES}` : '';
   }
 
-  /** The places of columns that the profile ignores, that are those of `failed.csv`, or that may hold passwords. */
-  ignored(): Set<number> {
+  private findIgnored(): Set<number> {
     const listed = Object.entries(this.profile.columns).filter(
       ([, target]) => columnOf(target) === undefined,
     );
@@ -204,10 +190,9 @@ class SourceHeader {
     return new Set(this.names.flatMap((name, index) => (isIgnored(name) ? [index] : [])));
   }
 
-  /** @param used the places that are read. @param ignoresUnknown an option of the run: what was sent goes before the profile. */
-  finish(makers: ReadonlyMap<Column, Maker>, used: ReadonlySet<number>, ignoresUnknown: boolean): void {
+  private check(ignoresUnknown: boolean): void {
     const [externalId] = COLUMNS;
-    if (externalId && !makers.has(externalId)) {
+    if (externalId && this.columns[0] !== externalId) {
       const expected = Object.entries(this.profile.columns).flatMap(([name, target]) =>
         columnOf(target) === externalId ? [quoted(name)] : [],
       );
@@ -217,9 +202,8 @@ class SourceHeader {
       );
     }
     if (ignoresUnknown) return;
-    const ignored = this.ignored();
     for (const [index, name] of this.names.entries()) {
-      if (used.has(index) || ignored.has(index)) continue;
+      if (this.filledBy.has(index) || this.read.has(index) || this.ignored.has(index)) continue;
       this.fault(
         'unknown_column',
         `The profile ${this.profile.name} does not say what the column ${quoted(name)} is; add it, as ignore if it is not needed.`,
