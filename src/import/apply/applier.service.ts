@@ -58,7 +58,15 @@ export class Applier {
         waiting = this.prepare(run, prepared.last, sizer);
         waiting.catch(() => undefined); // it is thrown where it is awaited
         const reached = progress.applied((prepared.last - run.applied_batches) / left);
-        await this.write(run, prepared, caller, checkpoint, sizer, reached);
+        let began = 0;
+        await checkpoint.commit(
+          async (tx) => {
+            began = performance.now(); // of the last attempt: waiting for others holds nothing
+            await this.write(tx, run, prepared, caller);
+          },
+          { ...reached, applied_batches: prepared.last },
+        );
+        sizer.recordDuration(prepared.batches, performance.now() - began, this.lock.isContended);
         applied = prepared.last;
       }
     } finally {
@@ -66,24 +74,7 @@ export class Applier {
     }
   }
 
-  private async write(
-    run: ImportRun,
-    prepared: Prepared,
-    caller: Caller,
-    checkpoint: Checkpoint,
-    sizer: BatchSizer,
-    reached: Pick<RunChange, 'percent' | 'rows_done'>,
-  ): Promise<void> {
-    const progress = { ...reached, applied_batches: prepared.last };
-    let began = 0;
-    await checkpoint.commit(async (tx) => {
-      began = performance.now(); // of the last attempt: waiting for others holds nothing
-      await this.applyRows(tx, run, prepared, caller);
-    }, progress);
-    sizer.recordDuration(prepared.batches, performance.now() - began, this.lock.isContended);
-  }
-
-  /** Reads the batches behind `applied` and makes the changes of their rows. Only this run's worker changes staged rows. */
+  /** Reads the batches after `applied` and builds the changes of their rows. Only this run's worker changes staged rows. */
   private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<Prepared> {
     const last = Math.min(applied + sizer.batches, run.batches);
     const staged = last > applied ? await this.rows.batches(run.id, applied + 1, last) : [];
@@ -99,7 +90,7 @@ export class Applier {
     return { last, batches: last - applied, claimed, rows, changes };
   }
 
-  private async applyRows(
+  private async write(
     tx: Sql,
     run: ImportRun,
     { claimed, rows, changes }: Prepared,

@@ -75,7 +75,7 @@ export class RunProcess {
 
   private async plan(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const time = now();
-    await this.move(checkpoint, run, 'plan', {
+    await this.move(checkpoint, 'plan', {
       started: run.started ?? time,
       phase_started: time,
       phase_percent: run.percent,
@@ -89,16 +89,16 @@ export class RunProcess {
       const message =
         'The plan no longer holds: users or the version of this program have changed since, or whoever approved it may do less than whoever started it. Import again.';
       const reason = { code: 'plan_changed', message };
-      return this.finish(checkpoint, run, 'invalidate', async () => ({ ...plan, reason }));
+      return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
     }
     if (run.dry_run && !run.approved) {
-      return this.move(checkpoint, run, 'present', plan);
+      return this.move(checkpoint, 'present', plan);
     }
     if (fuse?.hit === true || (hit && !run.approved)) {
       const unapproved = { approved: false, approver: null }; // of the key itself, whose fuse it would blow
-      return this.move(checkpoint, run, 'park', { ...plan, ...unapproved });
+      return this.move(checkpoint, 'park', { ...plan, ...unapproved });
     }
-    await this.move(checkpoint, run, 'apply', {
+    await this.move(checkpoint, 'apply', {
       ...plan,
       dry_run: false,
       phase_started: now(),
@@ -135,15 +135,10 @@ export class RunProcess {
   }
 
   /** Moves a run on. One that parks or applies takes the place of older plans. */
-  private async move(
-    checkpoint: Checkpoint,
-    run: ImportRun,
-    name: TransitionName,
-    change: RunChange,
-  ): Promise<void> {
-    await checkpoint.commit(async (tx, state) => {
+  private async move(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
+    await checkpoint.commit(async (tx, run) => {
       if (name === 'park' || name === 'apply') await this.supersede(tx, run);
-      await this.transitions.transition(tx, { ...run, state }, name, change);
+      await this.transitions.transition(tx, run, name, change);
     });
   }
 
@@ -163,7 +158,7 @@ export class RunProcess {
     const result = await this.result(run);
     const end = result.counts.error > 0 ? 'completePartly' : 'complete';
     const all = { rows_done: run.rows_total ?? 0, percent: 100 };
-    await this.finish(checkpoint, run, end, async () => ({ ...result, ...all, reason }));
+    await this.finish(checkpoint, end, async () => ({ ...result, ...all, reason }));
   }
 
   /** A run of which all is applied does not fail because its file is gone: why `failed.csv` cannot be had, then. */
@@ -212,11 +207,11 @@ export class RunProcess {
     if (run.state !== 'applying') {
       await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
       const none = { counts: null, guards: [], missing_reported: 0, missing_blocked: 0, batches: 0 };
-      return this.finish(checkpoint, run, end, async () => ({ ...none, reason }));
+      return this.finish(checkpoint, end, async () => ({ ...none, reason }));
     }
     await this.tryKeepCells(run, checkpoint);
     // In one transaction, because half of it would look like a run that still has rows to apply.
-    await this.finish(checkpoint, run, end, async (tx) => {
+    await this.finish(checkpoint, end, async (tx) => {
       await this.rows.skipBehind(tx, run.id, run.applied_batches);
       return { ...(await this.result(run, tx)), reason };
     });
@@ -234,18 +229,16 @@ export class RunProcess {
 
   private async finish(
     checkpoint: Checkpoint,
-    run: ImportRun,
     end: TransitionName,
     result: (tx: Sql) => Promise<RunChange>,
   ): Promise<void> {
-    await checkpoint.commit(async (tx, state) =>
-      this.transitions.transition(tx, { ...run, state }, end, await result(tx)),
-    );
+    await checkpoint.commit(async (tx, run) => this.transitions.transition(tx, run, end, await result(tx)));
+    const { runId } = checkpoint;
     // The run has ended. If its file cannot be deleted, the next purge deletes it.
-    await this.files.delete(run.id).catch((error: unknown) => {
-      this.log.fault(run.id, toProblemError(error).code, error);
+    await this.files.delete(runId).catch((error: unknown) => {
+      this.log.fault(runId, toProblemError(error).code, error);
     });
-    this.log.event('import', { run: run.id, state: TRANSITIONS[end].to });
+    this.log.event('import', { run: runId, state: TRANSITIONS[end].to });
   }
 }
 

@@ -1,5 +1,5 @@
 import { CsvError, Parser } from 'csv-parse';
-import { FileError } from './file-error.js';
+import { FileError, type FileErrorCode } from './file-error.js';
 
 export interface CsvRecord {
   /** As a spreadsheet shows it: the header is 1, a record with line ends in its cells is one line, an empty line counts. */
@@ -103,8 +103,7 @@ export class RecordParser {
   private async overlong(): Promise<FileError> {
     const line = this.linesEnded + 1;
     const failure = await settled((done) => this.parser.end(done));
-    const inQuote = failure instanceof CsvError && failure.code === 'CSV_QUOTE_NOT_CLOSED';
-    return inQuote ? endlessQuote(line) : rowTooLong(line);
+    return rowTooLong(line, failure instanceof CsvError && failure.code === 'CSV_QUOTE_NOT_CLOSED');
   }
 }
 
@@ -155,50 +154,33 @@ function settled(act: (done: (error?: Error | null) => void) => void): Promise<E
   });
 }
 
-/**
- * An error of csv-parse as one that quotes no cell. One that no file can cause is returned as it is.
- * @param line on which the record begins.
- */
+/** What a fault of csv-parse means, by its code. No message quotes a cell. */
+const QUOTE_FAULTS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
+  CSV_QUOTE_NOT_CLOSED: (line) => [
+    'unclosed_quote',
+    `A quote that opens on line ${line} is never closed; close it, or export the file again: it may have been cut short.`,
+  ],
+  CSV_INVALID_CLOSING_QUOTE: (line) => [
+    'bad_quote',
+    `On line ${line} text follows a closing quote; double a quote that belongs to the text, ` +
+      'and close the quote that opens a cell.',
+  ],
+  INVALID_OPENING_QUOTE: (line) => [
+    'bad_quote',
+    `A cell on line ${line} has a quote in the middle; put the cell into quotes and double the quote.`,
+  ],
+};
+
+/** An error of csv-parse as a FileError. One that no file can cause is returned as it is. @param line on which the record begins. */
 function toFileError(error: Error, line: number): Error {
-  if (!(error instanceof CsvError)) return error;
-  switch (error.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return new FileError(
-        'unclosed_quote',
-        `A quote that opens on line ${line} is never closed; close it, or export the file again: it may have been cut short.`,
-        line,
-      );
-    case 'CSV_INVALID_CLOSING_QUOTE':
-      return new FileError(
-        'bad_quote',
-        `On line ${line} text follows a closing quote; double a quote that belongs to the text, ` +
-          'and close the quote that opens a cell.',
-        line,
-      );
-    case 'INVALID_OPENING_QUOTE':
-      return new FileError(
-        'bad_quote',
-        `A cell on line ${line} has a quote in the middle; put the cell into quotes and double the quote.`,
-        line,
-      );
-    default:
-      return error;
-  }
+  const fault = error instanceof CsvError ? QUOTE_FAULTS[error.code]?.(line) : undefined;
+  return fault ? new FileError(...fault, line) : error;
 }
 
-function rowTooLong(line: number): FileError {
-  return new FileError(
-    'row_too_long',
-    `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters; shorten its cells, or correct the line ends of the file.`,
-    line,
-  );
-}
-
-function endlessQuote(line: number): FileError {
-  return new FileError(
-    'row_too_long',
-    `A quote that opens on line ${line} is probably never closed: the row has more than ` +
-      `${MAX_ROW_CHARACTERS} characters; close the quote, or double it if it belongs to the text.`,
-    line,
-  );
+function rowTooLong(line: number, inQuote = false): FileError {
+  const message = inQuote
+    ? `A quote that opens on line ${line} is probably never closed: the row has more than ` +
+      `${MAX_ROW_CHARACTERS} characters; close the quote, or double it if it belongs to the text.`
+    : `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters; shorten its cells, or correct the line ends of the file.`;
+  return new FileError('row_too_long', message, line);
 }

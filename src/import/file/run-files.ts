@@ -112,30 +112,20 @@ function headerFaults(
     faults.push({ code: 'missing_column', message });
   }
   for (const [index, name] of names.entries()) {
-    const fault = columnFault(name, index, names, header, ignoresUnknown);
-    if (fault) faults.push(fault);
+    if (name.trim().startsWith('_')) continue;
+    const column = header[index];
+    const first = column ? header.indexOf(column) : index;
+    if (PASSWORDS.has(headerKey(name))) {
+      const message = `Imports set no passwords; remove the column ${quoted(name)} from the file.`;
+      faults.push({ code: 'password_column', message });
+    } else if (!column) {
+      if (!ignoresUnknown) faults.push({ code: 'unknown_column', message: unknown(name) });
+    } else if (first !== index) {
+      const both = `The columns ${quoted(names[first] ?? '')} and ${quoted(name)} both mean ${column.name}`;
+      faults.push({ code: 'duplicate_column', message: `${both}; remove one of them.` });
+    }
   }
   return faults.slice(0, MAX_FAULTS);
-}
-
-function columnFault(
-  name: string,
-  index: number,
-  names: readonly string[],
-  header: Header,
-  ignoresUnknown: boolean,
-): FileFault | undefined {
-  if (name.trim().startsWith('_')) return undefined;
-  if (PASSWORDS.has(headerKey(name))) {
-    const message = `Imports set no passwords; remove the column ${quoted(name)} from the file.`;
-    return { code: 'password_column', message };
-  }
-  const column = header[index];
-  if (!column) return ignoresUnknown ? undefined : { code: 'unknown_column', message: unknown(name) };
-  const first = header.indexOf(column);
-  if (first === index) return undefined;
-  const both = `The columns ${quoted(names[first] ?? '')} and ${quoted(name)} both mean ${column.name}`;
-  return { code: 'duplicate_column', message: `${both}; remove one of them.` };
 }
 
 function unknown(name: string): string {

@@ -199,19 +199,9 @@ export class ShapeTally {
 
   /** Rows that take a login or a number which another row gives up, and the field in which most do. */
   get moved(): Found & { field: string | null } {
-    const logins = [...this.logins].map(
-      ([
-        field,
-        {
-          count,
-          updates: { examples },
-        },
-      ]) => ({
-        field,
-        count,
-        examples,
-      }),
-    );
+    const logins = [...this.logins].map(([field, { count, updates }]) => {
+      return { field, count, examples: updates.examples };
+    });
     const numbers = [...this.numbers].map(([field, exchanged]) => ({ field, ...exchanged.found }));
     // A row may take both kinds of number, and counts once.
     const count =

@@ -33,23 +33,6 @@ export interface RunFilter {
   limit: number;
 }
 
-/** What a worker must know of its run before each write. */
-interface LockedRun {
-  state: RunState;
-  cancel: boolean;
-  /** All batches are: nothing is left but to say so. */
-  isWritten: boolean;
-  starter: Actor;
-  approver: Actor | null;
-}
-
-const STATE =
-  'state, cancel, batches, applied_batches, actor_kind, actor_id, approver_kind, approver_id' as const;
-type StateRow = Pick<
-  ImportRunEntity,
-  'state' | 'cancel' | 'batches' | 'applied_batches' | `${'actor' | 'approver'}_${'kind' | 'id'}`
->;
-
 const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
 /** Hand-written SQL: locks, and updates of the changed columns inside the transactions of a batch (ADR 0013). */
@@ -79,21 +62,6 @@ export class ImportRunsRepository {
     const sql = `SELECT * FROM import_runs WHERE id = ?${forUpdate(tx)}`;
     const row = await tx.first<ImportRunEntity>(sql, [id]);
     return row && toRun(row);
-  }
-
-  /** As `lock`, with what a worker must know before each write. */
-  async lockState(tx: Sql, id: string): Promise<LockedRun | undefined> {
-    const sql = `SELECT ${STATE} FROM import_runs WHERE id = ?${forUpdate(tx)}`;
-    const row = await tx.first<StateRow>(sql, [id]);
-    return (
-      row && {
-        state: row.state,
-        cancel: row.cancel === 1,
-        isWritten: row.state === 'applying' && row.applied_batches === row.batches,
-        starter: toActor(row.actor_kind, row.actor_id),
-        approver: row.approver_kind === null ? null : toActor(row.approver_kind, row.approver_id),
-      }
-    );
   }
 
   /** A page, newest first, with the number of all that match. */

@@ -10,7 +10,6 @@ import {
   type Reason,
   LeaseLostError,
   RUNNABLE,
-  type RunState,
   TRANSITIONS,
   type TransitionName,
   changeState,
@@ -92,22 +91,24 @@ export class Checkpoint {
   }
 
   /**
-   * Commits a write together with the progress of the run. @param write gets the state of the run as it is locked.
+   * Commits a write together with the progress of the run. @param write gets the locked run.
    * @throws LeaseLostError, StopRequestedError, RightsLostError, ShuttingDownError: nothing of `write` is done then.
    */
   async commit(
-    write: (tx: Sql, state: RunState) => Promise<unknown>,
+    write: (tx: Sql, run: ImportRun) => Promise<unknown>,
     progress: RunChange = {},
   ): Promise<void> {
     if (this.stopping() && !this.ending) throw new ShuttingDownError();
     await this.transactions.run(async (tx) => {
       if (!(await this.leases.keep(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new LeaseLostError();
-      const run = await this.runs.lockState(tx, this.runId);
+      const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
       if (run.cancel && !this.ending) throw new StopRequestedError();
-      const lost = this.ending || run.isWritten ? undefined : await this.rights.lost(tx, run);
+      // Once all batches are applied, nothing is left but to record that.
+      const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
+      const lost = this.ending || isWritten ? undefined : await this.rights.lost(tx, run);
       if (lost) throw new RightsLostError(lost);
-      await write(tx, run.state);
+      await write(tx, run);
       await this.runs.update(tx, this.runId, progress);
     });
     this.reported = Date.now();
