@@ -5,13 +5,12 @@ import { WEBMASTER } from '../access/roles.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
 import type { FieldChange } from '../platform/common/changes.js';
-import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
+import { ProblemError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
-import { loginKey } from '../users/model/keys.js';
 import { GroupMembers, type MemberMoves, NOBODY_MOVES } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
-import { type Group, type GroupFields, groupDifferences } from './group.js';
+import { type Group, type GroupFields, groupDifferences, toGroupRow } from './group.js';
 import type { MemberChange } from './member-change.js';
 
 /** Checked values: in their form, and within their limits. */
@@ -111,16 +110,13 @@ export class GroupWriter {
     return group;
   }
 
-  /** The unique index is the judge; this only names the other group, also when a race is run again. */
+  /** Names the group that has a value. The unique index refuses it, also in a race, which runs again. */
   private async assertFree(tx: Sql, before: Group | undefined, after: Group): Promise<void> {
-    const key = loginKey(after.display_name);
-    if (!before || loginKey(before.display_name) !== key) {
-      const owner = await this.repository.owner(tx, 'display_name_key', key);
-      if (owner !== undefined && owner !== after.uuid) throw taken('display_name', owner);
-    }
-    if (after.external_id !== '' && before?.external_id !== after.external_id) {
-      const owner = await this.repository.owner(tx, 'external_id', after.external_id);
-      if (owner !== undefined) throw taken('external_id', owner);
+    const [old, row] = [before && toGroupRow(before), toGroupRow(after)];
+    for (const [field, column] of UNIQUE) {
+      const key = row[column];
+      const owner = key === null || key === old?.[column] ? undefined : await this.repository.owner(tx, column, key);
+      if (owner !== undefined && owner !== after.uuid) throw taken(field, owner);
     }
   }
 
@@ -173,13 +169,13 @@ function assertVersion({ version }: Group, ifVersions: readonly number[] | undef
   throw new ProblemError('precondition_failed', 'The group has changed since it was read.');
 }
 
-const TAKEN = {
-  display_name: 'display_name_taken',
-  external_id: 'external_id_taken',
-} as const satisfies Record<string, ErrorCode>;
+const UNIQUE = [
+  ['display_name', 'display_name_key'],
+  ['external_id', 'external_id'],
+] as const;
 
-function taken(field: keyof typeof TAKEN, uuid: string): ProblemError {
+function taken(field: (typeof UNIQUE)[number][0], uuid: string): ProblemError {
   const what = field === 'display_name' ? 'name' : 'external id';
   const detail = `Nothing was changed: another group has this ${what}.`;
-  return new ProblemError(TAKEN[field], detail, { conflicts: [{ field, uuid }] });
+  return new ProblemError(`${field}_taken`, detail, { conflicts: [{ field, uuid }] });
 }

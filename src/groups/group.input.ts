@@ -1,7 +1,11 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import { Required } from '../platform/input/rules.js';
 import { Roles } from '../users/rules/fields.js';
+
+const ReadOnly = (schema: ApiPropertyOptions, description: string) =>
+  applyDecorators(ApiPropertyOptional({ ...schema, readOnly: true, description }), Allow());
 
 /** `PUT /groups/{group_id}`: what a GET returned may come back; what providers write is read-only here. */
 export class GroupRolesInput {
@@ -13,42 +17,24 @@ export class GroupRolesInput {
   })
   roles?: string[] | null;
 
-  @ApiPropertyOptional({
-    type: String,
-    format: 'uuid',
-    readOnly: true,
-    description: 'Must be that of the path.',
-  })
-  @Allow()
+  @ReadOnly({ type: String, format: 'uuid' }, 'Must be that of the path.')
   uuid?: unknown;
 
-  @ApiPropertyOptional({ type: String, readOnly: true, maxLength: 255, description: 'Must be as it is.' })
-  @Allow()
+  @ReadOnly({ type: String, maxLength: 255 }, 'Must be as it is.')
   display_name?: unknown;
 
-  @ApiPropertyOptional({ type: String, readOnly: true, maxLength: 255, description: 'Must be as it is.' })
-  @Allow()
+  @ReadOnly({ type: String, maxLength: 255 }, 'Must be as it is.')
   external_id?: unknown;
 
-  @ApiPropertyOptional({ type: 'integer', readOnly: true, description: 'Ignored.' })
-  @Allow()
+  @ReadOnly({ type: 'integer' }, 'Ignored.')
   member_count?: unknown;
 
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'string', format: 'uuid' },
-    maxItems: 1000,
-    readOnly: true,
-    description: 'Ignored.',
-  })
-  @Allow()
+  @ReadOnly({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 1000 }, 'Ignored.')
   members?: unknown;
 
-  @ApiPropertyOptional({ type: String, format: 'date-time', readOnly: true, description: 'Ignored.' })
-  @Allow()
+  @ReadOnly({ type: String, format: 'date-time' }, 'Ignored.')
   created?: unknown;
 
-  @ApiPropertyOptional({ type: String, format: 'date-time', readOnly: true, description: 'Ignored.' })
-  @Allow()
+  @ReadOnly({ type: String, format: 'date-time' }, 'Ignored.')
   updated?: unknown;
 }

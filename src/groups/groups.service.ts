@@ -4,6 +4,7 @@ import type { Caller } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
 import { type FieldError, validationFailed } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
+import { idMismatch } from '../platform/common/uuid.js';
 import { type Clause, type Sql, clause } from '../platform/database/engine/sql.js';
 import { cutPage, encodeCursor, placeOf } from '../platform/database/keyset-pages.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -132,10 +133,7 @@ const hasMember = (user: string): Clause =>
 
 /** What a client sends back of a group may not be another one's, and names are for identity providers to change. */
 function mismatches(sent: GroupRolesInput, group: Group): FieldError[] {
-  const errors: FieldError[] = [];
-  const uuid = typeof sent.uuid === 'string' ? sent.uuid.toLowerCase() : sent.uuid;
-  if (uuid !== undefined && uuid !== null && uuid !== group.uuid)
-    errors.push({ field: 'uuid', code: 'uuid_mismatch', message: 'must be the uuid of the path' });
+  const errors = idMismatch('uuid', sent.uuid, group.uuid);
   for (const field of ['display_name', 'external_id'] as const) {
     if (sent[field] === undefined || (sent[field] ?? '') === group[field]) continue;
     errors.push({ field, code: 'invalid_value', message: 'must be as it is: it is written over SCIM' });

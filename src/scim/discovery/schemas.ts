@@ -19,6 +19,7 @@ const COLUMN: More = { maxLength: Infinity };
 const ON_REQUEST: More = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: More = { mutability: 'readOnly' };
 const LIST: More = { multiValued: true };
+const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
 /** The value of this attribute is a field of the user. A writable attribute without a field is kept as it was sent. */
 const field = (name: keyof User, more: More = COLUMN): More => ({ field: name, ...more });
@@ -106,12 +107,7 @@ export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
   name: 'User',
   description: 'User Account',
   attributes: [
-    text('userName', 'The name that the user logs in with.', {
-      ...field('username'),
-      required: true,
-      uniqueness: 'server',
-      compare: 'login',
-    }),
+    text('userName', 'The name that the user logs in with.', field('username', UNIQUE_NAME)),
     complex('name', 'The parts of the name.', [
       text('formatted', 'The whole name, as it is shown.'),
       text('familyName', 'The surname.', field('surname')),
@@ -256,12 +252,7 @@ export const GROUP: SchemaDefinition = {
   name: 'Group',
   description: 'Group',
   attributes: [
-    text('displayName', 'The name of the group.', {
-      ...COLUMN,
-      required: true,
-      uniqueness: 'server',
-      compare: 'login',
-    }),
+    text('displayName', 'The name of the group.', UNIQUE_NAME),
     complex(
       'members',
       'The users that are members.',

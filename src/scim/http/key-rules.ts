@@ -6,35 +6,25 @@ import type { User } from '../../users/model/user.js';
 import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { CountDeviation } from '../protocol/input.js';
 
-/** Where a profile differs from the standard (scim.md, section 3). */
-export interface ProfileRules {
-  /** PATCH responds 204 without the resource, unless it requests attributes. */
-  readonly isBrief: boolean;
-  /** PUT keeps omitted attributes, and requires none. */
-  readonly keepsOmitted: boolean;
-  /** A password is a placeholder. */
-  readonly ignoresPassword: boolean;
-  /** A path of a PATCH to an unknown attribute is skipped, and no error. */
-  readonly ignoresUnknown: boolean;
-}
-
-const STANDARD: ProfileRules = {
-  isBrief: false,
-  keepsOmitted: false,
-  ignoresPassword: false,
-  ignoresUnknown: false,
-};
-const RULES: Readonly<Record<Profile, ProfileRules>> = {
-  standard: STANDARD,
-  entra: { ...STANDARD, isBrief: true, ignoresUnknown: true },
-  okta: { ...STANDARD, ignoresPassword: true },
-  midpoint: { ...STANDARD, keepsOmitted: true },
-};
-
 /** The profile of a key. People and the service itself have the default. */
 const profileOf = (actor: Actor): Profile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
 
-export const rulesOf = (actor: Actor): ProfileRules => RULES[profileOf(actor)];
+/** Where a profile differs from the standard (scim.md, section 3). */
+export type ProfileRules = ReturnType<typeof rulesOf>;
+
+export function rulesOf(actor: Actor) {
+  const profile = profileOf(actor);
+  return {
+    /** PATCH responds 204 without the resource, unless it requests attributes. */
+    isBrief: profile === 'entra',
+    /** A path of a PATCH to an unknown attribute is skipped, and no error. */
+    ignoresUnknown: profile === 'entra',
+    /** A password is a placeholder. */
+    ignoresPassword: profile === 'okta',
+    /** PUT keeps omitted attributes, and requires none. */
+    keepsOmitted: profile === 'midpoint',
+  };
+}
 
 /** Counts deviations from the RFC by kind and profile, so that an operator sees what a provider sends. */
 @Injectable()

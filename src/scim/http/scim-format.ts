@@ -62,7 +62,7 @@ export class ScimErrorDto {
 }
 
 export function errorBody(error: ProblemError): ScimErrorDto {
-  const scimType = error.code === 'search_too_broad' ? 'tooMany' : scimTypeOf(error.code);
+  const scimType = scimTypeOf(error.code);
   return {
     schemas: [ERROR_MESSAGE],
     status: String(statusOf(error)),

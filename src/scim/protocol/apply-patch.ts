@@ -145,10 +145,13 @@ function newElements(
   sent: readonly ScimObject[],
   list: readonly ScimObject[],
 ): ScimObject[] {
-  const shapes = new Shapes(attribute);
+  // Signatures by the parts of elements, so that a comparison costs a look-up and not a pass over the list.
+  const byParts = new Map<string, Set<string>>();
   return sent.filter((element) => {
-    const known = shapes.of(element, list);
-    const signature = shapes.signature(element, Object.keys(element));
+    const names = partsOf(element);
+    const known = byParts.get(names) ?? new Set(list.map((one) => signatureOf(attribute, one, names)));
+    byParts.set(names, known);
+    const signature = signatureOf(attribute, element, names);
     const isNew = !known.has(signature);
     known.add(signature); // an element that is sent twice is added once
     return isNew;
@@ -161,41 +164,23 @@ function elementsLeft(
   list: readonly ScimObject[],
   sent: readonly ScimObject[],
 ): readonly ScimObject[] {
-  const shapes = new Shapes(attribute);
-  for (const element of sent) {
-    shapes.of(element, []).add(shapes.signature(element, Object.keys(element)));
-  }
-  return list.filter((element) => !shapes.hold(element));
+  const byParts = [...Map.groupBy(sent, partsOf)].map(([names, elements]) => {
+    const signatures = new Set(elements.map((element) => signatureOf(attribute, element, names)));
+    return { names, signatures };
+  });
+  return list.filter(
+    (one) => !byParts.some(({ names, signatures }) => signatures.has(signatureOf(attribute, one, names))),
+  );
 }
 
-/** Sets of elements by the parts that they have, so that a comparison costs a look-up and not a pass over the list. */
-class Shapes {
-  private readonly byParts = new Map<string, { names: readonly string[]; signatures: Set<string> }>();
+/** Returns the names of the parts of an element, which hold no blanks. */
+const partsOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
 
-  constructor(private readonly attribute: Attribute) {}
-
-  /** Returns the set for elements with the parts of this one. A new set holds the `first` elements. */
-  of(element: ScimObject, first: readonly ScimObject[]): Set<string> {
-    const names = Object.keys(element).sort();
-    const key = names.join(' ');
-    const known = this.byParts.get(key);
-    if (known) return known.signatures;
-    const signatures = new Set(first.map((one) => this.signature(one, names)));
-    this.byParts.set(key, { names, signatures });
-    return signatures;
-  }
-
-  hold(element: ScimObject): boolean {
-    return [...this.byParts.values()].some(({ names, signatures }) =>
-      signatures.has(this.signature(element, names)),
-    );
-  }
-
-  signature(element: ScimObject, names: readonly string[]): string {
-    const parts = names.toSorted().map((name) => {
-      const sub = this.attribute.sub(name);
-      return sub ? comparableOf(sub, member(element, name)) : undefined;
-    });
-    return JSON.stringify(parts);
-  }
+/** Returns a text that is the same for elements with equal parts. @param names as by `partsOf` */
+function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
+  const parts = names.split(' ').map((name) => {
+    const sub = attribute.sub(name);
+    return sub && comparableOf(sub, member(element, name));
+  });
+  return JSON.stringify(parts);
 }

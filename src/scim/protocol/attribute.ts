@@ -170,6 +170,14 @@ export interface AttributePath {
   readonly sub?: Attribute;
 }
 
+/** Returns the path to the values: of a complex attribute to its `value`, undefined where it has none. */
+export function valuePath(path: AttributePath): AttributePath | undefined {
+  const { attribute, sub } = path;
+  if (sub || attribute.type !== 'complex') return path;
+  const value = attribute.sub('value');
+  return value && { attribute, sub: value };
+}
+
 /** A type of resource with every name that its requests may use: the source of filters, PATCH, bodies and `/Schemas`. */
 export class ResourceDescription {
   readonly schema: Schema;

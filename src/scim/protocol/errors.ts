@@ -1,33 +1,25 @@
 import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
+import { TAKEN_CODES } from '../../users/rules/failure.js';
 
-/** The `scimType` of an error (RFC 7644 §3.12, RFC 9865 §2.1); an error without one has its status alone. */
-const SCIM_TYPES: ReadonlyMap<ErrorCode, string> = new Map<ErrorCode, string>([
-  ['malformed_json', 'invalidSyntax'],
-  ['invalid_syntax', 'invalidSyntax'],
-  ['invalid_value', 'invalidValue'],
-  ['invalid_parameter', 'invalidValue'],
-  ['validation_failed', 'invalidValue'],
-  ['invalid_filter', 'invalidFilter'],
-  ['invalid_path', 'invalidPath'],
-  ['no_target', 'noTarget'],
-  ['mutability', 'mutability'],
-  ['too_many', 'tooMany'],
-  ['invalid_cursor', 'invalidCursor'],
-  ['invalid_count', 'invalidCount'],
-  ['username_taken', 'uniqueness'],
-  ['email_taken', 'uniqueness'],
-  ['external_id_taken', 'uniqueness'],
-  ['display_name_taken', 'uniqueness'],
-  ['authname_taken', 'uniqueness'],
-]);
+/** The errors of each `scimType` (RFC 7644 §3.12, RFC 9865 §2.1). Other errors have their status alone. */
+const SCIM_TYPES: Readonly<Record<string, readonly ErrorCode[]>> = {
+  invalidSyntax: ['malformed_json', 'invalid_syntax'],
+  invalidValue: ['invalid_value', 'invalid_parameter', 'validation_failed'],
+  invalidFilter: ['invalid_filter'],
+  invalidPath: ['invalid_path'],
+  noTarget: ['no_target'],
+  mutability: ['mutability'],
+  tooMany: ['too_many', 'search_too_broad'],
+  invalidCursor: ['invalid_cursor'],
+  invalidCount: ['invalid_count'],
+  uniqueness: [...TAKEN_CODES, 'display_name_taken'],
+};
 
-/** All of them. */
-export const scimTypes = (): string[] => [...new Set(SCIM_TYPES.values())];
+export const scimTypes = (): string[] => Object.keys(SCIM_TYPES);
 
-export function scimTypeOf(code: ErrorCode): string | undefined {
-  return SCIM_TYPES.get(code);
-}
+export const scimTypeOf = (code: ErrorCode): string | undefined =>
+  scimTypes().find((type) => SCIM_TYPES[type]?.includes(code));
 
 /** What a request quotes in an error is cut, so that an answer does not grow with it. */
 const QUOTED = 100;

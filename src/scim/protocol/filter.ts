@@ -1,5 +1,5 @@
 import type { Attribute, AttributePath, ResourceDescription } from './attribute.js';
-import { instantOf } from './attribute.js';
+import { instantOf, valuePath } from './attribute.js';
 import { UnknownAttributeError, invalidFilter, quoted } from './errors.js';
 
 const OPERATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le', 'pr'] as const;
@@ -271,9 +271,9 @@ export class FilterParser {
       if (op === 'eq') return { kind: 'not', filter: present };
       if (value.kind === 'word') throw invalidFilter(value.position, 'null goes with eq and ne only');
     }
-    const leaf = named.type === 'complex' ? named.sub('value') : named;
-    if (!leaf) throw invalidFilter(position, `${named.path} is compared by one of its parts only`);
-    const target: AttributePath = leaf === attribute ? path : { attribute, sub: leaf };
+    const target = valuePath(path);
+    if (!target) throw invalidFilter(position, `${named.path} is compared by one of its parts only`);
+    const leaf = target.sub ?? attribute;
     const compare = (sign: CompareOperator): Filter => ({
       kind: 'compare',
       path: target,

@@ -13,6 +13,7 @@ import {
   elementsOf,
   isScimObject,
   member,
+  valuePath,
 } from './attribute.js';
 import { UnknownAttributeError } from './errors.js';
 import { type Filter, parseFilter } from './filter.js';
@@ -118,10 +119,9 @@ function sortPath(
   const { attribute } = path;
   if (attribute.returned === 'never')
     throw new ProblemError('invalid_value', `${attribute.path} cannot be sorted by.`);
-  if (path.sub || attribute.type !== 'complex') return path;
-  const sub = attribute.sub('value');
-  if (!sub) throw new ProblemError('invalid_value', `${attribute.path} is sorted by one of its parts only.`);
-  return { attribute, sub };
+  const target = valuePath(path);
+  if (target) return target;
+  throw new ProblemError('invalid_value', `${attribute.path} is sorted by one of its parts only.`);
 }
 
 function isDescending(order: string | undefined): boolean {

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, ProblemError } from '../../platform/common/errors.js';
-import { type JsonObject, isObject } from '../../platform/common/json.js';
+import type { JsonObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { isEmailAddress } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
@@ -135,20 +136,7 @@ function withRemovals(before: unknown, after: unknown, field: 'authname' | 'soci
 
 function differing<T>(before: Readonly<Record<string, T>>, after: Readonly<Record<string, T>>) {
   return Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => !isSame(before[name] ?? null, value ?? null)),
-  );
-}
-
-/** Nearly all values are texts: only others need their form. */
-function isSame(before: unknown, after: unknown): boolean {
-  if (typeof before !== 'object' || typeof after !== 'object') return before === after;
-  return before === after || canonical(before) === canonical(after);
-}
-
-/** Returns JSON whose members are in order. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value ?? null, (_name, each: unknown) =>
-    isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
+    Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before[name] ?? null, value ?? null)),
   );
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
 import { etagOf } from '../../platform/http/request-headers.js';
@@ -174,14 +175,7 @@ function takeContacts(
     kept[at] = rest;
     standard.push(qualifiers);
   }
-  const isStandard = kept.length === standard.length && kept.every((each, at) => isEqual(each, standard[at]));
-  attributes[list] = isStandard ? null : kept;
-}
-
-/** Compares elements, whose members are texts and flags. */
-function isEqual(one: ScimObject, other: ScimObject = {}): boolean {
-  const names = Object.keys(one);
-  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+  attributes[list] = isDeepStrictEqual(kept, standard) ? null : kept;
 }
 
 /** Maps attributes of a schema. @param path of the attributes, before their names @param key of kept values, likewise */
