@@ -12,7 +12,7 @@ import { type ImportRun, missingOf } from '../runs/import-run.js';
 
 const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
-/** A lease that nobody holds: its end is the time of the last alert about overdue imports. */
+/** A lease that no instance holds: its end is the time of the last alert about overdue imports. */
 const OVERDUE = 'alerts.overdue';
 /** Operators are reminded of overdue imports once a day. */
 const REMINDER_SECONDS = 24 * 60 * 60;

@@ -45,7 +45,7 @@ const FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
 /** Where an import and a request want one processor, the request has it. */
 const NICENESS = 10;
 
-/** Runs imports in a process beside the one that answers requests, where the settings name its program. */
+/** Runs imports in a separate process, where the settings name its program. */
 @Injectable()
 export class ImportLane {
   private readonly lane: LaneProcess<ImportLaneCalls, ServiceCalls> | undefined;
@@ -61,7 +61,7 @@ export class ImportLane {
       this.lane = new LaneProcess({ program, flags: FLAGS, niceness: NICENESS }, () => this.link());
   }
 
-  /** Whether imports run beside this process, and not in it. */
+  /** Whether imports run in a separate process. */
   get isUsed(): boolean {
     return this.lane !== undefined;
   }

@@ -14,7 +14,6 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
 import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
-import { noCounts } from '../runs/import-row.js';
 import type { Guard } from '../runs/guard-limits.js';
 import {
   RunTransitions,
@@ -53,7 +52,7 @@ export class RunProcess {
         run = await this.current(checkpoint);
       } else {
         const goesOn = { phase_started: now(), phase_percent: run.percent };
-        await checkpoint.commit(async () => undefined, goesOn); // the time that nobody worked on it says nothing
+        await checkpoint.commit(async () => undefined, goesOn); // the time without a worker does not count
       }
       if (run.state !== 'applying') return;
       const applying = run;
@@ -64,7 +63,7 @@ export class RunProcess {
     }
   }
 
-  /** The run as it is now, with the rights that the keys behind it have: none, for one that is not in force any more. */
+  /** Returns the run as it is now, with the rights that its keys have: none, for a key that is not in force any more. */
   private async current(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import was deleted while it was running');
@@ -174,9 +173,7 @@ export class RunProcess {
 
   /** The final counts: the stored rows by outcome, the unchanged ones, which are not stored, and the blocked missing users. */
   private async result(run: ImportRun, tx?: Sql) {
-    const kept = await this.rows.countByOutcome(run.id, tx);
-    kept.delete('missing');
-    const counts = { ...noCounts(), ...Object.fromEntries(kept) };
+    const counts = await this.rows.countByOutcome(run.id, tx);
     const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
     return {
       counts: { ...counts, unchanged: (run.rows_total ?? 0) - others },

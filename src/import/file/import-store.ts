@@ -80,7 +80,7 @@ function cleaned(name: string): string {
   return truncated(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }
 
-/** Room for a hundred rows; what is behind it is counted and thrown away. */
+/** Room for a hundred rows. The rest is counted and dropped. */
 const HEAD_BYTES = 1024 * 1024;
 
 /** The stream of a file ends here, and the file does not. */
@@ -110,7 +110,7 @@ export class FileHead implements FileReceiver {
     return Promise.resolve();
   }
 
-  /** What was kept. @throws HeadEnd behind it, where the file is longer. */
+  /** Yields the kept bytes. @throws HeadEnd after them, where the file is longer. */
   async *read(): AsyncGenerator<Uint8Array> {
     await Promise.resolve();
     yield* this.pieces;

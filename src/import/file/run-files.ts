@@ -20,7 +20,7 @@ const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 /** The column of each cell of a row; undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];
 
-/** `added`: by an earlier `failed.csv`; `private`: dropped when it is read, since nobody asked for it. */
+/** `added`: by an earlier `failed.csv`; `private`: dropped when it is read, because no option or profile names it. */
 export type SourceUse = 'kept' | 'added' | 'private';
 
 /** A file whose header row has been read. */

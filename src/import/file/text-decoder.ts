@@ -23,7 +23,7 @@ const LINE_END = /\r\n?|\n/g;
 /**
  * The text of a file without its byte order mark, piece by piece. The mark decides on the encoding, then `encoding` (a
  * WHATWG label); without either it is UTF-8. The text before a fault is yielded before the error is thrown.
- * @param found is told the encoding before any text.
+ * @param found receives the encoding before any text.
  * @throws FileError `unknown_encoding`; `bad_encoding`, with line and byte, for an invalid byte, an incomplete last
  * character, a NUL, an archive, or a mark that contradicts `encoding`.
  */
@@ -190,7 +190,7 @@ export interface SkippedLines {
 const MAX_KEPT = 1024 * 1024;
 
 /**
- * A text without its first and its last lines, whatever is in them: quotes do not count there. A line end behind the last
+ * A text without its first and its last lines, whatever is in them: quotes do not count there. A line end after the last
  * line ends it, and is not another line.
  * @throws FileError `row_too_long` where the last lines together have more than a million characters.
  */
@@ -251,7 +251,7 @@ function beginOfLast(text: string, lines: number, ended = false): number {
   return at;
 }
 
-/** The place before the line end that `at` is behind of, if it is. */
+/** Returns the place before the line end that `at` follows, or `at`. */
 function withoutEnd(text: string, at: number): number {
   if (text[at - 1] === '\n') return text[at - 2] === '\r' ? at - 2 : at - 1;
   return text[at - 1] === '\r' ? at - 1 : at;

@@ -156,7 +156,7 @@ const ESCAPED = /&(?:amp;)*(?:#\d{2,7}|#x[\da-f]{2,6}|[a-z]{2,10});/i;
 
 const PLAIN_NAME = /^[A-Za-z .'-]*$/;
 
-/** Whether a name of somebody new is damaged, which has no older text to compare with: encoded twice, escaped, or `M?ller`. */
+/** Whether a name of a new user is damaged, which has no older text to compare with: encoded twice, escaped, or `M?ller`. */
 export function isBrokenName(name: string): boolean {
   if (PLAIN_NAME.test(name)) return false;
   if (ESCAPED.test(name)) return true;

@@ -59,7 +59,7 @@ export interface PlanNumbers {
   week: { deactivations: number; reactivations: number };
   /** Active users of other parts of the data set that the file does not name. */
   elsewhere: number;
-  /** Rows whose ExternalId is nobody's: new users, and those that clash with existing ones. */
+  /** Rows whose ExternalId no user has: new users, and those that clash with existing ones. */
   newKeys: Found;
   /** Users of the data set that the file lacks, and rows that clash with linked users. */
   lostKeys: number;
@@ -246,7 +246,7 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
 
 /**
  * The limits for a data set of some users: of eight people five are a crowd, so the fixed numbers of small ones are lower.
- * What a profile says of a guard is said of its own data set, and holds as it is.
+ * The limits of a profile are for its own data set, and hold as they are.
  * @param users that the file names or that its data set manages.
  */
 function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides = {}): GuardLimits {

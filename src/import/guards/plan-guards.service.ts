@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type GuardLimits, limitsOf, type Guard } from '../runs/guard-limits.js';
-import { type Counts, BEFORE_ALL, type StagedOutcome, type StagedRow, isChange } from '../runs/import-row.js';
+import { type Counts, BEFORE_ALL, type StagedOutcome, type StagedRow, isApplied } from '../runs/import-row.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { COMPLETED } from '../runs/run-states.js';
 import { type Found, FoundRows, NO_ROWS } from './column-shape.js';
@@ -23,7 +23,7 @@ const REVERTS = 20;
 /** Rows that are read for the examples of a guard. */
 const PAGE_OF_EXAMPLES = 10;
 
-/** What a plan amounts to, once all its rows are judged. */
+/** What a plan amounts to, once all its rows are planned. */
 interface Planned {
   counts: Counts;
   /** Users that the file lacks. */
@@ -150,7 +150,7 @@ export class PlanGuards {
     for (const outcome of CHANGING) {
       for await (const row of this.rows.each(earlier.id, outcome)) {
         const { user_uuid: user, external_id } = row;
-        if (user === null || !isApplied(row, earlier) || !changes.remembers(user)) continue;
+        if (user === null || !isApplied(row, earlier.applied_batches) || !changes.remembers(user)) continue;
         of++;
         const back = changedBack(row, (field, value) => changes.lineOf(user, field, value));
         if (back) found.add(() => ({ external_id, ...back }));
@@ -213,9 +213,6 @@ function changedUsers({
   const { created = 0, updated = 0, blocked = 0, reactivated = 0 } = counts ?? {};
   return created + updated + blocked + reactivated + missing;
 }
-
-const isApplied = (row: StagedRow, { applied_batches }: ImportRun): boolean =>
-  isChange(row) && row.batch > 0 && row.batch <= applied_batches;
 
 /** A row's change that a plan takes back; the blocking of a user takes back that it was created. */
 function changedBack(

@@ -31,7 +31,7 @@ export class PlanTally {
   /** Part ('' for none) → its users in the file; without their rows they would be missing. */
   readonly listed = new Map<string, number>();
   activeMatched = 0;
-  /** Rows whose ExternalId is nobody's, and the names that such rows take from users of other ones. */
+  /** Rows whose ExternalId no user has, and the names that such rows take from other users. */
   newKeys = 0;
   clashes = 0;
   /** Matched users of other data sets. */
@@ -145,7 +145,7 @@ export class ShapeTally {
     return [...this.known.values()].sort((a, b) => (a.field < b.field ? -1 : 1));
   }
 
-  /** The row takes a username, e-mail address or authname that somebody else has now; told before it is added. */
+  /** Records that a row takes a login of another user: a username, e-mail address or authname. Call it before `add`. */
   takeLogin(line: number, field: string): void {
     const moved = this.logins.get(field) ?? new MovedLogins();
     this.logins.set(field, moved);

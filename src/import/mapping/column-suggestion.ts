@@ -47,7 +47,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Words that say of an account whether it may be used. */
+/** Words for the status of an account. */
 const STATUS_WORDS = new Set(
   (
     'active inactive enabled disabled blocked suspended deactivated terminated archived deprovisioned provisioned staged ' +
@@ -64,7 +64,7 @@ const looksLike: readonly (readonly [column: string, test: (cell: string) => boo
 /** Share of the filled cells of a column that look like something. */
 const MOST = 0.8;
 
-/** A column of a source that nobody has said anything about. */
+/** A column of a source that no profile describes. */
 interface Unknown {
   name: string;
   /** Its first cells. */

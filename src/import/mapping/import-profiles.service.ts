@@ -67,7 +67,7 @@ export class ImportProfiles {
     return profile;
   }
 
-  /** The profile that an import asks for. @throws ProblemError `invalid_parameter`. */
+  /** Returns the profile that an import names. @throws ProblemError `invalid_parameter`. */
   async named(name: string): Promise<NamedProfile> {
     const found = await this.find(name);
     if (found) return { ...found.profile, name };

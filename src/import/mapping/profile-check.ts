@@ -159,7 +159,7 @@ class ProfileCheck {
     }
   }
 
-  /** A cell that the file would hold is judged by the rules of the row. A manager is somebody's ExternalId. */
+  /** Validates a cell that the file would hold by the rules of a row. A manager is any ExternalId. */
   private cell(field: string, column: Column, cell: string): void {
     const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
     const { value, errors } = readInput<UserInput>(UserInput, raw);

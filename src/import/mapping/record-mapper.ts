@@ -173,7 +173,7 @@ export class RecordMapper {
     };
   }
 
-  /** What to say where the file has a column without what stands behind its colon, which was then meant as a function. */
+  /** Returns a hint where the file has a column of the name before the colon, so that the rest was meant as a function. */
   private noFunction(names: readonly string[]): string {
     const meant = names.flatMap((name) => asFunction(name) ?? []);
     const found = meant.find(({ columns }) => columns.some((column) => this.places.has(headerKey(column))));

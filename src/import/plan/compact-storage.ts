@@ -62,10 +62,10 @@ type TextHash = readonly [high: number, low: number];
 
 /**
  * Numbers texts 1, 2, 3 … in the order of their first mention, in some 16 bytes a text, whatever its length. This lets a
- * file of a million rows be planned in little memory. Facts about a text are kept in lists beside it, at its number.
+ * file of a million rows be planned in little memory. Facts about a text are kept in lists of their own, at its number.
  *
  * A 64-bit hash is kept instead of the text; among a million texts the chance that any two are taken for one is below
- * one in ten million, and the hash is seeded at random, so that nobody can choose them.
+ * one in ten million, and the hash is seeded at random, so that a file cannot provoke collisions.
  */
 export class TextNumbers implements TextNumbering {
   private readonly seed = randomInt(2 ** 31);

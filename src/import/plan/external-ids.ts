@@ -78,7 +78,7 @@ export function newUuids(run: { id: string; created: number }): (number: number)
 }
 
 /**
- * What rows that fail name somebody by, in some 16 bytes a name: such a row claims nothing, but the users whom its cells
+ * The names in rows that fail, in some 16 bytes a name: such a row changes nothing, but the users whom its cells
  * name are in the file, whatever is wrong with the row. Username and e-mail address are one space, as in a login.
  */
 export class FailedNames {

@@ -3,8 +3,6 @@ import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import {
-  type Counts,
-  noCounts,
   type RowError,
   type StagedRow,
   failedRow,
@@ -24,7 +22,7 @@ export const ROWS_AT_ONCE = 500;
 const BATCH_ROWS = 25;
 const CHUNK = 500;
 
-/** Takes judged rows, stages those that are not unchanged, and settles in the end what depends on the whole. */
+/** Stages planned rows unless they are unchanged, and evaluates at the end what depends on the whole file. */
 export class PlanBuilder {
   readonly externalIds = new ExternalIds();
   readonly failedNames = new FailedNames();
@@ -81,7 +79,7 @@ export class PlanBuilder {
     }
   }
 
-  /** The row's manager is whoever a row with this ExternalId takes over; that row must be good. */
+  /** The row's manager is the user whom the row with this ExternalId takes over. That row must not fail. */
   awaitManager(line: number, externalId: string): void {
     this.awaiting.push({ line, externalId });
   }
@@ -100,7 +98,7 @@ export class PlanBuilder {
     await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
   }
 
-  /** Settles what only the whole file can tell: the set rules, and the order in which rows are applied. */
+  /** Evaluates what depends on the whole file: the set rules, and the order in which rows are applied. */
   async resolve(): Promise<void> {
     const late = new Map<number, RowError[]>();
     for (const [line, error] of this.externalIds.conflicting()) {
@@ -126,12 +124,10 @@ export class PlanBuilder {
   /** What is known of the plan when all of it is staged. */
   async summary() {
     const kept = await this.rows.countByOutcome(this.checkpoint.runId);
-    kept.delete('missing');
-    const counts: Counts = { ...noCounts(), ...Object.fromEntries(kept), unchanged: this.tally.unchanged };
     return {
       ...this.progress.planned(1, this.tally.rows, this.changes),
       rows_total: this.tally.rows,
-      counts,
+      counts: { ...kept, unchanged: this.tally.unchanged },
       plan_hash: this.tally.fingerprint(),
       batches: this.batches,
     };
@@ -175,7 +171,7 @@ export class PlanBuilder {
     }
   }
 
-  /** Rows that wait for others move behind all that do not, whole groups into one batch. */
+  /** Rows that wait for others move after all that do not, whole groups into one batch. */
   private async order(groups: readonly number[][]): Promise<void> {
     const normal = this.batches;
     let lines: number[] = [];

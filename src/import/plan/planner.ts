@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory, type Managed } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -88,9 +89,8 @@ export class Planner {
     const fewer = scope.part === null ? sumOf(left) : (left.get(scope.part) ?? 0);
     if (fewer === 0 || missing === 'keep') return fewer;
     let count = 0;
-    let after = '';
-    for (;;) {
-      const users = await this.directory.managed(scope, after, PAGE);
+    const read = (after: string) => this.directory.managed(scope, after, PAGE);
+    for await (const users of readPages('', ({ uuid }) => uuid, read)) {
       const gone = users.filter(
         (user) =>
           covers(scope, { managed_by: run.dataset, managed_part: user.managed_part }) &&
@@ -102,10 +102,8 @@ export class Planner {
       for (const row of rows) builder.tally.print(row);
       await builder.stage(rows, { rows_done: builder.tally.rows, percent: 99 });
       count += gone.length;
-      const last = users.at(-1);
-      if (!last) return count;
-      after = last.uuid;
     }
+    return count;
   }
 }
 

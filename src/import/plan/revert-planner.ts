@@ -5,10 +5,11 @@ import { truncated } from '../../platform/common/text.js';
 import { differences, type User } from '../../users/model/user.js';
 import { blocksSelf, patched, privilegeFailure } from '../../users/rules/user-rules.js';
 import { SELF_BLOCK } from '../../users/rules/failure.js';
+import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { BEFORE_ALL, type RowError, type StagedRow, isChange, stagedRow } from '../runs/import-row.js';
+import { BEFORE_ALL, type RowError, type StagedRow, isApplied, lineOf, stagedRow } from '../runs/import-row.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
@@ -16,7 +17,7 @@ import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 const MAX_VALUE = 200;
 
 /**
- * Plans the undoing of a run: values that it changed and that nobody has changed since are restored, users that it
+ * Plans the undoing of a run: values that it changed and that have not changed since are restored, users that it
  * created are blocked, and what was changed since is reported as a conflict. Its rows are numbered from 1.
  */
 @Injectable()
@@ -28,29 +29,18 @@ export class RevertPlanner {
 
   /** @param original the run to undo. @param total its rows that changed something. @param initiator of the revert. */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
-    let after = BEFORE_ALL;
-    for (;;) {
-      const page = await this.rows.page(original.id, after, ROWS_AT_ONCE);
+    const read = (after: number) => this.rows.page(original.id, after, ROWS_AT_ONCE);
+    for await (const page of readPages(BEFORE_ALL, lineOf, read)) {
       const applied = page.filter(
-        (row) =>
-          isChange(row) &&
-          row.outcome !== 'unchanged' &&
-          row.batch > 0 &&
-          row.batch <= original.applied_batches,
+        (row) => row.outcome !== 'unchanged' && isApplied(row, original.applied_batches),
       );
       const users = await this.directory.byUuids(applied.flatMap(({ user_uuid }) => user_uuid ?? []));
-      const judged = applied.map((row, index) =>
+      const planned = applied.map((row, index) =>
         undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.user_uuid ?? ''), initiator),
       );
-      await builder.claim(judged, true);
-      const percent = Math.min(
-        99,
-        Math.floor(((builder.tally.rows + judged.length) / Math.max(1, total)) * 100),
-      );
-      await builder.add(judged, new Set(), percent);
-      const last = page.at(-1);
-      if (!last) return;
-      after = last.line;
+      await builder.claim(planned, true);
+      const done = (builder.tally.rows + planned.length) / Math.max(1, total);
+      await builder.add(planned, new Set(), Math.min(99, Math.floor(100 * done)));
     }
   }
 }
@@ -67,22 +57,18 @@ function undo(row: StagedRow, user: User | undefined, initiator: Actor): Planned
 function undone(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user)
     return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'is no user any more' }]);
-  if (row.outcome === 'created') return blockCreated(row, user);
+  if (row.outcome === 'created')
+    return staged(row, user, patched(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => same(now[change.field], change.new));
-  // What somebody has restored already is no conflict.
+  // A value that was restored already is no conflict.
   const touched = row.changes.list.filter(
     (change) => !untouched.includes(change) && !same(now[change.field], change.old),
   );
   const errors = touched.map(changedSince);
   const after = patched(user, patchOf(untouched, 'old'));
-  if (differences(user, after).length === 0)
-    return errors.length > 0 ? conflict(row, user, errors) : staged(row, user, user, errors);
-  return staged(row, user, after, errors);
-}
-
-function blockCreated(row: StagedRow, user: User): PlannedRow {
-  return staged(row, user, patched(user, { status: 'Blocked', managed_by: null }), []);
+  const restoresNone = differences(user, after).length === 0;
+  return restoresNone && errors.length > 0 ? conflict(row, user, errors) : staged(row, user, after, errors);
 }
 
 function staged(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {

@@ -79,7 +79,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
   const returned = before && listedAgain(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
-  // The source's own decision: whoever it has blocked does not return by being listed.
+  // The source has decided: a user whom it blocks itself does not return by being listed.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
   const lost = damaged(file, context);

@@ -3,6 +3,8 @@ import { BOM, delimitedLine, unescapeFormula } from '../../platform/common/csv.j
 import { truncated } from '../../platform/common/text.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { RunFiles, type SourceUse } from '../file/run-files.js';
+import { readPages } from '../../platform/database/keyset-pages.js';
+import { lineOf } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { isFinal } from '../runs/run-states.js';
@@ -10,11 +12,11 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.repository.js';
 
 const BATCH = 500;
-/** Columns of `failed.csv` beside those of the file; an import ignores them. */
+/** Columns that `failed.csv` adds to those of the file. An import ignores them. */
 const ADDED = ['_line', '_code', '_message'];
 /** Columns of the file of a revert, which has no rows of a file: a line for each conflict. `_value` could not be restored. */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
-/** Stands behind a row with too few or too many cells: until somebody has removed it, the row fits no header. */
+/** Follows a row with too few or too many cells. Until an editor removes it, the row does not fit the header. */
 const MISFIT = 'put the cells right, then remove this one';
 
 /** The failed rows of a run with their original cells, as `failed.csv`: corrected, that file can be imported again. */
@@ -27,7 +29,7 @@ export class FailedRows {
 
   /**
    * Stores the original cells of the failed rows, in one more pass through the file if there are any. Columns that an
-   * earlier `failed.csv` has added are left out, and so are those that nobody asked for.
+   * earlier `failed.csv` has added are left out, and so are private columns.
    * @throws FileError when the file cannot be read again; what `Checkpoint.commit` throws.
    */
   async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
@@ -79,20 +81,14 @@ export class FailedRows {
     yield (
       BOM + title.repeat(above) + delimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
     );
-    let after = 0;
-    for (;;) {
-      const rows = await this.rows.failed(run.id, after, BATCH);
+    const read = (after: number) => this.rows.failed(run.id, after, BATCH);
+    for await (const rows of readPages(0, lineOf, read)) {
       const lines = isRevert
         ? rows.flatMap(conflicts)
         : rows.map((row) => failedCells(row, run.header.length));
       yield lines.map((cells) => delimitedLine(cells, delimiter)).join('');
-      const last = rows.at(-1);
-      if (!last) {
-        yield title.repeat(below);
-        return;
-      }
-      after = last.line;
     }
+    yield title.repeat(below);
   }
 }
 
@@ -111,8 +107,8 @@ function keptCells({ cells, source, misfit }: CsvRecord, uses: readonly SourceUs
 }
 
 /**
- * A row as it was, and why it failed. Cells that the header has no column for stand behind that, with a note. A row that
- * nobody has put right fails again, also when a spreadsheet has filled it up: its cells may be in the wrong columns.
+ * A row as it was, and why it failed. Cells beyond the header follow, with a note. A row that
+ * was not corrected fails again, also when a spreadsheet has filled it up: its cells may be in the wrong columns.
  */
 function failedCells({ line, errors, cells }: FailedRow, width: number): string[] {
   const misfit = errors.some(({ code }) => code === 'wrong_cell_count');

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { User } from '../../users/model/user.js';
 import { COLUMNS, cellsOf } from '../file/columns.js';
+import { readPages } from '../../platform/database/keyset-pages.js';
 import { BOM, csvLine } from '../../platform/common/csv.js';
 
 const PAGE = 500;
@@ -19,19 +20,17 @@ export class UsersExport {
   /** The lines of the file, read page by page. @param all includes users without an external id. */
   async *lines(all: boolean): AsyncGenerator<string> {
     yield this.template();
-    let after = '';
-    for (;;) {
-      const users = await this.directory.page(after, PAGE, all);
+    const read = (after: string) => this.directory.page(after, PAGE, all);
+    for await (const users of readPages('', uuidOf, read)) {
       const managers = await this.directory.externalIdsOf(
         users.flatMap(({ manager_uuid }) => manager_uuid ?? []),
       );
       yield users.map((user) => csvLine(cellsOf(user, managerCell(user, managers)))).join('');
-      const last = users.at(-1);
-      if (!last) return;
-      after = last.uuid;
     }
   }
 }
+
+const uuidOf = ({ uuid }: User): string => uuid;
 
 /** The cell of the manager: the external id, or `uuid:` and the uuid if there is none. The importer reads both. */
 function managerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {

@@ -129,7 +129,7 @@ export interface GuardExample {
   new: unknown;
 }
 
-/** A number of a plan beside its limit. A hit parks the run before the first write. */
+/** A number of a plan and its limit. A hit parks the run before the first write. */
 export interface Guard {
   name: string;
   /** Wire name of the field that it is about; null where it is about the whole plan. */

@@ -152,7 +152,7 @@ export class ImportOptions {
 /** The name of a profile. Clients take `.` and `..` out of a path before they send it. */
 export const PROFILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
-/** What a caller asks for: the profile of the file, and options that go before those of the profile. */
+/** The options of a request: the profile of the file, and options that go before those of the profile. */
 export class RequestedOptions extends ImportOptions {
   @PatternParam(PROFILE_NAME, 'must be 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..', {
     maxLength: 64,

@@ -27,7 +27,7 @@ export interface RowError {
   uuid?: string;
 }
 
-/** Users that the data set manages and the file lacks are listed beside its rows. */
+/** Users that the data set manages and the file lacks are listed with its rows. */
 export type StagedOutcome = RowOutcome | 'missing';
 
 /** Less than every line: users that the file lacks have negative ones. */
@@ -69,6 +69,12 @@ export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<Sta
 /** Rows that a batch writes: those that stand, failed ones of which a part stands, and missing users that are to be blocked. */
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' || outcome === 'error' ? !changes.isEmpty : outcome !== 'skipped';
+
+/** Whether a batch of a run has written a row. */
+export const isApplied = (row: StagedRow, appliedBatches: number): boolean =>
+  isChange(row) && row.batch > 0 && row.batch <= appliedBatches;
+
+export const lineOf = ({ line }: StagedRow): number => line;
 
 /** Whether a row takes access from an active user. */
 export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>

@@ -11,13 +11,17 @@ import {
   placeholders,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { readPages } from '../../platform/database/keyset-pages.js';
 import { ImportRowEntity } from './import.entity.js';
 import {
   BEFORE_ALL,
+  type Counts,
   type RowError,
   type StagedOutcome,
   type StagedRow,
   blocksUser,
+  lineOf,
+  noCounts,
   WARNINGS,
   ROW_OUTCOMES,
 } from './import-row.js';
@@ -160,16 +164,11 @@ export class ImportRowsRepository {
 
   /** All rows of one outcome in their order, read page by page. */
   async *each(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
-    for (let after = BEFORE_ALL; ;) {
-      const rows = await this.ofOutcome(runId, outcome, after, PAGE);
-      yield* rows;
-      const last = rows.at(-1);
-      if (!last) return;
-      after = last.line;
-    }
+    const read = (after: number) => this.ofOutcome(runId, outcome, after, PAGE);
+    for await (const rows of readPages(BEFORE_ALL, lineOf, read)) yield* rows;
   }
 
-  /** Whether the plan of a run blocks a user. A plan may block any number: it is read beside the service. */
+  /** Whether the plan of a run blocks a user. A plan may block any number of users, so it is read in a separate process. */
   async blocks(runId: string, user_uuid: string): Promise<boolean> {
     const rows = await this.database.aside<Pick<ImportRowEntity, 'changes'>>(
       "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
@@ -185,13 +184,15 @@ export class ImportRowsRepository {
     return count;
   }
 
-  /** Number of kept rows by outcome. */
-  async countByOutcome(runId: string, sql: Sql = this.database): Promise<Map<StagedOutcome, number>> {
+  /** Number of kept rows by outcome, without missing users. */
+  async countByOutcome(runId: string, sql: Sql = this.database): Promise<Counts> {
     const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(
       'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome',
       [runId],
     );
-    return new Map(rows.map(({ outcome, count }) => [outcome, count]));
+    const counts = noCounts();
+    for (const { outcome, count } of rows) if (outcome !== 'missing') counts[outcome] = count;
+    return counts;
   }
 
   /** Missing users that have been blocked. */

@@ -121,7 +121,7 @@ export const missingOf = (run: ImportRun) => ({
   blocked: run.missing_blocked,
 });
 
-/** What the audit says of the start of a run. */
+/** Returns the audit's changes for the start of a run. */
 export const startOf = (run: ImportRun) => [
   { field: 'dataset', new: run.dataset },
   ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
@@ -130,7 +130,7 @@ export const startOf = (run: ImportRun) => [
   { field: 'file', new: fileOf(run) },
 ];
 
-/** What the audit says of the end of a run. */
+/** Returns the audit's changes for the end of a run. */
 export const resultOf = (run: ImportRun) => [
   { field: 'state', new: run.state },
   ...(run.counts === null ? [] : [{ field: 'counts', new: run.counts }]),

@@ -111,7 +111,7 @@ export class ImportRunsRepository {
   }
 
   /**
-   * What the runs of a data set that nobody approved have done since a time, those that were undone aside.
+   * Counts what the unapproved runs of a data set have done since a time, without runs that were undone.
    * @param but the run that asks.
    */
   async crowdSince(
@@ -154,7 +154,7 @@ export class ImportRunsRepository {
     );
   }
 
-  /** Runs that wait for an approval nobody has been told of, the oldest first. */
+  /** Runs that wait for an approval without an alert, the oldest first. */
   async untold(limit: number): Promise<ImportRun[]> {
     return this.select("WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?", [limit]);
   }

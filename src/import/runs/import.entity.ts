@@ -36,7 +36,7 @@ export class ImportRunEntity {
   @Column(time()) created = '';
   @Column({ ...time(), nullable: true }) started: string | null = null;
   @Column({ ...time(), nullable: true }) finished: string | null = null;
-  /** When operators were told that it waits for them. */
+  /** When operators were alerted that the run waits for them. */
   @Column({ ...time(), nullable: true }) alerted: string | null = null;
 
   /** `percent` of the rows. */

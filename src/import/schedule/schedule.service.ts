@@ -16,7 +16,7 @@ import { ChangedFile, type ClaimedFile, DropFolder, type WaitingFile } from './d
 import { Refusal } from './held-folder.js';
 import { assertForSchedule, scheduleOptions, scheduleQuery } from './schedule-options.js';
 
-/** Names that are logged one by one; whoever may write to a folder may put any number there. */
+/** Names that are logged one by one. A folder may hold any number of files. */
 const MAX_NAMES = 100;
 
 /** What is logged of the names in a folder that is looked at again and again: each once, for as long as it is there. */
@@ -58,14 +58,14 @@ export class Notices {
 
 const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
-/** A lease that nobody holds: its end is the time of the last tick. */
+/** A lease that no instance holds: its end is the time of the last tick. */
 const TICK = 'schedule.tick';
 /** A tick that is noted further ahead than clocks of several machines differ was noted by a clock that has been set back. */
 const AHEAD_SECONDS = 60;
 /** How long a tick waits for files that are still being written. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const TURN_MILLIS = 5000;
-/** Files that are claimed and not yet imported at a time; each is a run, and each turn asks for all of them. */
+/** Files that are claimed and not yet imported at a time; each is a run, and each turn reads all of them. */
 const MAX_CLAIMED = 100;
 const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
 
@@ -79,7 +79,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private readonly dropped: Notices;
   private readonly processing: Notices;
-  /** Claimed files that were written to while they were read; they are read again when they have settled. */
+  /** Claimed files that were written to while they were read; they are read again once they do not change any more. */
   private readonly unsettled = new Set<string>();
   private cron: Cron | undefined;
   private timer: NodeJS.Timeout | undefined;

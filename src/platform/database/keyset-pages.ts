@@ -79,6 +79,24 @@ export async function readPage<R extends Range, T>(
   return cutPage(found, limit);
 }
 
+/**
+ * Reads pages one after the other, each after the last row of the one before. The last page is empty.
+ * @param first a key before all rows.
+ */
+export async function* readPages<T, K>(
+  first: K,
+  keyOf: (row: T) => K,
+  read: (after: K) => Promise<T[]>,
+): AsyncGenerator<T[]> {
+  for (let after = first; ;) {
+    const page = await read(after);
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = keyOf(last);
+  }
+}
+
 /** @param found the rows of the page, and at least one more where more rows follow. */
 export function cutPage<T>(found: readonly T[], limit: number): Page<T> {
   const rows = found.slice(0, limit);
