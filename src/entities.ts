@@ -1,8 +1,11 @@
 import { ApiKeyEntity, KeyDeactivationEntity, KeyFuseEntity } from './api-keys/api-key.entity.js';
-import { AuditEventEntity } from './audit/audit.entity.js';
-import { AuditCountEntity } from './audit/audit-count.entity.js';
-import { AuditRunEntity } from './audit/audit-run.entity.js';
-import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity.js';
+import {
+  AuditCountEntity,
+  AuditEventEntity,
+  AuditLateEventEntity,
+  AuditRunEntity,
+  AuditSealEntity,
+} from './audit/audit.entity.js';
 import { ImportProfileEntity } from './import/mapping/import-profile.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { LeaseEntity } from './platform/database/leases/lease.entity.js';

@@ -1,19 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type Sql,
-  type SqlValue,
-  byIndex,
-  insertRows,
-  placeholders,
-} from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { AuditCountEntity } from './audit-count.entity.js';
+import { type SqlValue, byIndex, placeholders } from '../platform/database/engine/sql.js';
 import type { AuditAction } from './audit-event.js';
-import type { Range } from './audit-conditions.js';
-import type { CountedAction } from './hour-counts.js';
+import type { Range } from './audit-walk.repository.js';
 
 const BY_ACTION = 'ix_audit_events_action';
 const HOURS_OF_DAY = 24;
+
+/** How often an action was recorded in the hours from `hour` on. */
+export interface CountedAction {
+  hour: number;
+  action: AuditAction;
+  value: number;
+}
 
 /** Seals from one on to another, the last one included. */
 export interface SealRange {
@@ -25,10 +24,6 @@ export interface SealRange {
 @Injectable()
 export class AuditCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
-
-  async insert(tx: Sql, counts: readonly AuditCountEntity[]): Promise<void> {
-    await insertRows(tx, AuditCountEntity, counts);
-  }
 
   /**
    * What these seals cover from an hour on, by action and day. @param offset hours by which days begin before midnight UTC.

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AuditCountsRepository } from './audit-counts.repository.js';
-import type { AuditAction } from './audit-event.js';
+import { millisOf } from '../platform/common/uuid.js';
+import { AuditCountsRepository, type CountedAction } from './audit-counts.repository.js';
+import { ACTIONS, type AuditAction, BEFORE_ALL, BEHIND_ALL, firstId } from './audit-event.js';
 import { AuditSealRepository } from './audit-seal.repository.js';
-import { BEFORE_ALL, BEHIND_ALL, firstId, millisOf } from './event-id.js';
-import { type CountedAction, firstIdOf, hourOf } from './hour-counts.js';
+import type { AuditCountEntity } from './audit.entity.js';
 
 /** The longest time that can be asked for; counts of before are deleted. */
 export const MAX_DAYS = 90;
@@ -84,5 +84,32 @@ export class AuditCounts {
       }
     }
     return tail;
+  }
+}
+
+const HOUR_MILLIS = 3_600_000;
+const KNOWN: ReadonlySet<string> = new Set(ACTIONS);
+
+/** Hours are numbered from 1970 (UTC). */
+const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);
+/** The smallest id of an hour. */
+const firstIdOf = (hour: number): string => firstId(hour * HOUR_MILLIS);
+
+/** Counts rows by action and hour. An action that the service does not have is left out. */
+export class HourCounts {
+  private readonly hours = new Map<number, Map<string, number>>();
+
+  add(id: string, action: string): void {
+    if (!KNOWN.has(action)) return;
+    const hour = hourOf(millisOf(id));
+    const actions = this.hours.get(hour) ?? new Map<string, number>();
+    this.hours.set(hour, actions.set(action, (actions.get(action) ?? 0) + 1));
+  }
+
+  /** The rows of a seal. */
+  rows(seal: number): AuditCountEntity[] {
+    return [...this.hours].flatMap(([hour, actions]) =>
+      [...actions].map(([action, value]) => ({ seal, hour, action, value })),
+    );
   }
 }

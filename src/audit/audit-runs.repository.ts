@@ -1,12 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
-import { type Sql, byIndex, deleteRows, selectIn, upsertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import type { AuditEventEntity } from './audit.entity.js';
-import { AuditRunEntity, type RunPart } from './audit-run.entity.js';
-import { isEventId } from './event-id.js';
-import { atMostText, isAsRead, noTexts, storedForm, textOfHex } from './stored-form.js';
+import {
+  type Clause,
+  type Sql,
+  byIndex,
+  deleteRows,
+  selectIn,
+  upsertRows,
+} from '../platform/database/engine/sql.js';
+import { type AuditEventEntity, AuditRunEntity, type RunPart } from './audit.entity.js';
+import { isEventId } from './audit-event.js';
+import { after, isAsRead, noTexts, readByKey, storedForm, textOfHex, upperBound } from './stored-form.js';
 
 const COLUMNS = ['run_id', 'part', 'person_kind', 'person_id'] as const;
 /** Runs that one statement reads or deletes. */
@@ -95,20 +101,17 @@ export class AuditRunsRepository {
    */
   async purge(until: string): Promise<void> {
     const { dialect } = this.database;
-    for (let at = ''; ;) {
-      const runs = await this.database.query<{ run_id: string; at: string }>(
+    const read = ({ sql, params }: Clause): Promise<{ run_id: string; at: string }[]> =>
+      this.database.query(
         `SELECT DISTINCT run_id, HEX(run_id) AS at FROM audit_runs
-         WHERE run_id > ${textOfHex[dialect]} AND run_id < ? ORDER BY run_id LIMIT ?`,
-        [at, until, RUNS],
+         WHERE ${sql} AND run_id < ? ORDER BY run_id LIMIT ?`,
+        [...params, until, RUNS],
       );
+    for await (const runs of readByKey(dialect, 'run_id', after(dialect, 'run_id', ''), RUNS, read)) {
       const ids = runs.map(({ run_id }) => run_id).filter(isEventId);
       const kept = await this.kept(ids);
       const gone = ids.filter((id) => !kept.has(id));
       await deleteRows(this.database, AuditRunEntity, 'run_id', gone);
-      const end = runs.at(-1);
-      if (runs.length < RUNS || !end) return;
-      at = end.at;
-      await setImmediate();
     }
   }
 
@@ -139,7 +142,7 @@ export class AuditRunsRepository {
     const { dialect } = this.database;
     const [end] = await this.database.query<{ at: string | null }>(
       `SELECT HEX(MAX(run_id)) AS at FROM (SELECT run_id FROM audit_runs
-       WHERE run_id > ${textOfHex[dialect]} AND ${atMostText(dialect, 'run_id')} ORDER BY run_id LIMIT ?) AS part`,
+       WHERE run_id > ${textOfHex[dialect]} AND ${upperBound(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
       [at, RUNS],
     );
     return end?.at ? end.at : undefined;

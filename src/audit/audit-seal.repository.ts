@@ -1,23 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Sql, deleteRows, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { AuditCountEntity } from './audit-count.entity.js';
-import { AuditSealEntity, AuditLateEventEntity } from './audit-seal.entity.js';
-import { isAsRead, storedForm } from './stored-form.js';
+import { type Clause, type Sql, deleteRows, insertRows } from '../platform/database/engine/sql.js';
+import {
+  AuditCountEntity,
+  type AuditEventEntity,
+  AuditLateEventEntity,
+  AuditSealEntity,
+} from './audit.entity.js';
+import { ROW_COLUMNS, SEAL_FACTS } from './seal.js';
+import { after, isAsRead, lowerBound, noTexts, readByKey, storedForm, upperBound } from './stored-form.js';
 
-const COLUMNS = [
-  'number',
-  'sealed',
-  'until_id',
-  'row_count',
-  'rows_hash',
-  'late_count',
-  'late_hash',
-  'purged',
-  'key_id',
-  'hash',
-  'members_hash',
-] as const;
+const COLUMNS = ['number', ...SEAL_FACTS, 'hash'] as const;
 const SEAL = COLUMNS.join(', ');
 const ROWS = 200;
 const MEMBERS = 100;
@@ -30,6 +23,30 @@ export type KnownSeal = Omit<AuditSealEntity, 'members'>;
 export interface ReadSeal {
   seal: KnownSeal;
   isAsRead: boolean;
+}
+
+const ROW_OF_E = ROW_COLUMNS.map((name) => `e.${name}`).join(', ');
+const ENTRY = ['late.id', 'late.seal', 'late.row_hash'];
+const ENTRIES = 200;
+const IDS = 500;
+/** Entries of no seal, of which one is too many. */
+const UNKNOWN = 20;
+
+/** An entry for a late row, with its row where that is there. */
+export interface LateEvent {
+  entry: AuditLateEventEntity;
+  /** Whether the entry is stored as it was read. */
+  isAsRead: boolean;
+  row: AuditEventEntity | undefined;
+}
+
+interface Found extends Omit<AuditEventEntity, 'id'> {
+  id: string | null;
+  late_id: string;
+  seal: number;
+  row_hash: string;
+  at: string;
+  stored: string | null;
 }
 
 /** Hand-written SQL: everything is read in parts, in the order of a key, so that memory and statements have a bound. */
@@ -134,5 +151,50 @@ export class AuditSealRepository {
       if (ids.length === 0 || (await deleteRows(this.database, AuditLateEventEntity, 'id', ids)) === 0)
         return;
     }
+  }
+
+  /** The ids of a range that have an entry as a late row. */
+  async lateIn(from: string | undefined, until: string | undefined): Promise<Set<string>> {
+    const { dialect } = this.database;
+    const ids = new Set<string>();
+    const upper = upperBound(dialect, 'id', until);
+    const read = ({ sql, params }: Clause): Promise<{ id: string; at: string }[]> =>
+      this.database.query(
+        `SELECT id, HEX(id) AS at FROM audit_late_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
+        [...params, ...upper.params, IDS],
+      );
+    for await (const rows of readByKey(dialect, 'id', lowerBound(dialect, 'id', from), IDS, read))
+      for (const { id } of rows) ids.add(id);
+    return ids;
+  }
+
+  /** The late rows that a seal covers one by one, in the order of their ids. */
+  async *lateOf(seal: number): AsyncGenerator<LateEvent> {
+    const { dialect } = this.database;
+    const upper = upperBound(dialect, 'late.id');
+    const read = ({ sql, params }: Clause): Promise<Found[]> =>
+      this.database.query(
+        `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${storedForm(dialect, ENTRY)} AS stored, ${ROW_OF_E}
+         FROM audit_late_events AS late LEFT JOIN audit_events AS e ON e.id = late.id
+         WHERE late.seal = ? AND ${sql} AND ${upper.sql} ORDER BY late.id LIMIT ?`,
+        [seal, ...params, ENTRIES],
+      );
+    for await (const rows of readByKey(dialect, 'late.id', after(dialect, 'late.id', ''), ENTRIES, read))
+      for (const { late_id, seal: number, row_hash, at: _, stored, id, ...row } of rows)
+        yield {
+          entry: { id: late_id, seal: number, row_hash },
+          isAsRead: isAsRead(stored, [late_id, number, row_hash]),
+          row: id === null ? undefined : { id, ...row },
+        };
+  }
+
+  /** Ids of entries for late rows whose seal is not there, or that are no text: some of them. */
+  async unknownLate(): Promise<string[]> {
+    const { dialect } = this.database;
+    const found = await this.database.aside<{ id: string }>(
+      `SELECT CASE WHEN ${noTexts(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
+       WHERE ${noTexts(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
+    );
+    return found.map(({ id }) => id);
   }
 }

@@ -1,26 +1,88 @@
+import { Changes } from '../platform/common/changes.js';
+import { toMillis } from '../platform/common/time.js';
+import {
+  byIndex,
+  type Clause,
+  clause,
+  joinClauses,
+  joinInOrder,
+  placeholders,
+  type SqlValue,
+  where,
+} from '../platform/database/engine/sql.js';
+import type { AuditFilter } from './audit.query.js';
+import { BEFORE_ALL, BEHIND_ALL, firstId, justBehind } from './audit-event.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import {
-  type Clause,
-  type SqlValue,
-  byIndex,
-  clause,
-  joinInOrder,
-  where,
-} from '../platform/database/engine/sql.js';
 import type { AuditEventEntity } from './audit.entity.js';
-import {
-  type Lead,
-  PEOPLES_RUNS,
-  type Range,
-  indexOf,
-  leadsOf,
-  rangeOf,
-  restOf,
-} from './audit-conditions.js';
-import type { AuditFilter } from './audit.query.js';
-import { justBehind } from './event-id.js';
+
+/** A filter that an index finds. */
+export interface Lead {
+  column: 'target_id' | 'actor_id' | 'action';
+  values: readonly string[];
+}
+
+/** Ids from `low` to `high`, which is exclusive. */
+export interface Range {
+  low: string;
+  high: string;
+}
+
+const INDEXES = {
+  target_id: 'ix_audit_events_target',
+  actor_id: 'ix_audit_events_actor',
+  action: 'ix_audit_events_action',
+} as const;
+
+const indexOf = ({ column }: Lead): string => INDEXES[column];
+
+/** The imports that a person has started or approved. */
+const PEOPLES_RUNS = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
+
+/** Ids are made at the time of their rows, which is therefore a range of them. */
+function rangeOf({ since, until }: AuditFilter, after: string | undefined): Range {
+  const ends = [
+    ...(until === undefined ? [] : [firstId(toMillis(until))]),
+    ...(after === undefined ? [] : [after.toLowerCase()]),
+  ].sort();
+  return { low: since === undefined ? BEFORE_ALL : firstId(toMillis(since)), high: ends[0] ?? BEHIND_ALL };
+}
+
+/** The filters that an index finds. */
+function leadsOf({ target, actor, action }: AuditFilter): Lead[] {
+  return [
+    ...(target === undefined ? [] : [{ column: 'target_id' as const, values: [target.toLowerCase()] }]),
+    ...(actor === undefined ? [] : [{ column: 'actor_id' as const, values: [actor.toLowerCase()] }]),
+    ...(action ? [{ column: 'action' as const, values: [...new Set(action)] }] : []),
+  ];
+}
+
+/** The filters beside the lead, as one condition; undefined where there are none. */
+function restOf(filter: AuditFilter, lead: Lead | undefined): Clause | undefined {
+  const others = leadsOf(filter).filter(({ column }) => column !== lead?.column);
+  const conditions = [...others.map(comparison), ...unindexed(filter)];
+  if (conditions.length === 0) return undefined;
+  const bracketed = conditions.map(({ sql, params }) => clause(`(${sql})`, ...params));
+  return joinClauses(bracketed, ' AND ');
+}
+
+function comparison({ column, values }: Lead): Clause {
+  const equal = clause(`${column} IN (${placeholders(values.length)})`, ...values);
+  if (column !== 'actor_id') return equal;
+  const [person = ''] = values;
+  return clause(`${equal.sql} OR actor_id IN (${PEOPLES_RUNS})`, ...equal.params, person);
+}
+
+function unindexed({ actor_kind, field }: AuditFilter): Clause[] {
+  const mentions = field === undefined ? [] : Changes.mentions(field).map((piece) => `%${piece}%`);
+  return [
+    ...(actor_kind === undefined ? [] : [clause('actor_kind = ?', actor_kind)]),
+    ...(mentions.length === 0
+      ? []
+      : [clause(mentions.map(() => 'changes LIKE ?').join(' OR '), ...mentions)]),
+  ];
+}
 
 /** Rows that one statement looks at, where conditions remain that no index pays for. */
 const PART = 500;

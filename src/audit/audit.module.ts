@@ -8,8 +8,6 @@ import { AuditService } from './audit.service.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSealRepository } from './audit-seal.repository.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
-import { LateEventsRepository } from './late-events.repository.js';
-import { LateRows } from './late-rows.service.js';
 import { RunVerifier } from './run-verifier.service.js';
 import { SealVerifier } from './seal-verifier.service.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
@@ -26,9 +24,7 @@ import { Sealer } from './sealer.service.js';
     AuditSealRepository,
     AuditCounts,
     AuditCountsRepository,
-    LateEventsRepository,
     SealedRowsRepository,
-    LateRows,
     Sealer,
     SealVerifier,
     RunVerifier,

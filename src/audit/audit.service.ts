@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
-import { Changes } from '../platform/common/changes.js';
+import { Changes, type FieldChange } from '../platform/common/changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { withoutKeys, withoutSecrets } from '../platform/common/secrets.js';
 import { truncated } from '../platform/common/text.js';
-import { type DbTime, toDbTime } from '../platform/common/time.js';
-import { uuidsInOrder } from '../platform/common/uuid.js';
+import type { DbTime } from '../platform/common/time.js';
+import { timeOf, uuidsInOrder } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { networkOf } from '../platform/http/request-headers.js';
@@ -16,18 +16,18 @@ import {
   type AuditChange,
   type AuditRecord,
   GIVEN_REASON,
+  idOfMinute,
   NO_TARGET,
+  type People,
   type TARGET_KINDS,
 } from './audit-event.js';
-import type { AuditEventEntity } from './audit.entity.js';
+import type { AuditEventEntity, AuditRunEntity } from './audit.entity.js';
 import type { AuditFilter } from './audit.query.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames, type NameOf } from './audit-names.service.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
-import { peopleBy, toRecord } from './audit.mapping.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
-import { idOfMinute, millisOf } from './event-id.js';
 import { Sealer } from './sealer.service.js';
 
 export interface AuditEvent {
@@ -207,8 +207,6 @@ function withReason(changes: AuditEvent['changes'], reason: string | undefined):
   return reason === undefined ? all : Changes.of([...all.list, { field: GIVEN_REASON, new: reason }]);
 }
 
-const timeOf = (id: string): DbTime => toDbTime(new Date(millisOf(id)));
-
 function tooBroad(filter: AuditFilter): ProblemError {
   const names = Object.entries(filter).flatMap(([name, value]) =>
     value === undefined || ['limit', 'after', 'since', 'until'].includes(name) ? [] : [name],
@@ -217,4 +215,38 @@ function tooBroad(filter: AuditFilter): ProblemError {
     'search_too_broad',
     `Too many events had to be read for ${names.sort().join(' and ')}: name a target, or a time with since and until.`,
   );
+}
+
+/** Who is behind each import. */
+function peopleBy(rows: readonly AuditRunEntity[]): ReadonlyMap<string, People> {
+  const people = new Map<string, People>();
+  for (const { run_id, part, person_kind: kind, person_id: id } of rows) {
+    people.set(run_id, {
+      ...people.get(run_id),
+      [part === 'started' ? 'started_by' : 'approved_by']: { kind, id },
+    });
+  }
+  return people;
+}
+
+/** The record of a database row. */
+function toRecord(row: AuditEventEntity, people: ReadonlyMap<string, People>): AuditRecord {
+  const { actor_kind: kind, actor_id: id } = row;
+  const { list } = Changes.read(row.changes);
+  return {
+    id: row.id,
+    time: row.time,
+    actor: { kind, id, ...(kind === 'import' && id !== null && people.get(id)) },
+    action: row.action,
+    target: { kind: row.target_kind, id: row.target_id },
+    changes: list.filter(({ field }) => field !== GIVEN_REASON),
+    reason: reasonIn(list),
+    request_id: row.request_id,
+    ip: row.ip,
+  };
+}
+
+function reasonIn(list: readonly FieldChange[]): string {
+  const reason = list.find(({ field }) => field === GIVEN_REASON)?.new;
+  return typeof reason === 'string' ? reason : '';
 }

@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import { millisOf } from '../platform/common/uuid.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { toIso } from '../platform/common/time.js';
 import { AUDIT_REASON, MAX_REASON } from '../platform/http/request-headers.js';
@@ -13,10 +14,8 @@ import {
   type Party,
   TARGET_KINDS,
 } from './audit-event.js';
-import type { NameOf } from './audit-names.service.js';
+import { type NameOf, sideNames } from './audit-names.service.js';
 import type { KnownSeal } from './audit-seal.repository.js';
-import { millisOf } from './event-id.js';
-import { sideNames } from './named-change.js';
 
 const ANY = { ...FIELD_VALUE, description: 'Null where there was nothing; absent for a secret.' };
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditRunEntity } from './audit-run.entity.js';
+import type { AuditRunEntity } from './audit.entity.js';
 import { AuditRunsRepository, type ReadRun, type RunEvent } from './audit-runs.repository.js';
-import { isEventId } from './event-id.js';
-import type { RowFaults } from './row-faults.js';
+import { isEventId } from './audit-event.js';
+import type { RowFaults } from './seal-faults.js';
 import type { SealedRow } from './seal.js';
 
 const ACTIONS: Readonly<Record<string, string>> = { started: 'import.created', approved: 'import.approved' };

@@ -1,13 +1,27 @@
 import { Injectable } from '@nestjs/common';
+import { timeOf } from '../platform/common/uuid.js';
 import { type DbTime, now, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
-import { AuditSealRepository, type KnownSeal, type ReadSeal } from './audit-seal.repository.js';
-import { BEFORE_ALL, BEHIND_ALL, firstId, isEventId } from './event-id.js';
-import { type LateEvent, LateEventsRepository } from './late-events.repository.js';
-import { ODD_ID, type RowFault, RowFaults } from './row-faults.js';
+import {
+  AuditSealRepository,
+  type LateEvent,
+  type KnownSeal,
+  type ReadSeal,
+} from './audit-seal.repository.js';
+import { BEFORE_ALL, BEHIND_ALL, firstId, isEventId } from './audit-event.js';
+import {
+  type Before,
+  chainFault,
+  type Expected,
+  isAhead,
+  lateFault,
+  Looks,
+  ODD_ID,
+  type RowFault,
+  RowFaults,
+} from './seal-faults.js';
 import { type Incomparable, RunVerifier, type RunWatch } from './run-verifier.service.js';
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
-import { type Before, type Expected, Looks, chainFault, isAhead, lateFault, timeOf } from './seal-chain.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 /** What was found wrong first. */
@@ -56,7 +70,6 @@ export class SealVerifier {
     env: Env,
     private readonly seals: AuditSealRepository,
     private readonly rows: SealedRowsRepository,
-    private readonly late: LateEventsRepository,
     private readonly runs: RunVerifier,
   ) {
     this.keys = new SealKeys(env.AUDIT_SEAL_KEY);
@@ -110,7 +123,7 @@ export class SealVerifier {
     }
     await this.unsealed(before.until_id, pass);
     for (const id of await this.rows.oddIds()) pass.faults.add(id, ODD_ID);
-    for (const id of await this.late.strangers())
+    for (const id of await this.seals.unknownLate())
       pass.faults.add(id, 'was inserted: it is entered as a late one of a seal that is not there');
     const message = missing(expected, before.number, pass.verdict.unsealed);
     return message === undefined ? undefined : { seal: undefined, from: null, until: null, message };
@@ -152,7 +165,7 @@ export class SealVerifier {
     { faults, open, verdict, runs }: Pass,
   ): Promise<RowsHash> {
     const hash = new RowsHash();
-    const late = await this.late.in(from, until);
+    const late = await this.seals.lateIn(from, until);
     for await (const read of this.rows.rows(from, until)) {
       const { row, hasId } = read;
       await runs.see(row);
@@ -169,7 +182,7 @@ export class SealVerifier {
   private async lateFault(seal: KnownSeal, before: Before, pass: Pass): Promise<string | undefined> {
     const hash = new RowsHash();
     const events: LateEvent[] = [];
-    for await (const event of this.late.of(seal.number)) {
+    for await (const event of this.seals.lateOf(seal.number)) {
       if (!event.isAsRead) return LATE_CHANGED;
       hash.addLate(event.entry);
       events.push(event);
@@ -196,7 +209,7 @@ export class SealVerifier {
 
   /** Rows behind the last seal. */
   private async unsealed(from: string, { faults, verdict, runs }: Pass): Promise<void> {
-    const ahead = await this.late.in(from, undefined);
+    const ahead = await this.seals.lateIn(from, undefined);
     for await (const read of this.rows.rows(from, undefined)) {
       const { row } = read;
       await runs.see(row);

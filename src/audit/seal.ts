@@ -1,6 +1,5 @@
 import { type Hash, createHash, createHmac, hash } from 'node:crypto';
-import type { AuditEventEntity } from './audit.entity.js';
-import type { AuditLateEventEntity, AuditSealEntity } from './audit-seal.entity.js';
+import type { AuditEventEntity, AuditLateEventEntity, AuditSealEntity } from './audit.entity.js';
 
 /** The form of a seal, with which its hash begins. A new form gets a new number. */
 const FORM = ['rollcall audit seal', 2] as const;
@@ -13,6 +12,33 @@ export const LATE_MILLIS = 15 * 60_000;
 
 /** What is before the first seal. */
 export const NO_SEAL = { number: 0, hash: '', until_id: '00000000-0000-0000-0000-000000000000', purged: 0 };
+
+/** The columns of a row in the order in which its hash has them. */
+export const ROW_COLUMNS = [
+  'id',
+  'time',
+  'actor_kind',
+  'actor_id',
+  'action',
+  'target_kind',
+  'target_id',
+  'changes',
+  'request_id',
+  'ip',
+] as const;
+
+/** The columns of a seal in the order in which its hash has them, after its number and the hash of the seal before. */
+export const SEAL_FACTS = [
+  'sealed',
+  'until_id',
+  'row_count',
+  'rows_hash',
+  'late_count',
+  'late_hash',
+  'purged',
+  'key_id',
+  'members_hash',
+] as const;
 
 /** What is sealed of a row: all of it, whatever someone has written there. */
 export type SealedRow = {
@@ -50,21 +76,7 @@ export class RowsHash {
 /** The hash of one row. */
 export const hashOfRow = (row: SealedRow): string => hash('sha256', canonical(row));
 
-function canonical(row: SealedRow): string {
-  const { id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip } = row;
-  return JSON.stringify([
-    id,
-    time,
-    actor_kind,
-    actor_id,
-    action,
-    target_kind,
-    target_id,
-    changes,
-    request_id,
-    ip,
-  ]);
-}
+const canonical = (row: SealedRow): string => JSON.stringify(ROW_COLUMNS.map((name) => row[name]));
 
 /** The keys of AUDIT_SEAL_KEY by their names. The first one seals. */
 export class SealKeys {
@@ -86,22 +98,8 @@ export class SealKeys {
    * @throws Error for a key that is not known.
    */
   seal(facts: SealFacts, previous: string): string {
-    const { number, sealed, until_id, row_count, rows_hash, late_count, late_hash } = facts;
-    const { purged, key_id, members_hash } = facts;
-    const text = JSON.stringify([
-      ...FORM,
-      number,
-      previous,
-      sealed,
-      until_id,
-      row_count,
-      rows_hash,
-      late_count,
-      late_hash,
-      purged,
-      key_id,
-      members_hash,
-    ]);
+    const { number, key_id } = facts;
+    const text = JSON.stringify([...FORM, number, previous, ...SEAL_FACTS.map((name) => facts[name])]);
     if (key_id === '') return hash('sha256', text);
     const key = this.byName.get(key_id);
     if (key === undefined) throw new Error('the key of a seal is not known');

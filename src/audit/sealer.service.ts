@@ -1,17 +1,17 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type DbTime, toDbTime } from '../platform/common/time.js';
+import { millisOf } from '../platform/common/uuid.js';
+import { type DbTime, toDbTime, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { DatabaseFault } from '../platform/database/engine/database-fault.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { toProblemError } from '../platform/http/problem.js';
 import { Leases } from '../platform/database/leases/leases.service.js';
 import { Log } from '../platform/telemetry/log.js';
+import type { AuditLateEventEntity } from './audit.entity.js';
 import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';
-import { BEFORE_ALL, firstId, isEventId, millisOf } from './event-id.js';
-import { LateEventsRepository } from './late-events.repository.js';
-import { HourCounts } from './hour-counts.js';
-import { LateRows } from './late-rows.service.js';
-import { Members, NO_SEAL, RowsHash, type SealFacts, SealKeys } from './seal.js';
+import { BEFORE_ALL, firstId, isEventId } from './audit-event.js';
+import { HourCounts } from './audit-counts.service.js';
+import { LATE_MILLIS, Members, NO_SEAL, RowsHash, type SealFacts, SealKeys, hashOfRow } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 const LEASE = 'audit.seals';
@@ -37,6 +37,12 @@ interface Look {
   hasLate: boolean;
 }
 
+/** An entry for a row, and the action of the row. */
+interface LateRow {
+  entry: Omit<AuditLateEventEntity, 'seal'>;
+  action: string;
+}
+
 /**
  * Seals the audit hour by hour (ADR 19). A row is covered by exactly one seal: that of the range of its id, if it was visible
  * then; otherwise by the next one, if it could not be visible at the look before. Other rows are never covered.
@@ -52,8 +58,6 @@ export class Sealer implements BeforeApplicationShutdown {
     private readonly env: Env,
     private readonly repository: AuditSealRepository,
     private readonly rows: SealedRowsRepository,
-    private readonly lateEvents: LateEventsRepository,
-    private readonly lateRows: LateRows,
     private readonly transactions: TransactionRunner,
     private readonly leases: Leases,
     private readonly log: Log,
@@ -167,15 +171,15 @@ export class Sealer implements BeforeApplicationShutdown {
 
   /** Rows that are in no range that is still to be sealed: those that were `missed` are the service's own. */
   private async outside(last: KnownSeal | undefined, { at }: Look) {
-    const missed = last ? await this.lateRows.missed(last, at, MAX_LATE) : [];
-    const ahead = await this.lateRows.ahead(at, MAX_LATE - missed.length);
+    const missed = last ? await this.missed(last, at, MAX_LATE) : [];
+    const ahead = await this.ahead(at, MAX_LATE - missed.length);
     return { missed, late: [...missed, ...ahead].map(({ entry }) => entry) };
   }
 
   /** The rows of the next range. What is no row of the service is left out, and so belongs to no seal. */
   private async range(from: string, limit: string): Promise<Range> {
     const range = { ...noRows(from), until: await this.endOf(from, limit) };
-    const known = await this.lateEvents.in(from, range.until);
+    const known = await this.repository.lateIn(from, range.until);
     for await (const { row, hasId } of this.rows.rows(from, range.until)) {
       if (!hasId || !isEventId(row.id) || known.has(row.id)) continue;
       if (range.rows.count === MAX_ROWS) return { ...range, until: row.id };
@@ -195,6 +199,63 @@ export class Sealer implements BeforeApplicationShutdown {
       return end < limit ? end : limit;
     }
     return limit;
+  }
+
+  /**
+   * Rows of sealed ranges that became visible since the last look, of which the ids are no older than `LATE_MILLIS` before it:
+   * what is older should have been seen then. @param most rows that are wanted.
+   */
+  private async missed(last: KnownSeal, look: DbTime, most: number): Promise<LateRow[]> {
+    // Several seals may be of one look: where one had to be broken off, or was made in parts.
+    let before: KnownSeal | undefined = last;
+    while (before && before.sealed >= look) before = await this.repository.find(before.number - 1);
+    if (!before) return [];
+    const begin = firstId(toMillis(before.sealed) - LATE_MILLIS);
+    if (begin >= last.until_id) return [];
+    const isSealed = await this.sealedFrom(begin);
+    return this.uncovered(begin, last.until_id, isSealed, most);
+  }
+
+  /**
+   * Rows that no instance can have written yet. They are named in a seal now, so that they do not pass for others when their
+   * time has come.
+   */
+  private async ahead(look: DbTime, most: number): Promise<LateRow[]> {
+    const begin = firstId(toMillis(look) + LATE_MILLIS + 1);
+    return this.uncovered(begin, undefined, () => false, most);
+  }
+
+  private async uncovered(
+    from: string,
+    until: string | undefined,
+    isSealed: (id: string) => boolean,
+    most: number,
+  ): Promise<LateRow[]> {
+    const known = await this.repository.lateIn(from, until);
+    const found: LateRow[] = [];
+    for await (const { row, hasId } of this.rows.rows(from, until)) {
+      if (found.length >= most) break;
+      if (!hasId || !isEventId(row.id) || known.has(row.id) || isSealed(row.id)) continue;
+      found.push({ entry: { id: row.id, row_hash: hashOfRow(row) }, action: row.action });
+    }
+    return found;
+  }
+
+  /** Whether the seal of its range covers an id. To be asked in the order of ids. */
+  private async sealedFrom(id: string): Promise<(id: string) => boolean> {
+    const ranges: { until: string; members: string }[] = [];
+    for await (const { seal } of this.repository.seals((await this.repository.lastUntil(id)) ?? 0)) {
+      ranges.push({ until: seal.until_id, members: (await this.repository.membersOf(seal.number)) ?? '' });
+    }
+    let range = ranges.shift();
+    let isMember = Members.of(range?.members ?? '');
+    return (id) => {
+      while (range && id >= range.until) {
+        range = ranges.shift();
+        isMember = Members.of(range?.members ?? '');
+      }
+      return isMember(id);
+    };
   }
 
   /** The newest seal whose rows are older than AUDIT_RETENTION_DAYS. */

@@ -1,4 +1,5 @@
-import type { Dialect } from '../platform/database/engine/sql.js';
+import { setImmediate } from 'node:timers/promises';
+import { type Clause, type Dialect, clause } from '../platform/database/engine/sql.js';
 
 /**
  * SQLite keeps more of a value than its driver reads: bytes behind a NUL character, bytes that are no UTF-8, and of which
@@ -46,13 +47,43 @@ export const textOfHex: Record<Dialect, string> = {
 };
 
 /**
- * SQL of a lower or an upper bound of texts, for ranges without one: SQLite has all that is no text before or behind them. Never
- * beside another bound of the same side: SQLite would use one of the two for its index.
+ * The bounds of a range of texts. SQLite has all values that are no text before or after the texts, so a range without a bound
+ * has one too. Never beside another bound of the same side: SQLite would use one of the two for its index.
  */
-export const atLeastText = (dialect: Dialect, column: string): string =>
-  dialect === 'sqlite' ? `${column} >= ''` : '1 = 1';
-export const atMostText = (dialect: Dialect, column: string): string =>
-  dialect === 'sqlite' ? `${column} < x''` : '1 = 1';
+export const lowerBound = (dialect: Dialect, column: string, from: string | undefined): Clause => {
+  if (from !== undefined) return clause(`${column} >= ?`, from);
+  return clause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
+};
+export const upperBound = (dialect: Dialect, column: string, until?: string): Clause => {
+  if (until !== undefined) return clause(`${column} < ?`, until);
+  return clause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
+};
+
+/** Keys after the one with these bytes. */
+export const after = (dialect: Dialect, column: string, at: string): Clause =>
+  clause(`${column} > ${textOfHex[dialect]}`, at);
+
+/**
+ * Reads rows in the order of a key, page by page. The next page begins after the key as it is stored: after the key as it is
+ * read it might have the same row again and again. Other requests get their turn between two pages.
+ * @param read a page of at most `size` rows that meet a condition on the key, with the bytes of the key as `at`.
+ */
+export async function* readByKey<Row extends { at: string }>(
+  dialect: Dialect,
+  column: string,
+  first: Clause,
+  size: number,
+  read: (condition: Clause) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let condition = first; ;) {
+    const rows = await read(condition);
+    yield rows;
+    const end = rows.at(-1);
+    if (rows.length < size || !end) return;
+    condition = after(dialect, column, end.at);
+    await setImmediate();
+  }
+}
 
 /** SQL for what is no text. */
 export const noTexts = (dialect: Dialect, column: string): string =>

@@ -1,4 +1,4 @@
-import { sideNames } from '../audit/named-change.js';
+import { sideNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, fileOf, missingOf } from './runs/import-run.js';

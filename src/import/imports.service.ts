@@ -20,7 +20,7 @@ import { RunRights } from './runs/run-rights.service.js';
 import { presentRun } from './import.view.js';
 import type { ImportRunDto } from './imports.dto.js';
 import { ImportWorker } from './apply/import-worker.service.js';
-import { usersNamedBy } from '../audit/named-change.js';
+import { usersNamedBy } from '../audit/audit-names.service.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
 import type { User } from '../users/model/user.js';
 

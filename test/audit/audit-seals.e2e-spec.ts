@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditSealRepository } from '../../src/audit/audit-seal.repository.js';
-import { LateEventsRepository } from '../../src/audit/late-events.repository.js';
+
 import { SealedRowsRepository } from '../../src/audit/sealed-rows.repository.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
@@ -141,9 +141,9 @@ describe('retention', () => {
 describe('a seal that is made while they are compared', () => {
   test.each([
     [AuditSealRepository, 'membersOf'],
-    [LateEventsRepository, 'in'],
+    [AuditSealRepository, 'lateIn'],
     [SealedRowsRepository, 'oddIds'],
-    [LateEventsRepository, 'strangers'],
+    [AuditSealRepository, 'unknownLate'],
   ] as const)('at %p %s is not reported', async (type, method) => {
     await sealedHours();
     const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);

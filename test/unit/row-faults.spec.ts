@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { toDbTime } from '../../src/platform/common/time.js';
-import { firstId } from '../../src/audit/event-id.js';
-import { RowFaults } from '../../src/audit/row-faults.js';
+import { firstId } from '../../src/audit/audit-event.js';
+import { RowFaults } from '../../src/audit/seal-faults.js';
 
 /** Rows that the service cannot have written are named, whichever seal covers them. */
 const NOON = Date.UTC(2026, 0, 31, 12);

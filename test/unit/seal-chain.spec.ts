@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { firstId } from '../../src/audit/event-id.js';
+import { firstId } from '../../src/audit/audit-event.js';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
 import { LATE_MILLIS, type SealFacts, SealKeys, hashOfRow } from '../../src/audit/seal.js';
-import { Looks, chainFault, lateFault } from '../../src/audit/seal-chain.js';
+import { Looks, chainFault, lateFault } from '../../src/audit/seal-faults.js';
 import { toDbTime } from '../../src/platform/common/time.js';
 
 /** What is refused of seals of which the hashes fit: without a key, whoever can write the table can make those. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parse, v7 as uuidv7 } from 'uuid';
 import { type FieldError, ProblemError } from './errors.js';
+import { type DbTime, toDbTime } from './time.js';
 
 /** Loose: any version and variant, as the interface's own examples need. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -23,7 +24,12 @@ export function idMismatch(field: 'uuid' | 'id', sent: unknown, path: string): F
   return [{ field, code: 'uuid_mismatch', message: `must be the ${field} of the path` }];
 }
 
-/** The number behind the time in a UUID of version 7. */
+/** The moment of a UUID of version 7, in milliseconds. */
+export const millisOf = (uuid: string): number => parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+
+export const timeOf = (uuid: string): DbTime => toDbTime(new Date(millisOf(uuid)));
+
+/** The number after the time in a UUID of version 7. */
 function sequenceOf(uuid: string): number {
   const bytes = Buffer.from(parse(uuid));
   return ((bytes.readUInt16BE(6) & 0xfff) << 20) | ((bytes.readUInt32BE(8) >>> 10) & 0xfffff);
@@ -32,7 +38,7 @@ function sequenceOf(uuid: string): number {
 /** UUIDs of version 7 in ascending order. Random bytes are taken once: for each alone they cost more than the rest. */
 export function uuidsInOrder(count: number): string[] {
   const first = uuidv7();
-  const msecs = parseInt(first.replace('-', '').slice(0, 12), 16);
+  const msecs = millisOf(first);
   const sequence = sequenceOf(first);
   const random = randomBytes(16);
   const following = Array.from({ length: Math.max(0, count - 1) }, (_, index) =>

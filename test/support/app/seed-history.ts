@@ -1,8 +1,7 @@
 import { NO_CHANGES } from '../../../src/platform/common/changes.js';
 import { toJson } from '../../../src/platform/common/json.js';
 import { v7 as uuidv7 } from 'uuid';
-import { AuditEventEntity } from '../../../src/audit/audit.entity.js';
-import { AuditRunEntity } from '../../../src/audit/audit-run.entity.js';
+import { AuditEventEntity, AuditRunEntity } from '../../../src/audit/audit.entity.js';
 import { now, secondsFrom, toMillis } from '../../../src/platform/common/time.js';
 import { type Sql, insertRows } from '../../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
