@@ -62,14 +62,12 @@ export class ApiKeysService {
       const address = truncated(ip, MAX_ADDRESS);
       throw new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
     }
-    await this.noteUse(found, ip);
+    if (!isUsedRecently(found) && !this.noting.has(found.id)) await this.noteUse(found.id, ip);
     return actor;
   }
 
-  /** Notes time and address of a use, once a minute. One of the requests of a moment does it for all. No request fails with it. */
-  private async noteUse({ id, last_used }: ApiKeyEntity, ip: string): Promise<void> {
-    const isFresh = last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
-    if (isFresh || this.noting.has(id)) return;
+  /** Stores time and address of a use, once a minute and for all requests of that moment. No request fails with it. */
+  private async noteUse(id: string, ip: string): Promise<void> {
     this.noting.add(id);
     try {
       await this.repository.touch(id, now(), truncated(ip, MAX_ADDRESS));
@@ -80,10 +78,13 @@ export class ApiKeysService {
     }
   }
 
-  /** Records the first use of a key from an address. No request fails with it: the next one makes up for it. */
+  /** Records the first use of a key from an address. When that fails, the next request of the key tries again. */
   async noteAddress(id: string, ip: string): Promise<void> {
     const use = `${id} ${ip}`;
-    if (this.addresses.has(use)) return;
+    if (!this.addresses.has(use)) await this.recordAddress(id, ip, use);
+  }
+
+  private async recordAddress(id: string, ip: string, use: string): Promise<void> {
     if (this.addresses.size >= MAX_ADDRESSES) this.addresses.clear();
     this.addresses.add(use);
     try {
@@ -183,6 +184,9 @@ export class ApiKeysService {
     }, caller);
   }
 }
+
+const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
+  last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
 
 /** A key hands out no more than it has: its networks and its end bound the keys that it creates. */
 function assertWithin({ networks, expires }: ApiKeyInput, { actor }: Caller): void {

@@ -36,21 +36,25 @@ export class RateLimit {
   /** @param id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
   async count(who: Counted, id: string, response: Response): Promise<void> {
     const limiter = who === 'user' ? this.users : this.others;
-    if (!limiter) return;
-    const result = await limiter
-      .consume(id)
-      .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));
-    if (!result) return; // the primary is too busy to count: a limit that cannot be asked refuses nobody
-    const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
-    response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
-    response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
-    if (result.consumedPoints <= limiter.points) return;
-    throw new ProblemError(
-      'rate_limited',
-      `More than ${limiter.points} requests in a minute; wait ${seconds} seconds.`,
-      { headers: { 'Retry-After': String(seconds) } },
-    );
+    if (limiter) await consume(limiter, id, response);
   }
+}
+
+/** Counts a request and sets the `RateLimit` headers. @throws ProblemError `rate_limited`. */
+async function consume(limiter: Limiter, id: string, response: Response): Promise<void> {
+  const result = await limiter
+    .consume(id)
+    .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));
+  if (!result) return; // fail open: the primary did not answer in time
+  const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
+  response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
+  response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
+  if (result.consumedPoints <= limiter.points) return;
+  throw new ProblemError(
+    'rate_limited',
+    `More than ${limiter.points} requests in a minute; wait ${seconds} seconds.`,
+    { headers: { 'Retry-After': String(seconds) } },
+  );
 }
 
 type Limiter = RateLimiterMemory | RateLimiterCluster;
@@ -103,19 +107,19 @@ export class AccessGuard implements CanActivate {
       request.actor = SYSTEM; // the rights of the socket are the credential
       return true;
     }
+    const { ip = '' } = request;
     if (this.reflector.get(Public, context.getHandler())) {
-      // Logins are expensive; probes and pages are not counted.
-      if (request.method === 'POST') await this.rates.count('address', networkOf(request.ip ?? ''), response);
+      // Logins are expensive. Probes and pages are not counted.
+      if (request.method === 'POST') await this.rates.count('address', networkOf(ip), response);
       return true;
     }
-    const guard = this.guardFor(context, request);
     try {
-      await guard.canActivate(context);
+      await this.guardFor(context, request).canActivate(context);
     } catch (error) {
-      await this.rates.count('address', networkOf(request.ip ?? ''), response); // invented credentials do not evade the limit
+      await this.rates.count('address', networkOf(ip), response); // invented credentials do not evade the limit
       throw error;
     }
-    const { actor, ip = '' } = request;
+    const { actor } = request;
     await this.rates.count(actor.kind === 'user' ? 'user' : 'key', countedFor(actor), response);
     if (actor.kind === 'key') await this.keys.noteAddress(actor.id, ip);
     return true;

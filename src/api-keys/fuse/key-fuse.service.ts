@@ -55,8 +55,8 @@ export class KeyFuse {
   ) {}
 
   /**
-   * Counts users that are about to be blocked, in the transaction that does it. Without any, or where no key is
-   * responsible, it costs nothing. @param active counts the active users, these included.
+   * Counts users that are about to be blocked, in the transaction that blocks them, where a key is responsible.
+   * @param uuids at least one. @param active counts the active users, these included.
    * @throws FuseBlownError
    */
   async count(
@@ -65,7 +65,6 @@ export class KeyFuse {
     uuids: readonly string[],
     active: () => Promise<number>,
   ): Promise<void> {
-    if (uuids.length === 0) return;
     const key = this.responsible(actor);
     if (key === undefined) return;
     const time = now();

@@ -102,6 +102,18 @@ export class FairSemaphore {
   private take(keys: readonly string[]): Release {
     this.taken++;
     this.granted++;
+    if (keys.length > 0) this.recordGrant(keys);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.taken--;
+      if (keys.length > 0) this.takenBy.add(keys, -1);
+      if (this.queue.length > 0) this.serveQueue();
+    };
+  }
+
+  private recordGrant(keys: readonly string[]): void {
     this.takenBy.add(keys, 1);
     for (const key of keys) {
       this.served.delete(key);
@@ -112,17 +124,13 @@ export class FairSemaphore {
       if (this.served.size <= 4 * (this.taken + this.queue.length)) break;
       this.served.delete(key);
     }
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.taken--;
-      this.takenBy.add(keys, -1);
-      for (let next = this.next(); next; next = this.next()) {
-        this.leave(next);
-        next.grant(this.take(next.keys));
-      }
-    };
+  }
+
+  private serveQueue(): void {
+    for (let next = this.next(); next; next = this.next()) {
+      this.leave(next);
+      next.grant(this.take(next.keys));
+    }
   }
 
   /** The caller to serve next: by the later of the last grants of its keys, then by the earlier one, then by arrival. */

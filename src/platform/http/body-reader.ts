@@ -171,7 +171,8 @@ export class BodyReader {
    * tell; `request_timeout`; `unavailable` while other bodies hold all memory; `malformed_json` when it breaks off.
    */
   async read(request: Request, response: Response, rules: BodyRules): Promise<Buffer> {
-    const encoding = encodingOf(request, rules);
+    const encoding =
+      request.headers['content-encoding'] === undefined ? undefined : encodingOf(request, rules);
     if (Number(request.headers['content-length'] ?? 0) > rules.maxBytes) throw tooLarge(rules);
     wantBody(request);
     const sent = await this.receive(request, response, rules);
@@ -304,20 +305,21 @@ function decode(body: Uint8Array): string {
 
 function parse(text: string, { maxValues }: BodyRules): JsonObject {
   const excess = jsonExcess(text, { depth: JSON_DEPTH, values: maxValues });
-  if (excess === 'depth') {
+  if (excess === 'depth')
     throw new ProblemError('malformed_json', `The body is nested deeper than ${JSON_DEPTH} levels.`);
-  }
-  if (excess === 'values') {
+  if (excess === 'values')
     throw new ProblemError('too_large', `The body holds more than ${maxValues} values.`);
-  }
-  let value: unknown;
+  const value = parseJson(text);
+  if (!isObject(value)) throw new ProblemError('malformed_json', 'The body must be a JSON object.');
+  return value;
+}
+
+function parseJson(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new ProblemError('malformed_json', `The body is not valid JSON${position(error)}.`);
   }
-  if (!isObject(value)) throw new ProblemError('malformed_json', 'The body must be a JSON object.');
-  return value;
 }
 
 /** Where the parser stopped; the rest of its message quotes the body, which may hold a password. */
@@ -332,12 +334,16 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Is called when an answer begins. If the body has not arrived by then, it is not wanted any more: the connection closes
- * with the answer instead of reading on for as long as the client likes to send.
+ * Closes the connection with an answer that begins before the whole body has arrived. The service would otherwise read on
+ * for as long as the client sends.
  */
 export function closeIfUnread(response: ServerResponse): void {
-  const { req: request, socket } = response;
-  if (request.complete || !hasBody(request)) return;
+  const { req: request } = response;
+  if (!request.complete && hasBody(request)) stopReading(request, response);
+}
+
+function stopReading(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = response;
   response.setHeader('Connection', 'close');
   if (!socket) return;
   socket.destroySoon = () => {

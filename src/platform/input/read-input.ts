@@ -91,7 +91,7 @@ interface Field {
  * no more than `MAX_ERRORS` errors are collected, though always those of all fields.
  */
 export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): Checked<T> {
-  const fields = compiled(type);
+  const fields = compiledFields.get(type) ?? compile(type);
   const sent: JsonObject = {};
   const errors: FieldError[] = [];
   for (const [name, field] of fields) {
@@ -131,9 +131,7 @@ const compiledFields = new WeakMap<object, ReadonlyMap<string, Field>>();
  * The rules of an input class by field, read from class-validator once: its own `validateSync` gathers them anew for each
  * value, which takes four times as long as the rules themselves, and an import reads a hundred thousand values.
  */
-function compiled(type: InputClass<object>): ReadonlyMap<string, Field> {
-  const known = compiledFields.get(type);
-  if (known) return known;
+function compile(type: InputClass<object>): ReadonlyMap<string, Field> {
   const checks = checksOf(type);
   const limits = limitsOf(type);
   const sample = new type();

@@ -48,25 +48,32 @@ export function applyConfiguredRules<T extends UserInput>(
   const errors: FieldError[] = [];
   const canonical: T = Object.assign({}, input);
   const isGood = (field: string): boolean => !broken.some((error) => error.field === field);
-  if (input.email && isGood('email') && settings.emailRequiresTld && !hasTopLevelDomain(input.email)) {
-    errors.push({
-      field: 'email',
-      code: 'invalid_format',
-      message: 'must be an e-mail address with a top-level domain',
-    });
-  }
+  if (input.email && settings.emailRequiresTld && !hasTopLevelDomain(input.email) && isGood('email'))
+    errors.push(NO_TOP_LEVEL_DOMAIN);
   if (input.roles && isGood('roles')) {
-    const unknown = input.roles.filter((role) => settings.roles.find(role) === undefined);
-    if (unknown.length > 0) {
-      const message = `must hold roles of this service only, not ${unknown.join(', ').slice(0, 200)}`;
-      errors.push({ field: 'roles', code: 'unknown_role', message });
-    } else {
-      canonical.roles = settings.roles.sort(input.roles.map((role) => settings.roles.find(role) ?? role));
-    }
+    const unknown = unknownRole(input.roles, settings.roles);
+    if (unknown) errors.push(unknown);
+    else canonical.roles = canonicalRoles(input.roles, settings.roles);
   }
   if (input.user_avatar === settings.defaultAvatar) canonical.user_avatar = null;
   return { input: canonical, errors };
 }
+
+const NO_TOP_LEVEL_DOMAIN: FieldError = {
+  field: 'email',
+  code: 'invalid_format',
+  message: 'must be an e-mail address with a top-level domain',
+};
+
+function unknownRole(sent: readonly string[], roles: RoleCatalogue): FieldError | undefined {
+  const unknown = sent.filter((role) => roles.find(role) === undefined);
+  if (unknown.length === 0) return undefined;
+  const message = `must hold roles of this service only, not ${unknown.join(', ').slice(0, 200)}`;
+  return { field: 'roles', code: 'unknown_role', message };
+}
+
+const canonicalRoles = (sent: readonly string[], roles: RoleCatalogue) =>
+  roles.sort(sent.map((role) => roles.find(role) ?? role));
 
 /** What null changes a field to. */
 const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY };
@@ -119,19 +126,29 @@ function keptLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
 export function wholeErrors(user: User): FieldError[] {
   const errors: FieldError[] = [];
   const roles = rolesOf(user);
-  const external = roles.includes(EXTERNAL_USER);
-  if (external && (roles.includes(ORGANISATIONAL_USER) || roles.includes(WEBMASTER))) {
-    const message = `may not hold ${EXTERNAL_USER} together with ${ORGANISATIONAL_USER} or ${WEBMASTER}`;
-    errors.push({ field: 'roles', code: 'exclusive_roles', message });
-  }
-  if (Object.keys(user.authname).length > MOST.methods) {
-    errors.push({ field: 'authname', code: 'too_long', message: `may hold at most ${MOST.methods} methods` });
-  }
-  if (user.manager_uuid === user.uuid) {
-    errors.push({ field: 'manager_uuid', code: 'self_reference', message: 'may not be the user itself' });
-  }
+  const isExternal = roles.includes(EXTERNAL_USER);
+  if (isExternal && (roles.includes(ORGANISATIONAL_USER) || roles.includes(WEBMASTER)))
+    errors.push(EXCLUSIVE_ROLES);
+  if (Object.keys(user.authname).length > MOST.methods) errors.push(TOO_MANY_METHODS);
+  if (user.manager_uuid === user.uuid) errors.push(OWN_MANAGER);
   return errors;
 }
+
+const EXCLUSIVE_ROLES: FieldError = {
+  field: 'roles',
+  code: 'exclusive_roles',
+  message: `may not hold ${EXTERNAL_USER} together with ${ORGANISATIONAL_USER} or ${WEBMASTER}`,
+};
+const TOO_MANY_METHODS: FieldError = {
+  field: 'authname',
+  code: 'too_long',
+  message: `may hold at most ${MOST.methods} methods`,
+};
+const OWN_MANAGER: FieldError = {
+  field: 'manager_uuid',
+  code: 'self_reference',
+  message: 'may not be the user itself',
+};
 
 /** A Webmaster by its own roles or by a group. */
 export function isWebmasterUser(user: Pick<User, 'roles' | 'group_roles'>): boolean {

@@ -28,6 +28,10 @@ interface Written {
   outcome: Extract<Outcome, { user: User }>;
 }
 
+/** Deleted user → the groups that it has left. */
+type LeftGroups = ReadonlyMap<string, readonly string[]>;
+const NO_GROUPS: LeftGroups = new Map();
+
 /** The second half of the writer: rows, look-up tables, counts, sessions and audit of the good changes. */
 @Injectable()
 export class UserStore {
@@ -46,23 +50,9 @@ export class UserStore {
     outcomes: readonly Outcome[],
     caller: Caller,
   ): Promise<void> {
-    const written = outcomes.flatMap((outcome, index): Written[] => {
-      if (outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
-      const { before, prepared, constraint } = changes[index] ?? {};
-      const { user } = outcome;
-      return [
-        {
-          before,
-          prepared,
-          constraint,
-          user,
-          after: outcome.outcome === 'deleted' ? undefined : user,
-          outcome,
-        },
-      ];
-    });
+    const written = outcomes.flatMap((outcome, index) => toWritten(outcome, changes[index]));
     if (written.length === 0) return;
-    const left = await this.remove(tx, written);
+    const left = written.some(isMoved) ? await this.moveRows(tx, written) : NO_GROUPS;
     await this.repository.saveUsers(
       tx,
       written.flatMap(({ prepared, user: { created, updated } }) =>
@@ -70,30 +60,30 @@ export class UserStore {
       ),
       written.filter(({ prepared, after }) => !prepared && after),
     );
-    await this.saveLookups(tx, written);
-    await this.endSessions(tx, written, caller);
+    const lookedUp = written.filter(touchesLookups);
+    if (lookedUp.length > 0) await this.saveLookups(tx, lookedUp);
+    const signedOut = written.filter(endsAnySession);
+    if (signedOut.length > 0) await this.endSessions(tx, signedOut, caller);
     await this.audit.record(
       tx,
       caller,
       written.map((each) => toAuditEvent(each, left)),
     );
-    await this.counts.add(tx, countDeltas(written));
+    const deltas = countDeltas(written);
+    if (deltas.size > 0) await this.counts.add(tx, deltas);
   }
 
   /**
-   * Moves the rows of users to those of the deleted ones, or away from there. Before rows are made: a report that loses its
-   * manager does so here, too. @returns deleted user → the groups that it has left.
+   * Moves the rows of deleted users to `deleted_users`, and deletes the rows there of restored users. Runs before rows are
+   * created, because reports lose their manager here too. @returns deleted user → the groups that it has left.
    */
-  private async remove(
-    tx: Sql,
-    written: readonly Written[],
-  ): Promise<ReadonlyMap<string, readonly string[]>> {
+  private async moveRows(tx: Sql, written: readonly Written[]): Promise<LeftGroups> {
     const named = (wanted: Outcome['outcome']): User[] =>
       written.flatMap(({ outcome, user }) => (outcome.outcome === wanted ? user : []));
     const back = named('restored').map(({ uuid }) => uuid);
     if (back.length > 0) await this.deleted.forget(tx, back);
     const gone = named('deleted');
-    if (gone.length === 0) return new Map();
+    if (gone.length === 0) return NO_GROUPS;
     const time = now();
     await this.deleted.take(tx, gone, time);
     return this.deleted.leaveGroups(
@@ -126,17 +116,49 @@ export class UserStore {
   }
 
   private async endSessions(tx: Sql, written: readonly Written[], caller: Caller): Promise<void> {
-    const changed = written.filter(({ before }) => before !== undefined);
-    const all = changed.filter(({ before, after }) => before && (!after || endsSessions(before, after)));
-    const others = changed.filter(
-      (item) => item.before?.password_hash !== item.user.password_hash && !all.includes(item),
-    );
+    const [all, others] = [written.filter(endsAllSessions), written.filter((each) => !endsAllSessions(each))];
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
     const uuids = (list: readonly Written[]): string[] => list.map(({ user }) => user.uuid);
     if (all.length > 0) await this.sessions.endOfUsers(tx, uuids(all));
     if (others.length > 0) await this.sessions.endOfUsers(tx, uuids(others), own);
   }
 }
+
+/** Pairs a change with its outcome. Refused changes and unchanged users are not written. */
+function toWritten(outcome: Outcome, change: ValidatedSetChange | undefined): Written[] {
+  if (outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
+  const { user } = outcome;
+  const after = outcome.outcome === 'deleted' ? undefined : user;
+  return [
+    {
+      before: change?.before,
+      prepared: change?.prepared,
+      constraint: change?.constraint,
+      user,
+      after,
+      outcome,
+    },
+  ];
+}
+
+const isMoved = ({ outcome: { outcome } }: Written): boolean =>
+  outcome === 'deleted' || outcome === 'restored';
+
+/** Whether a change may move look-up rows. A field that no patch touches keeps its value by reference. */
+function touchesLookups({ before, after, constraint }: Written): boolean {
+  if (!before || !after || constraint) return true;
+  const isSame = (['roles', 'group_roles', 'attributes'] as const).every(
+    (field) => before[field] === after[field],
+  );
+  return !isSame || !hasSameWords(before, after);
+}
+
+const endsAllSessions = ({ before, after }: Written): boolean =>
+  before !== undefined && (!after || endsSessions(before, after));
+
+const endsAnySession = (written: Written): boolean =>
+  (written.before !== undefined && written.before.password_hash !== written.user.password_hash) ||
+  endsAllSessions(written);
 
 /** Rows for the roles of a user that are not among `others`. */
 const roleRows = (user: User, others: readonly string[] = []): UserRoleEntity[] =>
@@ -180,32 +202,38 @@ function valueMoves(written: readonly Written[]) {
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
+/** Returns what the changes add to the totals, without totals that stay. */
 function countDeltas(written: readonly Written[]): Map<Counted, number> {
   const deltas = new Map<Counted, number>();
-  const add = (name: Counted, delta: number) => deltas.set(name, (deltas.get(name) ?? 0) + delta);
+  const add = (user: User | undefined, delta: number): void => {
+    for (const name of countedAs(user)) deltas.set(name, (deltas.get(name) ?? 0) + delta);
+  };
   for (const { before, after } of written) {
-    if (before) add(before.status, -1);
-    if (after) add(after.status, 1);
-    const is = after !== undefined && isActiveWebmaster(after);
-    add('webmasters', Number(is) - Number(before !== undefined && isActiveWebmaster(before)));
+    add(before, -1);
+    add(after, 1);
   }
-  return deltas;
+  return new Map([...deltas].filter(([, delta]) => delta !== 0));
 }
 
-/** Groups that the audit row of a deleted user names: those beyond are found by the versions of the groups alone. */
+function countedAs(user: User | undefined): Counted[] {
+  if (!user) return [];
+  return isActiveWebmaster(user) ? [user.status, 'webmasters'] : [user.status];
+}
+
+/** Groups that the audit row of a deleted user names. Further groups are found by the versions of the groups alone. */
 const MOST_GROUPS = 1000;
 
-/** @param left deleted user → the groups that it has left. */
-function toAuditEvent({ before, user, outcome }: Written, left: ReadonlyMap<string, readonly string[]>) {
-  const groups = left.get(user.uuid)?.slice(0, MOST_GROUPS);
-  const changes = groups
-    ? Changes.of([...outcome.changes.list, { field: 'groups', old: groups, new: null }])
-    : outcome.changes;
+function toAuditEvent({ before, user, outcome }: Written, left: LeftGroups) {
+  const groups = left.get(user.uuid);
   return {
     action: auditAction(outcome.outcome, before, user),
     target: { kind: 'user' as const, id: user.uuid },
-    changes,
+    changes: groups ? withGroups(outcome.changes, groups) : outcome.changes,
   };
+}
+
+function withGroups({ list }: Changes, groups: readonly string[]): Changes {
+  return Changes.of([...list, { field: 'groups', old: groups.slice(0, MOST_GROUPS), new: null }]);
 }
 
 function auditAction(outcome: Outcome['outcome'], before: User | undefined, after: User): AuditAction {

@@ -59,9 +59,11 @@ export class UserWriter {
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();
     const validated = await this.validate(tx, changes, caller, time);
-    const all = await this.withReports(tx, validated);
+    const gone = new Set(validated.flatMap((each) => (isGood(each, 'delete') ? each.after.uuid : [])));
+    const all = gone.size > 0 ? await this.withReports(tx, validated, gone) : validated;
     const outcomes = all.map((change) => toOutcome(change, time));
-    await this.fuse.count(tx, caller, deactivated(all, outcomes), () => this.counts.active(tx));
+    const blocked = deactivated(all, outcomes);
+    if (blocked.length > 0) await this.fuse.count(tx, caller, blocked, () => this.counts.active(tx));
     await this.store.save(tx, all, outcomes, caller);
     return outcomes.slice(0, changes.length);
   }
@@ -83,9 +85,8 @@ export class UserWriter {
   private async withReports(
     tx: Sql,
     validated: readonly ValidatedSetChange[],
+    gone: ReadonlySet<string>,
   ): Promise<readonly ValidatedSetChange[]> {
-    const gone = new Set(validated.flatMap((each) => (isGood(each, 'delete') ? each.after.uuid : [])));
-    if (gone.size === 0) return validated;
     const reports = await this.deleted.lockReports(tx, [...gone]);
     const changing = new Set(
       validated.flatMap((each) => (each.failures.length === 0 ? each.after.uuid : [])),
@@ -135,24 +136,27 @@ export class UserWriter {
     );
   }
 
-  /** The users that changes are about, locked: new ones are nobody yet, and restored ones are among the deleted. */
+  /** Returns the users that changes are about, locked. New users are not there yet, restored users are read among the deleted. */
   private async current(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
-    const of = (...kinds: UserChange['kind'][]): string[] =>
-      changes.filter(({ kind }) => kinds.includes(kind)).map(({ uuid }) => uuid);
-    const locked = changes.flatMap(({ locked: user }): [string, User][] => (user ? [[user.uuid, user]] : []));
-    const known = new Map(locked);
-    const read = await this.repository.lock(
-      tx,
-      of('update', 'delete').filter((uuid) => !known.has(uuid)),
-    );
-    const users = new Map([...locked, ...read]);
-    const restored = of('restore');
-    if (restored.length === 0) return users;
-    const deleted = await this.deleted.lock(tx, restored);
+    const users = new Map<string, User>();
+    const unread: string[] = [];
+    const restored: string[] = [];
+    for (const { kind, uuid, locked } of changes) {
+      if (locked) users.set(uuid, locked);
+      else if (kind === 'restore') restored.push(uuid);
+      else if (kind !== 'create') unread.push(uuid);
+    }
+    if (unread.length > 0) addAll(users, await this.repository.lock(tx, unread));
+    if (restored.length > 0) addAll(users, await this.lockDeleted(tx, restored));
+    return users;
+  }
+
+  /** Locks deleted users. @returns them in the state in which they return. */
+  private async lockDeleted(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
+    const deleted = await this.deleted.lock(tx, uuids);
     const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
     const alive = await this.repository.lock(tx, [...new Set(managers)]);
-    const returning = [...deleted].map(([uuid, user]) => [uuid, returningUser(user, alive)] as const);
-    return new Map([...users, ...returning]);
+    return new Map([...deleted].map(([uuid, user]) => [uuid, returningUser(user, alive)]));
   }
 
   /** Validates the set rules. Most changes of one user have no constraint and never come here. */
@@ -232,7 +236,11 @@ function returningUser(user: User, managers: ReadonlyMap<string, User>): User {
   };
 }
 
-/** What a change makes of its user, with the failures that no other change has a part in. */
+function addAll<K, V>(map: Map<K, V>, others: ReadonlyMap<K, V>): void {
+  for (const [key, value] of others) map.set(key, value);
+}
+
+/** Applies a change to its user, with the failures that depend on no other change. */
 function stateOf(
   change: UserChange,
   before: User | undefined,
@@ -240,12 +248,7 @@ function stateOf(
   time: string,
 ): ValidatedSetChange {
   const { kind, uuid, patch } = change;
-  if (kind === 'create') {
-    const prepared = change.prepared ?? prepareUser(uuid, patch);
-    const refused = privilegeFailure(caller.actor, undefined, prepared.user);
-    const failures = refused ? [refused] : wholeErrors(prepared.user);
-    return { kind, before, after: createdAt(prepared.user, time), prepared, failures };
-  }
+  if (kind === 'create') return created(change, caller, time);
   const after = patched(before ?? newUser(uuid, time), patch);
   if (kind === 'restore') return restored(before, after, caller, time);
   if (!before) return { kind, before, after, failures: [notFound(uuid)] };
@@ -253,6 +256,13 @@ function stateOf(
   if (blocksSelf(caller, before, after)) return { kind, before, after, failures: [SELF_BLOCK] };
   const refused = privilegeFailure(caller.actor, before, after, change.byProvider);
   return { kind, before, after, failures: refused ? [refused] : wholeErrors(after) };
+}
+
+function created(change: UserChange, { actor }: Caller, time: string): ValidatedSetChange {
+  const prepared = change.prepared ?? prepareUser(change.uuid, change.patch);
+  const refused = privilegeFailure(actor, undefined, prepared.user);
+  const failures = refused ? [refused] : wholeErrors(prepared.user);
+  return { kind: 'create', before: undefined, after: createdAt(prepared.user, time), prepared, failures };
 }
 
 function deletionFailures(before: User, { actor }: Caller): Failure[] {

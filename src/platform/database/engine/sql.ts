@@ -148,10 +148,12 @@ interface Table {
 
 const tables = new Map<Entity, Table>();
 
-/** Asked of TypeORM once: it looks through the columns of all entities. */
+/** Returns the table of an entity. TypeORM searches the columns of all entities, so its answer is kept. */
 export function tableOf(entity: Entity): Table {
-  const known = tables.get(entity);
-  if (known) return known;
+  return tables.get(entity) ?? readTable(entity);
+}
+
+function readTable(entity: Entity): Table {
   const storage = getMetadataArgsStorage();
   const name = storage.tables.find(({ target }) => target === entity)?.name;
   if (name === undefined) throw new Error(`${entity.name} is not an entity`);

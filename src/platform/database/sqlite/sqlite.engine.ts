@@ -162,7 +162,10 @@ export class SqliteEngine implements Engine {
    * done in another process where there is one, in the write lock, for which the writers of this service wait.
    */
   private checkLog(): void {
-    if (this.isWritingBack || this.logPages() < this.due) return;
+    if (!this.isWritingBack && this.logPages() >= this.due) this.startWriteBack();
+  }
+
+  private startWriteBack(): void {
     this.isWritingBack = true;
     this.writeBack()
       .catch(() => undefined) // the next commit finds the log due again
