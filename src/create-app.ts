@@ -3,7 +3,13 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
-import { compressResponse } from './platform/http/compression.js';
+import {
+  closePromptly,
+  compressResponse,
+  limitConnections,
+  securityHeaders,
+  tlsOptions,
+} from './platform/http/server.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { boundForwarded } from './platform/http/request-headers.js';
 import { LeanAdapter, literalsFirst } from './platform/http/lean.adapter.js';
@@ -11,7 +17,6 @@ import { Log } from './platform/telemetry/log.js';
 import { Metrics } from './platform/telemetry/metrics.js';
 import { observe } from './platform/telemetry/observe.js';
 import { BodyBudget } from './platform/http/body-reader.js';
-import { closePromptly, limitConnections, securityHeaders, tlsOptions } from './platform/http/server.js';
 import type { LanePrograms } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import { Sealer } from './audit/sealer.service.js';

@@ -1,5 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
+import { DatabaseFault } from '../platform/database/engine/database-fault.js';
+import { type Sql, insertRows } from '../platform/database/engine/sql.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { Caller } from '../access/actor.js';
 import { Changes, type FieldChange } from '../platform/common/changes.js';
 import { ProblemError } from '../platform/common/errors.js';
@@ -8,27 +11,65 @@ import { truncated } from '../platform/common/text.js';
 import type { DbTime } from '../platform/common/time.js';
 import { timeOf, uuidsInOrder } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
-import type { Sql } from '../platform/database/engine/sql.js';
 import { networkOf } from '../platform/http/request-headers.js';
+import { AuditEventEntity, type AuditRunEntity } from './audit.entity.js';
 import {
   type ACTOR_KINDS,
   type AuditAction,
   type AuditChange,
   type AuditRecord,
   GIVEN_REASON,
-  idOfMinute,
   NO_TARGET,
   type People,
   type TARGET_KINDS,
+  idOfMinute,
 } from './audit-event.js';
-import type { AuditEventEntity, AuditRunEntity } from './audit.entity.js';
 import type { AuditFilter } from './audit.query.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames, type NameOf } from './audit-names.service.js';
-import { AuditRepository } from './audit.repository.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
 import { Sealer } from './sealer.service.js';
+
+/** Hand-written SQL: appends are part of bulk writes (ADR 0013). */
+@Injectable()
+export class AuditRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** @param tx the transaction of what is recorded; without one the rows are written by themselves. */
+  async append(events: readonly AuditEventEntity[], tx: Sql = this.database): Promise<void> {
+    await insertRows(tx, AuditEventEntity, events);
+  }
+
+  /** Appends a row of which there is one of this id at most. */
+  async appendOnce(event: AuditEventEntity): Promise<void> {
+    try {
+      await insertRows(this.database, AuditEventEntity, [event]);
+    } catch (error) {
+      if (!(error instanceof DatabaseFault && error.fault === 'duplicate')) throw error;
+    }
+  }
+
+  /** Whether there is an event of this action about the target, from this address. The events of a target are few. */
+  async has(target: string, action: AuditAction, ip: string): Promise<boolean> {
+    const found = await this.database.first(
+      'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1',
+      [target, action, ip],
+    );
+    return found !== undefined;
+  }
+
+  /** Deletes the oldest rows, of ids less than `until`. @returns how many, at most `limit`. */
+  async deleteBefore(until: string, limit: number): Promise<number> {
+    // Up to a known id: for a list of them, or a subquery, MariaDB scans the whole table.
+    const [oldest] = await this.database.query<{ last: string | null }>(
+      'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
+      [until, limit],
+    );
+    if (!oldest?.last) return 0;
+    return this.database.execute('DELETE FROM audit_events WHERE id <= ?', [oldest.last]);
+  }
+}
 
 export interface AuditEvent {
   action: AuditAction;

@@ -8,11 +8,10 @@ import { HttpModule } from '../platform/http/http.module.js';
 import { InputGuard } from '../platform/http/input.guard.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
-import { AccessGuard, RateLimit } from './access.guard.js';
+import { AccessGuard, PermissionGuard, RateLimit, SameSite } from './access.guard.js';
 import { ApiKeyStrategy, BearerStrategy, SessionStrategy } from './credentials.strategy.js';
 import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
-import { PermissionGuard, SameSite } from './permission.guard.js';
 
 /** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
  * and whether it has been answered before. */

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { varies } from '../platform/http/compression.js';
+import { varies } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { consoleFile } from './console-files.js';
 

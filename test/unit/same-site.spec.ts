@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SameSite } from '../../src/auth/permission.guard.js';
+import { SameSite } from '../../src/auth/access.guard.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 
 /** Whether a change with a cookie from a page of this origin is taken. */

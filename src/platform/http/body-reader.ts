@@ -256,15 +256,17 @@ class Gathered {
     if (this.length === 0) {
       this.take(length);
       this.buffer = piece; // most bodies are one piece
-    } else {
-      if (length > this.buffer.length) this.grow(Math.max(length, 2 * this.buffer.length));
-      piece.copy(this.buffer, this.length);
-    }
+    } else this.append(piece, length);
     this.length = length;
   }
 
   bytes(): Buffer {
     return this.buffer.subarray(0, this.length);
+  }
+
+  private append(piece: Buffer, length: number): void {
+    if (length > this.buffer.length) this.grow(Math.max(length, 2 * this.buffer.length));
+    piece.copy(this.buffer, this.length);
   }
 
   private grow(size: number): void {

@@ -12,8 +12,7 @@ import { ProblemError } from '../common/errors.js';
 import { pathOf } from '../telemetry/observe.js';
 import { isObject } from '../common/json.js';
 import { LOCAL_USER, localAddress, normalAddress } from './request-headers.js';
-import { type Preparation, boundedServer } from './server.js';
-import { MIN_BYTES, varies } from './compression.js';
+import { MIN_BYTES, type Preparation, boundedServer, varies } from './server.js';
 import { closeIfUnread } from './body-reader.js';
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];

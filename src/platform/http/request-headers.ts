@@ -15,7 +15,10 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+)):\d{1,5}$/;
  * came as IPv6 is that IPv4 address. @returns undefined for what is no address.
  */
 export function normalAddress(text: string): string | undefined {
-  if (isIPv4(text)) return text;
+  return isIPv4(text) ? text : normalize(text);
+}
+
+function normalize(text: string): string | undefined {
   const [, inBrackets, beforePort] = WITH_PORT.exec(text) ?? [];
   const [address = ''] = (inBrackets ?? beforePort ?? text).split('%', 1); // a zone means something on one host only
   if (isIPv4(address)) return inBrackets === undefined ? address : undefined;
@@ -73,10 +76,13 @@ const BRACKETED = /^\[(?:([\d:.a-f]+)|v[\da-f]+\.[\w.~!$&'()*+;=:-]+)\](?::\d{0,
 export function hostFault({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>) {
   const { host } = headers;
   if (host === undefined) return httpVersion === '1.1' ? 'The Host header is missing.' : undefined;
-  if (host === '' || NAMED.test(host)) return undefined;
-  const [isBracketed, address] = BRACKETED.exec(host) ?? [];
-  if (isBracketed !== undefined && (address === undefined || isIPv6(address))) return undefined;
+  if (host === '' || NAMED.test(host) || isBracketed(host)) return undefined;
   return 'The Host header must be sent once, with a host and perhaps a port.';
+}
+
+function isBracketed(host: string): boolean {
+  const [matched, address] = BRACKETED.exec(host) ?? [];
+  return matched !== undefined && (address === undefined || isIPv6(address));
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);

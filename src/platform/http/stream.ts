@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { varies } from './compression.js';
+import { varies } from './server.js';
 
 /**
  * Sends text as it is made, no faster than the client takes it. The first piece is awaited before the first byte, so

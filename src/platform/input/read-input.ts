@@ -99,7 +99,7 @@ export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject
     const broken = brokenCheck(field, value);
     if (broken) errors.push({ field: name, code: broken.code, message: broken.message(value) });
   }
-  const unknown = unknownKeys(raw, fields, MAX_ERRORS - errors.length);
+  const unknown = unknownKeys(raw, fields, Math.max(0, MAX_ERRORS - errors.length));
   return { raw, value: Object.assign(new type(), sent), errors: [...unknown, ...errors] };
 }
 
@@ -109,14 +109,15 @@ function formed({ form, size }: Field, raw: unknown): unknown {
 }
 
 function unknownKeys(raw: JsonObject, fields: ReadonlyMap<string, Field>, most: number): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const name of Object.keys(raw)) {
-    if (errors.length >= most) break;
-    if (fields.has(name)) continue;
-    errors.push({ field: name.slice(0, 100), code: 'unknown_field', message: 'is not a field' });
-  }
-  return errors;
+  const unknown = Object.keys(raw).filter((name) => !fields.has(name));
+  return unknown.slice(0, most).map((name) => toUnknownField(name));
 }
+
+const toUnknownField = (name: string): FieldError => ({
+  field: name.slice(0, 100),
+  code: 'unknown_field',
+  message: 'is not a field',
+});
 
 function brokenCheck({ checks, required, notEmpty }: Field, value: unknown): Check | undefined {
   if (value === undefined) return required;

@@ -67,26 +67,28 @@ export class LogOutput {
       this.waitingBytes -= bytes.length;
       const rest = this.send(bytes);
       if (rest === 'dropped') return false;
-      if (rest.length === 0) continue;
-      this.waiting.unshift(rest);
-      this.waitingBytes += rest.length;
-      this.timer ??= setTimeout(() => {
-        this.timer = undefined;
-        this.flush();
-      }, RETRY_MILLIS).unref();
-      return false;
+      if (rest.length > 0) {
+        this.retrySoon(rest);
+        return false;
+      }
     }
     return true;
+  }
+
+  private retrySoon(rest: Buffer): void {
+    this.waiting.unshift(rest);
+    this.waitingBytes += rest.length;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.flush();
+    }, RETRY_MILLIS).unref();
   }
 
   /** @returns what is left to write, empty when all of it is written. */
   private send(bytes: Buffer): Buffer | 'dropped' {
     let rest = bytes;
     try {
-      if (this.torn) {
-        writeSync(this.target(), '\n'); // what follows is a line of its own
-        this.torn = this.isWithin = false;
-      }
+      if (this.torn) this.endTornLine();
       while (rest.length > 0) {
         const written = writeSync(this.target(), rest);
         if (written > 0) this.isWithin = rest[written - 1] !== LINE_END;
@@ -99,6 +101,11 @@ export class LogOutput {
       this.drop(rest);
       return 'dropped';
     }
+  }
+
+  private endTornLine(): void {
+    writeSync(this.target(), '\n');
+    this.torn = this.isWithin = false;
   }
 
   private drop(bytes: Buffer): void {

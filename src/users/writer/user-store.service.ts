@@ -7,8 +7,7 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
-import { type ValidatedSetChange, type Outcome, type PreparedUser, createdAt } from './change-set.js';
-import type { SetConstraint } from '../set-rules/constraint.js';
+import { type ValidatedSetChange, type Outcome, createdAt } from './change-set.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { type User, hasSameWords, rolesOf, valueRows, wordRows } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
@@ -17,10 +16,7 @@ import { type Counted, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /** A change that is written: the state that goes into the row, and how it came about. */
-interface Written {
-  before: User | undefined;
-  prepared: PreparedUser | undefined;
-  constraint: SetConstraint | undefined;
+interface Written extends Pick<ValidatedSetChange, 'before' | 'prepared' | 'constraint'> {
   /** Of a deleted user: as it was. */
   user: User;
   /** undefined for a deleted user. */
@@ -126,19 +122,9 @@ export class UserStore {
 
 /** Pairs a change with its outcome. Refused changes and unchanged users are not written. */
 function toWritten(outcome: Outcome, change: ValidatedSetChange | undefined): Written[] {
-  if (outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
+  if (!change || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
   const { user } = outcome;
-  const after = outcome.outcome === 'deleted' ? undefined : user;
-  return [
-    {
-      before: change?.before,
-      prepared: change?.prepared,
-      constraint: change?.constraint,
-      user,
-      after,
-      outcome,
-    },
-  ];
+  return [{ ...change, user, after: outcome.outcome === 'deleted' ? undefined : user, outcome }];
 }
 
 const isMoved = ({ outcome: { outcome } }: Written): boolean =>

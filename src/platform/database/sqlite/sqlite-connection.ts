@@ -83,11 +83,15 @@ export function withResultCode<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const { errcode } = isObject(error) ? error : {};
-    if (typeof errcode !== 'number') throw error;
-    const code = RESULT_CODES[errcode] ?? RESULT_CODES[errcode & 0xff] ?? `SQLITE_${errcode}`;
-    throw Object.assign(error as Error, { code });
+    throw addResultCode(error);
   }
+}
+
+function addResultCode(error: unknown): unknown {
+  const { errcode } = isObject(error) ? error : {};
+  if (typeof errcode !== 'number') return error;
+  const code = RESULT_CODES[errcode] ?? RESULT_CODES[errcode & 0xff] ?? `SQLITE_${errcode}`;
+  return Object.assign(error as Error, { code });
 }
 
 /** Loads the driver, which only an embedded database needs. Node.js 22 would print that its interface may still change. */
@@ -142,7 +146,7 @@ export class SqliteConnection {
   }
 
   exec(sql: string): void {
-    faulting(() => {
+    convertErrors(() => {
       this.connection.exec(sql);
     });
   }
@@ -155,7 +159,7 @@ export class SqliteConnection {
 
   first(sql: string, params: Params): object | undefined {
     assertBindable(params);
-    return faulting(() => {
+    return convertErrors(() => {
       const { statement, names } = this.prepare(sql);
       const row = statement.get(...params);
       return row === undefined ? undefined : toRow(names, row);
@@ -164,7 +168,7 @@ export class SqliteConnection {
 
   raw(sql: string, params: Params): RawRows {
     assertBindable(params);
-    return faulting(() => {
+    return convertErrors(() => {
       const { statement, names } = this.prepare(sql);
       return { names, rows: statement.all(...params) };
     });
@@ -177,12 +181,12 @@ export class SqliteConnection {
 
   run(sql: string, params: Params): number {
     assertBindable(params);
-    return faulting(() => Number(this.prepare(sql).statement.run(...params).changes));
+    return convertErrors(() => Number(this.prepare(sql).statement.run(...params).changes));
   }
 
   /** Row by row with one prepared statement: twice as fast here as a multi-row statement, which is parsed each time. */
   insert({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
-    faulting(() => {
+    convertErrors(() => {
       const { statement } = this.prepare(`${head}(${placeholders(columns)})${tail}`);
       for (const row of rows) {
         assertBindable(row);
@@ -196,8 +200,10 @@ export class SqliteConnection {
   }
 
   private prepare(sql: string): Prepared {
-    const known = this.prepared.get(sql);
-    if (known) return known;
+    return this.prepared.get(sql) ?? this.prepareNew(sql);
+  }
+
+  private prepareNew(sql: string): Prepared {
     const statement = this.connection.prepare(withFixedPlan(sql));
     const names = statement.columns().map(({ name }) => name);
     // A row is a list of values then: half the time of an object, which the driver creates value by value.
@@ -217,12 +223,12 @@ export class SqliteConnection {
  */
 const withFixedPlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 
-/** What `work` returns. @throws DatabaseFault for those errors of the driver. */
-function faulting<T>(work: () => T): T {
+/** Returns what `work` returns. @throws what `toDatabaseError` returns for an error of the driver. */
+function convertErrors<T>(work: () => T): T {
   try {
-    return withResultCode(work);
+    return work();
   } catch (error) {
-    throw toDatabaseError(error);
+    throw toDatabaseError(addResultCode(error));
   }
 }
 

@@ -117,44 +117,18 @@ export class SqliteEngine implements Engine {
     });
   }
 
+  /** @param releaseLock releases the write lock, which the caller has taken. */
   private transaction(releaseLock: Release): OpenTransaction {
-    const { connection } = this;
-    let release = (): void => undefined;
-    this.open = new Promise((resolve) => (release = resolve));
-    const end = (last: () => void): void => {
-      try {
-        last();
-      } finally {
-        this.open = undefined;
-        release();
-        releaseLock();
-      }
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.open = promise;
+    const end = (): void => {
+      this.open = undefined;
+      resolve(undefined);
+      releaseLock();
     };
-    let ended = false;
-    return {
-      dialect: this.dialect,
-      query: async <T extends object>(sql: string, params: Params = []) =>
-        connection.query(sql, params) as T[],
-      first: async <T extends object>(sql: string, params: Params = []) =>
-        connection.first(sql, params) as T | undefined,
-      execute: async (sql, params = []) => connection.run(sql, params),
-      insert: async (statement, rows) => {
-        connection.insert(statement, rows);
-      },
-      commit: async () => {
-        ended = true;
-        end(() => {
-          this.commitOrRollback();
-        });
-        this.checkLog();
-      },
-      rollback: async () => {
-        if (ended) return;
-        end(() => {
-          this.rollbackIfOpen();
-        });
-      },
-    };
+    return new SqliteTransaction(this.connection, end, () => {
+      this.checkLog();
+    });
   }
 
   /**
@@ -189,24 +163,6 @@ export class SqliteEngine implements Engine {
     return log - checkpointed;
   }
 
-  private commitOrRollback(): void {
-    try {
-      this.connection.exec('COMMIT');
-    } catch (error) {
-      this.rollbackIfOpen();
-      throw error;
-    }
-  }
-
-  /** After some errors (a full disk) SQLite has rolled back by itself, and says so with an error that hides the first. */
-  private rollbackIfOpen(): void {
-    try {
-      this.connection.exec('ROLLBACK');
-    } catch {
-      // nothing was open
-    }
-  }
-
   /** Begins a write with the lock, which `write` releases. An error releases it too. */
   private async locked<T>(write: (release: Release) => T): Promise<T> {
     const release = await this.lock.take();
@@ -228,6 +184,64 @@ export class SqliteEngine implements Engine {
         if (!isBusy(error) || performance.now() > until) throw error;
       }
       await delay(PAUSE_MILLIS);
+    }
+  }
+}
+
+class SqliteTransaction implements OpenTransaction {
+  readonly dialect = 'sqlite';
+  private isOpen = true;
+
+  /** @param end runs once, after the transaction. @param committed runs after a commit. */
+  constructor(
+    private readonly connection: SqliteConnection,
+    private readonly end: () => void,
+    private readonly committed: () => void,
+  ) {}
+
+  async query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
+    return this.connection.query(sql, params) as T[];
+  }
+
+  async first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
+    return this.connection.first(sql, params) as T | undefined;
+  }
+
+  async execute(sql: string, params: Params = []): Promise<number> {
+    return this.connection.run(sql, params);
+  }
+
+  async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
+    this.connection.insert(statement, rows);
+  }
+
+  /** The transaction is over in any case: one that cannot be committed is rolled back. */
+  async commit(): Promise<void> {
+    this.isOpen = false;
+    try {
+      this.connection.exec('COMMIT');
+    } catch (error) {
+      this.rollbackIfOpen();
+      throw error;
+    } finally {
+      this.end();
+    }
+    this.committed();
+  }
+
+  async rollback(): Promise<void> {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.rollbackIfOpen();
+    this.end();
+  }
+
+  /** After some errors, such as a full disk, SQLite has rolled back by itself, and its error would hide the first. */
+  private rollbackIfOpen(): void {
+    try {
+      this.connection.exec('ROLLBACK');
+    } catch {
+      // nothing was open
     }
   }
 }
