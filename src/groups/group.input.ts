@@ -20,10 +20,10 @@ export class GroupRolesInput {
   @ReadOnly({ type: String, format: 'uuid' }, 'Must be that of the path.')
   uuid?: unknown;
 
-  @ReadOnly({ type: String, maxLength: 255 }, 'Must be as it is.')
+  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'Must be as it is.')
   display_name?: unknown;
 
-  @ReadOnly({ type: String, maxLength: 255 }, 'Must be as it is.')
+  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'Must be as it is.')
   external_id?: unknown;
 
   @ReadOnly({ type: 'integer' }, 'Ignored.')
