@@ -57,11 +57,7 @@ export class ApiKeysService {
     }
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toActor(found);
-    const { networks } = actor.rights;
-    if (networks !== null && !isInNetworks(ip, networks)) {
-      const address = truncated(ip, MAX_ADDRESS);
-      throw new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
-    }
+    assertNetwork(actor, ip);
     if (!isUsedRecently(found) && !this.noting.has(found.id)) await this.noteUse(found.id, ip);
     return actor;
   }
@@ -183,6 +179,12 @@ export class ApiKeysService {
       return true;
     }, caller);
   }
+}
+
+function assertNetwork({ rights: { networks } }: KeyActor, ip: string): void {
+  if (networks === null || isInNetworks(ip, networks)) return;
+  const address = truncated(ip, MAX_ADDRESS);
+  throw new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
 }
 
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>

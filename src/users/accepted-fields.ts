@@ -40,15 +40,16 @@ export class UnknownFields implements NestInterceptor {
     const http = context.switchToHttp();
     const request = http.getRequest<Request<object, unknown, JsonObject>>();
     const { actor } = request;
-    if (actor.kind === 'key' && actor.ignoresUnknownFields) {
-      const { known, ignored } = sorted(request.body);
-      if (ignored.length > 0) {
-        request.body = known;
-        http.getResponse<Response>().setHeader(IGNORED_FIELDS, headerOf(ignored));
-        this.metrics.ignoredFields(ignored.length);
-      }
-    }
+    if (actor.kind === 'key' && actor.ignoresUnknownFields) this.removeUnknown(request, http.getResponse());
     return next.handle();
+  }
+
+  private removeUnknown(request: Request<object, unknown, JsonObject>, response: Response): void {
+    const { known, ignored } = sorted(request.body);
+    if (ignored.length === 0) return;
+    request.body = known;
+    response.setHeader(IGNORED_FIELDS, headerOf(ignored));
+    this.metrics.ignoredFields(ignored.length);
   }
 }
 

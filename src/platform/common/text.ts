@@ -25,11 +25,9 @@ export function isWithin(text: string, max: number): boolean {
 
 /** The first `max` code points. */
 export function truncated(text: string, max: number): string {
-  return text.length <= max
-    ? text
-    : Array.from(text.slice(0, 2 * max))
-        .slice(0, max)
-        .join('');
+  if (text.length <= max) return text; // no text has more code points than units
+  const cut = Array.from(text.slice(0, 2 * max));
+  return cut.slice(0, max).join('');
 }
 
 /**
@@ -83,7 +81,10 @@ const INSEPARABLE: Readonly<Record<string, string>> = {
 
 /** Case and accents folded: the form in which names are sorted and words are searched. */
 export function fold(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase();
+  return ASCII.test(text) ? text.toLowerCase() : foldUnicode(text);
+}
+
+function foldUnicode(text: string): string {
   // Lower-cased first, because the capital `ẞ` becomes `ss` by way of `ß` only.
   const folded = caseFold(
     normalForm(text, 'NFKD')
@@ -152,7 +153,10 @@ const BEFORE_VIRAMA = /[\u09b0\u0cb0]\u200d(?=[\u09cd\u0ccd]\p{L})/gu;
  * an Indic script, and ZWNJ between two Arabic letters that would join.
  */
 export function invisibleIn(text: string): string | undefined {
-  if (PRINTABLE.test(text)) return undefined;
+  return PRINTABLE.test(text) ? undefined : findInvisible(text);
+}
+
+function findInvisible(text: string): string | undefined {
   const [first] = text.match(UNSEEN) ?? [];
   if (first === undefined || !JOINERS.includes(first)) return first;
   const rest = text

@@ -37,6 +37,10 @@ function sequenceOf(uuid: string): number {
 
 /** UUIDs of version 7 in ascending order. Random bytes are taken once: for each alone they cost more than the rest. */
 export function uuidsInOrder(count: number): string[] {
+  return count === 1 ? [uuidv7()] : manyInOrder(count);
+}
+
+function manyInOrder(count: number): string[] {
   const first = uuidv7();
   const msecs = millisOf(first);
   const sequence = sequenceOf(first);
