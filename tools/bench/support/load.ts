@@ -4,7 +4,7 @@ import type { Sample } from './results.js';
 import { cpuSeconds, memory } from './meter.js';
 import { percentiles } from './statistics.js';
 
-const CONNECTIONS = 16;
+const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 16);
 
 /** A server under load, and the process whose CPU counts as its own. */
 export interface Contender {
@@ -16,7 +16,7 @@ export interface Contender {
 let serial = FIRST_SERIAL + 1_000_000;
 
 /**
- * Sends requests on some connections (16), each sends the next one as soon as it has its answer.
+ * Sends requests on `BENCH_CONNECTIONS` connections (16). Each sends the next request when it has its answer.
  * @param next the number for the next request.
  * @throws Error when an answer was not 2xx, or did not arrive in ten seconds.
  */
@@ -38,7 +38,7 @@ export async function load(
     };
     const options = {
       url,
-      connections: CONNECTIONS,
+      connections,
       duration: seconds,
       requests: [{ setupRequest }],
     };
