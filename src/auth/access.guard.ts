@@ -110,15 +110,15 @@ export class AccessGuard implements CanActivate {
       return true;
     }
     const { ip = '' } = request;
+    const countAddress = () => this.rates.count('address', networkOf(ip), response);
     if (this.reflector.get(Public, context.getHandler())) {
-      // Logins are expensive. Probes and pages are not counted.
-      if (request.method === 'POST') await this.rates.count('address', networkOf(ip), response);
+      if (request.method === 'POST') await countAddress(); // logins are expensive
       return true;
     }
     try {
       await this.guardFor(context, request).canActivate(context);
     } catch (error) {
-      await this.rates.count('address', networkOf(ip), response); // invented credentials do not evade the limit
+      await countAddress(); // invented credentials do not evade the limit
       throw error;
     }
     const { actor } = request;

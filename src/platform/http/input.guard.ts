@@ -56,10 +56,7 @@ export class InputGuard implements CanActivate {
     const response = http.getResponse<Response>();
     const { body, file, query, anyQuery } = this.reflector.get(Accepts, context.getHandler()) ?? {};
     if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
-    if (file) {
-      assertFile(request, file);
-      this.budget.take(response, UPLOAD_BYTES);
-    }
+    if (file) this.admitFile(request, response, file);
     for (const name in request.params) {
       if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(request.params[name]));
     }
@@ -67,6 +64,11 @@ export class InputGuard implements CanActivate {
     else if (query || request.url.includes('?'))
       request.checkedQuery = readQuery(query ?? NoQuery, request.query);
     return true;
+  }
+
+  private admitFile(request: Request, response: Response, rules: FileRules): void {
+    assertFile(request, rules);
+    this.budget.take(response, UPLOAD_BYTES);
   }
 }
 

@@ -45,10 +45,21 @@ export function constraintOf(
   change: number,
   before: User | undefined,
   after: User,
-  {
-    managers = true,
-    identifiers,
-  }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
+  known: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
+): SetConstraint | undefined {
+  // Most changes are of other fields. A field that no patch touches keeps its value by reference.
+  if (before && SHARED.every((field) => before[field] === after[field])) return undefined;
+  return changedConstraint(change, before, after, known);
+}
+
+/** The fields of a user that matter to other users. */
+const SHARED = [...IDENTIFYING, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
+
+function changedConstraint(
+  change: number,
+  before: User | undefined,
+  after: User,
+  { managers = true, identifiers }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined },
 ): SetConstraint | undefined {
   const { released, taken } = movedIdentifiers(before, after, identifiers);
   const manager = managers ? movedManager(before, after) : undefined;
@@ -71,7 +82,7 @@ function movedIdentifiers(
   after: User,
   identifiers: readonly Identifier[] | undefined,
 ): { released: Identifier[]; taken: Identifier[] } {
-  // Most changes are of other fields, and computing identifiers costs more than this comparison.
+  // Computing identifiers costs more than this comparison.
   if (before && IDENTIFYING.every((field) => before[field] === after[field]))
     return { released: [], taken: [] };
   const old = before ? identifiersOf(before) : [];

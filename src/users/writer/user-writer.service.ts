@@ -293,8 +293,8 @@ function isStale({ ifVersions }: UserChange, before: User | undefined): boolean 
 function toOutcome({ kind, before, after, prepared, failures }: ValidatedSetChange, time: string): Outcome {
   if (failures.length > 0) return { outcome: 'error', failures };
   if (kind === 'delete') return { outcome: 'deleted', user: after, changes: Changes.of(fieldsGone(after)) };
-  if (prepared && kind === 'restore') return { outcome: 'restored', user: after, changes: prepared.changes };
-  if (prepared) return { outcome: 'created', user: after, changes: prepared.changes };
+  if (prepared)
+    return { outcome: kind === 'restore' ? 'restored' : 'created', user: after, changes: prepared.changes };
   const changes = Changes.of(differences(before, after));
   if (!before || changes.isEmpty) return { outcome: 'unchanged', user: before ?? after, changes };
   return { outcome: 'updated', user: { ...after, updated: time, version: before.version + 1 }, changes };
