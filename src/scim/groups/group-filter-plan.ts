@@ -3,8 +3,7 @@ import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, clause, joinClauses, placeholders } from '../../platform/database/engine/sql.js';
 import { exactKey, loginKey } from '../../users/model/keys.js';
 import type { AttributePath } from '../protocol/attribute.js';
-import { namedValues } from '../protocol/filter-match.js';
-import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.js';
+import { type CompareFilter, type CompareOperator, type Filter, namedValues } from '../protocol/filter.js';
 import { boundOf, isAscii, isBindable } from '../users/filter-plan.js';
 
 /** A filter as conditions that indexes answer, all of which must hold, and the rest to evaluate for each group. */

@@ -3,9 +3,8 @@ import type { GroupMembers } from '../../groups/group-members.service.js';
 import { MemberChange } from '../../groups/member-change.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { elementMatcher, namedValues } from '../protocol/filter-match.js';
-import type { Filter } from '../protocol/filter.js';
-import type { PatchStep } from '../protocol/read-patch.js';
+import { type Filter, elementMatcher, namedValues } from '../protocol/filter.js';
+import type { PatchStep } from '../protocol/patch.js';
 import { valuesOf } from './group.mapping.js';
 
 /**

@@ -21,8 +21,7 @@ import {
 } from '../../platform/database/keyset-pages.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/attribute.js';
-import { looksAt, matcher } from '../protocol/filter-match.js';
-import type { Filter } from '../protocol/filter.js';
+import { type Filter, looksAt, matcher } from '../protocol/filter.js';
 import {
   type ListParameters,
   type ListQuery,

@@ -15,10 +15,8 @@ import { Line, Roles } from '../../users/rules/fields.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
 import { Deviations, hidesOperators, rulesOf } from '../http/key-rules.js';
-import { applySteps } from '../protocol/apply-patch.js';
-import { uuidOf } from '../protocol/errors.js';
 import { type ReadResource, readResource } from '../protocol/input.js';
-import { readPatch } from '../protocol/read-patch.js';
+import { applySteps, readPatch } from '../protocol/patch.js';
 import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
 import { type SentGroup, sentGroup, toGroupResource } from './group.mapping.js';
@@ -54,7 +52,7 @@ export class ScimGroups {
 
   /** @throws ProblemError `not_found`, also for an id that is no UUID. */
   async get(id: string): Promise<Group> {
-    return this.groups.get(uuidOf('group', id));
+    return this.groups.get(this.resources.group.uuidOf(id));
   }
 
   /** @throws ProblemError `validation_failed`; as `GroupWriter.create`. */
@@ -90,7 +88,7 @@ export class ScimGroups {
     const ids = sent.members ?? (unassigned.has('members') ? [] : undefined);
     const members = ids && ((tx: Sql) => this.sparing(MemberChange.to(ids), caller, tx));
     const change = { fields, ifVersions, ...(members && { members }) };
-    return this.groups.change(uuidOf('group', id), change, caller);
+    return this.groups.change(this.resources.group.uuidOf(id), change, caller);
   }
 
   /** @throws ProblemError as `readPatch` and `applySteps`; `validation_failed`; as `GroupWriter.update`. */
@@ -114,11 +112,11 @@ export class ScimGroups {
       return this.sparing(await patch.apply(ofMembers), caller, tx);
     };
     const change = { fields, ifVersions, ...(ofMembers.length > 0 && { members }) };
-    return this.groups.change(uuidOf('group', id), change, caller);
+    return this.groups.change(this.resources.group.uuidOf(id), change, caller);
   }
 
   async delete(id: string, caller: Caller, ifVersions: Versions): Promise<undefined> {
-    await this.groups.delete(uuidOf('group', id), ifVersions, caller);
+    await this.groups.delete(this.resources.group.uuidOf(id), ifVersions, caller);
   }
 
   private read(body: unknown, { actor }: Caller): ReadResource {

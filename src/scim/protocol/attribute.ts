@@ -1,6 +1,8 @@
 import { caseFold, normalForm } from '../../platform/common/text.js';
+import { isUuid } from '../../platform/common/uuid.js';
 import { loginForm } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';
+import { notFound } from './errors.js';
 
 /** JSON as SCIM resources hold it: null, `""` and `[]` mean "no value" (RFC 7643 §2.5) and are left out. */
 export type ScimValue = string | number | boolean | readonly ScimValue[] | ScimObject;
@@ -17,19 +19,26 @@ export function member(object: ScimObject, name: string): ScimValue | undefined 
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/** Returns a copy of the object without a member. */
+export function without(object: ScimObject, name: string): ScimObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
+}
+
+/** Returns a copy of the object with a member, or without it where the value is empty. */
+export function withMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
+  const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
+  return isNothing ? without(object, name) : { ...object, [name]: value };
+}
+
 /** Returns the elements of a list. A single value is its own element. */
 export function elementsOf(value: ScimValue | undefined): readonly ScimValue[] {
   if (value === undefined) return [];
-  return isList(value) ? value : [value];
+  return typeof value !== 'object' || isScimObject(value) ? [value] : value;
 }
 
 /** Returns the elements of a list of objects. */
 export function objectsIn(value: ScimValue | undefined): readonly ScimObject[] {
   return elementsOf(value).filter(isScimObject);
-}
-
-function isList(value: ScimValue): value is readonly ScimValue[] {
-  return Array.isArray(value);
 }
 
 type AttributeType = 'string' | 'boolean' | 'dateTime' | 'binary' | 'reference' | 'complex';
@@ -129,6 +138,14 @@ export class Attribute {
     const extension = member(resource, this.schema);
     return isScimObject(extension) ? member(extension, this.name) : undefined;
   }
+
+  /** Returns a copy of a resource with the value of this (top-level) attribute, or without it where that is empty. */
+  withValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
+    if (this.schema === undefined) return withMember(resource, this.name, value);
+    const held = member(resource, this.schema);
+    const extension = withMember(isScimObject(held) ? held : {}, this.name, value);
+    return withMember(resource, this.schema, extension);
+  }
 }
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/i;
@@ -212,6 +229,12 @@ export class ResourceDescription {
       if (attribute.schema === undefined)
         this.byName.set(`${core.urn}:${attribute.name}`.toLowerCase(), attribute);
     }
+  }
+
+  /** Returns the id of a resource as a uuid. @throws ProblemError `not_found` */
+  uuidOf(id: string): string {
+    if (!isUuid(id)) throw notFound(this.name, id);
+    return id.toLowerCase();
   }
 
   /** Finds the top-level attribute of a name in any case, with or without its URN. Those of extensions need the URN. */

@@ -1,5 +1,4 @@
 import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
-import { isUuid } from '../../platform/common/uuid.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 
 /** The errors of each `scimType` (RFC 7644 §3.12, RFC 9865 §2.1). Other errors have their status alone. */
@@ -29,14 +28,8 @@ export function quoted(text: string): string {
   return `"${short.toWellFormed()}"`;
 }
 
-export const notFound = (type: 'user' | 'group', id: string): ProblemError =>
-  new ProblemError('not_found', `There is no ${type} ${quoted(id)}.`);
-
-/** Returns an id as a uuid. @throws ProblemError `not_found` */
-export function uuidOf(type: 'user' | 'group', id: string): string {
-  if (!isUuid(id)) throw notFound(type, id);
-  return id.toLowerCase();
-}
+export const notFound = (type: 'User' | 'Group', id: string): ProblemError =>
+  new ProblemError('not_found', `There is no ${type.toLowerCase()} ${quoted(id)}.`);
 
 /** @param position in the filter, counted from 1. */
 export function invalidFilter(position: number, what: string): ProblemError {

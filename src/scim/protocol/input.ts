@@ -8,6 +8,7 @@ import {
   type ScimObject,
   type ScimValue,
   resourceOf,
+  without,
 } from './attribute.js';
 
 /** Leniencies towards providers, each counted by its kind in `scim_deviations`. */
@@ -172,13 +173,13 @@ function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue |
 
 /** Returns the value of a single attribute; a list of one is taken for its element. */
 export function onlyOne(attribute: Attribute, raw: unknown, report: Report): unknown {
-  if (!Array.isArray(raw) || raw.length === 0) return raw;
-  if (raw.length > 1) {
-    fault(report, attribute.path, 'invalid_type', 'takes one value, not a list');
-    return undefined;
-  }
-  report.deviation('list_shape');
-  return raw[0] as unknown;
+  return Array.isArray(raw) && raw.length > 0 ? onlyElement(attribute, raw, report) : raw;
+}
+
+function onlyElement({ path }: Attribute, list: readonly unknown[], report: Report): unknown {
+  if (list.length === 1) report.deviation('list_shape');
+  else fault(report, path, 'invalid_type', 'takes one value, not a list');
+  return list.length === 1 ? list[0] : undefined;
 }
 
 /**
@@ -252,18 +253,22 @@ export function coerceScalar(
   path: string,
   report: Report,
 ): string | boolean | undefined {
-  if (type === 'boolean') {
-    if (typeof raw === 'boolean') return raw;
-    const word = typeof raw === 'string' ? raw.toLowerCase() : '';
-    if (word === 'true' || word === 'false') {
-      report.deviation('boolean_text');
-      return word === 'true';
-    }
-    fault(report, path, 'invalid_type', 'must be true or false');
-  } else if (typeof raw !== 'string') fault(report, path, 'invalid_type', 'must be a string');
+  if (type === 'boolean') return coerceFlag(raw, path, report);
+  if (typeof raw !== 'string') fault(report, path, 'invalid_type', 'must be a string');
   else if (!raw.isWellFormed()) fault(report, path, 'invalid_format', 'may not hold broken Unicode');
   else if (isWithin(raw, maxLength)) return raw;
   else fault(report, path, 'too_long', `may have at most ${maxLength} characters`);
+  return undefined;
+}
+
+function coerceFlag(raw: unknown, path: string, report: Report): boolean | undefined {
+  if (typeof raw === 'boolean') return raw;
+  const word = typeof raw === 'string' ? raw.toLowerCase() : '';
+  if (word === 'true' || word === 'false') {
+    report.deviation('boolean_text');
+    return word === 'true';
+  }
+  fault(report, path, 'invalid_type', 'must be true or false');
   return undefined;
 }
 
@@ -277,17 +282,20 @@ export function onePrimary(
   elements: readonly ScimObject[],
   before: readonly ScimObject[] = [],
 ): readonly ScimObject[] {
-  if (!attribute.sub('primary')) return elements;
   const primaries = elements.filter((element) => element['primary'] === true);
-  if (primaries.length < 2) return elements;
+  return primaries.length < 2 || !attribute.sub('primary')
+    ? elements
+    : withLastPrimary(elements, primaries, before);
+}
+
+function withLastPrimary(
+  elements: readonly ScimObject[],
+  primaries: readonly ScimObject[],
+  before: readonly ScimObject[],
+): readonly ScimObject[] {
   const old = new Set(before);
   const last = primaries.findLast((element) => !old.has(element)) ?? primaries.at(-1);
   return elements.map((element) =>
     element['primary'] === true && element !== last ? without(element, 'primary') : element,
   );
-}
-
-/** Returns a copy of the object without a member. */
-export function without(object: ScimObject, name: string): ScimObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }

@@ -16,7 +16,8 @@ import {
   valuePath,
 } from './attribute.js';
 import { UnknownAttributeError } from './errors.js';
-import { type Filter, parseFilter } from './filter.js';
+import { parseFilter } from './filter-parser.js';
+import type { Filter } from './filter.js';
 import { lowerCased } from './input.js';
 import { Projection, type ViewParameters } from './projection.js';
 import { LIST_MESSAGE } from './urns.js';

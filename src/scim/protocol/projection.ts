@@ -29,16 +29,14 @@ export class Projection {
     private readonly description: ResourceDescription,
     { attributes, excludedAttributes }: ViewParameters = {},
   ) {
-    const wanted = namesIn(attributes, 'attributes');
-    const excluded = namesIn(excludedAttributes, 'excludedAttributes');
-    if (wanted.length > 0 && excluded.length > 0) {
+    this.wanted = readNames(attributes, 'attributes', description);
+    this.excluded = readNames(excludedAttributes, 'excludedAttributes', description);
+    if (this.wanted && this.excluded) {
       throw new ProblemError('invalid_value', 'attributes and excludedAttributes cannot be used together.');
     }
-    this.wanted = wanted.length > 0 ? resolveNames(wanted, description) : undefined;
-    this.excluded = excluded.length > 0 ? resolveNames(excluded, description) : undefined;
     this.shown =
       this.wanted || this.excluded
-        ? description.attributes.filter((attribute) => this.wants(attribute))
+        ? description.attributes.filter((attribute) => this.includes(attribute))
         : description.shownByDefault;
   }
 
@@ -49,32 +47,28 @@ export class Projection {
 
   /** Whether any part of a top-level attribute is sent: an attribute that is not wanted need not be read. */
   wants(attribute: Attribute | undefined): boolean {
-    if (!attribute) return false;
-    if (attribute.returned === 'always') return true;
-    if (attribute.returned === 'never' || this.excluded?.get(attribute) === 'all') return false;
-    return this.wanted ? this.wanted.has(attribute) : attribute.returned === 'default';
+    return attribute !== undefined && this.shown.includes(attribute);
   }
 
   /** Returns the resource with the wanted attributes. `schemas` names the core schema and the extensions that are left. */
   apply(resource: ScimObject): ScimObject {
-    const schemas = [this.description.schema.urn];
-    const shown: Record<string, ScimValue> = { schemas };
-    let extension: Record<string, ScimValue> = {};
+    const shown: Record<string, ScimValue> = { schemas: [] };
+    const extensions: Record<string, Record<string, ScimValue>> = {};
     for (const attribute of this.shown) {
       const { name, schema } = attribute;
       const value = this.parts(attribute, attribute.valueIn(resource));
       if (value === undefined || name === 'schemas') continue;
-      if (schema === undefined) shown[name] = value;
-      else {
-        // The attributes of an extension follow one another.
-        if (!(schema in shown)) {
-          schemas.push(schema);
-          shown[schema] = extension = {};
-        }
-        extension[name] = value;
-      }
+      const holder = schema === undefined ? shown : (extensions[schema] ??= {});
+      holder[name] = value;
     }
-    return shown;
+    shown['schemas'] = [this.description.schema.urn, ...Object.keys(extensions)];
+    return Object.assign(shown, extensions);
+  }
+
+  private includes(attribute: Attribute): boolean {
+    if (attribute.returned === 'always') return true;
+    if (attribute.returned === 'never' || this.excluded?.get(attribute) === 'all') return false;
+    return this.wanted ? this.wanted.has(attribute) : attribute.returned === 'default';
   }
 
   /** Returns the wanted parts of a value, undefined when nothing is left. */
@@ -82,14 +76,24 @@ export class Projection {
     const only = this.wanted?.get(attribute) ?? 'all';
     const not = this.excluded?.get(attribute) ?? 'all';
     if (only === 'all' && not === 'all') return value;
-    const left = attribute.subAttributes.filter(
+    return partsOf(
+      attribute,
+      value,
       (sub) => (only === 'all' || only.has(sub)) && (not === 'all' || !not.has(sub)),
     );
-    const objects = objectsIn(value)
-      .map((element) => pick(element, left))
-      .filter((element) => Object.keys(element).length > 0);
-    return attribute.multiValued && objects.length > 0 ? objects : objects[0];
   }
+}
+
+function partsOf(
+  { multiValued, subAttributes }: Attribute,
+  value: ScimValue | undefined,
+  isWanted: (sub: Attribute) => boolean,
+): ScimValue | undefined {
+  const left = subAttributes.filter(isWanted);
+  const objects = objectsIn(value)
+    .map((element) => pick(element, left))
+    .filter((element) => Object.keys(element).length > 0);
+  return multiValued && objects.length > 0 ? objects : objects[0];
 }
 
 function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
@@ -99,6 +103,23 @@ function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
     if (part !== undefined) picked[name] = part;
   }
   return picked;
+}
+
+/**
+ * Reads the names in a parameter, which may be repeated. A filter is left out: `emails[type eq "work"]` is `emails`.
+ * @returns undefined for no names
+ */
+function readNames(parameter: unknown, what: string, description: ResourceDescription): Named | undefined {
+  if (parameter === undefined || parameter === null) return undefined;
+  const names = namesIn(Array.isArray(parameter) ? parameter : [parameter], what);
+  return names.length > 0 ? resolveNames(names, description) : undefined;
+}
+
+function namesIn(texts: readonly unknown[], what: string): string[] {
+  return texts.flatMap((text) => {
+    if (typeof text !== 'string') throw new ProblemError('invalid_value', `${what} must be a list of names.`);
+    return split(text);
+  });
 }
 
 function resolveNames(names: readonly string[], description: ResourceDescription): Named {
@@ -112,16 +133,6 @@ function resolveNames(names: readonly string[], description: ResourceDescription
     else if (known !== 'all') named.set(path.attribute, (known ?? new Set()).add(path.sub));
   }
   return named;
-}
-
-/** Returns the names in a parameter, which may be repeated. A filter is left out: `emails[type eq "work"]` is `emails`. */
-function namesIn(parameter: unknown, what: string): string[] {
-  if (parameter === undefined || parameter === null) return [];
-  const texts: readonly unknown[] = Array.isArray(parameter) ? parameter : [parameter];
-  return texts.flatMap((text) => {
-    if (typeof text !== 'string') throw new ProblemError('invalid_value', `${what} must be a list of names.`);
-    return split(text);
-  });
 }
 
 function split(text: string): string[] {

@@ -14,10 +14,10 @@ import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
 import { Deviations, isHidden, rulesOf } from '../http/key-rules.js';
-import { notFound, uuidOf } from '../protocol/errors.js';
+import { notFound } from '../protocol/errors.js';
 import { readResource } from '../protocol/input.js';
 import type { ScimObject } from '../protocol/attribute.js';
-import { readPatch } from '../protocol/read-patch.js';
+import { readPatch } from '../protocol/patch.js';
 import { toResource } from './user.mapping.js';
 import { type Edit, type Wanted, created, editOf, patchedBy, replaced, validateEdit } from './user-edit.js';
 
@@ -107,7 +107,7 @@ export class ScimUserChanges {
 
   /** @throws ProblemError `not_found` for an id that is none. */
   delete(id: string, caller: Caller, ifVersions?: readonly number[]): WaitingChange {
-    const uuid = uuidOf('user', id);
+    const uuid = this.resources.user.uuidOf(id);
     const complete: WaitingChange['complete'] = (_, user) => {
       const locked = visible(user, id, caller);
       return Promise.resolve({ kind: 'delete', uuid, patch: {}, locked, ...(ifVersions && { ifVersions }) });
@@ -122,7 +122,7 @@ export class ScimUserChanges {
     caller: Caller,
     ifVersions: readonly number[] | undefined,
   ): Promise<WaitingChange> {
-    const uuid = uuidOf('user', id);
+    const uuid = this.resources.user.uuidOf(id);
     const password_hash = change.touchesPassword
       ? await this.newHash(this.validate(visible(await this.users.find(uuid), uuid, caller), change), caller)
       : undefined;
@@ -177,6 +177,6 @@ const withAttributes = (patch: UserPatch, attributes: Edit['attributes']): UserP
 
 /** @throws ProblemError `not_found` */
 export function visible(user: User | undefined, id: string, { actor }: Caller): User {
-  if (!user || isHidden(user, actor)) throw notFound('user', id);
+  if (!user || isHidden(user, actor)) throw notFound('User', id);
   return user;
 }

@@ -14,7 +14,7 @@ import { PASSED_OVER, UserPages, type UserSet } from '../../users/search/user-pa
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { AttributePath, ScimObject } from '../protocol/attribute.js';
-import { looksAt, matcher } from '../protocol/filter-match.js';
+import { looksAt, matcher } from '../protocol/filter.js';
 import type { Filter } from '../protocol/filter.js';
 import {
   type ListParameters,

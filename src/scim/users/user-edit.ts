@@ -8,7 +8,7 @@ import type { ValidatedChange } from '../../users/rules/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { UserChanges } from '../../users/user-changes.service.js';
 import type { ProfileRules } from '../http/key-rules.js';
-import { applySteps } from '../protocol/apply-patch.js';
+import { applySteps } from '../protocol/patch.js';
 import {
   type Attribute,
   type ResourceDescription,
@@ -19,7 +19,7 @@ import {
   resourceOf,
 } from '../protocol/attribute.js';
 import type { ReadResource } from '../protocol/input.js';
-import type { PatchOptions, PatchStep } from '../protocol/read-patch.js';
+import type { PatchOptions, PatchStep } from '../protocol/patch.js';
 import { scimNameOf, toFields } from './user.mapping.js';
 
 /** A user as a request wants it. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { matcher } from '../../../src/scim/protocol/filter-match.js';
+import { matcher } from '../../../src/scim/protocol/filter.js';
 import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
-import { parseFilter } from '../../../src/scim/protocol/filter.js';
-import { parsePath, readPatch } from '../../../src/scim/protocol/read-patch.js';
+import { parseFilter, parsePath } from '../../../src/scim/protocol/filter-parser.js';
+import { readPatch } from '../../../src/scim/protocol/patch.js';
 import { GROUP, USER, problemOf } from './resources.js';
 
 const holds = (filter: string, resource: ScimObject) => matcher(parseFilter(filter, USER))(resource);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { matcher } from '../../../src/scim/protocol/filter-match.js';
-import { parseFilter } from '../../../src/scim/protocol/filter.js';
+import { matcher } from '../../../src/scim/protocol/filter.js';
+import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import { GROUP, ID, JANE, USER } from './resources.js';
 
 const is = (filter: string): boolean => matcher(parseFilter(filter, USER))(JANE);

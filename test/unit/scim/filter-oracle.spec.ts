@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { filter as oracleFilter, parse as oracleParse } from 'scim2-parse-filter';
-import { matcher } from '../../../src/scim/protocol/filter-match.js';
-import { parseFilter } from '../../../src/scim/protocol/filter.js';
+import { matcher } from '../../../src/scim/protocol/filter.js';
+import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
 import { ENTERPRISE_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { oneOf, randoms } from '../../support/data/random.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseFilter } from '../../../src/scim/protocol/filter.js';
+import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import { USER, problemOf } from './resources.js';
 
 const error = (filter: string) => problemOf(() => parseFilter(filter, USER));

@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { ProblemError } from '../../../src/platform/common/errors.js';
-import { matcher } from '../../../src/scim/protocol/filter-match.js';
-import { parseFilter } from '../../../src/scim/protocol/filter.js';
+import { matcher } from '../../../src/scim/protocol/filter.js';
+import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import { readResource } from '../../../src/scim/protocol/input.js';
-import { applySteps } from '../../../src/scim/protocol/apply-patch.js';
 import { Projection } from '../../../src/scim/protocol/projection.js';
-import { readPatch } from '../../../src/scim/protocol/read-patch.js';
+import { applySteps, readPatch } from '../../../src/scim/protocol/patch.js';
 import { JANE, USER } from './resources.js';
 import { USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { isLinear } from '../../support/data/growth.js';

@@ -1,8 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Deviation } from '../../../src/scim/protocol/input.js';
 import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
-import { applySteps } from '../../../src/scim/protocol/apply-patch.js';
-import { readPatch } from '../../../src/scim/protocol/read-patch.js';
+import { applySteps, readPatch } from '../../../src/scim/protocol/patch.js';
 import { ENTERPRISE_SCHEMA as E, PATCH_MESSAGE } from '../../../src/scim/protocol/urns.js';
 import { USER } from './resources.js';
 
