@@ -19,7 +19,6 @@ import { ScimSearch } from './scim-search.service.js';
 import { SearchController } from './search.controller.js';
 import { ScimUserChanges } from './users/scim-user-changes.service.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
-import { ScimUserView } from './users/scim-user-view.service.js';
 import { ScimUsersController } from './users/scim-users.controller.js';
 import { ScimUsers } from './users/scim-users.service.js';
 
@@ -40,7 +39,6 @@ import { ScimUsers } from './users/scim-users.service.js';
     ScimUsers,
     ScimUserChanges,
     ScimUserList,
-    ScimUserView,
     ScimSearch,
     ScimGroups,
     ScimGroupList,

@@ -1,35 +1,47 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
-import { type FieldError, validationFailed } from '../../platform/common/errors.js';
+import { type FieldError, ProblemError, validationFailed } from '../../platform/common/errors.js';
 import { now } from '../../platform/common/time.js';
 import { idMismatch, isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
+import { readInput } from '../../platform/input/read-input.js';
 import type { UserChange } from '../../users/writer/change-set.js';
 import { UserChanges, toPatch } from '../../users/user-changes.service.js';
 import { type UserPatch, type ValidatedChange, newUser } from '../../users/rules/user-rules.js';
-import type { UserInput } from '../../users/rules/user.input.js';
-import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
+import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
+import { MANAGED_BY_SCIM, isEmailAddress } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations, isHidden, rulesOf } from '../http/key-rules.js';
+import { Deviations, type ProfileRules, isHidden, rulesOf } from '../http/key-rules.js';
+import {
+  type Attribute,
+  type ResourceDescription,
+  type ScimObject,
+  type ScimValue,
+  member,
+  objectsIn,
+  resourceOf,
+} from '../protocol/attribute.js';
 import { notFound } from '../protocol/errors.js';
-import { readResource } from '../protocol/input.js';
-import type { ScimObject } from '../protocol/attribute.js';
-import { readPatch } from '../protocol/patch.js';
-import { toResource } from './user.mapping.js';
-import { type Edit, type Wanted, created, editOf, patchedBy, replaced, validateEdit } from './user-edit.js';
+import { type CountDeviation, type ReadResource, readResource } from '../protocol/input.js';
+import { type PatchStep, applySteps, readPatch } from '../protocol/patch.js';
+import { type Edit, editOf, scimNameOf, toResource } from './user.mapping.js';
 
-/** How one kind of request changes a user. */
+/** How a PUT or a PATCH changes a user. */
 interface Change {
-  /** The user as the request wants it. */
-  want: (current: ScimObject) => Wanted;
+  /** Returns the user as the request wants it. */
+  want: (current: ScimObject) => ScimObject;
   /** What in the request suits no attribute. */
   wrong: readonly FieldError[];
-  /** Whether it says anything of the password, which is hashed before the transaction. */
+  /** Whether the request sets or removes the password, which is hashed before the transaction. */
   touchesPassword: boolean;
+  rules: ProfileRules;
 }
+
+/** A validated change with its errors by the names of SCIM, and what is kept beside the fields of the API. */
+type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 
 /** A change that waits for its transaction, which may make changes of other users too. */
 export interface WaitingChange {
@@ -54,19 +66,17 @@ export class ScimUserChanges {
 
   /** @param uuid what the new user gets. @throws ProblemError `validation_failed`. */
   async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<WaitingChange> {
-    const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
-    const nobody = newUser('', now());
-    const edit = editOf({}, created(read, rulesOf(caller.actor)));
+    const { resource, unassigned, errors } = this.readBody(body, caller);
+    assertActive(unassigned.has('active'));
+    const touchesPassword = 'password' in resource;
+    const edit = editBy({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
     // A new user is read as a whole, so that the error of a missing field names it.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
-    const change = validateEdit({ ...edit, input: sent }, nobody, true, read.errors, this.changes);
+    const change = this.validate({ ...edit, input: sent }, newUser('', now()), errors, NewUserInput);
     const password_hash = await this.newHash(change, caller);
     const complete: WaitingChange['complete'] = async (tx, _, coming) => {
-      const whole = {
-        ...(await this.patchOf(tx, change.input, edit, password_hash, coming)),
-        managed_by: MANAGED_BY_SCIM,
-      };
-      return { kind: 'create', uuid, patch: whole };
+      const patch = await this.patchOf(tx, change, password_hash, coming);
+      return { kind: 'create', uuid, patch: { ...patch, managed_by: MANAGED_BY_SCIM } };
     };
     return { kind: 'create', uuid, complete };
   }
@@ -78,12 +88,12 @@ export class ScimUserChanges {
     caller: Caller,
     ifVersions?: readonly number[],
   ): Promise<WaitingChange> {
-    const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
+    const read = this.readBody(body, caller);
     const rules = rulesOf(caller.actor);
-    const want = (current: ScimObject): Wanted => replaced(current, read, this.resources.user, rules);
+    const want = (current: ScimObject): ScimObject => replaced(current, read, this.resources.user, rules);
     const wrong = [...read.errors, ...idMismatch('id', read.id || undefined, id)];
     const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
-    return this.prepareChange(id, { want, wrong, touchesPassword }, caller, ifVersions);
+    return this.prepareChange(id, { want, wrong, touchesPassword, rules }, caller, ifVersions);
   }
 
   /** @throws ProblemError for a request that no user suits. */
@@ -94,15 +104,12 @@ export class ScimUserChanges {
     ifVersions?: readonly number[],
   ): Promise<WaitingChange> {
     const rules = rulesOf(caller.actor);
-    const options = {
-      resource: this.resources.user,
-      ignoreUnknown: rules.ignoresUnknown,
-      deviation: this.deviations.of(caller.actor),
-    };
+    const deviation = this.deviations.of(caller.actor);
+    const options = { resource: this.resources.user, ignoreUnknown: rules.ignoresUnknown, deviation };
     const steps = readPatch(body, options);
-    const want = (current: ScimObject): Wanted => patchedBy(current, steps, options, rules);
+    const want = (current: ScimObject): ScimObject => patched(current, steps, deviation);
     const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
-    return this.prepareChange(id, { want, wrong: [], touchesPassword }, caller, ifVersions);
+    return this.prepareChange(id, { want, wrong: [], touchesPassword, rules }, caller, ifVersions);
   }
 
   /** @throws ProblemError `not_found` for an id that is none. */
@@ -115,6 +122,10 @@ export class ScimUserChanges {
     return { kind: 'delete', uuid, complete };
   }
 
+  private readBody(body: unknown, { actor }: Caller): ReadResource {
+    return readResource(body, this.resources.user, this.deviations.of(actor));
+  }
+
   /** What a request changes is decided in the transaction that writes it, so that of two changes at once both stay. */
   private async prepareChange(
     id: string,
@@ -123,60 +134,166 @@ export class ScimUserChanges {
     ifVersions: readonly number[] | undefined,
   ): Promise<WaitingChange> {
     const uuid = this.resources.user.uuidOf(id);
-    const password_hash = change.touchesPassword
-      ? await this.newHash(this.validate(visible(await this.users.find(uuid), uuid, caller), change), caller)
-      : undefined;
+    const password_hash = change.touchesPassword ? await this.hashFor(uuid, change, caller) : undefined;
     const complete: WaitingChange['complete'] = async (tx, found, coming) => {
       const user = visible(found, id, caller);
-      const { edit, input, errors } = this.validate(user, change);
-      if (errors.length > 0) throw validationFailed(errors);
-      const whole = await this.patchOf(tx, input, edit, password_hash, coming);
-      const managed = user.managed_by === null && Object.keys(whole).length > 0;
-      if (managed) whole.managed_by = MANAGED_BY_SCIM;
-      const update = { kind: 'update', uuid, patch: whole, locked: user, byProvider: true } as const;
+      const valid = this.read(change, user);
+      if (valid.errors.length > 0) throw validationFailed(valid.errors);
+      const patch = await this.patchOf(tx, valid, password_hash, coming);
+      const managed = user.managed_by === null && Object.keys(patch).length > 0;
+      if (managed) patch.managed_by = MANAGED_BY_SCIM;
+      const update = { kind: 'update', uuid, patch, locked: user, byProvider: true } as const;
       return { ...update, ...(ifVersions && { ifVersions }) };
     };
     return { kind: 'update', uuid, complete };
   }
 
-  private validate(user: User, { want, wrong }: Change): ValidatedChange<UserInput> & { edit: Edit } {
+  private read({ want, wrong, touchesPassword, rules }: Change, user: User): ValidEdit {
     const current = toResource(user, '');
-    const edit = editOf(current, want(current));
-    return { edit, ...validateEdit(edit, user, false, wrong, this.changes) };
+    return this.validate(editBy(current, want(current), touchesPassword, rules), user, wrong);
+  }
+
+  /**
+   * Validates a change by the rules of the API.
+   * @param current the user before it. A new user has no fields.
+   * @param wrong errors about what suits no attribute. They replace other errors of the same attribute.
+   */
+  private validate(
+    edit: Edit,
+    current: User,
+    wrong: readonly FieldError[],
+    type: typeof UserInput = UserInput,
+  ): ValidEdit {
+    const change = this.changes.validate(current, readInput<UserInput>(type, edit.input));
+    const known = new Set(wrong.map(({ field }) => topOf(field)));
+    const others = change.errors.map(toScim).filter(({ field }) => !known.has(topOf(field)));
+    const tooLong = sizeErrors({ ...current.attributes, ...edit.attributes });
+    return { ...change, errors: [...wrong, ...others, ...tooLong], edit };
+  }
+
+  private async hashFor(uuid: string, change: Change, caller: Caller): Promise<string | null | undefined> {
+    const user = visible(await this.users.find(uuid), uuid, caller);
+    return this.newHash(this.read(change, user), caller);
   }
 
   /** Validates all of a change and hashes its password, which takes long. @returns undefined where the password stays. */
-  private async newHash(
-    change: ValidatedChange<UserInput>,
-    caller: Caller,
-  ): Promise<string | null | undefined> {
+  private async newHash(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
     if (errors.length > 0) throw validationFailed(errors);
     return this.changes.hashPassword(change.input, caller);
   }
 
-  /** Returns the patch for the writer. A manager is a user, or else a text that is kept. */
+  /** Returns the patch for the writer. */
   private async patchOf(
     tx: Sql,
-    input: UserInput,
-    { attributes, manager }: Edit,
+    { input, edit: { attributes, manager } }: ValidEdit,
     password_hash: string | null | undefined,
     coming?: ReadonlySet<string>,
   ): Promise<UserPatch> {
     const patch = toPatch(input, password_hash);
-    if (manager === undefined) return withAttributes(patch, attributes);
+    if (Object.keys(attributes).length > 0) patch.attributes = attributes;
+    return manager === undefined ? patch : this.withManager(patch, manager, tx, coming);
+  }
+
+  /** A manager is a user, or else a text that is kept. */
+  private async withManager(
+    patch: UserPatch,
+    manager: string | null,
+    tx: Sql,
+    coming: ReadonlySet<string> | undefined,
+  ): Promise<UserPatch> {
     const uuid = manager !== null && isUuid(manager) ? manager.toLowerCase() : undefined;
     const isKnown = uuid !== undefined && (coming?.has(uuid) === true || (await this.users.find(uuid, tx)));
-    const kept = { ...attributes, manager: isKnown ? null : manager };
-    return { ...withAttributes(patch, kept), manager_uuid: isKnown ? uuid : null };
+    const attributes = { ...patch.attributes, manager: isKnown ? null : manager };
+    return { ...patch, attributes, manager_uuid: isKnown ? uuid : null };
   }
 }
-
-const withAttributes = (patch: UserPatch, attributes: Edit['attributes']): UserPatch =>
-  Object.keys(attributes).length === 0 ? patch : { ...patch, attributes };
 
 /** @throws ProblemError `not_found` */
 export function visible(user: User | undefined, id: string, { actor }: Caller): User {
   if (!user || isHidden(user, actor)) throw notFound('User', id);
   return user;
+}
+
+/** Attributes that a PUT without them leaves alone (scim.md, section 6). */
+const STAYS = ['active', 'roles', 'emails'];
+
+/**
+ * Returns a user after a PUT. Omitted attributes are unassigned, except for some, for those of extensions that it does not
+ * name, and by the rules of the profile.
+ * @throws ProblemError `mutability` where it would leave the user without `active`
+ */
+function replaced(
+  current: ScimObject,
+  { resource, unassigned, extensions }: ReadResource,
+  description: ResourceDescription,
+  rules: ProfileRules,
+): ScimObject {
+  assertActive(unassigned.has('active'));
+  const stays = ({ name, schema, path }: Attribute): boolean =>
+    !unassigned.has(path) &&
+    (rules.keepsOmitted || (schema === undefined ? STAYS.includes(name) : !extensions.has(schema)));
+  const values = new Map<Attribute, ScimValue>();
+  for (const attribute of description.attributes) {
+    const kept = stays(attribute) ? attribute.valueIn(current) : undefined;
+    const value = attribute.valueIn(resource) ?? kept;
+    if (value !== undefined) values.set(attribute, value);
+  }
+  return resourceOf(values);
+}
+
+/**
+ * Returns a user after a PATCH.
+ * @throws ProblemError as `applySteps`; `mutability` where it would be left without `active` or an e-mail address
+ */
+function patched(current: ScimObject, steps: readonly PatchStep[], deviation: CountDeviation): ScimObject {
+  const after = applySteps(current, steps, { deviation });
+  assertActive(member(after, 'active') === undefined);
+  const userName = member(after, 'userName');
+  if (member(after, 'emails') === undefined && !(typeof userName === 'string' && isEmailAddress(userName))) {
+    throw new ProblemError('mutability', 'emails cannot be removed: userName is no e-mail address.');
+  }
+  return after;
+}
+
+function assertActive(isGone: boolean): void {
+  if (isGone) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
+}
+
+/** Returns what a request changes, with the password: null removes it. */
+function editBy(
+  current: ScimObject,
+  wanted: ScimObject,
+  touchesPassword: boolean,
+  { ignoresPassword }: ProfileRules,
+): Edit {
+  const { password, ...resource } = wanted;
+  const edit = editOf(current, withAddress(resource));
+  if (touchesPassword && !ignoresPassword) edit.input['password'] = password ?? null;
+  return edit;
+}
+
+/** A user without e-mail addresses logs in with one as userName, or has none. */
+function withAddress(resource: ScimObject): ScimObject {
+  const { userName, emails } = resource;
+  const hasOne = objectsIn(emails).some(({ value }) => value !== undefined);
+  if (hasOne || typeof userName !== 'string' || !isEmailAddress(userName.trim())) return resource;
+  return { ...resource, emails: [{ value: userName, type: 'work', primary: true }] };
+}
+
+const toScim = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
+
+/** The attribute that a path leads into: an extension's is after the last colon. */
+function topOf(path: string): string {
+  const at = path.lastIndexOf(':') + 1;
+  return path.slice(0, at) + (/^[^.[]+/.exec(path.slice(at))?.[0] ?? '');
+}
+
+/** All attributes of a user together, as JSON. */
+const MAX_ATTRIBUTES_BYTES = 32 * 1024;
+
+function sizeErrors(attributes: object): FieldError[] {
+  if (Buffer.byteLength(JSON.stringify(attributes)) <= MAX_ATTRIBUTES_BYTES) return [];
+  const message = `may take at most ${MAX_ATTRIBUTES_BYTES / 1024} KiB together`;
+  return [{ field: 'the attributes that are kept as they were sent', code: 'too_long', message }];
 }

@@ -14,8 +14,7 @@ import { PASSED_OVER, UserPages, type UserSet } from '../../users/search/user-pa
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { AttributePath, ScimObject } from '../protocol/attribute.js';
-import { looksAt, matcher } from '../protocol/filter.js';
-import type { Filter } from '../protocol/filter.js';
+import { type Filter, looksAt, matcher } from '../protocol/filter.js';
 import {
   type ListParameters,
   type ListQuery,
@@ -27,7 +26,7 @@ import {
   sortValue,
 } from '../protocol/list.js';
 import { type FilterPlan, KEYED_NAMES, type Test, planOf } from './filter-plan.js';
-import { ScimUserView } from './scim-user-view.service.js';
+import { ScimUsers } from './scim-users.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, indexOrder, ofFew } from './user-order.js';
 import { hidesOperators } from '../http/key-rules.js';
 
@@ -78,7 +77,7 @@ export class ScimUserList {
   constructor(
     private readonly pages: UserPages,
     private readonly directory: UserDirectory,
-    private readonly view: ScimUserView,
+    private readonly users: ScimUsers,
     private readonly resources: Resources,
     private readonly counts: UserCounts,
     private readonly settings: UserSettings,
@@ -100,7 +99,7 @@ export class ScimUserList {
   /** Reads the users of a page. */
   async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<ResourcePage> {
     const { users, ...page } = await this.find(query, actor, departure);
-    return { ...page, resources: await this.view.all(users, query.projection) };
+    return { ...page, resources: await this.users.show(users, query.projection) };
   }
 
   private async find(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<UserListPage> {
@@ -229,7 +228,7 @@ export class ScimUserList {
     for (let from = 0; from < candidates.length; from += AT_ONCE) {
       const part = candidates.slice(from, from + AT_ONCE);
       const users = await this.usersOf(part.map(({ uuid }) => uuid));
-      for (const [index, resource] of (await this.view.whole(users, withGroups)).entries()) {
+      for (const [index, resource] of (await this.users.toResources(users, withGroups)).entries()) {
         const user = users[index];
         if (turn.isOver) await turn.next();
         if (!user || (suits && !suits(resource))) continue;

@@ -17,7 +17,6 @@ import type { ScimObject } from '../protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
 import { ENTERPRISE_SCHEMA, SEARCH_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
 import { ScimUserList } from './scim-user-list.service.js';
-import { ScimUserView } from './scim-user-view.service.js';
 import { ScimUsers } from './scim-users.service.js';
 
 class ScimUserDto {
@@ -73,7 +72,6 @@ export class ScimUsersController {
   constructor(
     private readonly users: ScimUsers,
     private readonly lists: ScimUserList,
-    private readonly view: ScimUserView,
   ) {}
 
   @Get()
@@ -121,9 +119,9 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.view.of(query);
+    const view = this.users.view(query);
     const user = await this.users.create(body, caller);
-    this.tag(user, response).location(this.view.locationOf(user));
+    this.tag(user, response).location(this.users.locationOf(user));
     return view(user, caller.repeatable?.transaction);
   }
 
@@ -138,7 +136,7 @@ export class ScimUsersController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.of(query);
+    const view = this.users.view(query);
     const user = await this.users.get(id, caller);
     this.tag(user, response);
     if (!isNotModified(request.get('if-none-match'), user.version)) return view(user);
@@ -163,7 +161,7 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.view.of(query);
+    const view = this.users.view(query);
     const user = await this.users.replace(id, body, caller, versionsIn(ifMatch));
     this.tag(user, response);
     return view(user, caller.repeatable?.transaction);
@@ -191,7 +189,7 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.of(query);
+    const view = this.users.view(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const user = await this.users.patch(id, body, caller, versionsIn(ifMatch));
     this.tag(user, response);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { GroupMembers } from '../../groups/group-members.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
@@ -9,14 +10,19 @@ import { type Failure, takenCode, toProblem } from '../../users/rules/failure.js
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
+import { Resources } from '../discovery/resources.js';
+import type { ScimObject } from '../protocol/attribute.js';
+import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { ScimUserChanges, type WaitingChange, visible } from './scim-user-changes.service.js';
-import { scimNameOf } from './user.mapping.js';
+import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
-/** Users for identity providers: every change goes through `UserWriter`, by the rules of the API. */
+/** Users for identity providers: reads, changes and shows them. Every change goes through `UserWriter`, by the rules of the API. */
 @Injectable()
 export class ScimUsers {
   constructor(
     private readonly users: UsersService,
+    private readonly members: GroupMembers,
+    private readonly resources: Resources,
     private readonly changes: ScimUserChanges,
     private readonly writer: UserWriter,
     private readonly transactions: TransactionRunner,
@@ -46,6 +52,35 @@ export class ScimUsers {
   /** @returns the user as it was. */
   async delete(id: string, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.write(this.changes.delete(id, caller, ifVersions), caller);
+  }
+
+  /**
+   * Returns the view of users in responses.
+   * @throws ProblemError `invalid_value` where both parameters are set: before anything is written.
+   */
+  view(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
+    const shown = new Projection(this.resources.user, parameters);
+    return async (user, sql) => {
+      const [resource = {}] = await this.show([user], shown, sql);
+      return resource;
+    };
+  }
+
+  /** Reads the groups of the users only where they are wanted. */
+  async show(users: readonly User[], shown: Projection, sql?: Sql): Promise<ScimObject[]> {
+    const withGroups = shown.wants(this.resources.user.attribute('groups'));
+    return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));
+  }
+
+  /** Returns users with all attributes. @param withGroups whether their groups are read. */
+  async toResources(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
+    const uuids = users.map(({ uuid }) => uuid);
+    const groups = withGroups ? await this.members.groupsOf(uuids, sql) : undefined;
+    return users.map((user) => toResource(user, this.resources.base, groups?.get(user.uuid)));
+  }
+
+  locationOf(user: Pick<User, 'uuid'>): string {
+    return locationOf(user, this.resources.base);
   }
 
   private async write({ kind, uuid, complete }: WaitingChange, caller: Caller): Promise<User> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../platform/common/json.js';
+import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
 import { etagOf } from '../../platform/http/request-headers.js';
 import type { User } from '../../users/model/user.js';
@@ -16,11 +16,17 @@ import {
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../protocol/urns.js';
 
 /** A resource as the fields of a user, in the form of the API, and the attributes that are kept as they were sent. */
-export interface Fields {
-  /** For the rules of the API; null: not set. `manager_uuid` may be any text. */
+interface Fields {
+  /** For the rules of the API; null: not set. */
   input: JsonObject;
   /** null: not set. */
   attributes: Record<string, ScimValue | null>;
+}
+
+/** What a request changes of a user. */
+export interface Edit extends Fields {
+  /** Any text, null for none. Undefined where it stays. */
+  manager: string | null | undefined;
 }
 
 /** A group of a user. */
@@ -31,6 +37,8 @@ export interface Membership {
 
 /** An attribute and the fields of the user that hold it. */
 interface Mapping {
+  /** The object in the resource that holds the attribute, undefined for the resource itself. */
+  parent: string | undefined;
   name: string;
   /** As errors name it. */
   path: string;
@@ -146,17 +154,19 @@ function isContactList(name: string): name is ContactList {
 function joinContacts(list: ContactList, user: User): ScimObject[] {
   const kept = user.attributes[list];
   const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
-  const elements: ScimObject[] = [];
-  for (const element of isKept(kept) ? objectsIn(kept) : []) {
-    if ('value' in element) elements.push(element);
-    else {
-      const at = left.findIndex(({ owns }) => owns(element));
-      const [column] = at === -1 ? [] : left.splice(at, 1);
-      if (column) elements.push({ value: user[column.field], ...element });
-    }
-  }
+  const elements = isKept(kept) ? keptContacts(objectsIn(kept), left, user) : [];
   for (const { field, qualifiers } of left) elements.push({ value: user[field], ...qualifiers });
   return elements;
+}
+
+/** Returns the kept elements with their values. @param left columns without an element, from which those of the elements are removed */
+function keptContacts(kept: readonly ScimObject[], left: Column[], user: User): ScimObject[] {
+  return kept.flatMap((element): ScimObject[] => {
+    if ('value' in element) return [element];
+    const at = left.findIndex(({ owns }) => owns(element));
+    const [column] = at === -1 ? [] : left.splice(at, 1);
+    return column ? [{ value: user[column.field], ...element }] : [];
+  });
 }
 
 /** Takes a list apart: into values of columns, and what the attributes keep, null where users from elsewhere show the same. */
@@ -178,30 +188,35 @@ function takeContacts(
   attributes[list] = isDeepStrictEqual(kept, standard) ? null : kept;
 }
 
-/** Maps attributes of a schema. @param path of the attributes, before their names @param key of kept values, likewise */
-const mapAttributes = (attributes: readonly AttributeDefinition[], path = '', key = ''): Mapping[] =>
+/** Maps attributes of a schema. @param parent of the attributes @param path before their names @param key of kept values, likewise */
+const mapAttributes = (
+  attributes: readonly AttributeDefinition[],
+  parent?: string,
+  path = '',
+  key = '',
+): Mapping[] =>
   attributes
     .filter(({ name, mutability = 'readWrite' }) => mutability === 'readWrite' && name !== 'name')
-    .map((attribute) => mapAttribute(attribute, path, key));
-
-function mapAttribute({ name, field }: AttributeDefinition, path: string, key: string): Mapping {
-  const list = isContactList(name) ? name : undefined;
-  const converter = field && CONVERTERS[field];
-  return { name, path: `${path}${name}`, field, key: field ?? `${key}${name}`, list, converter };
-}
+    .map(({ name, field }) => ({
+      parent,
+      name,
+      path: `${path}${name}`,
+      field,
+      key: field ?? `${key}${name}`,
+      list: isContactList(name) ? name : undefined,
+      converter: field && CONVERTERS[field],
+    }));
 
 const CORE = [...COMMON, ...userSchema([]).attributes];
+const NAME_PARTS = CORE.find(({ name }) => name === 'name')?.subAttributes ?? [];
 const IN_USER = mapAttributes(CORE);
-const IN_NAME = mapAttributes(
-  CORE.find(({ name }) => name === 'name')?.subAttributes ?? [],
-  'name.',
-  'name.',
-);
-const IN_ENTERPRISE = mapAttributes(ENTERPRISE.attributes, `${ENTERPRISE_SCHEMA}:`);
-const IN_ROLLCALL = mapAttributes(ROLLCALL_USER.attributes, `${ROLLCALL_USER_SCHEMA}:`);
+const IN_NAME = mapAttributes(NAME_PARTS, 'name', 'name.', 'name.');
+const IN_ENTERPRISE = mapAttributes(ENTERPRISE.attributes, ENTERPRISE_SCHEMA, `${ENTERPRISE_SCHEMA}:`);
+const IN_ROLLCALL = mapAttributes(ROLLCALL_USER.attributes, ROLLCALL_USER_SCHEMA, `${ROLLCALL_USER_SCHEMA}:`);
+const MAPPINGS = [...IN_USER, ...IN_NAME, ...IN_ENTERPRISE, ...IN_ROLLCALL];
 
 const SCIM_NAMES = new Map<string, string>();
-for (const { field, list, path } of [...IN_USER, ...IN_NAME, ...IN_ENTERPRISE, ...IN_ROLLCALL]) {
+for (const { field, list, path } of MAPPINGS) {
   if (field) SCIM_NAMES.set(field, path);
   for (const column of list ? COLUMNS[list] : []) SCIM_NAMES.set(column.field, path);
 }
@@ -250,28 +265,58 @@ export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string =
 
 const toElement = (value: string): ScimObject => ({ value });
 
-/** The opposite of `toResource`: an attribute that the resource lacks is not set. */
-export function toFields(resource: ScimObject): Fields {
-  const fields: Fields = { input: {}, attributes: {} };
-  take(IN_USER, resource, fields);
-  take(IN_NAME, objectIn(resource, 'name'), fields);
-  take(IN_ENTERPRISE, objectIn(resource, ENTERPRISE_SCHEMA), fields);
-  take(IN_ROLLCALL, objectIn(resource, ROLLCALL_USER_SCHEMA), fields);
-  return fields;
-}
-
-function objectIn(resource: ScimObject, name: string): ScimObject {
-  const value = member(resource, name);
-  return isScimObject(value) ? value : {};
-}
-
-function take(mappings: readonly Mapping[], object: ScimObject, { input, attributes }: Fields): void {
-  for (const { name, field, key, list, converter } of mappings) {
-    const value = member(object, name);
-    if (list) takeContacts(list, objectsIn(value), { input, attributes });
-    else if (field === undefined) attributes[key] = value ?? null;
-    else input[key] = converter ? converter.take(value) : (value ?? null);
+/**
+ * Returns the difference between a user and what a request wants it to be. Equal values are neither written nor validated.
+ * An attribute that the resource lacks is not set.
+ */
+export function editOf(current: ScimObject, wanted: ScimObject): Edit {
+  const before: Fields = { input: {}, attributes: {} };
+  const after: Fields = { input: {}, attributes: {} };
+  for (const mapping of MAPPINGS) {
+    const was = valueIn(current, mapping);
+    const is = valueIn(wanted, mapping);
+    if (was === is) continue;
+    take(mapping, was, before);
+    take(mapping, is, after);
   }
+  const { manager_uuid: manager, ...input } = differing(before.input, after.input);
+  if (input['authname'] ?? input['social_media']) addRemovals(input, before.input);
+  return {
+    input,
+    attributes: differing(before.attributes, after.attributes),
+    manager: typeof manager === 'string' || manager === null ? manager : undefined,
+  };
+}
+
+/** The API replaces only members that are present, so removed members are sent as empty values. */
+function addRemovals(input: JsonObject, before: JsonObject): void {
+  for (const [field, empty] of [
+    ['authname', []],
+    ['social_media', ''],
+  ] as const) {
+    const value = input[field];
+    if (!isObject(value)) continue;
+    const old = Object.keys(before[field] ?? {}).map((name) => [name, empty]);
+    input[field] = { ...Object.fromEntries(old), ...value };
+  }
+}
+
+function differing<T>(before: Readonly<Record<string, T>>, after: Readonly<Record<string, T>>) {
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before[name] ?? null, value ?? null)),
+  );
+}
+
+function valueIn(resource: ScimObject, { parent, name }: Mapping): ScimValue | undefined {
+  const holder = parent === undefined ? resource : member(resource, parent);
+  return isScimObject(holder) ? member(holder, name) : undefined;
+}
+
+/** Adds the value of an attribute to the fields: the opposite of `valueOf`. */
+function take({ field, key, list, converter }: Mapping, value: ScimValue | undefined, fields: Fields): void {
+  if (list) takeContacts(list, objectsIn(value), fields);
+  else if (field === undefined) fields.attributes[key] = value ?? null;
+  else fields.input[key] = converter ? converter.take(value) : (value ?? null);
 }
 
 function show(mappings: readonly Mapping[], user: User, base: string): Draft {
