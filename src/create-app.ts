@@ -25,7 +25,7 @@ import { Alerts } from './import/alerts/alerts.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
 import { Readiness } from './operations/health/readiness.js';
 import { serveDocs } from './openapi.js';
-import { SCIM_PATH, scimAnswers } from './scim/http/scim-format.js';
+import { SCIM_PATH } from './scim/http/scim-format.js';
 import { DEFAULT_AVATAR_PATH } from './users/rules/user-settings.js';
 
 const API_PREFIX = 'api/0.3';
@@ -79,7 +79,6 @@ export async function createApp(
     end.prepare,
     observe(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
     securityHeaders(env.baseUrl.startsWith('https:')),
-    scimAnswers,
     ...(env.COMPRESSION ? [compressResponse] : []),
   );
   const errors = app.get(ErrorFilter);

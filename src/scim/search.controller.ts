@@ -5,8 +5,8 @@ import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { SCIM_BODY } from '../platform/http/body-reader.js';
 import { departureOf } from '../platform/http/stream.js';
-import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { ScimController } from './http/scim-format.js';
+import { CheckedQuery } from '../platform/http/input.guard.js';
+import { AcceptsScim, ScimController } from './http/scim-format.js';
 import { ScimListDto, buildListDocs } from './http/scim-docs.js';
 import type { ScimObject } from './protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from './protocol/list.js';
@@ -35,7 +35,7 @@ export class SearchController {
   @Get()
   @DocResource.list('listScimResources', DESCRIPTION, 'externalId eq "HR-20001"')
   @Requires('scim.discover')
-  @Accepts({ anyQuery: true })
+  @AcceptsScim()
   async find(
     @CheckedQuery() query: ListParameters,
     @CurrentCaller() caller: Caller,
@@ -50,7 +50,7 @@ export class SearchController {
   })
   @HttpCode(200)
   @Requires('scim.discover')
-  @Accepts({ body: SCIM_BODY, anyQuery: true })
+  @AcceptsScim(SCIM_BODY)
   async findByPost(
     @Body() body: ListParameters,
     @CurrentCaller() caller: Caller,

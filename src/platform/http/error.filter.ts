@@ -6,10 +6,8 @@ import { withoutSecrets } from '../common/secrets.js';
 import { Log } from '../telemetry/log.js';
 import { type ProblemDto, toProblem, toProblemError } from './problem.js';
 import { allowedMethods } from './lean.adapter.js';
+import { asksForPlainJson } from './request-headers.js';
 import { PAGE_POLICY, htmlPage, markup, prose } from './html-page.js';
-
-/** This media type alone, with any parameters and weight. */
-const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
 
 /** How errors below some path are written where that is not as problem details. */
 export interface ErrorForm {
@@ -102,10 +100,6 @@ function withMethods(thrown: unknown, request: Request): ProblemError {
   return new ProblemError('method_not_allowed', `${request.method} is not possible here; use ${allow}.`, {
     headers: { Allow: allow },
   });
-}
-
-function asksForPlainJson(request: Request): boolean {
-  return PLAIN_JSON.test(request.headers.accept ?? '');
 }
 
 const JSON_FORMS = ['application/problem+json', 'application/json'];

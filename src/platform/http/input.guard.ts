@@ -5,6 +5,7 @@ import { ProblemError } from '../common/errors.js';
 import type { InputClass } from '../common/fields.js';
 import { readInput } from '../input/read-input.js';
 import { canonicalUuid } from '../common/uuid.js';
+import { asksForPlainJson } from './request-headers.js';
 import { BodyBudget, BodyReader, type BodyRules, UPLOAD_BYTES } from './body-reader.js';
 
 declare module 'express-serve-static-core' {
@@ -23,6 +24,8 @@ interface Accepted {
   query?: InputClass<object>;
   /** Query parameters that nobody knows are ignored; the route reads the others itself (SCIM), or the browser does (the console). */
   anyQuery?: true;
+  /** The media type of the response, unless `Accept` names JSON alone. JSON when unset. */
+  responseType?: string;
 }
 
 /** For routes without query parameters. */
@@ -30,7 +33,7 @@ class NoQuery {
   readonly none = true;
 }
 
-/** The body and the query that a route accepts. Without it no body is read, and any query parameter is an error. */
+/** The input of a route, and the type of its response. Without it no body is read, and any query parameter is an error. */
 export const Accepts = Reflector.createDecorator<Accepted | undefined>();
 
 /** The query as an instance of the class that `Accepts` names. */
@@ -54,7 +57,9 @@ export class InputGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const { body, file, query, anyQuery } = this.reflector.get(Accepts, context.getHandler()) ?? {};
+    const { body, file, query, anyQuery, responseType } =
+      this.reflector.get(Accepts, context.getHandler()) ?? {};
+    if (responseType) setResponseType(request, response, responseType);
     if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
     if (file) this.admitFile(request, response, file);
     for (const name in request.params) {
@@ -70,6 +75,12 @@ export class InputGuard implements CanActivate {
     assertFile(request, rules);
     this.budget.take(response, UPLOAD_BYTES);
   }
+}
+
+/** Called before the idempotency guard repeats a response: its type is that of this request, and no part of the first response. */
+function setResponseType(request: Request, response: Response, type: string): void {
+  const accepted = asksForPlainJson(request) ? 'application/json' : type;
+  response.setHeader('Content-Type', `${accepted}; charset=utf-8`);
 }
 
 function readQuery(type: InputClass<object>, query: Request['query']): object {

@@ -152,3 +152,11 @@ export function isNotModified(ifNoneMatch: string | undefined, version: number):
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.trim() === '*' || (versionsIn(ifNoneMatch) ?? []).includes(version);
 }
+
+/** This media type alone, with any parameters and weight. */
+const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
+
+/** Whether `Accept` names `application/json` alone, so that the response has no more specific type. */
+export function asksForPlainJson({ headers }: Request): boolean {
+  return PLAIN_JSON.test(headers.accept ?? '');
+}

@@ -2,9 +2,8 @@ import { Body, HttpCode, Post } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
-import { Accepts } from '../../platform/http/input.guard.js';
 import { Doc, describeJson } from '../../platform/openapi/route-docs.js';
-import { ScimController } from '../http/scim-format.js';
+import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import {
   BULK_REQUEST_MESSAGE,
@@ -69,7 +68,7 @@ export class BulkController {
   })
   @HttpCode(200)
   @Requires('scim.bulk')
-  @Accepts({ body: SCIM_BULK_BODY, anyQuery: true })
+  @AcceptsScim(SCIM_BULK_BODY)
   async run(@Body() body: object, @CurrentCaller() caller: Caller): Promise<BulkResponseDto> {
     const plan = readBulk(body);
     return { schemas: [BULK_RESPONSE_MESSAGE], Operations: await this.bulk.run(plan, caller) };

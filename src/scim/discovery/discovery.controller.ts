@@ -2,9 +2,9 @@ import { Delete, Get, Param, Patch, Post, Put, type Type, applyDecorators } from
 import { ApiExcludeController, ApiParam } from '@nestjs/swagger';
 import { Requires } from '../../access/decorators.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
+import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { Doc, describeJson } from '../../platform/openapi/route-docs.js';
-import { ScimController } from '../http/scim-format.js';
+import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { quoted } from '../protocol/errors.js';
 import { LIST_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
 import {
@@ -21,7 +21,7 @@ import {
 import { Resources } from './resources.js';
 
 /** A route for any valid key. */
-const Discovers = () => applyDecorators(Requires('scim.discover'), Accepts({ anyQuery: true }));
+const Discovers = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
 
 /** A documented route for any valid key. @param more the parameter of its path. */
 const Discovery = (

@@ -4,11 +4,11 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
-import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
+import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/key-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { describeResources } from '../discovery/resources.js';
-import { ScimController } from '../http/scim-format.js';
+import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
@@ -39,8 +39,6 @@ const DocGroup = buildResourceDocs({
 const JANE = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
 const JOHN = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e11';
 
-const BODY = { body: SCIM_GROUP_BODY, anyQuery: true } as const;
-
 @ScimController('Groups')
 export class ScimGroupsController {
   constructor(
@@ -58,7 +56,7 @@ export class ScimGroupsController {
     'displayName eq "Newsroom"',
   )
   @Requires('groups.read')
-  @Accepts({ anyQuery: true })
+  @AcceptsScim()
   async list(@CheckedQuery() query: ListParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
     return this.lists.list(query, caller.actor);
   }
@@ -73,7 +71,7 @@ export class ScimGroupsController {
   })
   @HttpCode(200)
   @Requires('groups.read')
-  @Accepts(BODY)
+  @AcceptsScim(SCIM_GROUP_BODY)
   async search(@Body() body: ListParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
     return this.lists.list(body, caller.actor);
   }
@@ -88,7 +86,7 @@ export class ScimGroupsController {
     },
   })
   @Requires('groups.write')
-  @Accepts(BODY)
+  @AcceptsScim(SCIM_GROUP_BODY)
   async create(
     @Body() body: object,
     @CheckedQuery() query: ListParameters,
@@ -104,7 +102,7 @@ export class ScimGroupsController {
   @Get(':id')
   @DocGroup.get('getScimGroup', { description: 'With all its members, unless they are excluded.' })
   @Requires('groups.read')
-  @Accepts({ anyQuery: true })
+  @AcceptsScim()
   async get(
     @Param('id') id: string,
     @CheckedQuery() query: ListParameters,
@@ -128,7 +126,7 @@ export class ScimGroupsController {
     { rename: { schemas: [GROUP_SCHEMA], displayName: 'Newsroom' } },
   )
   @Requires('groups.write')
-  @Accepts(BODY)
+  @AcceptsScim(SCIM_GROUP_BODY)
   async replace(
     @Param('id') id: string,
     @Body() body: object,
@@ -157,7 +155,7 @@ export class ScimGroupsController {
     },
   )
   @Requires('groups.write')
-  @Accepts(BODY)
+  @AcceptsScim(SCIM_GROUP_BODY)
   async patch(
     @Param('id') id: string,
     @Body() body: object,
@@ -179,7 +177,7 @@ export class ScimGroupsController {
   @DocGroup.delete('deleteScimGroup', 'For good. Its members lose its roles.')
   @HttpCode(204)
   @Requires('groups.write')
-  @Accepts({ anyQuery: true })
+  @AcceptsScim()
   async delete(
     @Param('id') id: string,
     @Headers('if-match') ifMatch: string | undefined,

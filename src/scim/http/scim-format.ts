@@ -8,11 +8,12 @@ import {
   ApiResponse,
   ApiSecurity,
 } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
 import { ByKey } from '../../access/decorators.js';
 import { CATALOGUE, ProblemError, keyOfOtherRequest } from '../../platform/common/errors.js';
 import { truncated } from '../../platform/common/text.js';
+import type { BodyRules } from '../../platform/http/body-reader.js';
 import type { ErrorForm } from '../../platform/http/error.filter.js';
+import { Accepts } from '../../platform/http/input.guard.js';
 import { MAX_DETAIL } from '../../platform/http/problem.js';
 import { describeTexts } from '../../platform/openapi/docs.js';
 import { ALWAYS, type Conventions, narrowSchema } from '../../platform/openapi/error-docs.js';
@@ -22,21 +23,10 @@ import { ERROR_MESSAGE } from '../protocol/urns.js';
 
 /** The path of all routes of SCIM. */
 export const SCIM_PATH = 'scim/v2';
+/** The media type of all bodies, where a client does not accept JSON alone (RFC 7644, section 3.1). */
 const SCIM_TYPE = 'application/scim+json';
 
 const BELOW = new RegExp(`^/${SCIM_PATH}(?:[/?]|$)`, 'i');
-/** This media type alone, with any parameters and weight. */
-const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
-
-/**
- * Sets the media type of SCIM: `application/scim+json`, or JSON where `Accept` names that alone (RFC 7644, section 3.1). Runs
- * for every request before its route is looked up: an interceptor would cost a short request as much as reading the user.
- */
-export function scimAnswers({ url, headers: { accept = '' } }: Request, response: Response): void {
-  if (!BELOW.test(url)) return;
-  const type = PLAIN_JSON.test(accept) ? 'application/json' : SCIM_TYPE;
-  response.setHeader('Content-Type', `${type}; charset=utf-8`);
-}
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="rollcall"' };
 
@@ -103,7 +93,7 @@ const CONVENTIONS: Conventions = {
 };
 
 /**
- * Declares a controller of SCIM: an API key as bearer token; `scimAnswers` gives its responses their media type.
+ * Declares a controller of SCIM, whose routes take an API key as bearer token.
  * @param path below `/scim/v2`
  */
 export const ScimController = (path = '') =>
@@ -114,3 +104,7 @@ export const ScimController = (path = '') =>
     ApiProduces(SCIM_TYPE),
     DescribesRoutes('scim', CONVENTIONS),
   );
+
+/** Declares a route of SCIM: any query parameters, and the media type of its response. @param body the rules of its body */
+export const AcceptsScim = (body?: Partial<BodyRules>) =>
+  Accepts({ anyQuery: true, responseType: SCIM_TYPE, ...(body && { body }) });

@@ -5,13 +5,13 @@ import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_BODY } from '../../platform/http/body-reader.js';
 import { departureOf } from '../../platform/http/stream.js';
-import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
+import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/key-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { describeResources } from '../discovery/resources.js';
-import { ScimController } from '../http/scim-format.js';
+import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
@@ -65,8 +65,6 @@ const NEW_USERS = {
   },
 };
 
-const BODY = { body: SCIM_BODY, anyQuery: true } as const;
-
 @ScimController('Users')
 export class ScimUsersController {
   constructor(
@@ -83,7 +81,7 @@ export class ScimUsersController {
     'userName eq "jane.doe"',
   )
   @Requires('users.read')
-  @Accepts({ anyQuery: true })
+  @AcceptsScim()
   async list(
     @CheckedQuery() query: ListParameters,
     @CurrentCaller() caller: Caller,
@@ -100,7 +98,7 @@ export class ScimUsersController {
   )
   @HttpCode(200)
   @Requires('users.read')
-  @Accepts(BODY)
+  @AcceptsScim(SCIM_BODY)
   async search(
     @Body() body: ListParameters,
     @CurrentCaller() caller: Caller,
@@ -112,7 +110,7 @@ export class ScimUsersController {
   @Post()
   @DocUser.create('createScimUser', { examples: NEW_USERS, errors: ['mutability'] })
   @Requires('users.create')
-  @Accepts(BODY)
+  @AcceptsScim(SCIM_BODY)
   async create(
     @Body() body: object,
     @CheckedQuery() query: ListParameters,
@@ -128,7 +126,7 @@ export class ScimUsersController {
   @Get(':id')
   @DocUser.get('getScimUser')
   @Requires('users.read')
-  @Accepts({ anyQuery: true })
+  @AcceptsScim()
   async get(
     @Param('id') id: string,
     @CheckedQuery() query: ListParameters,
@@ -152,7 +150,7 @@ export class ScimUsersController {
     { rename: { schemas: [USER_SCHEMA], userName: 'robin.newname', title: 'Guide' } },
   )
   @Requires('users.update')
-  @Accepts(BODY)
+  @AcceptsScim(SCIM_BODY)
   async replace(
     @Param('id') id: string,
     @Body() body: object,
@@ -180,7 +178,7 @@ export class ScimUsersController {
     },
   )
   @Requires('users.update')
-  @Accepts(BODY)
+  @AcceptsScim(SCIM_BODY)
   async patch(
     @Param('id') id: string,
     @Body() body: object,
@@ -205,7 +203,7 @@ export class ScimUsersController {
   )
   @HttpCode(204)
   @Requires('users.update')
-  @Accepts({ anyQuery: true })
+  @AcceptsScim()
   async delete(
     @Param('id') id: string,
     @Headers('if-match') ifMatch: string | undefined,
