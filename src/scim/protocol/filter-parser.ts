@@ -342,26 +342,19 @@ function compareWithNothing(path: AttributePath, op: ValueOperator, value: Token
 
 /** Builds a comparison, for `ne` not `eq`. @param position of the operator */
 function compareWith(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
+  const { attribute, sub: named = attribute } = path;
   const target = valuePath(path);
-  if (!target) {
-    throw invalidFilter(
-      position,
-      `${(path.sub ?? path.attribute).path} is compared by one of its parts only`,
-    );
-  }
-  const leaf = target.sub ?? target.attribute;
+  if (!target) throw invalidFilter(position, `${named.path} is compared by one of its parts only`);
+  const leaf = target.sub ?? attribute;
   if (op === 'ne') return { kind: 'not', filter: compareWith(path, 'eq', value, position) };
   if (op !== 'eq') assertSuits(op, leaf, position);
   return { kind: 'compare', path: target, op, value: typed(leaf, value) };
 }
 
 function assertSuits(op: CompareOperator, leaf: Attribute, position: number): void {
-  const isOrder = ['gt', 'ge', 'lt', 'le'].includes(op);
-  const suits =
-    leaf.type === 'dateTime' ? isOrder : leaf.type !== 'boolean' && !(leaf.type === 'binary' && isOrder);
-  if (!suits) {
-    throw invalidFilter(position, `${op} cannot be used with ${leaf.path}, which is a ${leaf.type}`);
-  }
+  const unsuited = ['gt', 'ge', 'lt', 'le'].includes(op) ? ['boolean', 'binary'] : ['boolean', 'dateTime'];
+  if (!unsuited.includes(leaf.type)) return;
+  throw invalidFilter(position, `${op} cannot be used with ${leaf.path}, which is a ${leaf.type}`);
 }
 
 /** Returns the value in the type of the attribute: a time as ISO 8601 in UTC. */

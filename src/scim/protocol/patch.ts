@@ -275,9 +275,9 @@ function listAfter(
   step: PatchStep,
   deviation: CountDeviation,
 ): readonly ScimObject[] {
-  const { attribute } = step.target;
+  const { attribute, filter } = step.target;
   const elements = objectsIn(before);
-  const after = elementsAfter(elements, step, deviation);
+  const after = filter ? chosenAfter(elements, step, filter, deviation) : allAfter(elements, step);
   if (after.length > attribute.maxItems && after.length > elements.length) {
     const detail = `${attribute.path} may hold at most ${attribute.maxItems} elements.`;
     throw new ProblemError('invalid_value', detail);
@@ -285,30 +285,17 @@ function listAfter(
   return onePrimary(attribute, after, elements);
 }
 
-function elementsAfter(
-  elements: readonly ScimObject[],
-  step: PatchStep,
-  deviation: CountDeviation,
-): readonly ScimObject[] {
-  const { filter, sub } = step.target;
-  if (filter) return chosenAfter(elements, step, filter, deviation);
-  return sub ? allAfter(elements, step) : wholeListAfter(elements, step);
-}
-
-/** Changes a part of all elements, or of an element to be created. */
+/** Changes the list, or a part of all its elements. An empty list gets an element for the part. */
 function allAfter(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
-  const targets = elements.length === 0 && step.op !== 'remove' ? [{}] : elements;
-  return targets.map((element) => changed(element, step));
-}
-
-function wholeListAfter(
-  elements: readonly ScimObject[],
-  { op, target: { attribute }, value }: PatchStep,
-): readonly ScimObject[] {
+  const { op, target, value } = step;
+  if (target.sub) {
+    const targets = elements.length === 0 && op !== 'remove' ? [{}] : elements;
+    return targets.map((element) => changed(element, step));
+  }
   const sent = objectsIn(value);
   if (op === 'replace') return sent;
-  if (op === 'add') return [...elements, ...newElements(attribute, sent, elements)];
-  return value === undefined ? [] : elementsLeft(attribute, elements, sent);
+  if (op === 'add') return [...elements, ...newElements(target.attribute, sent, elements)];
+  return value === undefined ? [] : elementsLeft(target.attribute, elements, sent);
 }
 
 /** Changes the elements that a filter chooses. Where it chooses none, its `eq`s describe an element to be created. */
