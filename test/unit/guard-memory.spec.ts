@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ChangeSet } from '../../src/import/plan/compact-storage.js';
-import { ExchangedValues, DistinctValues, FrequentValues } from '../../src/import/guards/column-shape.js';
+import { ExchangedValues, FrequentValues, OldValues } from '../../src/import/guards/column-shape.js';
 
 /** What the guards remember of a plan is bounded, and exact for files of a usual size. */
 const row = (line: number) => () => ({ line, external_id: `e${line}`, old: null, new: null });
@@ -24,11 +24,11 @@ test('a row that is taken back counts no more, and is no example', () => {
 });
 
 test('more than ten values', () => {
-  const values = new DistinctValues(10);
+  const values = new OldValues('phone');
   for (let i = 0; i < 100; i++) values.add(`v${i % 10}`);
-  expect(values.isMore).toBe(false);
+  expect(values.areMany).toBe(false);
   values.add('another');
-  expect(values.isMore).toBe(true);
+  expect(values.areMany).toBe(true);
 });
 
 test('values that rows exchange: exact for some ten thousand rows, an estimate beyond them', () => {

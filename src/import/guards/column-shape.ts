@@ -113,18 +113,21 @@ export class FrequentValues {
   }
 }
 
-/** Whether there are more than some distinct values; it remembers no more than those. */
-export class DistinctValues {
+/** A column with more values than this is one in which users differ. */
+const FEW_VALUES = 10;
+
+/** Values that users have in a column before the plan: only as many as show that users differ in it. */
+export class OldValues {
   private readonly known = new Set<number>();
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly field: string) {}
 
-  add(value: string): void {
-    if (!this.isMore) this.known.add(hash53(value));
+  add(value: unknown): void {
+    if (!this.areMany && isFilled(this.field, value)) this.known.add(hash53(textOf(value)));
   }
 
-  get isMore(): boolean {
-    return this.known.size > this.most;
+  get areMany(): boolean {
+    return this.known.size > FEW_VALUES;
   }
 }
 
@@ -207,9 +210,6 @@ function cutAt(old: unknown, now: unknown): number | undefined {
   return MIDDLE.test(`${now.at(-1)}${old.charAt(length)}`) ? length : undefined;
 }
 
-/** A column with more values than this is one in which users differ. */
-const FEW_VALUES = 10;
-
 /** How a plan changes one column of the users that it matches. Memory does not grow with the rows. */
 export class ColumnShape {
   /** Users who get another value; of a column that holds yes or no, those who get a yes. */
@@ -220,10 +220,12 @@ export class ColumnShape {
   /** Values that became a beginning of what they were, by their new length. */
   private readonly cuts = new Map<number, FoundRows>();
   private readonly news = new FrequentValues();
-  private readonly olds = new DistinctValues(FEW_VALUES);
   private isFlag = false;
 
-  constructor(readonly field: string) {}
+  constructor(
+    readonly field: string,
+    private readonly olds: OldValues,
+  ) {}
 
   add(old: unknown, now: unknown, row: { line: number; external_id: string }): void {
     const example = (): Example => ({ ...row, old, new: now });
@@ -243,13 +245,8 @@ export class ColumnShape {
       }
       if (isDamage(old, now)) this.damages.add(example);
     } else if (had) this.clearings.add(example);
-    if (had) this.olds.add(textOf(old));
+    this.olds.add(old);
     if (has) this.news.add(textOf(now), example);
-  }
-
-  /** A value of a user whose row is only looked at. */
-  sample(value: unknown): void {
-    if (!this.olds.isMore && isFilled(this.field, value)) this.olds.add(textOf(value));
   }
 
   /** Takes back what `add` has counted, for a row that has failed after all. */
@@ -279,7 +276,7 @@ export class ColumnShape {
 
   /** The value that most users get; of a column in which users had more than a few. */
   get same(): Found {
-    return this.olds.isMore ? this.news.most : NO_ROWS;
+    return this.olds.areMany ? this.news.most : NO_ROWS;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type GuardLimits, type GuardOverrides, isLimitName, type Guard } from '../runs/guard-limits.js';
+import { type Guard, type GuardLimits, type GuardOverrides, isLimitName } from '../runs/guard-limits.js';
 import type { NamedProfile } from '../runs/import-options.js';
 import { type ColumnShape, type Found, NO_ROWS, shown } from './column-shape.js';
 import type { ShapeTally } from './plan-tally.js';
@@ -149,7 +149,7 @@ function evaluateGuards(
       ? [over('shrunken_file', size, least, { hit: plan.rows < least })]
       : []),
     ...shape.columns.flatMap((column) => columnGuards(column, matched, limits)),
-    ...newNameGuards(shape, limits),
+    ...(shape.created > 0 ? newNameGuards(shape, limits) : []),
     over('moved_values', moved, most(limits.moved_values, matched), { field: moved.field }),
     over('garbled_text', garbled, most(limits.garbled_text, plan.rows), { field: garbled.field }),
     ...cutGuards(plan, limits),

@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type GuardLimits, limitsOf, type Guard } from '../runs/guard-limits.js';
-import { type Counts, BEFORE_ALL, type StagedOutcome, type StagedRow, isApplied } from '../runs/import-row.js';
+import {
+  type Counts,
+  BEFORE_ALL,
+  type StagedOutcome,
+  type StagedRow,
+  isApplied,
+} from '../runs/import-row.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { COMPLETED } from '../runs/run-states.js';
 import { type Found, FoundRows, NO_ROWS } from './column-shape.js';
@@ -117,7 +123,8 @@ export class PlanGuards {
       lastRows: last?.rows_total ?? null,
       sameFile: past.isOldFile ? written : 0,
       undone: await this.undoneOfLast(past.lastChanging, tally, written - counts.created),
-      repeated: await this.repeated(past, tally),
+      repeated:
+        past.reverts.length > 0 && tally.changes ? await this.repeated(past.reverts, tally.changes) : null,
     };
     return guardsOf(plan, this.limits, mode, run.profile);
   }
@@ -132,8 +139,7 @@ export class PlanGuards {
     return this.undone(last, changes);
   }
 
-  private async repeated({ reverts }: Past, { changes }: PlanTally): Promise<Found | null> {
-    if (reverts.length === 0 || !changes) return null;
+  private async repeated(reverts: readonly ImportRun[], changes: ChangeSet): Promise<Found> {
     const found = { count: 0, examples: [...NO_ROWS.examples] };
     for (const revert of changes.isEmpty ? [] : reverts) {
       const { count, examples } = await this.undone(revert, changes);

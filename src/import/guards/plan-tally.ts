@@ -10,6 +10,7 @@ import {
   FoundRows,
   type Found,
   FrequentValues,
+  OldValues,
 } from './column-shape.js';
 import { LineSet, ChangeSet } from '../plan/compact-storage.js';
 import { isBrokenName } from './garbled-text.js';
@@ -133,7 +134,8 @@ class MovedLogins {
  * the file, so that a plan that is made twice has the same shape; memory does not grow with them.
  */
 export class ShapeTally {
-  private readonly known = new Map<string, ColumnShape>();
+  private readonly changed = new Map<string, ColumnShape>();
+  private readonly olds = new Map<string, OldValues>();
   private readonly numbers = new Map(NUMBERS.map((field) => [field, new ExchangedValues()]));
   private readonly logins = new Map<string, MovedLogins>();
   private readonly names = new Map(NAMES.map((field) => [field, new FrequentValues()]));
@@ -141,8 +143,9 @@ export class ShapeTally {
   created = 0;
   private readonly brokenNames = new FoundRows();
 
+  /** The columns that the plan changes. */
   get columns(): readonly ColumnShape[] {
-    return [...this.known.values()].sort((a, b) => (a.field < b.field ? -1 : 1));
+    return [...this.changed.values()].sort((a, b) => (a.field < b.field ? -1 : 1));
   }
 
   /** Records that a row takes a login of another user: a username, e-mail address or authname. Call it before `add`. */
@@ -155,9 +158,9 @@ export class ShapeTally {
 
   /** What a user has before the plan: enough of them tell in which columns users differ. */
   sample(user: User): void {
-    for (const field of SAMPLED) this.column(field).sample(Reflect.get(user, field));
+    for (const field of SAMPLED) this.oldValues(field).add(Reflect.get(user, field));
     for (const [member, value] of Object.entries(user.social_media))
-      this.column(`social_media.${member}`).sample(value);
+      this.oldValues(`social_media.${member}`).add(value);
   }
 
   add(row: Row): void {
@@ -246,9 +249,15 @@ export class ShapeTally {
   }
 
   private column(field: string): ColumnShape {
-    const column = this.known.get(field) ?? new ColumnShape(field);
-    this.known.set(field, column);
+    const column = this.changed.get(field) ?? new ColumnShape(field, this.oldValues(field));
+    this.changed.set(field, column);
     return column;
+  }
+
+  private oldValues(field: string): OldValues {
+    const values = this.olds.get(field) ?? new OldValues(field);
+    this.olds.set(field, values);
+    return values;
   }
 }
 
