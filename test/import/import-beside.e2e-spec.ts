@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { Applier } from '../../src/import/apply/applier.service.js';
-import { FailedRows } from '../../src/import/report/failed-rows.js';
+import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, rowsOf, settled, upload } from '../support/app/imports.js';
@@ -44,10 +44,11 @@ test('a run that is writing stops at its next batch: what is written stays, the 
 test('a run that is planning stops and has written nothing', async () => {
   const before = await users();
   const planning: unknown[] = [];
-  const keepCells = jest.spyOn(app.app.get(FailedRows), 'keepCells');
-  keepCells.mockImplementationOnce(async ({ id }) => {
+  const evaluate = jest.spyOn(app.app.get(PlanGuards), 'evaluate');
+  evaluate.mockImplementationOnce(async ({ id }) => {
     const { state, progress } = await read(id);
     planning.push(state, progress.rows_done > 0, (await cancel(id)).status);
+    return [];
   });
   const run = await imported(app.key, file('p'));
   expect(planning).toEqual(['validating', true, 202]);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { unavailable } from '../../src/platform/common/errors.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
-import { FailedRows } from '../../src/import/report/failed-rows.js';
+import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
@@ -134,7 +134,7 @@ test('a user who is a Webmaster again before the turn of the run has the rights 
 test.each<[string, (interrupt: () => Promise<never>) => void]>([
   [
     'validates',
-    (interrupt) => jest.spyOn(app.app.get(FailedRows), 'keepCells').mockImplementationOnce(interrupt),
+    (interrupt) => jest.spyOn(app.app.get(PlanGuards), 'evaluate').mockImplementationOnce(interrupt),
   ],
   [
     'writes',

@@ -55,12 +55,16 @@ export class RunProcess {
         await checkpoint.commit(async () => undefined, goesOn); // the time without a worker does not count
       }
       if (run.state !== 'applying') return;
-      const applying = run;
-      await this.fuse.watched(callerOf(run), () => this.applier.apply(applying, checkpoint));
-      await this.end(await this.current(checkpoint), checkpoint);
+      if (run.batches > 0) run = await this.apply(run, checkpoint);
+      await this.end(run, checkpoint);
     } catch (error) {
       await this.stop(error, checkpoint);
     }
+  }
+
+  private async apply(run: ImportRun, checkpoint: Checkpoint): Promise<ImportRun> {
+    await this.fuse.watched(callerOf(run), () => this.applier.apply(run, checkpoint));
+    return this.current(checkpoint);
   }
 
   /** Returns the run as it is now, with the rights that its keys have: none, for a key that is not in force any more. */
@@ -80,15 +84,13 @@ export class RunProcess {
       phase_percent: run.percent,
     });
     const planned = await this.planner.plan(run, checkpoint);
-    const fuse = await this.fuseGuard(run, planned);
+    const blocked = await this.countBlocked(run, planned);
+    const fuse = blocked > 0 ? await this.fuseGuard(run, blocked) : undefined;
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
-    await this.failedRows.keepCells(run, checkpoint);
+    if (plan.counts.error > 0) await this.failedRows.keepCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.plan_hash !== null && run.plan_hash !== plan.plan_hash) {
-      const message =
-        'The plan no longer holds: users or the version of this program have changed since, or whoever approved it may do less than whoever started it. Import again.';
-      const reason = { code: 'plan_changed', message };
-      return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
+      return this.invalidate(checkpoint, plan);
     }
     if (run.dry_run && !run.approved) {
       return this.move(checkpoint, 'present', plan);
@@ -106,19 +108,25 @@ export class RunProcess {
     });
   }
 
+  private async invalidate(checkpoint: Checkpoint, plan: RunChange): Promise<void> {
+    const message =
+      'The plan no longer holds: users or the version of this program have changed since, or whoever approved it may do less than whoever started it. Import again.';
+    const reason = { code: 'plan_changed', message };
+    return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
+  }
+
+  /** Counts the users that a plan blocks. What is applied of failed rows of a revert blocks users too. */
+  private async countBlocked({ id, reverts }: ImportRun, { counts, missing_blocked }: Plan): Promise<number> {
+    const ofFailed = reverts === null ? 0 : await this.rows.countBlockedByFailed(id);
+    return counts.blocked + missing_blocked + ofFailed;
+  }
+
   /**
    * Returns the guard `key_fuse`: a run of a key parks where it would blow the fuse of its key, so that it does not stop half way.
    * It is for reverts too, which have no other guard. Only another credential's approval lets the run go on.
-   * @returns undefined where the plan blocks no user, or no fuse counts the run.
+   * @returns undefined where no fuse counts the run.
    */
-  private async fuseGuard(
-    run: ImportRun,
-    { counts, missing_blocked: missing }: Plan,
-  ): Promise<Guard | undefined> {
-    // What is applied of failed rows of a revert blocks users too.
-    const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailed(run.id);
-    const blocked = counts.blocked + missing + ofFailed;
-    if (blocked === 0) return undefined;
+  private async fuseGuard(run: ImportRun, blocked: number): Promise<Guard | undefined> {
     const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
     if (!load) return undefined;
     const value = load.count + blocked;
@@ -153,8 +161,8 @@ export class RunProcess {
   }
 
   private async end(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    const reason = await this.keptCells(run, checkpoint);
     const result = await this.result(run);
+    const reason = result.counts.error > 0 ? await this.keptCells(run, checkpoint) : null;
     const end = result.counts.error > 0 ? 'completePartly' : 'complete';
     const all = { rows_done: run.rows_total ?? 0, percent: 100 };
     await this.finish(checkpoint, end, async () => ({ ...result, ...all, reason }));
@@ -177,7 +185,8 @@ export class RunProcess {
     const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
     return {
       counts: { ...counts, unchanged: (run.rows_total ?? 0) - others },
-      missing_blocked: await this.rows.countMissing(run.id, run.applied_batches, tx),
+      missing_blocked:
+        run.missing_blocked === 0 ? 0 : await this.rows.countMissing(run.id, run.applied_batches, tx),
     };
   }
 
