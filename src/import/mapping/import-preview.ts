@@ -11,7 +11,7 @@ import type { CsvRecord } from '../file/record-parser.js';
 import { type FileHead, HeadEnd } from '../file/import-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
 import { type Header, readHeader, csvReader } from '../file/run-files.js';
-import { Adopted, RowFacts } from '../plan/row-facts.js';
+import { RowFacts } from '../plan/row-facts.js';
 import { planRow } from '../plan/row-rules.js';
 import { userScopeOf } from '../runs/import-run.js';
 import {
@@ -89,7 +89,7 @@ export class ImportPreview {
     { options }: Requested,
     caller: Caller,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
-    const { users, managers } = await this.facts.of(rows, new Adopted());
+    const { users, managers } = await this.facts.of(rows);
     const initiator = { kind: 'import', id: randomUUID(), initiator: caller.actor, approver: null } as const;
     const scope = userScopeOf({ dataset: options.dataset, options });
     const problems: PreviewProblemDto[] = [];

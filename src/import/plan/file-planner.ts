@@ -28,15 +28,20 @@ interface Planning {
   run: ImportRun;
   scope: UserScope;
   header: Header;
-  adopted: Adopted;
+  adopted: Adopted | undefined;
   builder: PlanBuilder;
   /** The uuid of the new user with a number. */
   uuidOf: (number: number) => string;
 }
 
+interface BatchRow {
+  record: CsvRecord;
+  keys: RowKeys;
+}
+
 /** Rows of the file while they are looked up. */
 interface Batch {
-  rows: readonly { record: CsvRecord; keys: RowKeys }[];
+  rows: readonly BatchRow[];
   facts: Promise<Facts>;
   /** Bytes of the file up to their end. */
   bytes: number;
@@ -57,12 +62,12 @@ export class FilePlanner {
    * @throws FileError where the file is refused as a whole.
    */
   async plan(run: ImportRun, builder: PlanBuilder, before: ImportRun | undefined): Promise<boolean> {
-    const passes = run.options.adopt === 'none' ? 1 : 2;
+    const { adopt } = run.options;
+    const passes = adopt === 'none' ? 1 : 2;
     const percent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
-    const adopted = await this.facts.adopted(run, (bytes) =>
-      builder.stage([], { rows_done: 0, percent: percent(1, bytes) }),
-    );
+    const report = (bytes: number) => builder.stage([], { rows_done: 0, percent: percent(1, bytes) });
+    const adopted = adopt === 'none' ? undefined : await this.facts.adopted(run, adopt, report);
     const file = await this.files.open(run);
     const { reader, header } = file;
     const uuidOf = newUuids({ id: run.id, created: toMillis(run.created) });
@@ -91,21 +96,10 @@ export class FilePlanner {
     } finally {
       await staging;
     }
-    if (!reader.lineEnded && before?.line_ended) {
-      throw new FileError(
-        'cut_short',
-        'The last line has no line end, and that of the last import of this data set had one: the file was probably cut short. ' +
-          'Export it again; if it is whole, end its last line.',
-      );
-    }
+    if (!reader.lineEnded && before?.line_ended) throw cutShort();
     const { expected_rows: expected } = run.options;
     const { rows } = builder.tally;
-    if (expected !== undefined && rows !== expected) {
-      throw new FileError(
-        'unexpected_rows',
-        `The file has ${rows} rows, and expected_rows says ${expected}.`,
-      );
-    }
+    if (expected !== undefined && rows !== expected) throw unexpectedRows(rows, expected);
     return reader.lineEnded;
   }
 
@@ -123,51 +117,78 @@ export class FilePlanner {
   }
 
   private async planRows(batch: Batch, planning: Planning): Promise<PlannedRow[]> {
-    const { run, header, builder, uuidOf } = planning;
-    const { users, managers } = await batch.facts;
-    const { blank_cells: blankCells, mode } = run.options;
-    const idOf = (externalId: string): string => uuidOf(builder.externalIds.numberOf(externalId));
-    const planOne = ({ record, keys }: Batch['rows'][number]): PlannedRow => {
-      if (record.misfit !== undefined) return unreadable(record, record.misfit, planning);
-      const key = exactKey(keys.externalId);
-      const before = users.get(key);
-      const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
-      if (before && !repeats) builder.tally.countListed(before, planning.scope, keys.line);
-      const named = keys.manager ? managers.get(keys.manager) : undefined;
-      const manager = keys.manager && (named?.uuid ?? idOf(keys.manager));
-      const usual =
-        before && !repeats && mode !== 'create_only' && !isListedAgain(record.cells, header, before);
-      if (usual && isSame(record.cells, header, before, manager, blankCells)) return unchanged(keys, before);
-      const context = {
-        options: run.options,
-        scope: planning.scope,
-        settings: this.settings,
-        initiator: callerOf(run).actor,
-        before,
-        uuid: before?.uuid ?? idOf(key),
-        manager,
-      };
-      const result = planRow(readRow(record, header, blankCells), context);
-      // Whether a row that repeats an ExternalId fails is known at the end only.
-      if (repeats || result.row.outcome === 'error') mention(record.cells, planning);
-      if (repeats) return repeat(result);
-      if (keys.manager && named?.awaited && result.after && changesManager(result)) {
-        builder.awaitManager(keys.line, keys.manager);
-      }
-      return result;
-    };
+    const facts = await batch.facts;
     const planned: PlannedRow[] = [];
     for (let at = 0; at < batch.rows.length; at += ROWS_A_TURN) {
-      planned.push(...batch.rows.slice(at, at + ROWS_A_TURN).map(planOne));
+      const rows = batch.rows.slice(at, at + ROWS_A_TURN);
+      planned.push(...rows.map((row) => this.planRow(row, facts, planning)));
       await setImmediate();
     }
-    await builder.claim(
+    await planning.builder.addConstraints(
       planned,
-      header.some((column) => column?.kind === 'manager'),
+      planning.header.some((column) => column?.kind === 'manager'),
     );
     return planned;
   }
+
+  private planRow(row: BatchRow, { users, managers }: Facts, planning: Planning): PlannedRow {
+    const { record, keys } = row;
+    if (record.misfit !== undefined) return unreadable(record, record.misfit, planning);
+    const { run, scope, header, builder } = planning;
+    const key = exactKey(keys.externalId);
+    const before = users.get(key);
+    const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
+    if (before && !repeats) builder.tally.countListed(before, scope, keys.line);
+    const named = keys.manager ? managers.get(keys.manager) : undefined;
+    const manager = keys.manager && (named?.uuid ?? newUuid(keys.manager, planning));
+    const usual =
+      before &&
+      !repeats &&
+      run.options.mode !== 'create_only' &&
+      (before.status === 'Active' || !mayReturn(record.cells, header, before));
+    if (usual && isSame(record.cells, header, before, manager, run.options.blank_cells))
+      return unchanged(keys, before);
+    const planned = this.planByRules(row, before, manager, planning);
+    // Whether a row that repeats an ExternalId fails is known at the end only.
+    if (repeats || planned.row.outcome === 'error') mention(record.cells, planning);
+    if (repeats) return repeat(planned);
+    if (keys.manager && named?.awaited && planned.after && changesManager(planned))
+      builder.awaitManager(keys.line, keys.manager);
+    return planned;
+  }
+
+  private planByRules(
+    { record, keys }: BatchRow,
+    before: User | undefined,
+    manager: string | null | undefined,
+    planning: Planning,
+  ): PlannedRow {
+    const { run, scope, header } = planning;
+    return planRow(readRow(record, header, run.options.blank_cells), {
+      options: run.options,
+      scope,
+      settings: this.settings,
+      initiator: callerOf(run).actor,
+      before,
+      uuid: before?.uuid ?? newUuid(exactKey(keys.externalId), planning),
+      manager,
+    });
+  }
 }
+
+/** Returns the uuid of the new user with an ExternalId. */
+const newUuid = (externalId: string, { uuidOf, builder }: Planning): string =>
+  uuidOf(builder.externalIds.numberOf(externalId));
+
+const cutShort = () =>
+  new FileError(
+    'cut_short',
+    'The last line has no line end, and that of the last import of this data set had one: the file was probably cut short. ' +
+      'Export it again; if it is whole, end its last line.',
+  );
+
+const unexpectedRows = (rows: number, expected: number) =>
+  new FileError('unexpected_rows', `The file has ${rows} rows, and expected_rows says ${expected}.`);
 
 /** Whether a data set, or a part of it, begins to manage a user. */
 function begins(scope: UserScope, user: User): boolean {
@@ -176,8 +197,7 @@ function begins(scope: UserScope, user: User): boolean {
 }
 
 /** A blocked user whose row says nothing of the status needs the rules: it may return. A mark goes where the row says Blocked. */
-function isListedAgain(cells: readonly string[], header: Header, user: User): boolean {
-  if (user.status === 'Active') return false;
+function mayReturn(cells: readonly string[], header: Header, user: User): boolean {
   if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
   return at < 0 || (cells[at] ?? '').trim() === '';

@@ -2,13 +2,7 @@ import { type SetConstraint, constraintOf } from '../../users/set-rules/constrai
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import {
-  type RowError,
-  type StagedRow,
-  failedRow,
-  isChange,
-  stagedRow,
-} from '../runs/import-row.js';
+import { type RowError, type StagedRow, failedRow, isChange, stagedRow } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/run-progress.js';
 import { COMPACT, LineSet } from './compact-storage.js';
@@ -27,7 +21,8 @@ export class PlanBuilder {
   readonly externalIds = new ExternalIds();
   readonly failedNames = new FailedNames();
   readonly tally = new PlanTally();
-  private readonly state = new SetValidator({ storage: COMPACT, nameOf: nameOfLine, links: true });
+  /** Created for the first row that is not unchanged. */
+  private validator: SetValidator | undefined;
   /** Users of the database whose managers matter for circles. */
   private readonly above = new Set<string>();
   /** Rows whose manager is named by an ExternalId that only another row gives to an existing user. */
@@ -42,6 +37,10 @@ export class PlanBuilder {
     private readonly progress: RunProgress,
   ) {}
 
+  private get setRules(): SetValidator {
+    return (this.validator ??= new SetValidator({ storage: COMPACT, nameOf: nameOfLine, links: true }));
+  }
+
   /** @param adopting rows whose user this data set begins to manage, though nothing else changes. */
   async add(judged: readonly PlannedRow[], adopting: ReadonlySet<number>, percent: number): Promise<void> {
     for (const row of judged) this.tally.add(row);
@@ -55,18 +54,23 @@ export class PlanBuilder {
   }
 
   /**
-   * Takes note of what good rows claim, with a look at who has it now.
-   * @param managers whether rows of this file may name managers.
+   * Adds the constraints of rows that change something, with the users who have their identifiers now.
+   * @param managers true when rows of this file may name managers.
    */
-  async claim(judged: readonly PlannedRow[], managers: boolean): Promise<void> {
-    for (const { row, after } of judged) if (!after) this.state.withdraw(row.line);
-    const claims = judged.flatMap((row) => this.constraintOf(row, managers) ?? []);
+  async addConstraints(planned: readonly PlannedRow[], managers: boolean): Promise<void> {
+    const changing = planned.filter(({ row }) => row.outcome !== 'unchanged');
+    if (changing.length > 0) await this.constrain(changing, managers);
+  }
+
+  private async constrain(planned: readonly PlannedRow[], managers: boolean): Promise<void> {
+    for (const { row, after } of planned) if (!after) this.setRules.withdraw(row.line);
+    const claims = planned.flatMap((row) => this.constraintOf(row, managers) ?? []);
     if (claims.length === 0) return;
     const owners = await this.directory.owners(
       claims.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
     );
     for (const claim of claims) {
-      this.state.add(claim, owners);
+      this.setRules.add(claim, owners);
       const linked = claim.taken.filter(
         ({ identifier }) => (owners.get(identifier)?.external_id ?? '') !== '',
       );
@@ -98,27 +102,35 @@ export class PlanBuilder {
     await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
   }
 
-  /** Evaluates what depends on the whole file: the set rules, and the order in which rows are applied. */
+  /**
+   * Evaluates what depends on the whole file: the set rules, and the order in which rows are applied. A file of unchanged
+   * rows needs neither, because rows that fail or repeat an ExternalId are not unchanged.
+   */
   async resolve(): Promise<void> {
+    if (this.tally.unchanged < this.tally.rows) await this.validateSet();
+  }
+
+  private async validateSet(): Promise<void> {
+    const { setRules } = this;
     const late = new Map<number, RowError[]>();
     for (const [line, error] of this.externalIds.conflicting()) {
-      this.state.withdraw(line);
+      setRules.withdraw(line);
       late.set(line, [error]);
     }
     const above = [...this.above];
     for (let from = 0; from < above.length; from += CHUNK) {
       const managers = await this.directory.managersAbove(above.slice(from, from + CHUNK));
-      for (const [user, manager] of managers) this.state.addExistingManager(user, manager);
+      for (const [user, manager] of managers) setRules.addExistingManager(user, manager);
     }
     for (const { line, externalId } of this.awaiting) {
-      this.state.needManager(line, this.externalIds.lineOf(externalId));
+      setRules.needManager(line, this.externalIds.lineOf(externalId));
     }
-    const webmasters = this.state.losesWebmasters ? await this.directory.countWebmasters() : 0;
-    for (const [line, failures] of this.state.validate(webmasters)) {
+    const webmasters = setRules.losesWebmasters ? await this.directory.countWebmasters() : 0;
+    for (const [line, failures] of setRules.validate(webmasters)) {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
     }
     await this.failLate(late);
-    await this.order(applyOrder(() => this.state.dependencies(webmasters)));
+    await this.order(applyOrder(() => setRules.dependencies(webmasters)));
   }
 
   /** What is known of the plan when all of it is staged. */
@@ -138,8 +150,7 @@ export class PlanBuilder {
   }
 
   private constraintOf({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
-    const isGood = after && row.outcome !== 'unchanged';
-    const claim = isGood ? constraintOf(row.line, before, after, { managers }) : undefined;
+    const claim = after && constraintOf(row.line, before, after, { managers });
     if (claim?.manager?.after) this.above.add(claim.manager.after);
     if (claim?.manager?.before) this.above.add(claim.manager.before);
     return claim;

@@ -38,19 +38,27 @@ export class Planner {
     private readonly guards: PlanGuards,
   ) {}
 
-  /** @throws FileError where the file is refused as a whole. */
+  /**
+   * @param run as it was before this attempt: `started` is set when an earlier attempt may have left rows.
+   * @throws FileError where the file is refused as a whole.
+   */
   async plan(run: ImportRun, checkpoint: Checkpoint) {
     // In transactions that check the lease: another worker may have planned this run meanwhile.
-    await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
+    if (run.started !== null) await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
-    if (original) {
-      // A revert is an operator's own decision about a run that has been seen: it has no guards.
-      await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
-      await builder.resolve();
-      const none = { missing_reported: 0, missing_blocked: 0, guards: [], line_ended: null };
-      return { ...(await builder.summary()), ...none };
-    }
+    return original ? this.planRevert(run, original, builder) : this.planFile(run, builder);
+  }
+
+  /** A revert is an operator's own decision about a run that has been seen: it has no guards. */
+  private async planRevert(run: ImportRun, original: ImportRun, builder: PlanBuilder) {
+    await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
+    await builder.resolve();
+    const none = { missing_reported: 0, missing_blocked: 0, guards: [], line_ended: null };
+    return { ...(await builder.summary()), ...none };
+  }
+
+  private async planFile(run: ImportRun, builder: PlanBuilder) {
     const past = await this.guards.past(run);
     if (past.lastChanging || past.reverts.length > 0) builder.tally.changes = new ChangeSet();
     const lineEnded = await this.files.plan(run, builder, past.last);
@@ -79,15 +87,19 @@ export class Planner {
   }
 
   /**
-   * Stages the active users that the data set of a run manages and its file lacks, where the options want them listed or
-   * blocked. They are searched only where the file has fewer users than the data set: a change of a user while the file is
-   * read may hide one of them from this run, not from the next. @returns how many there are.
+   * Counts the active users that the data set of a run manages and its file lacks. They are searched only where the options want
+   * them listed or blocked, and the file has fewer users than the data set: a change of a user while the file is read may
+   * hide one of them from this run, not from the next.
    */
   private async planMissing(run: ImportRun, left: Left, builder: PlanBuilder): Promise<number> {
-    const { missing } = run.options;
+    const { part, missing } = run.options;
+    const fewer = part === undefined ? sumOf(left) : (left.get(part) ?? 0);
+    return fewer === 0 || missing === 'keep' ? fewer : this.stageMissing(run, builder);
+  }
+
+  /** Stages the missing users. @returns how many there are. */
+  private async stageMissing(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const scope = userScopeOf(run);
-    const fewer = scope.part === null ? sumOf(left) : (left.get(scope.part) ?? 0);
-    if (fewer === 0 || missing === 'keep') return fewer;
     let count = 0;
     const read = (after: string) => this.directory.managed(scope, after, PAGE);
     for await (const users of readPages('', ({ uuid }) => uuid, read)) {
@@ -97,7 +109,7 @@ export class Planner {
           isMissing(user, builder),
       );
       const rows = gone.map((user, index) =>
-        missingRow(user, -(count + index + 1), run.dataset, missing === 'block'),
+        missingRow(user, -(count + index + 1), run.dataset, run.options.missing === 'block'),
       );
       for (const row of rows) builder.tally.print(row);
       await builder.stage(rows, { rows_done: builder.tally.rows, percent: 99 });

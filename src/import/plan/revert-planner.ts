@@ -9,7 +9,14 @@ import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { BEFORE_ALL, type RowError, type StagedRow, isApplied, lineOf, stagedRow } from '../runs/import-row.js';
+import {
+  BEFORE_ALL,
+  type RowError,
+  type StagedRow,
+  isApplied,
+  lineOf,
+  stagedRow,
+} from '../runs/import-row.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
@@ -38,7 +45,7 @@ export class RevertPlanner {
       const planned = applied.map((row, index) =>
         undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.user_uuid ?? ''), initiator),
       );
-      await builder.claim(planned, true);
+      await builder.addConstraints(planned, true);
       const done = (builder.tally.rows + planned.length) / Math.max(1, total);
       await builder.add(planned, new Set(), Math.min(99, Math.floor(100 * done)));
     }

@@ -54,6 +54,8 @@ export interface Facts {
   managers: ReadonlyMap<string, NamedManager>;
 }
 
+const NO_MANAGERS: Facts['managers'] = new Map();
+
 /** Looks up what the rules of rows depend on, one statement for each kind. */
 @Injectable()
 export class RowFacts {
@@ -65,12 +67,12 @@ export class RowFacts {
   /**
    * Finds the users without external id that a file takes over (`adopt`), before its rows are planned: the manager of a row
    * may be such a user of any other row, and must be known by uuid.
-   * @param report takes how many bytes have been read. @throws FileError where the file is refused as a whole.
+   * @param field by which they are found. @param report takes how many bytes have been read.
+   * @throws FileError where the file is refused as a whole.
    */
-  async adopted(run: ImportRun, report: (bytes: number) => Promise<void>): Promise<Adopted> {
+  async adopted(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
     const adopted = new Adopted();
-    const { adopt: field, blank_cells: blankCells } = run.options;
-    if (field === 'none') return adopted;
+    const { blank_cells: blankCells } = run.options;
     const file = await this.files.open(run);
     const { reader, header } = file;
     for await (const records of file.records(ROWS_AT_ONCE)) {
@@ -97,38 +99,46 @@ export class RowFacts {
     });
   }
 
-  async of(rows: readonly RowKeys[], adopted: Adopted): Promise<Facts> {
-    const [users, managers] = await Promise.all([this.users(rows, adopted), this.managers(rows, adopted)]);
+  /** @param adopted users that rows of the file take over, where its options ask for that. */
+  async of(rows: readonly RowKeys[], adopted?: Adopted): Promise<Facts> {
+    const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
+    const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
+    const [users, managers] = await Promise.all([
+      this.users(named, adopted),
+      cells.size === 0 ? NO_MANAGERS : this.managers([...cells], adopted),
+    ]);
     return { users, managers };
   }
 
-  /** The users that rows are about: those with their ExternalIds, and those that rows take over. */
-  private async users(rows: readonly RowKeys[], adopted: Adopted): Promise<Map<string, User>> {
-    const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
+  /** Returns the users that rows are about: with their ExternalIds, or taken over by a row. */
+  private async users(named: readonly string[], adopted: Adopted | undefined): Promise<Map<string, User>> {
     const users = await this.directory.byExternalIds(named);
-    const uuids = named.flatMap((id): [string, string][] => {
+    if (adopted) await this.addAdopted(users, named, adopted);
+    return users;
+  }
+
+  private async addAdopted(users: Map<string, User>, ids: readonly string[], adopted: Adopted) {
+    const uuids = ids.flatMap((id): [string, string][] => {
       const uuid = users.has(exactKey(id)) ? undefined : adopted.get(id);
       return uuid === undefined ? [] : [[exactKey(id), uuid]];
     });
-    if (uuids.length === 0) return users;
+    if (uuids.length === 0) return;
     const found = await this.directory.byUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
       if (user?.external_id === '') users.set(key, user); // it has not been linked since
     }
-    return users;
   }
 
   /** Manager cell → manager, of those that exist already. */
-  private async managers(rows: readonly RowKeys[], adopted: Adopted): Promise<Map<string, NamedManager>> {
-    const cells = [...new Set(rows.flatMap(({ manager }) => manager ?? []))];
+  private async managers(cells: readonly string[], adopted: Adopted | undefined): Promise<Facts['managers']> {
     const linked = await this.directory.uuidsByExternalIds(cells);
     const uuidIn = (cell: string): string => BY_UUID.exec(cell)?.[1]?.trim().toLowerCase() ?? '';
     const known = await this.directory.externalIdsOf(cells.map(uuidIn).filter(isUuid));
     const managers = new Map<string, NamedManager>();
     for (const cell of cells) {
       const own = linked.get(exactKey(cell));
-      const taken = own === undefined ? adopted.get(cell) : undefined;
+      const taken = own === undefined ? adopted?.get(cell) : undefined;
       const uuid = own ?? taken ?? (known.has(uuidIn(cell)) ? uuidIn(cell) : undefined);
       if (uuid !== undefined) managers.set(cell, { uuid, awaited: taken !== undefined });
     }
