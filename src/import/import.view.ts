@@ -2,7 +2,7 @@ import { sideNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, fileOf, missingOf } from './runs/import-run.js';
-import { noCounts, type StagedRow } from './runs/import-row.js';
+import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
@@ -68,7 +68,7 @@ export function presentRun(
       percent: run.percent,
       eta_seconds: eta(run),
     },
-    counts: run.counts ?? noCounts(),
+    counts: run.counts ?? NO_COUNTS,
     missing: missingOf(run),
     guards,
     problems: [

@@ -14,7 +14,7 @@ import { ImportRowsRepository, type Place, type RowFilter } from './runs/import-
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, newRun, startOf } from './runs/import-run.js';
 import { ROW_OUTCOMES, type StagedRow, BEFORE_ALL } from './runs/import-row.js';
-import { isFinal, RUNNABLE } from './runs/run-states.js';
+import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { presentRun } from './import.view.js';
@@ -129,7 +129,7 @@ export class ImportsService {
       assertScope(caller.actor, datasetScope(original.dataset));
       const earlier = (await this.runs.revertsOf(id, tx)).find(undoes);
       if (earlier) throw wrongState(`Import ${id} is already undone by ${earlier.id}.`);
-      if (!isFinal(original.state) || original.applied_batches === 0) {
+      if (!FINAL.includes(original.state) || original.applied_batches === 0) {
         throw wrongState(`Import ${id} is ${original.state} and has nothing to undo.`);
       }
       const file = { runId: uuidv7(), name: original.file_name, size: 0, sha256: original.file_sha256 };
@@ -211,7 +211,7 @@ export class ImportsService {
       return moved;
     }, caller);
     await this.transactions.afterCommit(caller, async () => {
-      if (isFinal(decided.state)) await this.files.delete(id);
+      if (FINAL.includes(decided.state)) await this.files.delete(id);
       this.worker.wake();
     });
     return decided;

@@ -6,8 +6,7 @@ import { ImportRunsRepository } from '../../src/import/runs/import-runs.reposito
 import { RunRights } from '../../src/import/runs/run-rights.service.js';
 import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
-import { LeaseLostError } from '../../src/import/runs/run-states.js';
-import { Checkpoint } from '../../src/import/runs/run-transitions.service.js';
+import { Checkpoint, LeaseLostError } from '../../src/import/runs/run-transitions.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';

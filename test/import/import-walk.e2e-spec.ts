@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
-import { type StagedRow, stagedRow } from '../../src/import/runs/import-row.js';
+import { type StagedRow, EMPTY_ROW } from '../../src/import/runs/import-row.js';
 import { toEntity } from '../../src/import/runs/import-rows.repository.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
@@ -21,7 +21,7 @@ const rows: StagedRow[] = Array.from({ length: COUNT }, (_, i) => {
   const outcome = OUTCOMES[i % OUTCOMES.length] ?? 'error';
   const code = outcome === 'error' ? CODES[i % CODES.length] : i % 4 === 0 ? 'blocked_elsewhere' : undefined;
   const errors = code === undefined || outcome === 'missing' ? [] : [{ field: 'x', code, message: 'is so' }];
-  return stagedRow({ line: outcome === 'missing' ? -i : i + 2, outcome, external_id: `w${i}`, errors });
+  return { ...EMPTY_ROW, line: outcome === 'missing' ? -i : i + 2, outcome, external_id: `w${i}`, errors };
 });
 
 beforeAll(async () => {

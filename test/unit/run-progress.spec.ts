@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { RunProgress } from '../../src/import/runs/run-progress.js';
+import { RunProgress } from '../../src/import/runs/import-run.js';
 
 /** Progress over the whole run. */
 const NEW = { percent: 0, rows_done: 0, rows_total: null, dry_run: false, approved: false };

@@ -10,8 +10,7 @@ import { type UserChange, prepareUser } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
-import { RunProgress } from '../runs/run-progress.js';
+import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 

@@ -11,13 +11,14 @@ import { RunProcess } from './run-process.service.js';
 import {
   IMPORT_LEASE,
   LEASE_SECONDS,
+  LeaseLostError,
   ShuttingDownError,
   Checkpoint,
   RunTransitions,
 } from '../runs/run-transitions.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { LeaseLostError, type Reason, type RunState, WAITING } from '../runs/run-states.js';
+import { type Reason, type RunState, WAITING } from '../runs/run-states.js';
 import { LanePrograms } from '../../platform/config/config.module.js';
 import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';

@@ -4,7 +4,7 @@ import { Log } from '../../platform/telemetry/log.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { TRANSITIONS, type TransitionName, LeaseLostError, type Reason } from '../runs/run-states.js';
+import { TRANSITIONS, type Reason, type TransitionName } from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { Planner, type Plan } from '../plan/planner.js';
@@ -16,6 +16,7 @@ import { RunRights } from '../runs/run-rights.service.js';
 import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Guard } from '../runs/guard-limits.js';
 import {
+  LeaseLostError,
   RunTransitions,
   StopRequestedError,
   RightsLostError,

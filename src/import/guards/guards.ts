@@ -269,7 +269,7 @@ function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides
 /** The limits with those of a profile in their place. */
 function withOverrides(limits: GuardLimits, overrides: GuardOverrides): GuardLimits {
   const merged = structuredClone(limits);
-  for (const name of Object.keys(overrides))
-    if (isLimitName(name)) Object.assign(merged[name], overrides[name]);
+  for (const [name, limit] of Object.entries<object>(merged))
+    Object.assign(limit, Reflect.get(overrides, name));
   return merged;
 }

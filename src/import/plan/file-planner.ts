@@ -14,7 +14,7 @@ import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
-import { stagedRow } from '../runs/import-row.js';
+import { EMPTY_ROW } from '../runs/import-row.js';
 import { type Adopted, type Facts, RowFacts } from './row-facts.js';
 import { newUuids } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
@@ -230,7 +230,7 @@ function unreadable(record: CsvRecord, width: number, planning: Planning): Plann
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
   const external_id = truncated(unescapeFormula((cells[key] ?? '').trim()), 255);
   return {
-    row: stagedRow({ line, outcome: 'error', external_id, errors }),
+    row: { ...EMPTY_ROW, line, outcome: 'error', external_id, errors },
     before: undefined,
     after: undefined,
   };

@@ -2,9 +2,9 @@ import { type SetConstraint, constraintOf } from '../../users/set-rules/constrai
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import { type RowError, type StagedRow, failedRow, isChange, stagedRow } from '../runs/import-row.js';
+import { type RowError, type StagedRow, failedRow, isChange, EMPTY_ROW } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import type { RunProgress } from '../runs/run-progress.js';
+import type { RunProgress } from '../runs/import-run.js';
 import { COMPACT, LineSet } from './compact-storage.js';
 import { ExternalIds, nameOfLine, FailedNames } from './external-ids.js';
 import { PlanTally } from '../guards/plan-tally.js';
@@ -172,7 +172,7 @@ export class PlanBuilder {
         // Values that it would not have changed are those of the user that it is about.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
-        return failedRow(row ?? stagedRow({ line, outcome: 'error' }), [
+        return failedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
           ...(late.get(line) ?? []),
           ...(row?.errors ?? []),
         ]);

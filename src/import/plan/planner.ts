@@ -3,9 +3,8 @@ import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory, type Managed } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
+import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
 import { ChangeSet } from './compact-storage.js';
 import { PlanGuards } from '../guards/plan-guards.service.js';
@@ -13,7 +12,7 @@ import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
 import { Changes, NO_CHANGES } from '../../platform/common/changes.js';
 import { covers } from '../../users/search/user-scope.js';
-import { type StagedRow, stagedRow } from '../runs/import-row.js';
+import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
 /** The result of planning a run: what changes of it. */
 export type Plan = Awaited<ReturnType<Planner['plan']>>;
@@ -134,12 +133,13 @@ function missingRow(user: Managed, line: number, dataset: string, block: boolean
     { field: 'blocked_by', old: null, new: dataset },
   ]);
   const { external_id, uuid: user_uuid, version } = user;
-  return stagedRow({
+  return {
+    ...EMPTY_ROW,
     line,
     outcome: 'missing',
     external_id,
     user_uuid,
     version,
     changes: block ? changes : NO_CHANGES,
-  });
+  };
 }

@@ -15,7 +15,7 @@ import {
   type StagedRow,
   isApplied,
   lineOf,
-  stagedRow,
+  EMPTY_ROW,
 } from '../runs/import-row.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
@@ -86,7 +86,7 @@ function staged(row: StagedRow, before: User, after: User, errors: RowError[]): 
   const { line, external_id } = row;
   const { uuid: user_uuid, version } = before;
   return {
-    row: stagedRow({ line, outcome, external_id, user_uuid, version, changes, errors }),
+    row: { ...EMPTY_ROW, line, outcome, external_id, user_uuid, version, changes, errors },
     before,
     after,
   };
@@ -98,7 +98,7 @@ function conflict(
   errors: RowError[],
 ): PlannedRow {
   return {
-    row: stagedRow({ line, outcome: 'error', external_id, user_uuid, errors }),
+    row: { ...EMPTY_ROW, line, outcome: 'error', external_id, user_uuid, errors },
     before,
     after: undefined,
   };

@@ -20,7 +20,7 @@ import type { UserScope } from '../../users/search/user-scope.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
-import { type RowOutcome, type RowError, type StagedRow, stagedRow } from '../runs/import-row.js';
+import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
 /** What the rules of a row depend on. */
 export interface RowContext {
@@ -131,7 +131,7 @@ function passedOver(file: FileRow, before: User, context: RowContext): PlannedRo
 /** A row that changes nothing. */
 export function unchanged({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
   const { uuid: user_uuid, version } = user;
-  const row = stagedRow({ line, outcome: 'unchanged', external_id, user_uuid, version });
+  const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'unchanged', external_id, user_uuid, version };
   return { row, before: user, after: user };
 }
 
@@ -201,14 +201,15 @@ function planned(
   result: { after?: User; changes?: StagedRow['changes']; errors?: RowError[] },
 ): PlannedRow {
   const { after, ...details } = result;
-  const row = stagedRow({
+  const row = {
+    ...EMPTY_ROW,
     line: file.line,
     outcome,
     external_id: truncated(file.externalId, 255),
     user_uuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
     version: before?.version ?? 0,
     ...details,
-  });
+  };
   return { row, before, after };
 }
 

@@ -7,7 +7,7 @@ import { readPages } from '../../platform/database/keyset-pages.js';
 import { lineOf } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { isFinal } from '../runs/run-states.js';
+import { FINAL } from '../runs/run-states.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.repository.js';
 
@@ -69,7 +69,7 @@ export class FailedRows {
    * revert: its conflicts. @throws ProblemError `file_lost`.
    */
   async *csv(run: ImportRun): AsyncGenerator<string> {
-    if (run.reverts === null && isFinal(run.state) && (await this.isLost(run))) {
+    if (run.reverts === null && FINAL.includes(run.state) && (await this.isLost(run))) {
       throw new ProblemError(
         'file_lost',
         'The file was gone when the cells of its failed rows were to be kept.',

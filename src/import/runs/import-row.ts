@@ -14,8 +14,7 @@ export type RowOutcome = (typeof ROW_OUTCOMES)[number];
 
 export type Counts = Record<RowOutcome, number>;
 
-export const noCounts = (): Counts =>
-  Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Counts;
+export const NO_COUNTS = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Readonly<Counts>;
 
 /** A fault of a row, or a warning (see `StagedRow`). `value` is the cell that broke the rule, cut; a secret is never one. */
 export interface RowError {
@@ -55,16 +54,15 @@ export interface StagedRow {
 /** Codes of rows that are no errors. The report looks for these only. */
 export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
-/** A row with what is known of it; the rest is empty. */
-export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<StagedRow>): StagedRow => ({
+/** Defaults of a staged row. */
+export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
   external_id: '',
   user_uuid: null,
   version: 0,
   batch: 0,
   changes: NO_CHANGES,
   errors: [],
-  ...row,
-});
+};
 
 /** Rows that a batch writes: those that stand, failed ones of which a part stands, and missing users that are to be blocked. */
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>

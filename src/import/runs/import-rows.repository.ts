@@ -21,7 +21,7 @@ import {
   type StagedRow,
   blocksUser,
   lineOf,
-  noCounts,
+  NO_COUNTS,
   WARNINGS,
   ROW_OUTCOMES,
 } from './import-row.js';
@@ -190,7 +190,7 @@ export class ImportRowsRepository {
       'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome',
       [runId],
     );
-    const counts = noCounts();
+    const counts = { ...NO_COUNTS };
     for (const { outcome, count } of rows) if (outcome !== 'missing') counts[outcome] = count;
     return counts;
   }

@@ -22,7 +22,7 @@ import {
   toRow,
   toRun,
 } from './import-run.js';
-import { noCounts } from './import-row.js';
+import { NO_COUNTS } from './import-row.js';
 import { COMPLETED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
 
 /** The filter of the list of runs. */
@@ -127,7 +127,7 @@ export class ImportRunsRepository {
     );
     const sum = { blocked: 0, reactivated: 0 };
     for (const { counts, missing_blocked: missing } of rows) {
-      const rowsOf = counts ? fromJson(counts) : noCounts();
+      const rowsOf = counts ? fromJson(counts) : NO_COUNTS;
       sum.blocked += rowsOf.blocked + missing;
       sum.reactivated += rowsOf.reactivated;
     }

@@ -1,6 +1,4 @@
 import type { AuditAction } from '../../audit/audit-event.js';
-import { ProblemError } from '../../platform/common/errors.js';
-import { now } from '../../platform/common/time.js';
 
 /** States of a run (interface §6). */
 export const RUN_STATES = [
@@ -25,9 +23,12 @@ export const WAITING: readonly RunState[] = ['planned', 'needs_approval'];
 /** All that could be applied was applied. */
 export const COMPLETED: readonly RunState[] = ['completed', 'completed_with_errors'];
 
-export const isFinal = (state: RunState): boolean => !RUNNABLE.includes(state) && !WAITING.includes(state);
+/** Nothing changes the run any more. */
+export const FINAL: readonly RunState[] = RUN_STATES.filter(
+  (state) => !RUNNABLE.includes(state) && !WAITING.includes(state),
+);
 
-interface Transition {
+export interface Transition {
   from: readonly RunState[];
   to: RunState;
   by: 'worker' | 'operator' | 'service';
@@ -89,24 +90,4 @@ export interface Reason {
   line?: number;
   /** What else is wrong with the file. */
   others?: { code: string; message: string; line?: number | undefined }[];
-}
-
-/** Thrown for a worker whose lease has expired, or whose run was ended by an operator: it may write nothing of the run. */
-export class LeaseLostError extends Error {}
-
-/**
- * Returns what a transition changes in the state of a run.
- * @throws ProblemError `wrong_state`, for a worker LeaseLostError, unless the transition starts from the state of the run.
- */
-export function changeState(
-  name: TransitionName,
-  { id, state }: { id: string; state: RunState },
-): { state?: RunState; finished?: string; cancel?: boolean } {
-  const { from, to, by, requestedIn }: Transition = TRANSITIONS[name];
-  if (!from.includes(state)) {
-    if (by === 'worker') throw new LeaseLostError();
-    throw new ProblemError('wrong_state', `Import ${id} is ${state}; it must be ${from.join(' or ')}.`);
-  }
-  if (requestedIn?.includes(state)) return { cancel: true };
-  return { state: to, ...(isFinal(to) && { finished: now() }) };
 }

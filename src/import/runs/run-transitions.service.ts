@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
+import { ProblemError } from '../../platform/common/errors.js';
+import { now } from '../../platform/common/time.js';
 import type { Caller } from '../../access/actor.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
@@ -7,12 +9,13 @@ import type { Leases } from '../../platform/database/leases/leases.service.js';
 import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { type ImportRun, type RunChange, callerOf, resultOf } from './import-run.js';
 import {
+  FINAL,
   type Reason,
-  LeaseLostError,
   RUNNABLE,
+  type RunState,
   TRANSITIONS,
+  type Transition,
   type TransitionName,
-  changeState,
 } from './run-states.js';
 import { ImportRunsRepository } from './import-runs.repository.js';
 import type { RunRights } from './run-rights.service.js';
@@ -57,6 +60,25 @@ export class RunTransitions {
   }
 }
 
+/**
+ * Returns what a transition changes in the state of a run.
+ * @throws ProblemError `wrong_state`, for a worker LeaseLostError, unless the transition starts from the state of the run.
+ */
+export function changeState(
+  name: TransitionName,
+  { id, state }: { id: string; state: RunState },
+): { state?: RunState; finished?: string; cancel?: boolean } {
+  const { from, to, by, requestedIn }: Transition = TRANSITIONS[name];
+  if (!from.includes(state)) {
+    if (by === 'worker') throw new LeaseLostError();
+    throw new ProblemError('wrong_state', `Import ${id} is ${state}; it must be ${from.join(' or ')}.`);
+  }
+  if (requestedIn?.includes(state)) return { cancel: true };
+  return { state: to, ...(FINAL.includes(to) && { finished: now() }) };
+}
+
+/** Thrown for a worker whose lease has expired, or whose run was ended by an operator: it may write nothing of the run. */
+export class LeaseLostError extends Error {}
 /** Thrown when an operator has asked the run to stop. */
 export class StopRequestedError extends Error {}
 /** Thrown when a credential that the run acts for would be refused now. */

@@ -10,7 +10,7 @@ import { Env } from '../../platform/config/env.js';
 import { ImportStore } from '../file/import-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { RUNNABLE, isFinal } from '../runs/run-states.js';
+import { RUNNABLE, FINAL } from '../runs/run-states.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
 import { ChangedFile, type ClaimedFile, DropFolder, type WaitingFile } from './drop-folder.js';
 import { Refusal } from './held-folder.js';
@@ -235,7 +235,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
    */
   private async follow(folder: DropFolder, file: ClaimedFile & WaitingFile): Promise<boolean> {
     const run = await this.runs.find(file.runId);
-    if (run && isFinal(run.state))
+    if (run && FINAL.includes(run.state))
       await this.archive(folder, file, run.state.startsWith('completed') ? 'done' : 'failed');
     else if (!run && (file.ready || !this.unsettled.has(file.runId))) await this.submit(folder, file);
     return !run || RUNNABLE.includes(run.state);

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { MAX_DAYS } from '../../audit/audit-counts.service.js';
 import { ImportRunDto } from '../../import/imports.dto.js';
 import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
-import { noCounts } from '../../import/runs/import-row.js';
+import { NO_COUNTS } from '../../import/runs/import-row.js';
 import { type ImportRun, fileOf, missingOf } from '../../import/runs/import-run.js';
 import { toIso } from '../../platform/common/time.js';
 import { RangeParam } from '../../platform/input/query-rules.js';
@@ -130,7 +130,7 @@ export function presentSummary(run: ImportRun): ImportRunSummaryDto {
     file: fileOf(run),
     created: toIso(run.created),
     finished: run.finished === null ? null : toIso(run.finished),
-    counts: run.counts ?? noCounts(),
+    counts: run.counts ?? NO_COUNTS,
     missing: missingOf(run),
   };
 }
