@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Caller, datasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { ProblemError, unavailable } from '../../platform/common/errors.js';
+import { type FieldError, ProblemError, unavailable } from '../../platform/common/errors.js';
 import { truncated } from '../../platform/common/text.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
@@ -69,16 +69,24 @@ export class RunQueue {
    * @throws ProblemError as `request`; `too_large`, `invalid_parameter` for a form. Nothing of the file is kept then.
    */
   async receive(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
-    if (!isMultipart(request)) {
-      const asked = { ...request.query };
-      const requested = await this.request(asked, caller);
-      wantBody(request);
-      return { file: await store.store(fileNameOf(request), request), asked, ...requested };
-    }
+    if (isMultipart(request)) return this.receiveForm(request, caller, store);
+    const asked = { ...request.query };
+    const requested = await this.request(asked, caller);
+    wantBody(request);
+    return { file: await store.store(fileNameOf(request), request), asked, ...requested };
+  }
+
+  /** A command of this machine may send a profile that is not saved: as JSON in `profile_document`. */
+  private async receiveForm(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     const { fields, file } = await storeForm(request, store);
     try {
       const asked = merged(request.query, fields);
-      return { file, asked, ...(await this.request(asked, caller, request.isLocal)) };
+      const { profile_document: document, ...others } = asked;
+      const requested =
+        request.isLocal && typeof document === 'string'
+          ? await this.request(others, caller, document)
+          : await this.request(asked, caller);
+      return { file, asked, ...requested };
     } catch (error) {
       await store.discard(file.runId);
       throw error;
@@ -88,27 +96,18 @@ export class RunQueue {
   /**
    * Reads the options of an import and finds its profile, whose options come after those that were sent.
    * @param asked options by name, as they were sent: texts, `profile` among them.
-   * @param isLocal a command of this machine asks, which may send a profile that is not saved: as JSON in `profile_document`.
+   * @param document a profile that is not saved, as JSON.
    * @throws ProblemError `invalid_parameter` naming each option that is unknown or has a bad value; as `assertOptions`;
    * `validation_failed` for an invalid profile.
    */
-  async request(asked: JsonObject, caller: Caller, isLocal = false): Promise<Requested> {
-    const { profile_document: document, ...others } = asked;
-    const hasDocument = isLocal && typeof document === 'string';
-    const sent = hasDocument ? others : asked;
-    const { value, errors } = readInput(RequestedOptions, sent);
-    if (errors.length > 0) {
-      const detail = errors.map(({ field, code, message }) =>
-        code === 'unknown_field' ? `${field} is not an option of an import` : `${field} ${message}`,
-      );
-      throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
-    }
-    const profile = hasDocument
-      ? this.profiles.unsaved(value.profile ?? 'file', readDocument(document))
-      : value.profile === undefined
-        ? null
-        : await this.profiles.named(value.profile);
-    const options = withProfile(profile, sent);
+  async request(asked: JsonObject, caller: Caller, document?: string): Promise<Requested> {
+    const { value, errors } = readInput(RequestedOptions, asked);
+    if (errors.length > 0) throw invalidOptions(errors);
+    const { profile: name } = value;
+    let profile: NamedProfile | null = null;
+    if (document !== undefined) profile = this.profiles.unsaved(name ?? 'file', readDocument(document));
+    else if (name !== undefined) profile = await this.profiles.named(name);
+    const options = withProfile(profile, asked);
     this.assertOptions(options, caller);
     return { profile, options };
   }
@@ -169,6 +168,13 @@ export class RunQueue {
 function withProfile(profile: NamedProfile | null, asked: JsonObject): ImportOptions {
   const { profile: _, ...others } = asked;
   return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
+}
+
+function invalidOptions(errors: readonly FieldError[]): ProblemError {
+  const detail = errors.map(({ field, code, message }) =>
+    code === 'unknown_field' ? `${field} is not an option of an import` : `${field} ${message}`,
+  );
+  return new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
 }
 
 function readDocument(text: string): JsonObject {
