@@ -21,7 +21,13 @@ const MAX_ROW_CHARACTERS = 512 * 1024;
 /** No row within the limit is longer in the file, even with every character a doubled quote. */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/** Feeds csv-parse, in its strict mode, piece by piece at the pace of the caller. */
+/** Rows that do not fit the header refuse the file when they are so many, and more than this share of all. */
+const MISFITS = { least: 5, share: 0.1 };
+
+/**
+ * Feeds csv-parse, in its strict mode, piece by piece at the pace of the caller. A row with another number of cells than the
+ * header fails alone. Many of them refuse the file.
+ */
 export class RecordParser {
   private readonly parser: RecordTap;
   private taken: CsvRecord[] = [];
@@ -30,6 +36,9 @@ export class RecordParser {
   private width = 0;
   private named = 0;
   private rows = 0;
+  private misfits = 0;
+  private firstMisfit: CsvRecord | undefined;
+  private last: CsvRecord | undefined;
   private pending = 0;
 
   /** @param skipped lines above the text, which count. */
@@ -51,10 +60,17 @@ export class RecordParser {
     if (this.pending > MAX_PENDING) throw await this.overlong();
   }
 
-  /** The last records. @throws FileError */
+  /**
+   * The last records. @throws FileError, also for a file without rows, too many that do not fit, and a last row with too few
+   * cells.
+   */
   async *finish(): AsyncGenerator<CsvRecord[]> {
     const failure = await settled((done) => this.parser.end(done));
     yield* this.take(failure);
+    if (this.width > 0 && this.rows === 0) throw withoutRows();
+    const { last, misfits } = this;
+    if (misfits >= MISFITS.least && misfits > MISFITS.share * this.rows) throw this.tooManyMisfits();
+    if (last?.misfit !== undefined && last.cells.length < last.misfit) throw cutShort(last, last.misfit);
   }
 
   destroy(): void {
@@ -66,37 +82,54 @@ export class RecordParser {
   }
 
   private accept(cells: string[]): void {
-    if (this.refusal) return;
+    // A blank row is a line without anything; a file with one column says so with an empty cell.
+    if (this.refusal || (this.named > 1 && cells.every(isBlank))) return;
     const line = this.linesEnded;
-    if (this.width === 0) {
-      this.width = cells.length;
-      this.named = 1 + cells.findLastIndex((name) => name.trim() !== '');
-      this.refusal = tooLong(cells) ? rowTooLong(line) : undefined;
-      if (!this.refusal)
-        this.taken.push({ line, cells: this.named === 0 ? cells : cells.slice(0, this.named) });
-      return;
-    }
-    // As a line without anything; a file with one column says so with an empty cell.
-    if (this.named > 1 && cells.every(isBlank)) return;
-    this.refusal = refusalOf(cells, line, ++this.rows);
-    if (!this.refusal) this.taken.push(this.toRecord(line, cells));
+    const isHeader = this.width === 0;
+    if (!isHeader && ++this.rows > MAX_ROWS) this.refusal = tooManyRows(line);
+    else if (tooLong(cells)) this.refusal = rowTooLong(line);
+    else this.taken.push(isHeader ? this.toHeader(line, cells) : this.toRecord(line, cells));
+  }
+
+  private toHeader(line: number, cells: string[]): CsvRecord {
+    this.width = cells.length;
+    this.named = 1 + cells.findLastIndex((name) => name.trim() !== '');
+    return { line, cells: this.named === 0 ? cells : cells.slice(0, this.named) };
   }
 
   private toRecord(line: number, cells: string[]): CsvRecord {
     const { width, named } = this;
-    if (cells.length !== width) return { line, cells, misfit: width };
+    if (cells.length !== width) return this.toMisfit({ line, cells, misfit: width });
     if (width === named) return { line, cells };
     return cells.slice(named).every(isBlank)
       ? { line, cells: cells.slice(0, named) }
-      : { line, cells, misfit: named };
+      : this.toMisfit({ line, cells, misfit: named });
+  }
+
+  private toMisfit(record: CsvRecord): CsvRecord {
+    this.misfits++;
+    this.firstMisfit ??= record;
+    return record;
   }
 
   private *take(failure: Error | undefined): Generator<CsvRecord[]> {
     const records = this.taken;
     this.taken = [];
+    if (this.misfits > MISFITS.share * MAX_ROWS) throw this.tooManyMisfits();
+    this.last = records.at(-1) ?? this.last;
     if (records.length > 0) yield records;
     if (this.refusal) throw this.refusal;
     if (failure) throw toFileError(failure, this.linesEnded + 1);
+  }
+
+  private tooManyMisfits(): FileError {
+    const { firstMisfit: first, misfits, rows } = this;
+    return new FileError(
+      'wrong_cell_count',
+      `${misfits} of ${rows} rows have more or fewer cells than the header, which has ${first?.misfit ?? 0}; the first is on ` +
+        `line ${first?.line ?? 0}. Put a cell that holds the delimiter into quotes, and keep empty cells.`,
+      first?.line,
+    );
   }
 
   /** A row that is too long. csv-parse says whether a quote is open in it when the file is ended here. */
@@ -129,15 +162,6 @@ class RecordTap extends Parser {
 }
 
 const isBlank = (cell: string): boolean => cell.trim() === '';
-
-/** Why a well-formed row is refused, if it is; `row` counts from 1. */
-function refusalOf(cells: readonly string[], line: number, row: number): FileError | undefined {
-  if (row > MAX_ROWS) {
-    const message = `The file has more than ${MAX_ROWS} rows; split it into several files.`;
-    return new FileError('too_many_rows', message, line);
-  }
-  return tooLong(cells) ? rowTooLong(line) : undefined;
-}
 
 function tooLong(cells: readonly string[]): boolean {
   let characters = 0;
@@ -176,6 +200,29 @@ function toFileError(error: Error, line: number): Error {
   const fault = error instanceof CsvError ? QUOTE_FAULTS[error.code]?.(line) : undefined;
   return fault ? new FileError(...fault, line) : error;
 }
+
+/** Returns the number of cells of a record in words. */
+export function describeCells({ cells }: CsvRecord): string {
+  return `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}`;
+}
+
+const tooManyRows = (line: number) =>
+  new FileError(
+    'too_many_rows',
+    `The file has more than ${MAX_ROWS} rows; split it into several files.`,
+    line,
+  );
+
+const withoutRows = () =>
+  new FileError('empty_file', 'The file has a header and no rows; add a row for each user.', 1);
+
+const cutShort = (last: CsvRecord, width: number) =>
+  new FileError(
+    'cut_short',
+    `Line ${last.line}, the last one, has ${describeCells(last)}, and the header has ${width}: the file was probably ` +
+      'cut short; export it again.',
+    last.line,
+  );
 
 function rowTooLong(line: number, inQuote = false): FileError {
   const message = inQuote

@@ -46,20 +46,10 @@ export class RunFiles {
   async open({ id, options, profile, file_size: size }: StoredRun): Promise<OpenFile> {
     const reader = csvReader(this.bytes(id, size), options, profile);
     const names = await reader.header();
-    const usesOf = (isRead: (index: number, name: string) => boolean): SourceUse[] =>
-      names.map((name, index) =>
-        name.trim().startsWith('_') ? 'added' : isRead(index, name) ? 'kept' : 'private',
-      );
-    if (!profile) {
-      const header = readHeader(names, options, reader.headerLine);
-      const uses = usesOf((index, name) => header[index] !== undefined || !mayHoldPassword(name));
-      return { reader, records: (batchSize) => reader.records(batchSize), names, header, uses };
-    }
-    const mapper = new RecordMapper(profile, names, options);
-    assertNone([...tooMany(names), ...mapper.faults], reader.headerLine);
-    const { columns: header, filledBy, read, ignored } = mapper;
-    const uses = usesOf((index) => (filledBy.has(index) || read.has(index)) && !ignored.has(index));
-    return { reader, records: (batchSize) => mapRecords(reader, mapper, batchSize), names, header, uses };
+    if (profile) return openMapped(reader, names, options, profile);
+    const header = readHeader(names, options, reader.headerLine);
+    const uses = usesOf(names, (index, name) => header[index] !== undefined || !mayHoldPassword(name));
+    return { reader, records: (batchSize) => reader.records(batchSize), names, header, uses };
   }
 
   /** The bytes of a file. Its end is the end of the file only where nothing of it is missing. */
@@ -72,6 +62,25 @@ export class RunFiles {
     if (read !== size) throw new FileError('file_lost', LOST);
   }
 }
+
+/** A file whose rows a profile maps to our columns. */
+function openMapped(
+  reader: CsvReader,
+  names: string[],
+  options: ImportOptions,
+  profile: NamedProfile,
+): OpenFile {
+  const mapper = new RecordMapper(profile, names, options);
+  assertNone([...tooMany(names), ...mapper.faults], reader.headerLine);
+  const { columns: header, filledBy, read, ignored } = mapper;
+  const uses = usesOf(names, (index) => (filledBy.has(index) || read.has(index)) && !ignored.has(index));
+  return { reader, records: (batchSize) => mapRecords(reader, mapper, batchSize), names, header, uses };
+}
+
+const usesOf = (names: readonly string[], isRead: (index: number, name: string) => boolean): SourceUse[] =>
+  names.map((name, index) =>
+    name.trim().startsWith('_') ? 'added' : isRead(index, name) ? 'kept' : 'private',
+  );
 
 /**
  * The columns of a header row. Names that begin with `_` are those of `failed.csv` and ignored.
@@ -112,20 +121,24 @@ function headerFaults(
     faults.push({ code: 'missing_column', message });
   }
   for (const [index, name] of names.entries()) {
-    if (name.trim().startsWith('_')) continue;
     const column = header[index];
-    const first = column ? header.indexOf(column) : index;
-    if (PASSWORDS.has(headerKey(name))) {
-      const message = `Imports set no passwords; remove the column ${quoted(name)} from the file.`;
-      faults.push({ code: 'password_column', message });
-    } else if (!column) {
-      if (!ignoresUnknown) faults.push({ code: 'unknown_column', message: unknown(name) });
-    } else if (first !== index) {
-      const both = `The columns ${quoted(names[first] ?? '')} and ${quoted(name)} both mean ${column.name}`;
-      faults.push({ code: 'duplicate_column', message: `${both}; remove one of them.` });
-    }
+    const first = column ? header.indexOf(column) : -1;
+    if (first === index || name.trim().startsWith('_')) continue;
+    const fault = faultOf(name, column, names[first] ?? '');
+    if (fault.code !== 'unknown_column' || !ignoresUnknown) faults.push(fault);
   }
   return faults.slice(0, MAX_FAULTS);
+}
+
+/** @param first the name by which an earlier column of the file means the same column. */
+function faultOf(name: string, column: Column | undefined, first: string): FileFault {
+  if (column) {
+    const both = `The columns ${quoted(first)} and ${quoted(name)} both mean ${column.name}`;
+    return { code: 'duplicate_column', message: `${both}; remove one of them.` };
+  }
+  if (!PASSWORDS.has(headerKey(name))) return { code: 'unknown_column', message: unknown(name) };
+  const message = `Imports set no passwords; remove the column ${quoted(name)} from the file.`;
+  return { code: 'password_column', message };
 }
 
 function unknown(name: string): string {

@@ -61,20 +61,25 @@ const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean =>
 function encodingOf(head: Uint8Array, encoding: string | undefined): string {
   const named = encoding === undefined ? undefined : labelOf(encoding);
   const other = NOT_CSV.find(([, bytes]) => startsWith(head, bytes))?.[0];
-  if (other !== undefined) {
-    const message = `The file is ${other}, not a CSV file; unpack it, or save the sheet as CSV.`;
-    throw new FileError('bad_encoding', message, 1);
-  }
+  if (other !== undefined) throw notCsv(other);
   const marked = BOMS.find(([, bytes]) => startsWith(head, bytes))?.[0];
-  if (marked !== undefined && named !== undefined && marked !== named) {
-    throw new FileError(
-      'bad_encoding',
-      `The byte order mark of the file says ${marked}, but encoding= says ${named}; leave encoding= out, or correct it.`,
-      1,
-    );
-  }
+  if (marked !== undefined && named !== undefined && marked !== named) throw otherMark(marked, named);
   return marked ?? named ?? 'utf-8';
 }
+
+const notCsv = (other: string) =>
+  new FileError(
+    'bad_encoding',
+    `The file is ${other}, not a CSV file; unpack it, or save the sheet as CSV.`,
+    1,
+  );
+
+const otherMark = (marked: string, named: string) =>
+  new FileError(
+    'bad_encoding',
+    `The byte order mark of the file says ${marked}, but encoding= says ${named}; leave encoding= out, or correct it.`,
+    1,
+  );
 
 /** The standard name of an encoding. @throws FileError `unknown_encoding`. */
 function labelOf(encoding: string): string {
@@ -166,11 +171,14 @@ class StrictDecoder {
       this.count(good);
       yield good;
     }
-    if (nul < 0) return;
+    if (nul >= 0) throw this.nulCharacter();
+  }
+
+  private nulCharacter(): FileError {
     const advice = this.encoding.startsWith('utf-16')
       ? 'take it out'
       : 'the file is probably UTF-16 without a byte order mark: save it as UTF-8, or name its encoding with encoding=…';
-    throw new FileError('bad_encoding', `Line ${this.line} holds a NUL character; ${advice}.`, this.line);
+    return new FileError('bad_encoding', `Line ${this.line} holds a NUL character; ${advice}.`, this.line);
   }
 
   private count(text: string): void {
