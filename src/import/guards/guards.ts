@@ -244,6 +244,16 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   return isLimitName(name) ? [name] : [];
 }
 
+/** Guards whose `rows` a small data set lowers to its own, or to one less. */
+const LOWERED = [
+  ['deactivations', 0],
+  ['moved_values', 0],
+  ['changed_keys', 0],
+  ['changed_field', 1],
+  ['changed_logins', 1],
+  ['emptied_field', 1],
+] as const;
+
 /**
  * The limits for a data set of some users: of eight people five are a crowd, so the fixed numbers of small ones are lower.
  * The limits of a profile are for its own data set, and hold as they are.
@@ -253,17 +263,8 @@ function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides
   const limits = withOverrides(settings, profile);
   const { small_dataset: small } = limits;
   if (users >= small.users) return limits;
-  const upTo = (most: number) => (limit: { rows: number }) => ({ rows: Math.min(limit.rows, most) });
-  const [over, from] = [upTo(small.rows), upTo(small.rows - 1)];
-  const lowered = withOverrides(limits, {
-    deactivations: over(limits.deactivations),
-    moved_values: over(limits.moved_values),
-    changed_keys: over(limits.changed_keys),
-    changed_field: from(limits.changed_field),
-    changed_logins: from(limits.changed_logins),
-    emptied_field: from(limits.emptied_field),
-  });
-  return withOverrides(lowered, profile);
+  for (const [name, less] of LOWERED) limits[name].rows = Math.min(limits[name].rows, small.rows - less);
+  return withOverrides(limits, profile);
 }
 
 /** The limits with those of a profile in their place. */
