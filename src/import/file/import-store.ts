@@ -35,18 +35,19 @@ export class ImportStore {
 
   /**
    * Stores a file part by part, in the memory of one part.
-   * @param runId of the future run; parts that an earlier attempt left under it are replaced, unless a run needs them.
+   * @param earlier id of the future run, which an earlier attempt had: its parts are replaced, unless a run needs them.
    * @throws ProblemError `too_large` beyond 100 MiB; errors of the stream; a database error when there is such a run.
    * Nothing of the file is kept then.
    */
-  async store(name: string, bytes: AsyncIterable<Uint8Array>, runId = uuidv7()): Promise<StoredFile> {
+  async store(name: string, bytes: AsyncIterable<Uint8Array>, earlier?: string): Promise<StoredFile> {
+    const runId = earlier ?? uuidv7();
     const hash = createHash('sha256');
     let size = 0;
     let parts = 0;
     let pending: Uint8Array[] = [];
     let length = 0;
     const flush = async (): Promise<void> => {
-      if (parts === 0) await this.discard(runId);
+      if (parts === 0 && earlier !== undefined) await this.discard(earlier);
       await this.files.append(runId, parts++, Buffer.concat(pending));
       pending = [];
       length = 0;
