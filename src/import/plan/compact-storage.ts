@@ -85,23 +85,19 @@ export class TextNumbers implements TextNumbering {
 
   /** The number of a text, 0 if it has none. */
   find(text: string): number {
-    return this.slots[this.slot(this.hash(text))] ?? 0;
+    return this.slots[this.slot(hash64(text, this.seed))] ?? 0;
   }
 
   /** The number of a text, a new one if it has none: `last` has grown then. */
   number(text: string): number {
-    const hash = this.hash(text);
+    const hash = hash64(text, this.seed);
     const slot = this.slot(hash);
     const known = this.slots[slot] ?? 0;
     if (known !== 0) return known;
-    this.slots[slot] = this.append(hash);
-    const number = this.last;
+    const number = this.append(hash);
+    this.slots[slot] = number;
     if (number * 4 > this.slots.length * 3) this.grow();
     return number;
-  }
-
-  private hash(text: string): TextHash {
-    return hash64(text, this.seed);
   }
 
   private append([high, low]: TextHash): number {

@@ -233,12 +233,7 @@ function* only(links: Links, lines: LineSet): Links {
 
 /** Tarjan's strongly connected components, without recursion. Rows that wait for nothing themselves are in no group. */
 export function groupsOf(links: Links): number[][] {
-  const needs = new Map<number, number[]>();
-  for (const [line, needed] of links) {
-    const list = needs.get(line);
-    if (list) list.push(needed);
-    else needs.set(line, [needed]);
-  }
+  const needs = Map.groupBy(links, ([line]) => line);
   const index = new Map<number, number>();
   const low = new Map<number, number>();
   const open: number[] = [];
@@ -266,7 +261,7 @@ export function groupsOf(links: Links): number[][] {
   for (const start of needs.keys()) {
     const path = index.has(start) ? [] : [enter(start)];
     for (let step = path.at(-1); step; step = path.at(-1)) {
-      const needed = needs.get(step.line)?.[step.next++];
+      const [, needed] = needs.get(step.line)?.[step.next++] ?? [];
       if (needed === undefined) {
         close(step.line);
         path.pop();

@@ -1,6 +1,4 @@
-import type { Actor, Caller } from '../../access/actor.js';
-import { DEFAULT_PROFILE } from '../../access/actor.js';
-import { NO_RIGHTS } from '../../access/actor.js';
+import { type Actor, type Caller, DEFAULT_PROFILE, NO_RIGHTS } from '../../access/actor.js';
 import { type JsonText, fromJson, toJson } from '../../platform/common/json.js';
 import { now } from '../../platform/common/time.js';
 import type { SqlValue } from '../../platform/database/engine/sql.js';

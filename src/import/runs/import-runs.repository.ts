@@ -164,15 +164,11 @@ export class ImportRunsRepository {
   }
 
   async update(sql: Sql, id: string, change: RunChange): Promise<void> {
-    await this.write(sql, id, change);
+    await this.move(sql, id, change);
   }
 
   /** As `update`, of a transition, which alone changes the state. */
   async move(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
-    await this.write(sql, id, change);
-  }
-
-  private async write(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
     const columns = toColumns(change);
     const names = Object.keys(columns).map((name) => `${name} = ?`);
     if (names.length === 0) return;
