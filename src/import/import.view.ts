@@ -2,6 +2,7 @@ import { sideNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, fileOf, missingOf } from './runs/import-run.js';
+import type { Reason } from './runs/run-states.js';
 import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
@@ -72,18 +73,21 @@ export function presentRun(
     missing: missingOf(run),
     guards,
     problems: [
-      ...(run.reason ? [run.reason, ...(run.reason.others ?? [])] : []).map(({ line, code, message }) => ({
-        line: line ?? null,
-        field: '',
-        code,
-        message,
-      })),
+      ...(run.reason ? problemsOf(run.reason) : []),
       ...failed.flatMap(({ line, errors }) =>
         errors.map((error) => ({ line: line > 0 ? line : null, ...error })),
       ),
     ],
   };
 }
+
+const problemsOf = (reason: Reason) =>
+  [reason, ...(reason.others ?? [])].map(({ line = null, code, message }) => ({
+    line,
+    field: '',
+    code,
+    message,
+  }));
 
 const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
 

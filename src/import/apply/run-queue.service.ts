@@ -187,10 +187,13 @@ function readDocument(text: string): JsonObject {
   throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
 }
 
-/** A header has no letters beyond ASCII: others are percent-encoded as UTF-8. What is no such encoding is the name itself. */
 function fileNameOf({ headers }: Request): string {
   const name = headers['x-file-name'];
-  if (typeof name !== 'string') return 'upload.csv';
+  return typeof name === 'string' ? decodeName(name) : 'upload.csv';
+}
+
+/** A header has no letters beyond ASCII: others are percent-encoded as UTF-8. A text without such an encoding is the name itself. */
+function decodeName(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {

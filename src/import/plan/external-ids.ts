@@ -23,16 +23,20 @@ export class ExternalIds {
     const number = this.numbers.number(exactKey(externalId));
     const [content] = hash64(cells.join('\0'));
     const first = this.lines.at(number);
-    if (first === 0) {
-      this.lines.set(number, line);
-      this.contents.set(number, content);
-      return true;
+    if (first !== 0) {
+      this.addRepeated(line, first, this.contents.at(number) !== content);
+      return false;
     }
+    this.lines.set(number, line);
+    this.contents.set(number, content);
+    return true;
+  }
+
+  private addRepeated(line: number, first: number, differs: boolean): void {
     const group = this.repeated.get(first) ?? { lines: [first], differ: false };
     this.repeated.set(first, group);
     group.lines.push(line);
-    if (this.contents.at(number) !== content) group.differ = true;
-    return false;
+    group.differ ||= differs;
   }
 
   /** The number of an ExternalId in the order of first mention, by a row of its own or as a manager. */

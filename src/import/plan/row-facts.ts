@@ -54,8 +54,6 @@ export interface Facts {
   managers: ReadonlyMap<string, NamedManager>;
 }
 
-const NO_MANAGERS: Facts['managers'] = new Map();
-
 /** Looks up what the rules of rows depend on, one statement for each kind. */
 @Injectable()
 export class RowFacts {
@@ -105,7 +103,7 @@ export class RowFacts {
     const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
     const [users, managers] = await Promise.all([
       this.users(named, adopted),
-      cells.size === 0 ? NO_MANAGERS : this.managers([...cells], adopted),
+      cells.size === 0 ? new Map<string, NamedManager>() : this.managers([...cells], adopted),
     ]);
     return { users, managers };
   }

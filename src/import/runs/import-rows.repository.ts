@@ -282,11 +282,8 @@ export class ImportRowsRepository {
     const found = sql
       ? await sql.query<{ line: number }>(query, params)
       : await this.database.aside<{ line: number }>(query, params);
-    return this.lines(
-      runId,
-      found.map(({ line }) => line),
-      sql,
-    );
+    const wanted = found.map(({ line }) => line);
+    return wanted.length === 0 ? [] : this.lines(runId, wanted, sql);
   }
 
   /** Keeps the cells of failed rows, by line. */

@@ -75,13 +75,7 @@ export const toRow = (run: ImportRun): ImportRunEntity => Object.assign({}, EMPT
 export function toActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
   if (kind === 'key')
-    return {
-      kind,
-      id,
-      rights: NO_RIGHTS,
-      ignoresUnknownFields: false,
-      profile: DEFAULT_PROFILE,
-    };
+    return { kind, id, rights: NO_RIGHTS, ignoresUnknownFields: false, profile: DEFAULT_PROFILE };
   return { kind: 'user', id, username: '', roles: [], sessionId: '' };
 }
 
