@@ -88,11 +88,8 @@ export interface SetOptions {
 /** Conflicts in a longer chain than this are decided together: a file made for it would take the square of its rows. */
 const ORDERED_ROUNDS = 100;
 
-/** Changes that break a rule together. */
-interface Conflict {
-  changes: readonly number[];
-  fail: () => void;
-}
+/** Changes that break a rule together, each with its failure. */
+type Conflict = (readonly [change: number, failure: Failure])[];
 
 /** Provider of a dependency that no change of the set provides. It counts as failed from the beginning. */
 const NO_CHANGE = 0;
@@ -216,7 +213,7 @@ export class SetValidator {
     if (this.deletions.size === 0) return false;
     const gone = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
     const orphans = [...this.managers.changesBelow(gone)].filter((change) => !this.failed.has(change));
-    this.failAll(orphans, UNKNOWN_MANAGER);
+    for (const change of orphans) this.fail(change, UNKNOWN_MANAGER);
     return orphans.length > 0;
   }
 
@@ -225,40 +222,23 @@ export class SetValidator {
    * fail without it. Names come last, since only changes that would otherwise succeed constraint one.
    */
   private failConflicts(webmasters: number, inOrder: boolean): boolean {
-    const conflicts = [
-      this.managers.circles().map((changes): Conflict => ({
-        changes,
-        fail: () => {
-          this.failAll(changes, CIRCLE);
-        },
-      })),
-      this.tooManyLeaving(webmasters),
-      this.names.clashes(this.failed).map((takers): Conflict => ({
-        changes: takers.map(({ change }) => change),
-        fail: () => {
-          this.failClash(takers);
-        },
-      })),
+    // The first Webmasters may leave as long as one remains.
+    const leaving = this.leavingBeyond(Math.max(0, webmasters + this.countJoining() - 1));
+    const conflicts: Conflict[][] = [
+      this.managers.circles().map((changes) => changes.map((change) => [change, CIRCLE])),
+      leaving.length === 0 ? [] : [leaving.map(([change, field]) => [change, lastWebmaster(field)])],
+      this.names.clashes(this.failed).map((takers) => this.toConflict(takers)),
     ];
     const all = conflicts.flat();
     const later =
       inOrder && all.length > 1
-        ? this.links.dependentsOf(all.flatMap(({ changes }) => changes))
+        ? this.links.dependentsOf(all.flatMap((conflict) => conflict.map(([change]) => change)))
         : new Set<number>();
-    const isFirst = ({ changes }: Conflict): boolean => !changes.some((change) => later.has(change));
+    const isFirst = (conflict: Conflict): boolean => !conflict.some(([change]) => later.has(change));
     const first = conflicts.map((kind) => kind.filter(isFirst)).find((kind) => kind.length > 0);
-    for (const { fail } of first ?? conflicts.find((kind) => kind.length > 0) ?? []) fail();
+    const failing = first ?? conflicts.find((kind) => kind.length > 0) ?? [];
+    for (const [change, failure] of failing.flat()) this.fail(change, failure);
     return all.length > 0;
-  }
-
-  /** The later ones fail: the first may go as long as one remains. */
-  private tooManyLeaving(webmasters: number): Conflict[] {
-    const tooMany = this.leavingBeyond(Math.max(0, webmasters + this.countJoining() - 1));
-    if (tooMany.length === 0) return [];
-    const fail = (): void => {
-      for (const [change, field] of tooMany) this.fail(change, lastWebmaster(field));
-    };
-    return [{ changes: tooMany.map(([change]) => change), fail }];
   }
 
   /** The Webmasters who leave, in the order of the changes, without the first ones. */
@@ -271,15 +251,11 @@ export class SetValidator {
     return this.joining.filter((change) => !this.failed.has(change)).length;
   }
 
-  private failAll(changes: readonly number[], failure: Failure): void {
-    for (const change of changes) this.fail(change, failure);
-  }
-
-  private failClash(takers: readonly Taker[]): void {
-    for (const { change, field } of takers) {
+  private toConflict(takers: readonly Taker[]): Conflict {
+    return takers.map(({ change, field }) => {
       const other = takers.find((taker) => taker.change !== change)?.change ?? change;
-      this.fail(change, this.duplicate(field, other));
-    }
+      return [change, this.duplicate(field, other)];
+    });
   }
 
   private duplicate(field: string, other: number): Failure {
