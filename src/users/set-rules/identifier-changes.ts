@@ -1,6 +1,6 @@
 import type { Identifier } from '../model/keys.js';
 import type { SetConstraint } from './constraint.js';
-import type { ChangeNumbers, NumberStorage, Integers, TextNumbering } from './number-storage.js';
+import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 
 /** The user who has an identifier in the database. */
 export interface Owner {
@@ -30,18 +30,14 @@ export class IdentifierChanges {
   readonly needs: Need[] = [];
   /** Pairs of changes that link one user to different external ids. */
   readonly rivals: [change: number, other: number][] = [];
-  private readonly numbers: TextNumbering;
+  private readonly numbers = this.storage.texts();
   /** By the number of an identifier: its first taker, packed, and the change that releases it. */
-  private readonly takers: Integers;
-  private readonly releasers: Integers;
+  private readonly takers = this.storage.integers();
+  private readonly releasers = this.storage.integers();
   /** Identifiers that several changes take. */
   private readonly contested = new Map<number, Taker[]>();
 
-  constructor(storage: NumberStorage) {
-    this.numbers = storage.texts();
-    this.takers = storage.integers();
-    this.releasers = storage.integers();
-  }
+  constructor(private readonly storage: NumberStorage) {}
 
   /** @param owners the users who have the identifiers that the constraint takes, by identifier. */
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {

@@ -1,4 +1,4 @@
-import type { ChangeNumbers, NumberStorage, Integers, TextNumbering } from './number-storage.js';
+import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 import type { SetConstraint } from './constraint.js';
 
 /**
@@ -6,25 +6,18 @@ import type { SetConstraint } from './constraint.js';
  * node, numbered from 1; 0 is nobody.
  */
 export class ManagerGraph {
-  private readonly users: TextNumbering;
-  private readonly manager: Integers;
+  private readonly users = this.storage.texts();
+  private readonly manager = this.storage.integers();
   /** The manager if the change that sets it fails. */
-  private readonly fallback: Integers;
+  private readonly fallback = this.storage.integers();
   /** The change that creates the user or sets its manager; 0 where the database decides. */
-  private readonly change: Integers;
+  private readonly change = this.storage.integers();
   /** 1: the user is in the database. */
-  private readonly exists: Integers;
+  private readonly exists = this.storage.integers();
   /** Users that exist and get another manager: only those can close a circle halfway through a run. */
-  private readonly moves: Integers;
+  private readonly moves = this.storage.integers();
 
-  constructor(storage: NumberStorage) {
-    this.users = storage.texts();
-    this.manager = storage.integers();
-    this.fallback = storage.integers();
-    this.change = storage.integers();
-    this.exists = storage.integers();
-    this.moves = storage.integers();
-  }
+  constructor(private readonly storage: NumberStorage) {}
 
   /** A change creates a user, or gives an existing one another manager or none. */
   add(

@@ -1,4 +1,4 @@
-import { type ChangeNumbers, IN_MAPS, type Integers, type NumberStorage } from './number-storage.js';
+import { type ChangeNumbers, IN_MAPS, type NumberStorage } from './number-storage.js';
 import type { SetConstraint } from './constraint.js';
 import { CIRCLE, type Failure, UNKNOWN_MANAGER, lastWebmaster } from '../rules/failure.js';
 import { IdentifierChanges, type Need, type Owner, type Taker } from './identifier-changes.js';
@@ -6,15 +6,11 @@ import { ManagerGraph } from './manager-graph.js';
 
 /** Changes that are valid only if another change is: the other change releases their username or creates their manager. */
 class Dependencies {
-  private readonly dependents: Integers;
-  private readonly providers: Integers;
-  private readonly tags: Integers;
+  private readonly dependents = this.storage.integers();
+  private readonly providers = this.storage.integers();
+  private readonly tags = this.storage.integers();
 
-  constructor(storage: NumberStorage) {
-    this.dependents = storage.integers();
-    this.providers = storage.integers();
-    this.tags = storage.integers();
-  }
+  constructor(private readonly storage: NumberStorage) {}
 
   /** @param tag what the dependent needs, as the caller numbers it. */
   add(dependent: number, provider: number, tag: number): void {
@@ -58,7 +54,8 @@ class Dependencies {
     const found: number[] = [];
     const wave = [...start];
     if (wave.length === 0 || this.providers.length === 0) return found;
-    const byProvider = this.byProvider();
+    const links = Array.from({ length: this.providers.length }, (_, link) => link);
+    const byProvider = Map.groupBy(links, (link) => this.providers.at(link));
     for (let change = wave.pop(); change !== undefined; change = wave.pop()) {
       for (const link of byProvider.get(change) ?? []) {
         const dependent = this.dependents.at(link);
@@ -69,11 +66,6 @@ class Dependencies {
       }
     }
     return found;
-  }
-
-  private byProvider(): Map<number, number[]> {
-    const links = Array.from({ length: this.providers.length }, (_, link) => link);
-    return Map.groupBy(links, (link) => this.providers.at(link));
   }
 }
 
@@ -106,22 +98,18 @@ const NAME = 2;
  * come last: cycles of managers, the last Webmaster, identifiers that two changes take.
  */
 export class SetValidator {
-  private readonly names: IdentifierChanges;
-  private readonly managers: ManagerGraph;
+  private readonly storage = this.options.storage ?? IN_MAPS;
+  private readonly names = new IdentifierChanges(this.storage);
+  private readonly managers = new ManagerGraph(this.storage);
   private readonly leaving = new Map<number, Leaving>();
   /** Change → the user that it deletes. */
   private readonly deletions = new Map<number, string>();
   private readonly joining: number[] = [];
-  private readonly links: Dependencies;
-  private readonly failed: ChangeNumbers;
+  private readonly links = new Dependencies(this.storage);
+  private readonly failed = this.storage.numbers();
   private readonly failures = new Map<number, Failure[]>();
 
   constructor(private readonly options: SetOptions) {
-    const { storage = IN_MAPS } = options;
-    this.names = new IdentifierChanges(storage);
-    this.managers = new ManagerGraph(storage);
-    this.links = new Dependencies(storage);
-    this.failed = storage.numbers();
     this.failed.add(NO_CHANGE);
   }
 
