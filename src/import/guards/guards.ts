@@ -115,12 +115,11 @@ export function guardsOf(
   missing: 'keep' | 'report' | 'block',
   profile: Pick<NamedProfile, 'name' | 'guards'> | null = null,
 ): Guard[] {
-  const limits = limitsFor(plan.linked, settings, profile?.guards);
-  const ofDataset = limitsFor(plan.linked + plan.elsewhere, settings, profile?.guards);
+  const own = profile?.guards;
+  const limits = limitsFor(plan.linked, settings, own);
+  const ofDataset = limitsFor(plan.linked + plan.elsewhere, settings, own);
   const guards = evaluateGuards(plan, limits, ofDataset, missing);
-  return profile?.guards
-    ? guards.map((guard) => addProfileHint(profile.name, profile.guards ?? {}, guard))
-    : guards;
+  return own ? guards.map((guard) => addProfileHint(profile.name, own, guard)) : guards;
 }
 
 /** @param ofDataset the limits for all parts of the data set together. */

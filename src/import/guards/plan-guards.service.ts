@@ -92,7 +92,7 @@ export class PlanGuards {
   ): Promise<Guard[]> {
     const { missing: mode } = run.options;
     const missingBlocked = mode === 'block' ? missing : 0;
-    const { last } = past;
+    const { last, reverts } = past;
     const written = changedUsers({ counts, missing_blocked: missingBlocked });
     const examples = async (
       outcomes: readonly StagedOutcome[],
@@ -123,8 +123,7 @@ export class PlanGuards {
       lastRows: last?.rows_total ?? null,
       sameFile: past.isOldFile ? written : 0,
       undone: await this.undoneOfLast(past.lastChanging, tally, written - counts.created),
-      repeated:
-        past.reverts.length > 0 && tally.changes ? await this.repeated(past.reverts, tally.changes) : null,
+      repeated: reverts.length > 0 && tally.changes ? await this.repeated(reverts, tally.changes) : null,
     };
     return guardsOf(plan, this.limits, mode, run.profile);
   }

@@ -33,18 +33,15 @@ interface Planning {
   uuidOf: (number: number) => string;
 }
 
-interface BatchRow {
-  record: CsvRecord;
-  keys: RowKeys;
-}
-
 /** Rows of the file while they are looked up. */
 interface Batch {
-  rows: readonly BatchRow[];
+  rows: readonly { record: CsvRecord; keys: RowKeys }[];
   facts: Promise<Facts>;
   /** Bytes of the file up to their end. */
   bytes: number;
 }
+
+type BatchRow = Batch['rows'][number];
 
 /** Reads the file of a run and plans its rows against the live users, batch by batch, without a write to them. */
 @Injectable()
