@@ -208,7 +208,7 @@ function misfitOf(record: CsvRecord): PreviewProblemDto[] {
   const { line, misfit } = record;
   if (misfit === undefined) return [];
   const message = `has ${describeCells(record)}, and the header has ${misfit}`;
-  return [{ ...refusal(line, 'wrong_cell_count', message), refuses: false }];
+  return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
 }
 
 /** Values that two rows have, and only one may: said of the later row. */
