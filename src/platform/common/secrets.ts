@@ -12,11 +12,11 @@ export function randomToken(): string {
 
 /** An API key (`makeApiKey`), also one that is cut, mistyped or in capitals. Its public id is no secret. */
 const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
-/** Characters of a random token (`randomToken`): a session, or what is secret of a key. */
-const TOKEN_LENGTH = 43;
+/** As many characters in a row as a random token (`randomToken`) has: a session, or the secret part of a key. */
+const LONG_RUN = /(?<![\w-])[\w-]{43}/;
 /**
- * As many characters in a row, or more. Of them a token has both small letters and capitals, but for one in ten thousand
- * millions; words of a path and digests have not.
+ * A long run with both small letters and capitals. All tokens but one in ten thousand millions have both. Words of a path
+ * and digests do not.
  */
 const TOKEN = /(?<![\w-])(?=[\w-]{43})(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]+/g;
 /** A character of a token that is escaped, perhaps more than once, although none has to be (RFC 3986, section 2.3). */
@@ -45,7 +45,7 @@ const MASKED_KEY = 'rollcall_$1_***';
 
 function masked(text: string, mask: (plain: string) => string): string {
   const plain = unescaped(text);
-  if (!plain.includes('rollcall_') && !hasRun(plain)) return text; // what nearly every line of the log is
+  if (!plain.includes('rollcall_') && !LONG_RUN.test(plain)) return text; // nearly every line of the log
   const clean = mask(plain);
   return clean === plain ? text : clean;
 }
@@ -53,25 +53,4 @@ function masked(text: string, mask: (plain: string) => string): string {
 function unescaped(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(ESCAPED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-}
-
-const IN_TOKENS = Uint8Array.from({ length: 128 }, (_, code) =>
-  /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
-);
-
-/**
- * Whether a text has as many characters of tokens in a row as a token. Every line of the log is asked: it looks at every 43rd
- * character and, where that one may be of a token, back from it, which is a tenth of the work of an expression.
- */
-function hasRun(text: string): boolean {
-  let end = TOKEN_LENGTH - 1;
-  let start = 0;
-  while (end < text.length) {
-    let at = end;
-    while (at >= start && IN_TOKENS[text.charCodeAt(at)] === 1) at--;
-    if (end - at >= TOKEN_LENGTH) return true;
-    start = at + 1;
-    end = at + TOKEN_LENGTH;
-  }
-  return false;
 }
