@@ -11,11 +11,13 @@ export async function lostCommit(app: TestApp): Promise<Answer> {
   const begin = database.begin.bind(database);
   const began = jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
     const transaction = await begin();
-    const commit = async () => {
-      await transaction.commit();
-      throw ofCommit(new Error('lost'));
-    };
-    return { ...transaction, commit };
+    const commit = transaction.commit.bind(transaction);
+    return Object.assign(transaction, {
+      commit: async () => {
+        await commit();
+        throw ofCommit(new Error('lost'));
+      },
+    });
   });
   try {
     return await app.key.post('/users', aUser());
