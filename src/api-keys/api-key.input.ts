@@ -13,7 +13,7 @@ import {
 import { MAX_NETWORK, canonicalNetwork } from '../access/networks.js';
 import { MAX_SCOPE, PROFILES, type Profile, SCOPES, type Scope, isScope } from '../access/actor.js';
 import { parseTime } from '../platform/input/query-rules.js';
-import { Clean, Normalise, Rule, TextRule, Visible, line } from '../platform/input/rules.js';
+import { Clean, Normalise, Rule, TextRule, Visible, line } from '../platform/input/field-rules.js';
 import { isDbTime, now } from '../platform/common/time.js';
 
 /** Scopes or networks of a key. */

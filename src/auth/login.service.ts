@@ -7,7 +7,7 @@ import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { PasswordService } from '../users/passwords/password.service.js';
-import { loginKey } from '../users/model/keys.js';
+import { loginKey } from '../users/model/comparison-keys.js';
 import { type Credentials, UsersService } from '../users/users.service.js';
 
 /** What a login needs to know of its request. */

@@ -12,7 +12,7 @@ import {
   sortPage,
   splitEmpty,
 } from '../platform/database/keyset-pages.js';
-import { loginKey } from '../users/model/keys.js';
+import { loginKey } from '../users/model/comparison-keys.js';
 import { type Group, type GroupRow, toGroup } from './group.js';
 import { GROUP_COLUMNS } from './group.repository.js';
 

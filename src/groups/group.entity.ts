@@ -11,7 +11,7 @@ import { integer, longText, text, time, uuid } from '../platform/database/engine
 export class GroupEntity {
   @PrimaryColumn(uuid()) uuid!: string;
   @Column(text(255)) display_name!: string;
-  /** By which names of groups are equal: that of usernames (`model/keys.ts`). */
+  /** By which names of groups are equal: that of usernames (`model/comparison-keys.ts`). */
   @Column(text(255)) display_name_key!: string;
   @Column({ ...text(255), nullable: true }) external_id!: string | null;
   /** JSON array of canonical role names that members get; null for none. */

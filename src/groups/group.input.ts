@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
-import { Required } from '../platform/input/rules.js';
+import { Required } from '../platform/input/field-rules.js';
 import { Roles } from '../users/rules/fields.js';
 
 const ReadOnly = (schema: ApiPropertyOptions, description: string) =>

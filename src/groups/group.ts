@@ -1,6 +1,6 @@
 import type { FieldChange } from '../platform/common/changes.js';
 import { fromJson, toJson } from '../platform/common/json.js';
-import { loginKey } from '../users/model/keys.js';
+import { loginKey } from '../users/model/comparison-keys.js';
 import type { GroupEntity } from './group.entity.js';
 
 /** Longest texts, in characters. */

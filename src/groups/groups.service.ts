@@ -11,7 +11,7 @@ import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { Checked } from '../platform/input/read-input.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { applyConfiguredRules, newUser, wholeErrors } from '../users/rules/user-rules.js';
-import { loginKey } from '../users/model/keys.js';
+import { loginKey } from '../users/model/comparison-keys.js';
 import { GroupSearch, groupOrder, positionIn } from './group-search.service.js';
 import { type GroupChange, GroupWriter, noGroup } from './group-writer.service.js';
 import type { GroupRolesInput } from './group.input.js';

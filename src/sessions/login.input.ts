@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
-import { Clean, Normalise, line } from '../platform/input/rules.js';
+import { Clean, Normalise, line } from '../platform/input/field-rules.js';
 import { normalForm } from '../platform/common/text.js';
 
 /** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right, the login decides. */

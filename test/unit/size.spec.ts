@@ -4,7 +4,7 @@ import { ApiKeyInput } from '../../src/api-keys/api-key.input.js';
 import { MAX_ERRORS } from '../../src/platform/common/errors.js';
 import { type InputClass, fieldsOf } from '../../src/platform/common/fields.js';
 import { readInput } from '../../src/platform/input/read-input.js';
-import { Normalise } from '../../src/platform/input/rules.js';
+import { Normalise } from '../../src/platform/input/field-rules.js';
 import { LoginInput } from '../../src/sessions/login.input.js';
 import { ChangedUserInput, NewUserInput } from '../../src/users/rules/user.input.js';
 import { service } from '../support/jest/native.js';

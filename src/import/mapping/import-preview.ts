@@ -4,7 +4,7 @@ import type { Caller } from '../../access/actor.js';
 import { isObject } from '../../platform/common/json.js';
 import { truncated } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
-import { exactKey, loginKey } from '../../users/model/keys.js';
+import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import { type Column, columnOf } from '../file/columns.js';
 import type { CsvReader } from '../file/csv-reader.js';
 import { type CsvRecord, describeCells } from '../file/record-parser.js';

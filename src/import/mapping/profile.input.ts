@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validator';
-import { Clean, Rule, Sized } from '../../platform/input/rules.js';
+import { Clean, Rule, Sized } from '../../platform/input/field-rules.js';
 import { characters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
 import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { exactKey, loginKey } from '../../users/model/keys.js';
+import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, hash64 } from './compact-storage.js';
 

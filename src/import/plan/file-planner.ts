@@ -5,7 +5,7 @@ import { unescapeFormula } from '../../platform/common/csv.js';
 import { truncated } from '../../platform/common/text.js';
 import { toMillis } from '../../platform/common/time.js';
 import { type UserScope, isMarked } from '../../users/search/user-scope.js';
-import { exactKey } from '../../users/model/keys.js';
+import { exactKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { type CsvRecord, describeCells } from '../file/record-parser.js';

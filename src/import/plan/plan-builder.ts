@@ -1,4 +1,4 @@
-import { type SetConstraint, constraintOf } from '../../users/set-rules/constraint.js';
+import { type SetConstraint, constraintOf } from '../../users/set-rules/set-constraint.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../platform/common/uuid.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
-import { exactKey, loginIdentifier, loginKey } from '../../users/model/keys.js';
+import { exactKey, loginIdentifier, loginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { type RowKeys, type FileRow, readRow } from '../file/file-row.js';
 import { parse, stringify } from 'uuid';

@@ -10,7 +10,7 @@ import {
 } from '../../platform/input/query-rules.js';
 import { findEncoding } from '../../platform/common/encoding.js';
 import { isWithin } from '../../platform/common/text.js';
-import { Normalise, Rule } from '../../platform/input/rules.js';
+import { Normalise, Rule } from '../../platform/input/field-rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 import { fieldsOf } from '../../platform/common/fields.js';
 import type { GuardOverrides } from './guard-limits.js';

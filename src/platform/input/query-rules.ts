@@ -14,7 +14,7 @@ import {
 import { characters, isCleanText, normalise } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
-import { Normalise, Rule, Sized } from './rules.js';
+import { Normalise, Rule, Sized } from './field-rules.js';
 
 /**
  * Query parameters, which arrive as text or, when repeated, as a list of texts: one decorator carries the form, the rules

@@ -5,7 +5,7 @@ import { FIELD_CODES, type FieldCode, type FieldError, MAX_ERRORS } from '../com
 import { type InputClass, fieldsOf } from '../common/fields.js';
 import type { JsonObject } from '../common/json.js';
 import { characters, isWithin } from '../common/text.js';
-import { type Form, type Size, fitted, formOf, sizeOf } from './rules.js';
+import { type Form, type Size, fitted, formOf, sizeOf } from './field-rules.js';
 
 /** An input as it was sent, its value with normalised fields, and every field that breaks a rule, one error a field. */
 export interface Checked<T> {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/actor.js';
 import { FuseBlownError } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { loginKey } from '../../users/model/keys.js';
+import { loginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import type { Outcome, UserChange } from '../../users/writer/change-set.js';
 import { scimProblem } from '../users/scim-users.service.js';

@@ -1,7 +1,7 @@
 import { toDbTime } from '../../platform/common/time.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, clause, joinClauses, placeholders } from '../../platform/database/engine/sql.js';
-import { exactKey, loginKey } from '../../users/model/keys.js';
+import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { type CompareFilter, type CompareOperator, type Filter, namedValues } from '../protocol/filter.js';
 import { boundOf, isAscii, isBindable } from '../users/filter-plan.js';

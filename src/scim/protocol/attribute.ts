@@ -1,6 +1,6 @@
 import { caseFold, normalForm } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
-import { loginForm } from '../../users/model/keys.js';
+import { loginForm } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { notFound } from './errors.js';
 

@@ -3,7 +3,7 @@ import { type DbTime, toDbTime } from '../../platform/common/time.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, clause, joinClauses, where } from '../../platform/database/engine/sql.js';
 import type { Status } from '../../users/model/formats.js';
-import { exactKey, loginKey, sortKey, valueKey } from '../../users/model/keys.js';
+import { exactKey, loginKey, sortKey, valueKey } from '../../users/model/comparison-keys.js';
 import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 

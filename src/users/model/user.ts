@@ -2,7 +2,7 @@ import { Changes, type FieldChange, setName } from '../../platform/common/change
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
 import { fold, truncated } from '../../platform/common/text.js';
 import { type Attributes, type Authname, type SocialMedia, localPart } from './formats.js';
-import { exactKey, loginKey, sortKey, valueKey } from './keys.js';
+import { exactKey, loginKey, sortKey, valueKey } from './comparison-keys.js';
 import { UserEntity } from './user.entity.js';
 import type { UserValueEntity, UserWordEntity } from './user-lookups.entity.js';
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { type PasswordFault, isGuessableKey, passwordFault } from '../../platform/common/secret-rules.js';
 import { Env } from '../../platform/config/env.js';
 import { localPart } from '../model/formats.js';
-import { loginKey } from '../model/keys.js';
+import { loginKey } from '../model/comparison-keys.js';
 
 let list: Promise<(text: string) => boolean> | undefined;
 

@@ -3,7 +3,7 @@ import type { Caller } from '../../access/actor.js';
 import { type FieldError, validationFailed } from '../../platform/common/errors.js';
 import { type Login, LoginThrottle } from '../../sessions/login-throttle.service.js';
 import { PasswordService, askerOf } from './password.service.js';
-import { loginKey } from '../model/keys.js';
+import { loginKey } from '../model/comparison-keys.js';
 import type { User } from '../model/user.js';
 
 const WRONG: FieldError = {

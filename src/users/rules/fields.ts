@@ -21,7 +21,7 @@ import {
   Visible,
   line,
   trimmed,
-} from '../../platform/input/rules.js';
+} from '../../platform/input/field-rules.js';
 import {
   MAX,
   MOST,

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import { SHORTEST_MIN_LENGTH } from '../../platform/common/secret-rules.js';
-import { Required } from '../../platform/input/rules.js';
+import { Required } from '../../platform/input/field-rules.js';
 import { MAX } from '../model/formats.js';
 import type { Authname, SocialMedia } from '../model/formats.js';
 import type { User } from '../model/user.js';

@@ -4,7 +4,7 @@ import type { RoleCatalogue } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { characters } from '../../platform/common/text.js';
 import { placeholders } from '../../platform/database/engine/sql.js';
-import { authnameIdentifier, exactKey, loginKey } from '../model/keys.js';
+import { authnameIdentifier, exactKey, loginKey } from '../model/comparison-keys.js';
 import { wordsIn } from '../model/user.js';
 import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
 import { type Condition, type Filter, type Word, always, indexed } from './search-plan.js';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Sql, forUpdate, placeholders, selectIn } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { exactKey } from '../model/keys.js';
+import { exactKey } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Owner } from '../set-rules/identifier-changes.js';
 import { UserCounts } from '../writer/user-counts.service.js';
@@ -101,7 +101,7 @@ export class UserDirectory {
     return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), text)).map(({ uuid }) => uuid);
   }
 
-  /** Identifier (`model/keys.ts`) → who has it. */
+  /** Identifier (`model/comparison-keys.ts`) → who has it. */
   async owners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.owners(this.database, identifiers);
   }

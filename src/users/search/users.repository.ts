@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
-import { loginIdentifier } from '../model/keys.js';
+import { loginIdentifier } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
 /** What a login needs to know of a user. */

@@ -1,5 +1,5 @@
-import type { Identifier } from '../model/keys.js';
-import type { SetConstraint } from './constraint.js';
+import type { Identifier } from '../model/comparison-keys.js';
+import type { SetConstraint } from './set-constraint.js';
 import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 
 /** The user who has an identifier in the database. */

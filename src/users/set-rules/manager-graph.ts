@@ -1,5 +1,5 @@
 import type { ChangeNumbers, NumberStorage } from './number-storage.js';
-import type { SetConstraint } from './constraint.js';
+import type { SetConstraint } from './set-constraint.js';
 
 /**
  * The managers at the end of a set: those that changes set, laid over those of the database. A user is a

@@ -1,5 +1,5 @@
 import { type ChangeNumbers, IN_MAPS, type NumberStorage } from './number-storage.js';
-import type { SetConstraint } from './constraint.js';
+import type { SetConstraint } from './set-constraint.js';
 import { CIRCLE, type Failure, UNKNOWN_MANAGER, lastWebmaster } from '../rules/failure.js';
 import { IdentifierChanges, type Need, type Owner, type Taker } from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';

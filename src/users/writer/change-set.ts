@@ -1,9 +1,9 @@
 import { Changes } from '../../platform/common/changes.js';
 import { type User, differences, toRow, valueRows, wordRows } from '../model/user.js';
 import { type UserPatch, newUser, patched } from '../rules/user-rules.js';
-import type { SetConstraint } from '../set-rules/constraint.js';
+import type { SetConstraint } from '../set-rules/set-constraint.js';
 import type { Failure } from '../rules/failure.js';
-import { type Identifier, identifiersOf } from '../model/keys.js';
+import { type Identifier, identifiersOf } from '../model/comparison-keys.js';
 import type { UserEntity } from '../model/user.entity.js';
 import type { UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 

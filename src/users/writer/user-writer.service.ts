@@ -15,7 +15,7 @@ import {
   prepareUser,
   rowsOf,
 } from './change-set.js';
-import { type SetConstraint, constraintOf, deletionConstraint } from '../set-rules/constraint.js';
+import { type SetConstraint, constraintOf, deletionConstraint } from '../set-rules/set-constraint.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { SetValidator } from '../set-rules/set-validator.js';
 import {
@@ -28,7 +28,7 @@ import {
   toProblem,
 } from '../rules/failure.js';
 import { UserCounts } from './user-counts.service.js';
-import { UserStore } from './user-store.service.js';
+import { UserPersistence } from './user-persistence.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
@@ -41,7 +41,7 @@ export class UserWriter {
   constructor(
     private readonly repository: UserWriteRepository,
     private readonly deleted: DeletedUsersRepository,
-    private readonly store: UserStore,
+    private readonly store: UserPersistence,
     private readonly counts: UserCounts,
     private readonly fuse: KeyFuse,
   ) {}

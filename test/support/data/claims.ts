@@ -1,5 +1,5 @@
 import { type NumberStorage, IN_MAPS } from '../../../src/users/set-rules/number-storage.js';
-import type { SetConstraint } from '../../../src/users/set-rules/constraint.js';
+import type { SetConstraint } from '../../../src/users/set-rules/set-constraint.js';
 import { SetValidator } from '../../../src/users/set-rules/set-validator.js';
 import type { Owner } from '../../../src/users/set-rules/identifier-changes.js';
 

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Sql, insertRows } from '../../../src/platform/database/engine/sql.js';
-import { identifiersOf } from '../../../src/users/model/keys.js';
+import { identifiersOf } from '../../../src/users/model/comparison-keys.js';
 import { type User, toRow, valueRows, wordRows } from '../../../src/users/model/user.js';
 import {
   UserCountEntity,

@@ -6,7 +6,7 @@ import {
   loginIdentifier,
   loginKey,
   sortKey,
-} from '../../src/users/model/keys.js';
+} from '../../src/users/model/comparison-keys.js';
 
 describe('usernames and e-mail addresses', () => {
   test.each([

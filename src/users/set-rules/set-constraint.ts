@@ -1,4 +1,4 @@
-import { IDENTIFYING, type Identifier, identifiersOf } from '../model/keys.js';
+import { IDENTIFYING, type Identifier, identifiersOf } from '../model/comparison-keys.js';
 import type { User } from '../model/user.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
 

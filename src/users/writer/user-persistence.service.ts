@@ -30,7 +30,7 @@ const NO_GROUPS: LeftGroups = new Map();
 
 /** The second half of the writer: rows, look-up tables, counts, sessions and audit of the good changes. */
 @Injectable()
-export class UserStore {
+export class UserPersistence {
   constructor(
     private readonly repository: UserWriteRepository,
     private readonly deleted: DeletedUsersRepository,
