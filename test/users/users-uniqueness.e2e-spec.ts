@@ -9,7 +9,7 @@ afterAll(() => app.end());
 
 const unique = () => randomBytes(5).toString('hex');
 
-/** `unit/keys` tests which names are equal. This file tests names that a database collation could compare differently. */
+/** `unit/comparison-keys` tests which names are equal. This file tests names that a database collation could compare differently. */
 
 /** The second value is reported as taken, with the holder's uuid, at creation and at change, and nothing is changed. */
 async function expectTaken(
