@@ -50,29 +50,48 @@ export class LogOutput {
    */
   write(lines: string): number {
     const bytes = Buffer.from(lines);
-    if (this.waitingBytes + bytes.length > MAX_WAITING_BYTES) this.drop(bytes);
-    else {
-      this.waiting.push(bytes);
-      this.waitingBytes += bytes.length;
-    }
-    if (this.timer || !this.flush()) return 0;
+    const isWritten = this.waiting.length > 0 ? this.writeInOrder(bytes) : this.send(bytes);
+    if (!isWritten) return 0;
     const lost = this.dropped;
     this.dropped = 0;
     return lost;
   }
 
-  /** Writes what waits. @returns whether the last write worked. */
+  /** Writes bytes after those that wait, or keeps them until the next retry. */
+  private writeInOrder(bytes: Buffer): boolean {
+    if (this.waitingBytes + bytes.length > MAX_WAITING_BYTES) this.drop(bytes);
+    else {
+      this.waiting.push(bytes);
+      this.waitingBytes += bytes.length;
+    }
+    return !this.timer && this.flush();
+  }
+
+  /** Writes what waits. @returns true when all of it is written. */
   private flush(): boolean {
     for (let bytes = this.waiting.shift(); bytes; bytes = this.waiting.shift()) {
       this.waitingBytes -= bytes.length;
-      const rest = this.send(bytes);
-      if (rest === 'dropped') return false;
-      if (rest.length > 0) {
-        this.retrySoon(rest);
-        return false;
-      }
+      if (!this.send(bytes)) return false;
     }
     return true;
+  }
+
+  /** Writes bytes. What a busy reader does not take is tried again, anything else is lost. @returns true when all are written. */
+  private send(bytes: Buffer): boolean {
+    let rest = bytes;
+    try {
+      if (this.torn) this.endTornLine();
+      while (rest.length > 0) {
+        const written = writeSync(this.target(), rest);
+        if (written > 0) this.isWithin = rest[written - 1] !== LINE_END;
+        rest = rest.subarray(written);
+      }
+      return true;
+    } catch (error) {
+      if (BUSY.includes(errorCode(error))) this.retrySoon(rest);
+      else this.lose(rest);
+      return false;
+    }
   }
 
   private retrySoon(rest: Buffer): void {
@@ -84,23 +103,9 @@ export class LogOutput {
     }, RETRY_MILLIS).unref();
   }
 
-  /** @returns what is left to write, empty when all of it is written. */
-  private send(bytes: Buffer): Buffer | 'dropped' {
-    let rest = bytes;
-    try {
-      if (this.torn) this.endTornLine();
-      while (rest.length > 0) {
-        const written = writeSync(this.target(), rest);
-        if (written > 0) this.isWithin = rest[written - 1] !== LINE_END;
-        rest = rest.subarray(written);
-      }
-      return rest;
-    } catch (error) {
-      if (BUSY.includes(errorCode(error))) return rest;
-      this.torn = this.isWithin;
-      this.drop(rest);
-      return 'dropped';
-    }
+  private lose(rest: Buffer): void {
+    this.torn = this.isWithin;
+    this.drop(rest);
   }
 
   private endTornLine(): void {

@@ -188,7 +188,8 @@ export function validateChange<T extends UserInput>(
   settings: RuleSettings,
 ): ValidatedChange<T> {
   const { input, errors } = applyConfiguredRules(value, sent, settings);
-  const broken = newErrors(input, [...sent, ...errors], current);
+  const all = [...sent, ...errors];
+  const broken = all.length > 0 ? newErrors(input, all, current) : all;
   const good = broken.length === 0 ? input : without(input, new Set(broken.map(({ field }) => field)));
   const after = patched(current, good);
   return { input, errors: [...broken, ...wholeErrors(after)], after };
@@ -199,7 +200,6 @@ export function validateChange<T extends UserInput>(
  * client or a file that sends the stored value back changes nothing.
  */
 function newErrors(input: UserInput, errors: readonly FieldError[], current: User): readonly FieldError[] {
-  if (errors.length === 0) return errors;
   const sent = new Map<string, unknown>(Object.entries(input));
   const stored = new Map<string, unknown>(Object.entries(current));
   return errors.filter(

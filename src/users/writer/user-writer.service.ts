@@ -138,17 +138,17 @@ export class UserWriter {
 
   /** Returns the users that changes are about, locked. New users are not there yet, restored users are read among the deleted. */
   private async current(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
-    const users = new Map<string, User>();
-    const unread: string[] = [];
-    const restored: string[] = [];
-    for (const { kind, uuid, locked } of changes) {
-      if (locked) users.set(uuid, locked);
-      else if (kind === 'restore') restored.push(uuid);
-      else if (kind !== 'create') unread.push(uuid);
-    }
-    if (unread.length > 0) addAll(users, await this.repository.lock(tx, unread));
-    if (restored.length > 0) addAll(users, await this.lockDeleted(tx, restored));
-    return users;
+    const locked = changes.flatMap(({ locked: user }) => user ?? []);
+    const users = new Map(locked.map((user) => [user.uuid, user]));
+    const unread = changes.filter(({ kind, uuid }) => kind !== 'create' && !users.has(uuid));
+    return unread.length > 0 ? new Map([...users, ...(await this.lockAll(tx, unread))]) : users;
+  }
+
+  private async lockAll(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
+    const restored = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? uuid : []));
+    const present = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? [] : uuid));
+    const users = await this.repository.lock(tx, present);
+    return restored.length > 0 ? new Map([...users, ...(await this.lockDeleted(tx, restored))]) : users;
   }
 
   /** Locks deleted users. @returns them in the state in which they return. */
@@ -234,10 +234,6 @@ function returningUser(user: User, managers: ReadonlyMap<string, User>): User {
     manager_uuid: manager !== null && managers.has(manager) ? manager : null,
     version: user.version + 1,
   };
-}
-
-function addAll<K, V>(map: Map<K, V>, others: ReadonlyMap<K, V>): void {
-  for (const [key, value] of others) map.set(key, value);
 }
 
 /** Applies a change to its user, with the failures that depend on no other change. */
