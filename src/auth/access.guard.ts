@@ -105,26 +105,29 @@ export class AccessGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    if (request.isLocal) {
+    if (request.isLocal)
       request.actor = SYSTEM; // the rights of the socket are the credential
-      return true;
-    }
+    else if (this.reflector.get(Public, context.getHandler())) await this.countLogin(request, response);
+    else await this.authenticate(context, request, response);
+    return true;
+  }
+
+  /** Counts logins, which are expensive. Probes and pages are not counted. */
+  private async countLogin({ method, ip = '' }: Request, response: Response): Promise<void> {
+    if (method === 'POST') await this.rates.count('address', networkOf(ip), response);
+  }
+
+  private async authenticate(context: ExecutionContext, request: Request, response: Response): Promise<void> {
     const { ip = '' } = request;
-    const countAddress = () => this.rates.count('address', networkOf(ip), response);
-    if (this.reflector.get(Public, context.getHandler())) {
-      if (request.method === 'POST') await countAddress(); // logins are expensive
-      return true;
-    }
     try {
       await this.guardFor(context, request).canActivate(context);
     } catch (error) {
-      await countAddress(); // invented credentials do not evade the limit
+      await this.rates.count('address', networkOf(ip), response); // invented credentials do not evade the limit
       throw error;
     }
     const { actor } = request;
     await this.rates.count(actor.kind === 'user' ? 'user' : 'key', countedFor(actor), response);
     if (actor.kind === 'key') await this.keys.noteAddress(actor.id, ip);
-    return true;
   }
 
   private guardFor(context: ExecutionContext, { headers }: Request): IAuthGuard {
@@ -185,10 +188,15 @@ export class PermissionGuard implements CanActivate {
     if (this.reflector.get(Public, context.getHandler())) return true;
     const requirement = this.reflector.get(RequiredPermission, context.getHandler());
     if (requirement && permitted(request, requirement)) return true;
-    const missing = requirement && missingScope(request.actor, requirement.permission);
-    if (missing) throw insufficientScope(missing);
-    throw new ProblemError('forbidden', 'Your role does not permit this.');
+    throw toRefusal(request, requirement);
   }
+}
+
+function toRefusal({ actor }: Request, requirement: Requirement | undefined): ProblemError {
+  const missing = requirement && missingScope(actor, requirement.permission);
+  return missing
+    ? insufficientScope(missing)
+    : new ProblemError('forbidden', 'Your role does not permit this.');
 }
 
 function permitted({ actor, params }: Request, { permission, self }: Requirement): boolean {

@@ -109,13 +109,12 @@ export function fieldsSet(user: User): Changes {
 
 /** The fields in which two states of a user differ, as an audit row keeps them; from nothing, the fields that are set. */
 export function differences(before: User | undefined, after: User): FieldChange[] {
-  return CHANGEABLE.filter((field) => !same(before?.[field] ?? empty(after[field]), after[field])).flatMap(
-    (field) => {
-      if (field === 'password_hash') return { field: 'password' };
-      if (field === 'attributes') return differingAttributes(before?.attributes ?? {}, after.attributes);
-      return { field, old: before?.[field] ?? null, new: after[field] };
-    },
-  );
+  const old = (field: Changeable) => (before ? before[field] : empty(after[field]));
+  return CHANGEABLE.filter((field) => !same(old(field), after[field])).flatMap((field) => {
+    if (field === 'password_hash') return { field: 'password' };
+    if (field === 'attributes') return differingAttributes(before?.attributes ?? {}, after.attributes);
+    return { field, old: before?.[field] ?? null, new: after[field] };
+  });
 }
 
 /** The fields that a user had who is deleted. */

@@ -275,14 +275,16 @@ async function writeRows<E extends Row<E>>(
   const { name, columns } = tableOf(entity);
   const values = rows.map((row) => columns.map((column) => valueOf(row, column)));
   const into = `INSERT INTO ${name} (${columns.join(', ')}) `;
-  if (sql.dialect === 'sqlite' && columns.length <= NARROW && rows.length >= WORTH_JSON && tail === '') {
-    values.forEach(assertBindable);
-    const members = columns.map((_, index) => `value ->> ${index}`).join(', ');
-    await sql.execute(`${into}SELECT ${members} FROM json_each(?)`, [JSON.stringify(values)]);
-    return;
-  }
+  const isWorthJson = columns.length <= NARROW && rows.length >= WORTH_JSON && tail === '';
+  if (isWorthJson && sql.dialect === 'sqlite') return insertAsJson(sql, into, values);
   const head = `${into}VALUES `;
-  await sql.insert({ into: { table: name, columns }, head, columns: columns.length, tail }, values);
+  return sql.insert({ into: { table: name, columns }, head, columns: columns.length, tail }, values);
+}
+
+async function insertAsJson(sql: Sql, into: string, values: readonly SqlValue[][]): Promise<void> {
+  values.forEach(assertBindable);
+  const members = values[0]?.map((_, index) => `value ->> ${index}`).join(', ') ?? '';
+  await sql.execute(`${into}SELECT ${members} FROM json_each(?)`, [JSON.stringify(values)]);
 }
 
 /**
