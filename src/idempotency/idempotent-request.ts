@@ -3,7 +3,6 @@ import type { RepeatableRequest } from '../access/actor.js';
 import { keyOfOtherRequest, unavailable } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { now, secondsFrom } from '../platform/common/time.js';
-import { isUuid } from '../platform/common/uuid.js';
 import { repeated } from '../platform/database/engine/database-fault.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
@@ -74,9 +73,8 @@ export class IdempotentRequest implements RepeatableRequest {
     if (!row) return;
     this.hasOldRow = row.created < oldest();
     if (this.hasOldRow) return;
-    const first = isUuid(row.answer) ? earlierCreate(this.request, row) : this.answerIn(row);
-    if (first) throw new FirstAnswer(first);
-    throw keyOfOtherRequest();
+    if (row.request_mac !== this.mac()) throw keyOfOtherRequest();
+    throw new FirstAnswer(unseal(row.answer, this.request.key, id));
   }
 
   async part(number: number): Promise<RepeatableRequest> {
@@ -169,11 +167,6 @@ export class IdempotentRequest implements RepeatableRequest {
     }
   }
 
-  private answerIn({ request_mac, answer }: { request_mac: string; answer: string }): SentAnswer | undefined {
-    const { id, key } = this.request;
-    return request_mac === this.mac() ? unseal(answer, key, id) : undefined;
-  }
-
   private mac(): string {
     const { key, method, url, content } = this.request;
     if (this.known && this.known.content === content) return this.known.mac;
@@ -193,17 +186,3 @@ export class IdempotentRequest implements RepeatableRequest {
 export const PENDING = Symbol('pending');
 
 const oldest = (): string => secondsFrom(now(), -KEPT_SECONDS);
-
-/** Rows that an earlier version wrote hold the uuid of a new user; they live for a day after the update. */
-function earlierCreate(
-  { key, method, url, content }: RequestIdentity,
-  { request_mac, answer: uuid }: { request_mac: string; answer: string },
-): SentAnswer | undefined {
-  if (method !== 'POST' || !/\/users\/?$/.test(url) || request_mac !== requestMac(key, content))
-    return undefined;
-  return {
-    status: 201,
-    headers: { location: `${url.replace(/\/$/, '')}/${uuid}` },
-    body: JSON.stringify({ uuid }),
-  };
-}

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createHmac, randomUUID } from 'node:crypto';
-import { now } from '../../src/platform/common/time.js';
+import { randomUUID } from 'node:crypto';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';
@@ -61,22 +60,6 @@ test('after 24 hours the key is forgotten', async () => {
   expect(answer.status).toBe(201);
   expect(answer.body.uuid).not.toBe(first.body.uuid);
   expect((await post(other, key)).body.uuid).toBe(answer.body.uuid);
-});
-
-test('a key of a version that kept the uuid alone still gets its answer', async () => {
-  const [body, key] = [aUser(), randomUUID()];
-  const { uuid } = await create(app.key);
-  const mac = createHmac('sha256', key).update(JSON.stringify(body)).digest('hex');
-  const row = [await rowOf(app.key, key), mac, uuid, now()];
-  const insert = 'INSERT INTO idempotent_requests (id, request_mac, answer, created) VALUES (?, ?, ?, ?)';
-  await app.app.get<Database>(DATABASE).execute(insert, row);
-  const again = await post(body, key);
-  expect([again.status, again.body, again.headers['location']]).toEqual([
-    201,
-    { uuid },
-    `/api/0.3/users/${uuid}`,
-  ]);
-  expect((await post({ ...body, firstname: 'Ann' }, key)).status).toBe(422);
 });
 
 test.each(['', 'with space', 'x'.repeat(256), 'ä'])('an invalid key is refused: %j', async (key) => {
