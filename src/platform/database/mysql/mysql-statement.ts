@@ -89,13 +89,13 @@ export function sent<T extends Result>(
 }
 
 /** Sends a statement without a limit of time: one of an operator may read or change millions of rows. */
-export function runPatiently<T extends Result>(connection: Connection, sql: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    connection.query<T>(sql, (error, result) => {
-      if (error) reject(toDatabaseError(error));
-      else resolve(result);
-    });
-  });
+export async function runPatiently<T extends Result>(connection: Connection, sql: string): Promise<T> {
+  try {
+    const [result] = await connection.promise().query<T>(sql);
+    return result;
+  } catch (error) {
+    throw toDatabaseError(error);
+  }
 }
 
 /** The number of a SELECT of one, without a limit of time. 0 for NULL. */

@@ -79,7 +79,10 @@ export async function openSession(server: Server): Promise<Session> {
   // Without a listener an error of an idle connection would end the process.
   connection.on('error', () => undefined);
   try {
-    await connected(connection);
+    await connection
+      .promise()
+      .connect()
+      .catch((error: unknown) => Promise.reject(ofConnect(error)));
     const state = await readState(connection); // before the causal reads, for which a node out of step keeps it waiting
     await setUp(connection, server);
     return { connection, server, state };
@@ -120,29 +123,14 @@ export function writabilityOf({ readOnly, galera }: ServerState): Writability {
   return readOnly ? 'read_only' : 'writable';
 }
 
-function connected(connection: Connection): Promise<void> {
-  return new Promise((resolve, reject) => {
-    connection.connect((error) => {
-      if (error) reject(ofConnect(error));
-      else resolve();
-    });
-  });
-}
-
 /** Nothing was sent yet where no connection is made: the server itself is away. */
-export function ofConnect(error: Error): Error {
+export function ofConnect(error: unknown): Error {
   const known = toDatabaseError(error);
   return known instanceof DatabaseFault ? new DatabaseFault('away', known.cause) : known;
 }
 
 /** Ends a connection in good order. */
-export function endConnection(connection: Connection): Promise<void> {
-  return new Promise((resolve) => {
-    connection.end(() => {
-      resolve();
-    });
-  });
-}
+export const endConnection = (connection: Connection): Promise<void> => connection.promise().end();
 
 export const endSession = ({ connection }: Session): Promise<void> => endConnection(connection);
 
