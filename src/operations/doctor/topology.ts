@@ -22,8 +22,6 @@ export interface Node {
 }
 
 const VARIABLES = [
-  'read_only',
-  'super_read_only',
   'binlog_format',
   'log_bin',
   'sync_binlog',
@@ -31,9 +29,7 @@ const VARIABLES = [
   'innodb_autoinc_lock_mode',
   'auto_increment_increment',
   'auto_increment_offset',
-  'max_connections',
   'wsrep_sync_wait',
-  'wsrep_osu_method',
 ];
 const STATUS = [
   'wsrep_cluster_size',
