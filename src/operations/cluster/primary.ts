@@ -19,8 +19,6 @@ const ORDERLY: readonly string[] = ['0', ...SIGNALS];
 const ANSWER_SECONDS = 10;
 /** npm and terminals send a signal twice; a deliberate second signal comes later. */
 const SECOND_SIGNAL_MILLIS = 1000;
-/** Of a worker that does not answer in time, a scrape holds only the counters of its last answer. */
-const METRICS_TIMEOUT_MILLIS = 2000;
 
 /**
  * Runs the service as several processes on one port.
@@ -65,12 +63,8 @@ class Primary {
       const worker = this.fork();
       const { url, first } = await worker.ready;
       const others = Array.from({ length: this.env.WORKERS - 1 }, () => this.fork());
-      for (const { ready } of others) {
-        ready.catch((error: unknown) => {
-          this.complain(error);
-        });
-      }
-      await Promise.allSettled(others.map(({ ready }) => ready)); // one that could not start is replaced: the first one serves
+      const starts = others.map(({ ready }) => ready.catch(this.complain));
+      await Promise.all(starts); // one that could not start is replaced: the first one serves
       if (this.ending.signal.aborted) {
         show(first);
         return;
@@ -125,21 +119,16 @@ class Primary {
     }
   }
 
-  private complain(error: unknown): void {
+  private readonly complain = (error: unknown): void => {
     const reason = error instanceof Error ? error.message : String(error);
     if (!this.ending.signal.aborted) process.stderr.write(`A worker cannot start. ${reason}\n`);
-  }
+  };
 
   private announce({ ready, pid }: WorkerProcess): void {
-    ready.then(
-      ({ first }) => {
-        this.log.event('worker ready', { worker: pid });
-        show(first);
-      },
-      (error: unknown) => {
-        this.complain(error);
-      },
-    );
+    ready.then(({ first }) => {
+      this.log.event('worker ready', { worker: pid });
+      show(first);
+    }, this.complain);
   }
 }
 
@@ -170,7 +159,7 @@ class InstanceMetrics {
   }
 
   private async ask(worker: WorkerProcess): Promise<void> {
-    const share = await worker.metrics(METRICS_TIMEOUT_MILLIS);
+    const share = await worker.metrics();
     if (share) this.known.set(worker, share);
     else if (this.known.has(worker)) this.known.set(worker, counted(this.known.get(worker)));
   }

@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import type { MetricObject } from 'prom-client';
 import type { FirstCredentials } from '../start/first-start.service.js';
 
+/** Of a worker that does not answer in time, a scrape holds only the counters of its last answer. */
+const METRICS_TIMEOUT_MILLIS = 2000;
+
 /** The metrics of one process. */
 export type MetricsShare = MetricObject[];
 
@@ -64,6 +67,7 @@ export class WorkerProcess {
       {
         post: (call: object) => worker.send(call),
         on: (listener) => worker.on('message', listener),
+        timeout: METRICS_TIMEOUT_MILLIS,
       },
     );
     this.ended = once(worker, 'exit').then(([code, signal]: (number | string | null)[]) => {
@@ -84,16 +88,9 @@ export class WorkerProcess {
     return performance.now() - this.forked;
   }
 
-  /** Its metrics; undefined while it does not serve, and when it does not answer within `millis`. */
-  async metrics(millis: number): Promise<MetricsShare | undefined> {
-    if (!this.serves) return undefined;
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(resolve, millis, undefined);
-    return Promise.race([this.calls.metrics(), promise])
-      .catch(() => undefined)
-      .finally(() => {
-        clearTimeout(timer);
-      });
+  /** Its metrics; undefined while it does not serve, and when it does not answer in time. */
+  async metrics(): Promise<MetricsShare | undefined> {
+    return this.serves ? this.calls.metrics().catch(() => undefined) : undefined;
   }
 
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
