@@ -8,7 +8,6 @@ import { Changes, type FieldChange } from '../platform/common/changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { withoutKeys, withoutSecrets } from '../platform/common/secrets.js';
 import { truncated } from '../platform/common/text.js';
-import type { DbTime } from '../platform/common/time.js';
 import { timeOf, uuidsInOrder } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
 import { networkOf } from '../platform/http/request-headers.js';
@@ -206,11 +205,6 @@ export class AuditService {
     while ((await this.repository.deleteBefore(until, PURGE_ROWS)) > 0) await setImmediate();
     await this.sealer.forget();
     await this.runs.purge(until);
-  }
-
-  /** When the newest seal was made; null for never. */
-  async lastSealed(): Promise<DbTime | null> {
-    return this.sealer.lastSealed();
   }
 
   private async withPeople(rows: readonly AuditEventEntity[]): Promise<AuditRecord[]> {

@@ -98,6 +98,7 @@ export class Sealer implements BeforeApplicationShutdown {
     });
   }
 
+  /** When the newest seal was made; null for never. */
   async lastSealed(): Promise<DbTime | null> {
     return (await this.repository.last())?.sealed ?? null;
   }
@@ -267,14 +268,9 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 }
 
-interface Range {
-  until: string;
-  rows: RowsHash;
-  members: Members;
-  counts: HourCounts;
-}
+type Range = ReturnType<typeof noRows>;
 
-const noRows = (until: string): Range => ({
+const noRows = (until: string) => ({
   until,
   rows: new RowsHash(),
   members: new Members(),

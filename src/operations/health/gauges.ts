@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { AuditService } from '../../audit/audit.service.js';
+import { Sealer } from '../../audit/sealer.service.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
-import { toMillis } from '../../platform/common/time.js';
+import { type DbTime, toMillis } from '../../platform/common/time.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
@@ -14,13 +14,13 @@ export class Gauges implements OnModuleInit {
     private readonly metrics: Metrics,
     private readonly passwords: PasswordService,
     private readonly imports: ImportSummary,
-    private readonly audit: AuditService,
+    private readonly sealer: Sealer,
     private readonly fuse: KeyFuse,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
-    const { metrics, passwords, imports, audit, fuse, database } = this;
+    const { metrics, passwords, imports, sealer, fuse, database } = this;
     metrics.gauge(
       'rollcall_database_connections_in_use',
       'Connections of the pool in use.',
@@ -52,19 +52,13 @@ export class Gauges implements OnModuleInit {
       'rollcall_import_last_completed_timestamp_seconds',
       'When the last import was completed; 0 for never.',
       'max',
-      async () => {
-        const last = await imports.lastCompleted();
-        return last === null ? 0 : Math.floor(toMillis(last) / 1000);
-      },
+      async () => toSeconds(await imports.lastCompleted()),
     );
     metrics.gauge(
       'rollcall_audit_last_seal_timestamp_seconds',
       'When the newest seal of the audit was made; 0 for never.',
       'max',
-      async () => {
-        const last = await audit.lastSealed();
-        return last === null ? 0 : Math.floor(toMillis(last) / 1000);
-      },
+      async () => toSeconds(await sealer.lastSealed()),
     );
     metrics.gauge(
       'rollcall_import_overdue',
@@ -74,3 +68,6 @@ export class Gauges implements OnModuleInit {
     );
   }
 }
+
+/** Seconds since 1970; 0 for never. */
+const toSeconds = (time: DbTime | null): number => (time === null ? 0 : Math.floor(toMillis(time) / 1000));
