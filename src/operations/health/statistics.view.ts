@@ -1,10 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { MAX_DAYS } from '../../audit/audit-counts.service.js';
+import { presentRun } from '../../import/import.view.js';
 import { ImportRunDto } from '../../import/imports.dto.js';
 import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
-import { NO_COUNTS } from '../../import/runs/import-row.js';
-import { type ImportRun, fileOf, missingOf } from '../../import/runs/import-run.js';
-import { toIso } from '../../platform/common/time.js';
+import type { ImportRun } from '../../import/runs/import-run.js';
 import { RangeParam } from '../../platform/input/query-rules.js';
 
 /** Keys that are listed, of those that expire soon. */
@@ -122,15 +121,6 @@ export class StatisticsDto {
 
 /** The answer for the last run of a data set. */
 export function presentSummary(run: ImportRun): ImportRunSummaryDto {
-  return {
-    id: run.id,
-    state: run.state,
-    dry_run: run.dry_run,
-    reverts: run.reverts,
-    file: fileOf(run),
-    created: toIso(run.created),
-    finished: run.finished === null ? null : toIso(run.finished),
-    counts: run.counts ?? NO_COUNTS,
-    missing: missingOf(run),
-  };
+  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
+  return { id, state, dry_run, reverts, file, created, finished, counts, missing };
 }
