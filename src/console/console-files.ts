@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { errorCode } from '../platform/common/errors.js';
 
 /** Where `bundle-console.mjs` writes: next to the bundle of the service. Files of `build/`, which tests run, find it in `dist/`. */
@@ -8,17 +9,12 @@ const BUNDLED = new URL('./console/', import.meta.url);
 const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', import.meta.url);
 
 const PAGE = 'index.html';
-const TYPES: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-};
 /** Endings of the compressed files, by the names of the encodings. */
 const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
 
 export interface ConsoleFile {
   bytes: Buffer;
+  /** The ending of its name. */
   type: string;
   /** Empty for the file as it is. */
   encoding: string;
@@ -42,7 +38,7 @@ export async function consoleFile(path: string, encoding: string): Promise<Conso
   const bytes = await readFile(new URL(`${name}${ending}`, FOLDER));
   return {
     bytes,
-    type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    type: extname(name),
     encoding: ending === '' ? '' : encoding,
     etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
     isFinal: name !== PAGE,

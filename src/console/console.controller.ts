@@ -17,27 +17,16 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 @ApiExcludeController()
 @Controller('console')
 export class ConsoleController {
-  @Get()
+  @Get(['', '*path'])
   @Public()
   @Accepts({ anyQuery: true })
-  page(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.send('', request, response);
-  }
-
-  @Get('*path')
-  @Public()
-  @Accepts({ anyQuery: true })
-  file(
-    @Param('path') path: string | string[],
+  async file(
+    @Param('path') path: string | string[] = '',
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    return this.send([path].flat().join('/'), request, response);
-  }
-
-  private async send(path: string, request: Request, response: Response): Promise<void> {
     const encoding = request.acceptsEncodings(['br', 'gzip', 'identity']);
-    const file = await consoleFile(path, encoding || 'identity');
+    const file = await consoleFile([path].flat().join('/'), encoding || 'identity');
     if (!file) throw new ProblemError('not_found', 'The console has no such file.');
     varies(response);
     response.setHeader('ETag', file.etag);
@@ -46,7 +35,7 @@ export class ConsoleController {
       response.status(304).end();
       return;
     }
-    response.setHeader('Content-Type', file.type);
+    response.type(file.type);
     if (file.encoding) response.setHeader('Content-Encoding', file.encoding);
     response.setHeader('Content-Length', file.bytes.length);
     response.end(file.bytes);
