@@ -42,11 +42,9 @@ export class AuditRunsRepository {
 
   /** Returns who started and who approved these imports. Ids in another form are ignored: no row of the service has one. */
   async peopleOf(runs: readonly string[]): Promise<AuditRunEntity[]> {
-    const ids = runs.filter(isEventId);
-    if (ids.length === 0) return [];
     return selectIn<AuditRunEntity>(
       this.database,
-      ids,
+      runs.filter(isEventId),
       (list) => `SELECT ${COLUMNS.join(', ')} FROM audit_runs WHERE run_id IN (${list})`,
     );
   }
@@ -84,11 +82,9 @@ export class AuditRunsRepository {
 
   /** Returns the events that name who started and who approved these imports, oldest first. Ignores ids as `peopleOf` does. */
   async eventsOf(runs: readonly string[]): Promise<RunEvent[]> {
-    const ids = runs.filter(isEventId);
-    if (ids.length === 0) return [];
     const rows = await selectIn<RunEvent>(
       this.database,
-      ids,
+      runs.filter(isEventId),
       (list) => `SELECT id, target_id, action, actor_kind, actor_id FROM audit_events
         WHERE target_id IN (${list}) AND action IN ('import.created', 'import.approved')`,
     );
@@ -118,7 +114,6 @@ export class AuditRunsRepository {
   /** Those of the imports to which something refers. The runs come first: one that ends in between has its events by then. */
   private async kept(runs: readonly string[]): Promise<Set<string>> {
     const kept = new Set<string>();
-    if (runs.length === 0) return kept;
     const add = (rows: readonly { id: string }[]) => {
       for (const { id } of rows) kept.add(id);
     };

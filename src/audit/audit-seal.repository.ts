@@ -40,11 +40,9 @@ export interface LateEvent {
   row: AuditEventEntity | undefined;
 }
 
-interface Found extends Omit<AuditEventEntity, 'id'> {
+interface Found extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEventEntity, 'id'> {
   id: string | null;
   late_id: string;
-  seal: number;
-  row_hash: string;
   at: string;
   stored: string | null;
 }

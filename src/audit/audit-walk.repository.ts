@@ -7,7 +7,6 @@ import {
   joinClauses,
   joinInOrder,
   placeholders,
-  type SqlValue,
   where,
 } from '../platform/database/engine/sql.js';
 import type { AuditFilter } from './audit.query.js';
@@ -42,11 +41,9 @@ const PEOPLES_RUNS = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?
 
 /** Ids are made at the time of their rows, which is therefore a range of them. */
 function rangeOf({ since, until }: AuditFilter, after: string | undefined): Range {
-  const ends = [
-    ...(until === undefined ? [] : [firstId(toMillis(until))]),
-    ...(after === undefined ? [] : [after.toLowerCase()]),
-  ].sort();
-  return { low: since === undefined ? BEFORE_ALL : firstId(toMillis(since)), high: ends[0] ?? BEHIND_ALL };
+  const end = until === undefined ? BEHIND_ALL : firstId(toMillis(until));
+  const last = after?.toLowerCase() ?? BEHIND_ALL;
+  return { low: since === undefined ? BEFORE_ALL : firstId(toMillis(since)), high: last < end ? last : end };
 }
 
 /** The filters that an index finds. */
@@ -177,19 +174,16 @@ export class AuditWalkRepository {
     let count = 0;
     for (const value of lead?.values ?? [undefined]) {
       const { sql, params } = candidates(this.database, sourceOf(lead, value, range), range, 'id');
-      count += await this.counted(sql, [...params, MAX_COUNT - count]);
+      count += (await this.database.query(sql, [...params, MAX_COUNT - count])).length;
       if (count >= MAX_COUNT) return count;
     }
     if (lead?.column !== 'actor_id') return count;
     const [person = ''] = lead.values;
-    const rows = `SELECT e.id FROM (${PEOPLES_RUNS}) AS runs
+    const sql = `SELECT e.id FROM (${PEOPLES_RUNS}) AS runs
       ${joinInOrder(this.database)} audit_events AS e${byIndex(this.database, indexOf(lead))} ON e.actor_id = runs.run_id
       WHERE e.id >= ? AND e.id < ? LIMIT ?`;
-    return count + (await this.counted(rows, [person, range.low, range.high, MAX_COUNT - count]));
-  }
-
-  private async counted(rows: string, params: SqlValue[]): Promise<number> {
-    return (await this.database.query(rows, params)).length;
+    const rows = await this.database.query(sql, [person, range.low, range.high, MAX_COUNT - count]);
+    return count + rows.length;
   }
 
   private async sourcesOf(lead: Lead | undefined, range: Range): Promise<Source[]> {

@@ -41,10 +41,8 @@ class AuditPartyDto {
   @ApiProperty(NAME) name!: string;
 }
 
-class AuditActorDto {
-  @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) kind!: string;
-  @ApiProperty(NULLABLE_ID) id!: string | null;
-  @ApiProperty(NAME) name!: string;
+class AuditActorDto extends AuditPartyDto {
+  @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) override kind!: string;
   @ApiPropertyOptional({ description: 'Of an import: who started it.' }) started_by?: AuditPartyDto;
   @ApiPropertyOptional({ description: 'Of an import: who approved it; absent where nobody had to.' })
   approved_by?: AuditPartyDto;
@@ -111,17 +109,13 @@ export class AuditPageDto extends EventPageOf(AuditEventDto) {}
 
 /** The answer for an audit row. A change of a secret has its field only. */
 export function presentEvent(record: AuditRecord, nameOf: NameOf): AuditEventDto {
-  const { id, time, actor, action, target, changes, reason, request_id, ip } = record;
+  const { time, actor, target, changes } = record;
   return {
-    id,
+    ...record,
     time: toIso(time),
     actor: presentActor(actor, nameOf),
-    action,
     target: { ...target, name: nameOf(target) },
     changes: changes.map((change) => presentChange(change, nameOf)),
-    reason,
-    request_id,
-    ip,
   };
 }
 

@@ -54,7 +54,7 @@ export interface Verdict {
 
 /** What one comparison has found so far. */
 interface Pass {
-  verdict: Verdict;
+  verdict: Omit<Verdict, 'fault' | 'bad_count' | 'bad'>;
   faults: RowFaults;
   looks: Looks;
   open: string; // late rows that no seal covers yet are not before this id
@@ -100,7 +100,8 @@ export class SealVerifier {
       await this.runs.verify(faults, bounds);
     }
     const { count: bad_count, named: bad } = faults;
-    return { ...pass.verdict, fault: fault ?? firstOf(bad), bad_count, bad };
+    const ofEvent = bad[0] ? generalFault(`the event ${bad[0].id} ${bad[0].message}`) : null;
+    return { ...pass.verdict, fault: fault ?? ofEvent, bad_count, bad };
   }
 
   private async all(
@@ -126,7 +127,7 @@ export class SealVerifier {
     for (const id of await this.seals.unknownLate())
       pass.faults.add(id, 'was inserted: it is entered as a late one of a seal that is not there');
     const message = missing(expected, before.number, pass.verdict.unsealed);
-    return message === undefined ? undefined : { seal: undefined, from: null, until: null, message };
+    return message === undefined ? undefined : generalFault(message);
   }
 
   private async sealFault({ seal }: ReadSeal, before: Before, pass: Pass): Promise<string | undefined> {
@@ -222,7 +223,7 @@ export class SealVerifier {
 
 const LATE_CHANGED = 'its list of late events was changed';
 
-const emptyVerdict = (last: KnownSeal | undefined): Verdict => ({
+const emptyVerdict = (last: KnownSeal | undefined): Pass['verdict'] => ({
   seals: 0,
   rows: 0,
   late: 0,
@@ -231,9 +232,6 @@ const emptyVerdict = (last: KnownSeal | undefined): Verdict => ({
   newest: last
     ? { number: last.number, hash: last.hash, sealed: last.sealed, keyed: last.key_id !== '' }
     : null,
-  fault: null,
-  bad_count: 0,
-  bad: [],
 });
 
 function expectedFault(seal: KnownSeal, expected: Expected | undefined): string | undefined {
@@ -249,11 +247,8 @@ function missing(expected: Expected | undefined, newest: number, unsealed: numbe
   return undefined;
 }
 
-function firstOf([bad]: readonly RowFault[]): SealFault | null {
-  return bad
-    ? { seal: undefined, from: null, until: null, message: `the event ${bad.id} ${bad.message}` }
-    : null;
-}
+/** Builds a fault that belongs to no seal. */
+const generalFault = (message: string): SealFault => ({ seal: undefined, from: null, until: null, message });
 
 const faultOf = ({ number, until_id }: KnownSeal, before: Before, message: string): SealFault => ({
   seal: number,
