@@ -10,7 +10,7 @@ import {
   create,
   group,
   oneFound,
-  patchOf,
+  patch,
   read,
   user,
 } from './replay.js';
@@ -19,16 +19,10 @@ const MAIL = '{name}@example.org';
 const find = (filter: string, answer: Template, what: string): Step =>
   read(what, `/Users?filter=${filter}`, answer);
 /** A PATCH as Entra sends it, which is answered without a body; what it did shows when the user is read. */
-const patch = (what: string, operations: Template[], after: Template, path = user): Step => ({
-  what,
-  method: 'PATCH',
-  path,
-  body: patchOf(...operations),
-  status: 204,
-  after,
-});
+const change = (what: string, operations: Template[], after: Template, path = user): Step =>
+  patch(what, path, operations, { status: 204, after });
 const members = (what: string, operation: Template, after: Template): Step =>
-  patch(what, [operation], { members: after }, group);
+  change(what, [operation], { members: after }, group);
 
 /** What Microsoft Entra ID sends: capital operations, booleans as text, elements by filter, members by `$ref` and value. */
 export const ENTRA: readonly Step[] = [
@@ -65,7 +59,7 @@ export const ENTRA: readonly Step[] = [
   find('externalId eq "{name}"', oneFound({ id: '{user}' }), 'match by externalId'),
   find(`userName eq "${MAIL}"`, oneFound({ id: '{user}' }), 'match by userName'),
   find(`emails[type eq "work"].value eq "${MAIL}"`, oneFound({ id: '{user}' }), 'match by work e-mail'),
-  patch(
+  change(
     'update: Replace and Add with paths',
     [
       { op: 'Replace', path: 'emails[type eq "work"].value', value: '{name}.new@example.org' },
@@ -78,7 +72,7 @@ export const ENTRA: readonly Step[] = [
       title: 'Senior tester',
     },
   ),
-  patch(
+  change(
     'update: Add of elements that are not there',
     [
       { op: 'Add', path: 'phoneNumbers[type eq "mobile"].value', value: '+44 7700 900123' },
@@ -89,7 +83,7 @@ export const ENTRA: readonly Step[] = [
       addresses: [{ type: 'work', formatted: 'Columbus' }],
     },
   ),
-  patch(
+  change(
     'update: paths with the URN of an extension',
     [
       { op: 'Replace', path: `${ENTERPRISE}:department`, value: 'Research' },
@@ -97,10 +91,10 @@ export const ENTRA: readonly Step[] = [
     ],
     { [ENTERPRISE]: { department: 'Research', employeeNumber: '4711', manager: { value: '{colleague}' } } },
   ),
-  patch('update: remove the manager', [{ op: 'Remove', path: `${ENTERPRISE}:manager` }], {
+  change('update: remove the manager', [{ op: 'Remove', path: `${ENTERPRISE}:manager` }], {
     [ENTERPRISE]: { manager: null },
   }),
-  patch(
+  change(
     'update: the manager as a list',
     [
       {
@@ -111,7 +105,7 @@ export const ENTRA: readonly Step[] = [
     ],
     { [ENTERPRISE]: { manager: { value: '{colleague}' } } },
   ),
-  patch(
+  change(
     'update: no path, keys with dots and URNs',
     [
       {
@@ -125,13 +119,13 @@ export const ENTRA: readonly Step[] = [
       [ENTERPRISE]: { employeeNumber: '4712' },
     },
   ),
-  patch(
+  change(
     'update: an attribute of a custom extension is ignored',
     [{ op: 'Add', path: 'urn:ietf:params:scim:schemas:extension:custom:2.0:User:worksiteId', value: '180' }],
     { displayName: 'Renamed' },
   ),
-  patch('disable: "False"', [{ op: 'Replace', path: 'active', value: 'False' }], { active: false }),
-  patch('enable: "True"', [{ op: 'Replace', path: 'active', value: 'True' }], { active: true }),
+  change('disable: "False"', [{ op: 'Replace', path: 'active', value: 'False' }], { active: false }),
+  change('enable: "True"', [{ op: 'Replace', path: 'active', value: 'True' }], { active: true }),
   read(
     'match a group by displayName',
     '/Groups?excludedAttributes=members&filter=displayName eq "{name}"',
@@ -167,7 +161,7 @@ export const ENTRA: readonly Step[] = [
     { value: '{user}' },
   ]),
   members('group: remove of a member by filter', { op: 'remove', path: 'members[value eq "{user}"]' }, null),
-  patch(
+  change(
     'group: another name',
     [{ op: 'Replace', path: 'displayName', value: '{name}.b' }],
     { displayName: '{name}.b' },

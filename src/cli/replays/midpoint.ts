@@ -9,7 +9,7 @@ import {
   create,
   group,
   oneFound,
-  patchOf,
+  patch,
   put,
   read,
   user,
@@ -93,18 +93,16 @@ export const MIDPOINT: readonly Step[] = [
     { userName: '{name}', active: false },
   ),
   put('enable: PUT of active alone', user, { schemas: [USER], active: true }, { active: true }),
-  {
-    what: 'update: PATCH with paths',
-    method: 'PATCH',
-    path: user,
-    body: patchOf(
+  patch(
+    'update: PATCH with paths',
+    user,
+    [
       { op: 'replace', path: 'title', value: 'Senior tester' },
       { op: 'remove', path: `${ENTERPRISE}:costCenter` },
       { op: 'replace', path: 'active', value: false },
-    ),
-    status: 200,
-    answer: { title: 'Senior tester', active: false, [ENTERPRISE]: null },
-  },
+    ],
+    { status: 200, answer: { title: 'Senior tester', active: false, [ENTERPRISE]: null } },
+  ),
   create('create a group', 'group', { schemas: [GROUP], displayName: '{name}' }, { displayName: '{name}' }),
   put(
     'group: PUT of members',
@@ -115,17 +113,15 @@ export const MIDPOINT: readonly Step[] = [
       members: [{ value: '{user}' }],
     },
   ),
-  {
-    what: 'group: PATCH, one comes and one goes',
-    method: 'PATCH',
-    path: group,
-    body: patchOf(
+  patch(
+    'group: PATCH, one comes and one goes',
+    group,
+    [
       { op: 'add', path: 'members', value: [{ value: '{colleague}' }] },
       { op: 'remove', path: 'members[value eq "{user}"]' },
-    ),
-    status: 200,
-    after: { members: [{ value: '{colleague}' }] },
-  },
+    ],
+    { status: 200, after: { members: [{ value: '{colleague}' }] } },
+  ),
   read(
     'groups of a member',
     '/Groups?filter=members.value eq "{colleague}"&startIndex=1&count=20',

@@ -8,22 +8,15 @@ import {
   create,
   group,
   oneFound,
-  patchOf,
+  patch,
   put,
   read,
   user,
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
-const patch = (what: string, path: string, operations: Template[], after: Template): Step => ({
-  what,
-  method: 'PATCH',
-  path,
-  body: patchOf(...operations),
-  status: 200,
-  answer: after,
-  after,
-});
+const change = (what: string, path: string, operations: Template[], after: Template): Step =>
+  patch(what, path, operations, { status: 200, answer: after, after });
 /** The whole user, as Okta knows it. */
 const profile = (active: boolean, givenName: string): { readonly [key: string]: Template } => ({
   schemas: [USER],
@@ -75,13 +68,15 @@ export const OKTA: readonly Step[] = [
   ),
   { what: 'read a user', method: 'GET', path: user, status: 200, answer: { id: '{user}', userName: MAIL } },
   putUser('update: PUT of the whole user', true, 'Pro'),
-  patch('change the password: a placeholder', user, [{ op: 'replace', value: { password: 'x9' } }], {
+  change('change the password: a placeholder', user, [{ op: 'replace', value: { password: 'x9' } }], {
     active: true,
   }),
-  patch('disable: PATCH without a path', user, [{ op: 'replace', value: { active: false } }], {
+  change('disable: PATCH without a path', user, [{ op: 'replace', value: { active: false } }], {
     active: false,
   }),
-  patch('enable: PATCH without a path', user, [{ op: 'replace', value: { active: true } }], { active: true }),
+  change('enable: PATCH without a path', user, [{ op: 'replace', value: { active: true } }], {
+    active: true,
+  }),
   putUser('disable: PUT', false, 'Pro'),
   putUser('enable: PUT', true, 'Pro'),
   read(
@@ -95,13 +90,13 @@ export const OKTA: readonly Step[] = [
     { schemas: [GROUP], displayName: '{name}', members: [{ value: '{user}', display: MAIL }] },
     { displayName: '{name}', members: [{ value: '{user}' }] },
   ),
-  patch(
+  change(
     'group: another name, with its id in the value',
     group,
     [{ op: 'replace', value: { id: '{group}', displayName: '{name}.b' } }],
     { displayName: '{name}.b', members: [{ value: '{user}' }] },
   ),
-  patch(
+  change(
     'group: remove by filter and add',
     group,
     [
@@ -110,7 +105,7 @@ export const OKTA: readonly Step[] = [
     ],
     { members: [{ value: '{colleague}' }] },
   ),
-  patch(
+  change(
     'group: replace all members',
     group,
     [{ op: 'replace', path: 'members', value: [{ value: '{user}', display: MAIL }] }],

@@ -37,9 +37,19 @@ export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
-export const patchOf = (...operations: Template[]): Template => ({
-  schemas: [PATCH_OP],
-  Operations: operations,
+
+/** Builds a PATCH, with what is expected of it. */
+export const patch = (
+  what: string,
+  path: string,
+  operations: Template[],
+  expected: Pick<Step, 'status' | 'answer' | 'after'>,
+): Step => ({
+  what,
+  method: 'PATCH',
+  path,
+  body: { schemas: [PATCH_OP], Operations: operations },
+  ...expected,
 });
 
 /** Builds a GET whose answer must have these members. */
