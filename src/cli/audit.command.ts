@@ -4,7 +4,7 @@ import { AuditQuery } from '../audit/audit.query.js';
 import type { Verdict } from '../audit/seal-verifier.service.js';
 import { truncated } from '../platform/common/text.js';
 import type { Application } from './application.js';
-import { print, table } from './output.js';
+import { partyOf, print, table } from './output.js';
 import { type Target, queryOf, targetCommand } from './target.js';
 
 const FAULT = 1;
@@ -57,8 +57,8 @@ const verify = (application: Application) =>
 const HEAD = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];
 
 function cells({ time, action, actor, target, ip, changes, reason }: AuditEventDto): string[] {
-  const people = [actor.started_by, actor.approved_by].flatMap((party) => (party ? [nameOf(party)] : []));
-  const who = people.length === 0 ? nameOf(actor) : `${nameOf(actor)} (${people.join(', ')})`;
+  const people = [actor.started_by, actor.approved_by].flatMap((party) => (party ? [partyOf(party)] : []));
+  const who = people.length === 0 ? partyOf(actor) : `${partyOf(actor)} (${people.join(', ')})`;
   const fields = changes.map(({ field }) => field).join(', ');
   const what = [fields, reason && `“${reason}”`].filter(Boolean).join(' ');
   return [
@@ -70,8 +70,6 @@ function cells({ time, action, actor, target, ip, changes, reason }: AuditEventD
     truncated(what, MAX_CHANGES),
   ];
 }
-
-const nameOf = ({ kind, id }: AuditEventDto['actor']): string => (id === null ? kind : `${kind} ${id}`);
 
 /** What was compared, and what does not fit. */
 function report({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: Verdict): string {

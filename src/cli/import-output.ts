@@ -1,5 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
-import { table, minute } from './output.js';
+import { minute, partyOf, table } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 
 /** Problems of a run and of a preview, rows of a preview, and characters of a value and of a cell that are shown. */
@@ -22,12 +22,15 @@ export function summary(run: ImportRunDto): string {
   }
   // All that is wrong with a file is corrected at once; of its rows, some are enough.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
-  if (problems.length > 0) {
-    const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
-    parts.push('Problems:\n', table([['Line', 'Field', 'Code', 'What is wrong'], ...rows]));
-  }
-  parts.push(...next(run, problems.length));
+  parts.push(...problemsText(problems), ...next(run, problems.length));
   return parts.join('\n');
+}
+
+/** Problems as a table, below a heading; nothing where there are none. */
+function problemsText(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
+  if (problems.length === 0) return [];
+  const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
+  return ['Problems:\n', table([['Line', 'Field', 'Code', 'What is wrong'], ...rows])];
 }
 
 /** A guard as an operator reads it: what it means, the number and its limit, some rows before and after. */
@@ -116,8 +119,6 @@ function shownShort(value: unknown): string {
   return cut === '' ? '""' : cut;
 }
 
-const partyOf = ({ kind, id }: { kind: string; id: string | null }): string =>
-  id === null ? kind : `${kind} ${id}`;
 const fileOf = ({ reverts, file }: ImportRunDto): string =>
   reverts === null ? file.name : `revert of ${reverts}`;
 
@@ -139,11 +140,7 @@ export function previewText(preview: Preview): string {
     parts.push(`Line ${line} (${outcome}): ${shown.join(' ')}\n`);
   }
   if (rows.length > MAX_PREVIEW_ROWS) parts.push(`… and ${rows.length - MAX_PREVIEW_ROWS} rows more\n`);
-  const faults = problems
-    .slice(0, MAX_PREVIEW_PROBLEMS)
-    .map(({ line, field, code, message }) => [line ?? '', field, code, message]);
-  if (faults.length > 0)
-    parts.push('Problems:\n', table([['Line', 'Field', 'Code', 'What is wrong'], ...faults]));
+  parts.push(...problemsText(problems.slice(0, MAX_PREVIEW_PROBLEMS)));
   if (problems.length > MAX_PREVIEW_PROBLEMS)
     parts.push(`… and ${problems.length - MAX_PREVIEW_PROBLEMS} problems more\n`);
   if (problems.length === 0) parts.push('No problem was found.\n');

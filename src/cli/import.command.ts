@@ -210,7 +210,6 @@ async function follow(service: ServiceClient, id: string): Promise<ImportRunDto>
 /** Shows the progress of a run on standard error: as a bar on a terminal, elsewhere as a line per phase. */
 class Progress {
   private readonly bar = createBar('{phase} {bar} {percentage}% {rows}');
-  private started = false;
   private phase = '';
 
   show({ state: phase, progress }: Pick<ImportRunDto, 'state' | 'progress'>): void {
@@ -220,13 +219,12 @@ class Progress {
     if (!this.bar) return;
     const total = progress.rows_total === null ? '' : ` of ${progress.rows_total}`;
     const payload = { phase: phase.padEnd(10), rows: `${progress.rows_done}${total} rows` };
-    if (this.started) this.bar.update(progress.percent, payload);
+    if (this.bar.isActive) this.bar.update(progress.percent, payload);
     else this.bar.start(100, progress.percent, payload);
-    this.started = true;
   }
 
   end(): void {
-    if (this.started) this.bar?.stop();
+    if (this.bar?.isActive) this.bar.stop();
   }
 }
 

@@ -17,19 +17,9 @@ export function table(cells: readonly (readonly (string | number)[])[]): string 
     for (const [index, cell] of row.entries())
       widths[index] = Math.max(widths[index] ?? 0, String(cell).length);
   }
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) =>
-          typeof cell === 'number'
-            ? String(cell).padStart(widths[index] ?? 0)
-            : cell.padEnd(widths[index] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
+  const align = (cell: string | number, index: number): string =>
+    typeof cell === 'number' ? String(cell).padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0);
+  return rows.map((row) => `${row.map(align).join('  ').trimEnd()}\n`).join('');
 }
 
 /** Prints a result: with `--json` for programs, otherwise as text. */
@@ -53,6 +43,10 @@ export function printNextOffset(
 
 /** Returns a time of the interface to the minute. */
 export const minute = (time: string): string => time.slice(0, 16).replace('T', ' ');
+
+/** Returns who acted, as text. */
+export const partyOf = ({ kind, id }: { kind: string; id: string | null }): string =>
+  id === null ? kind : `${kind} ${id}`;
 
 /** Writes text as it comes, to standard output or to a file. A file that exists keeps its rights. */
 export async function writeOut(text: AsyncIterable<string>, file: string | undefined): Promise<void> {

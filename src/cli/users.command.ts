@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import type { JsonObject } from '../platform/common/json.js';
 import { canonicalUuid, isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
@@ -207,37 +207,26 @@ function toLine([field, value]: [string, unknown]): [string, string][] {
 /** Characters that are not mistaken for one another; 32 of them, so that a byte gives each one as often. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const GROUP_LENGTH = 4;
+/** A group, but the last one. */
+const GROUP = new RegExp(`.{${GROUP_LENGTH}}(?!$)`, 'g');
 /** 120 bits. */
 const MIN_GROUPS = 6;
 
 /** Generates a random password in groups, such as `h7qm-x3vb`. @param length characters at the least. */
 function generatePassword(length: number): string {
   const groups = Math.max(MIN_GROUPS, Math.ceil((length + 1) / (GROUP_LENGTH + 1)));
-  const letters = Array.from(
-    randomBytes(groups * GROUP_LENGTH),
-    (byte) => ALPHABET[byte % ALPHABET.length] ?? '',
-  );
-  return Array.from({ length: groups }, (_, n) =>
-    letters.slice(n * GROUP_LENGTH, (n + 1) * GROUP_LENGTH).join(''),
-  ).join('-');
+  const letters = [...randomBytes(groups * GROUP_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]);
+  return letters.join('').replace(GROUP, '$&-');
 }
 
 /** Returns the first line of standard input; a terminal does not show what is typed. @throws Error for an empty one. */
 async function readSecret(): Promise<string> {
   const { stdin } = process;
-  const nowhere = new Writable({
-    write: (_chunk, _encoding, done) => {
-      done();
-    },
-  });
   if (stdin.isTTY) process.stderr.write('New password (it is not shown): ');
+  const nowhere = new PassThrough().resume();
   const lines = createInterface({ input: stdin, output: nowhere, terminal: stdin.isTTY });
-  const line = await new Promise<string>((resolve) => {
-    lines.once('line', resolve);
-    lines.once('close', () => {
-      resolve('');
-    });
-  });
+  let line = '';
+  for await (line of lines) break;
   lines.close();
   if (stdin.isTTY) process.stderr.write('\n');
   if (line === '') throw new Error('Standard input has no password.');
