@@ -115,7 +115,8 @@ export class GroupWriter {
     const [old, row] = [before && toGroupRow(before), toGroupRow(after)];
     for (const [field, column] of UNIQUE) {
       const key = row[column];
-      const owner = key === null || key === old?.[column] ? undefined : await this.repository.owner(tx, column, key);
+      const owner =
+        key === null || key === old?.[column] ? undefined : await this.repository.owner(tx, column, key);
       if (owner !== undefined && owner !== after.uuid) throw taken(field, owner);
     }
   }

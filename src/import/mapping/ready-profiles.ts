@@ -6,8 +6,8 @@ const COMMON = { ignore_unknown_columns: true } as const;
 /** The words by which a source calls active and blocked accounts. */
 const statuses = (active: string, blocked: string): Record<string, string> =>
   Object.fromEntries([
-    ...active.split(', ').map((word) => [word, 'Active']),
-    ...blocked.split(', ').map((word) => [word, 'Blocked']),
+    ...active.split(', ').map((word) => [word, 'Active'] as const),
+    ...blocked.split(', ').map((word) => [word, 'Blocked'] as const),
   ]);
 
 /** Site administration → Users → Bulk user actions → Download, and files in the format of Upload users. */
