@@ -1,4 +1,4 @@
-import type { FieldChange } from '../platform/common/changes.js';
+import type { FieldChange } from '../platform/common/field-changes.js';
 import type { DbTime } from '../platform/common/time.js';
 import { parse, stringify, v7 as uuidv7 } from 'uuid';
 import { sha256 } from '../platform/common/secrets.js';

@@ -1,4 +1,4 @@
-import { Changes } from '../platform/common/changes.js';
+import { Changes } from '../platform/common/field-changes.js';
 import { toMillis } from '../platform/common/time.js';
 import {
   byIndex,

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { ChangesText } from '../platform/common/changes.js';
+import type { ChangesText } from '../platform/common/field-changes.js';
 import { ascii, integer, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 import type { AuditAction } from './audit-event.js';
 

@@ -4,7 +4,7 @@ import { DatabaseFault } from '../platform/database/engine/database-fault.js';
 import { type Sql, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { Caller } from '../access/actor.js';
-import { Changes, type FieldChange } from '../platform/common/changes.js';
+import { Changes, type FieldChange } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { withoutKeys, withoutSecrets } from '../platform/common/secrets.js';
 import { truncated } from '../platform/common/text.js';

@@ -4,7 +4,7 @@ import { assertScope } from '../access/policy.js';
 import { WEBMASTER } from '../access/roles.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
-import type { FieldChange } from '../platform/common/changes.js';
+import type { FieldChange } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';

@@ -1,4 +1,4 @@
-import type { FieldChange } from '../platform/common/changes.js';
+import type { FieldChange } from '../platform/common/field-changes.js';
 import { fromJson, toJson } from '../platform/common/json.js';
 import { loginKey } from '../users/model/comparison-keys.js';
 import type { GroupEntity } from './group.entity.js';

@@ -5,7 +5,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
-import { FileHead } from './file/import-store.js';
+import { FileHead } from './file/file-store.js';
 import { CSV_UPLOAD } from './import.query.js';
 import { ImportPreviewDto, PREVIEW_ROWS } from './mapping/import-preview.dto.js';
 import { ImportPreview } from './mapping/import-preview.js';

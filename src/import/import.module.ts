@@ -5,7 +5,7 @@ import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
-import { ImportStore } from './file/import-store.js';
+import { FileStore } from './file/file-store.js';
 import { ImportPreviewController } from './import-preview.controller.js';
 import { ImportPreview } from './mapping/import-preview.js';
 import { ImportProfilesController } from './import-profiles.controller.js';
@@ -18,7 +18,7 @@ import { RunQueue } from './apply/run-queue.service.js';
 import { RowFacts } from './plan/row-facts.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { PlanGuards } from './guards/plan-guards.service.js';
-import { Planner } from './plan/planner.js';
+import { RunPlanner } from './plan/run-planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
 import { FailedRows } from './report/failed-rows.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
@@ -26,7 +26,7 @@ import { RunEvents } from './report/run-events.js';
 import { ImportSummary } from './report/import-summary.service.js';
 import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
-import { RunProcess } from './apply/run-process.service.js';
+import { RunExecutor } from './apply/run-executor.service.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { ImportLane, ImportWorker } from './apply/import-worker.service.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
@@ -41,12 +41,12 @@ import { UsersExportController } from './users-export.controller.js';
   controllers: [ImportPreviewController, ImportProfilesController, ImportsController, UsersExportController],
   providers: [
     ImportsService,
-    ImportStore,
+    FileStore,
     ImportLane,
     ImportWorker,
-    RunProcess,
+    RunExecutor,
     RunQueue,
-    Planner,
+    RunPlanner,
     RunFiles,
     ImportProfiles,
     ImportProfilesRepository,

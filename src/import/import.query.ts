@@ -1,6 +1,6 @@
 import { Page } from '../platform/http/page.js';
 import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../platform/input/query-rules.js';
-import { MAX_FILE_BYTES } from './file/import-store.js';
+import { MAX_FILE_BYTES } from './file/file-store.js';
 import { DatasetParam } from './runs/import-options.js';
 import { ROW_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';

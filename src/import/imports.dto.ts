@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.view.js';
 import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/docs.js';
 import { PageOf } from '../platform/http/page.js';
-import { MAX_FILE_BYTES } from './file/import-store.js';
+import { MAX_FILE_BYTES } from './file/file-store.js';
 import { guardProperties, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type Counts, ROW_OUTCOMES } from './runs/import-row.js';

@@ -1,4 +1,4 @@
-import { NO_CHANGES } from '../../src/platform/common/changes.js';
+import { NO_CHANGES } from '../../src/platform/common/field-changes.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { insertRows } from '../../src/platform/database/engine/sql.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { readInput } from '../../src/platform/input/read-input.js';
 import { SYSTEM } from '../../src/access/actor.js';
-import { ImportStore } from '../../src/import/file/import-store.js';
+import { FileStore } from '../../src/import/file/file-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
@@ -15,7 +15,7 @@ afterAll(async () => app.end());
 
 test('the process that worked on a run reports its end; nobody has to poll', async () => {
   const file = Readable.from([Buffer.from(fileOf('e1'))]);
-  const stored = await app.app.get(ImportStore).store('events.csv', file);
+  const stored = await app.app.get(FileStore).store('events.csv', file);
   // Time is stopped, so that nothing can poll.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'clearInterval', 'Date'] });
   try {

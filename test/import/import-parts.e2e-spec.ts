@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
-import { ImportStore } from '../../src/import/file/import-store.js';
+import { FileStore } from '../../src/import/file/file-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { ImportsService } from '../../src/import/imports.service.js';
@@ -16,11 +16,11 @@ const CALLER = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' 
 /** The id of a file that was claimed days ago, by a service that was killed then. */
 const idOf = (name: string) => `01900000-0000-7000-8000-${name.padStart(12, '0')}`;
 let app: TestApp;
-let store: ImportStore;
+let store: FileStore;
 let queue: RunQueue;
 beforeAll(async () => {
   app = await TestApp.start();
-  store = app.app.get(ImportStore);
+  store = app.app.get(FileStore);
   queue = app.app.get(RunQueue);
 });
 afterAll(() => app.end());

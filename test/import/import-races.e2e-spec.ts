@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
-import { Planner } from '../../src/import/plan/planner.js';
+import { RunPlanner } from '../../src/import/plan/run-planner.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { RunRights } from '../../src/import/runs/run-rights.service.js';
@@ -71,7 +71,7 @@ test('a worker that has lost its lease without noticing deletes nothing of the p
   );
   const run = await app.app.get(ImportRunsRepository).find(id);
   if (!run) throw new Error('the run is gone');
-  await expect(app.app.get(Planner).plan(run, late)).rejects.toBeInstanceOf(LeaseLostError);
+  await expect(app.app.get(RunPlanner).plan(run, late)).rejects.toBeInstanceOf(LeaseLostError);
   expect(await rowsOf(app.key, id)).toEqual(planned);
 });
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { ImportFilesRepository, PART_BYTES } from '../../src/import/file/import-files.repository.js';
-import { ImportStore } from '../../src/import/file/import-store.js';
+import { FileStore } from '../../src/import/file/file-store.js';
 import { TestApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
 
@@ -12,7 +12,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const store = () => app.app.get(ImportStore);
+const store = () => app.app.get(FileStore);
 const parts = () => databaseOf(app).query('SELECT part FROM import_file_parts');
 
 test('a stored file replaces the parts of an earlier attempt', async () => {

@@ -2,7 +2,7 @@ import { afterAll, expect, jest, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
-import { NO_CHANGES } from '../../src/platform/common/changes.js';
+import { NO_CHANGES } from '../../src/platform/common/field-changes.js';
 import { toDbTime } from '../../src/platform/common/time.js';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';

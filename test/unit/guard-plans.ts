@@ -1,4 +1,4 @@
-import { Changes } from '../../src/platform/common/changes.js';
+import { Changes } from '../../src/platform/common/field-changes.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { limitsOf, type GuardOverrides, type Guard } from '../../src/import/runs/guard-limits.js';
 import { guardsOf, type PlanNumbers } from '../../src/import/guards/guards.js';

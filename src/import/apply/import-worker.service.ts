@@ -7,7 +7,7 @@ import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
-import { RunProcess } from './run-process.service.js';
+import { RunExecutor } from './run-executor.service.js';
 import {
   IMPORT_LEASE,
   LEASE_SECONDS,
@@ -128,7 +128,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly rights: RunRights,
     private readonly files: ImportFilesRepository,
     private readonly transitions: RunTransitions,
-    private readonly process: RunProcess,
+    private readonly process: RunExecutor,
     private readonly transactions: TransactionRunner,
     private readonly events: RunEvents,
     private readonly lane: ImportLane,

@@ -7,7 +7,7 @@ import { truncated } from '../../platform/common/text.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
-import { type FileReceiver, ImportStore, type StoredFile, storeForm } from '../file/import-store.js';
+import { type FileReceiver, FileStore, type StoredFile, storeForm } from '../file/file-store.js';
 import type { Request } from 'express';
 import { wantBody } from '../../platform/http/body-reader.js';
 import { isMultipart } from '../../platform/http/input.guard.js';
@@ -39,7 +39,7 @@ export class RunQueue {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly files: ImportFilesRepository,
-    private readonly store: ImportStore,
+    private readonly store: FileStore,
     private readonly profiles: ImportProfiles,
     private readonly worker: ImportWorker,
     private readonly transactions: TransactionRunner,

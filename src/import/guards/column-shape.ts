@@ -1,7 +1,7 @@
 import { isGarbled } from './garbled-text.js';
 import { truncated } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
-import { hash64 } from '../plan/compact-storage.js';
+import { hash64 } from '../plan/packed-numbers.js';
 
 /** A row that a guard has found, by the line of the file; negative for a user that the file lacks. */
 export interface Example {

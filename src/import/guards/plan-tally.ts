@@ -1,6 +1,6 @@
 import { COLUMNS } from '../file/columns.js';
 import { isObject } from '../../platform/common/json.js';
-import type { FieldChange } from '../../platform/common/changes.js';
+import type { FieldChange } from '../../platform/common/field-changes.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import {
@@ -12,7 +12,7 @@ import {
   FrequentValues,
   OldValues,
 } from './column-shape.js';
-import { LineSet, ChangeSet } from '../plan/compact-storage.js';
+import { LineSet, ChangeSet } from '../plan/packed-numbers.js';
 import { isBrokenName } from './garbled-text.js';
 import { createHash } from 'node:crypto';
 import type { UserScope } from '../../users/search/user-scope.js';

@@ -8,7 +8,7 @@ import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import { type Column, columnOf } from '../file/columns.js';
 import type { CsvReader } from '../file/csv-reader.js';
 import { type CsvRecord, describeCells } from '../file/record-parser.js';
-import { type FileHead, HeadEnd } from '../file/import-store.js';
+import { type FileHead, HeadEnd } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
 import { type Header, readHeader, csvReader } from '../file/run-files.js';
 import { RowFacts } from '../plan/row-facts.js';

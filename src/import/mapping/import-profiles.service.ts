@@ -3,7 +3,7 @@ import { randomUUID, createHash } from 'node:crypto';
 import { type Caller, datasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
-import type { FieldChange } from '../../platform/common/changes.js';
+import type { FieldChange } from '../../platform/common/field-changes.js';
 import { ProblemError, validationFailed } from '../../platform/common/errors.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { nearest } from '../../platform/common/nearest.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { NO_CHANGES } from '../../platform/common/changes.js';
+import { NO_CHANGES } from '../../platform/common/field-changes.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { truncated } from '../../platform/common/text.js';
 import { toMillis } from '../../platform/common/time.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { Changes, type FieldChange } from '../../platform/common/changes.js';
+import { Changes, type FieldChange } from '../../platform/common/field-changes.js';
 import { truncated } from '../../platform/common/text.js';
 import { differences, type User } from '../../users/model/user.js';
 import { blocksSelf, patched, privilegeFailure } from '../../users/rules/user-rules.js';

@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/actor.js';
-import { Changes, type FieldChange } from '../../platform/common/changes.js';
+import { Changes, type FieldChange } from '../../platform/common/field-changes.js';
 import type { FieldError } from '../../platform/common/errors.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { readInput } from '../../platform/input/read-input.js';

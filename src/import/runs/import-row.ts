@@ -1,4 +1,4 @@
-import { type Changes, NO_CHANGES } from '../../platform/common/changes.js';
+import { type Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 
 /** Fates of a row; they add up to the rows of the file. */
 export const ROW_OUTCOMES = [

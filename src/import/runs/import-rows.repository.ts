@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Changes } from '../../platform/common/changes.js';
+import { Changes } from '../../platform/common/field-changes.js';
 import { fromJson, toJson } from '../../platform/common/json.js';
 import {
   type Sql,

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../platform/common/json.js';
 import { ascii, flag, integer, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
-import type { ChangesText } from '../../platform/common/changes.js';
+import type { ChangesText } from '../../platform/common/field-changes.js';
 import { ImportOptions, type NamedProfile } from './import-options.js';
 import type { Counts, RowError, StagedOutcome } from './import-row.js';
 import type { Guard } from './guard-limits.js';

@@ -7,7 +7,7 @@ import { ProblemError, errorCode } from '../../platform/common/errors.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { type DbTime, now, secondsFrom, toIso, toMillis } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
-import { ImportStore } from '../file/import-store.js';
+import { FileStore } from '../file/file-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RUNNABLE, FINAL } from '../runs/run-states.js';
@@ -91,7 +91,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   constructor(
     private readonly env: Env,
     private readonly queue: RunQueue,
-    private readonly store: ImportStore,
+    private readonly store: FileStore,
     private readonly runs: ImportRunsRepository,
     private readonly leases: Leases,
     private readonly log: Log,

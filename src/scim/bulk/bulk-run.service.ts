@@ -8,7 +8,7 @@ import { FirstAnswer } from '../../platform/http/error.filter.js';
 import type { Group } from '../../groups/group.js';
 import { Resources } from '../discovery/resources.js';
 import { ScimGroups } from '../groups/scim-groups.service.js';
-import { rulesOf } from '../http/key-rules.js';
+import { rulesOf } from '../http/profile-rules.js';
 import { type BulkOperation, type BulkPlan, bulkIdIn, unresolved, weightOf } from './bulk-plan.js';
 import { BulkSets } from './bulk-sets.service.js';
 import { type BulkItem, type BulkPart, BulkState, answerable, execute } from './bulk-state.js';

@@ -5,7 +5,7 @@ import type { Group } from '../../groups/group.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
-import { hidesOperators } from '../http/key-rules.js';
+import { hidesOperators } from '../http/profile-rules.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { toGroupResource } from './group.mapping.js';

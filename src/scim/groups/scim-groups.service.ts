@@ -14,7 +14,7 @@ import { Normalise, Required, line } from '../../platform/input/field-rules.js';
 import { Line, Roles } from '../../users/rules/fields.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations, hidesOperators, rulesOf } from '../http/key-rules.js';
+import { Deviations, hidesOperators, rulesOf } from '../http/profile-rules.js';
 import { type ReadResource, readResource } from '../protocol/input.js';
 import { applySteps, readPatch } from '../protocol/patch.js';
 import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';

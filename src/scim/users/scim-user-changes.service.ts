@@ -14,7 +14,7 @@ import { MANAGED_BY_SCIM, isEmailAddress } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations, type ProfileRules, isHidden, rulesOf } from '../http/key-rules.js';
+import { Deviations, type ProfileRules, isHidden, rulesOf } from '../http/profile-rules.js';
 import {
   type Attribute,
   type ResourceDescription,

@@ -28,7 +28,7 @@ import {
 import { type FilterPlan, KEYED_NAMES, type Test, planOf } from './filter-plan.js';
 import { ScimUsers } from './scim-users.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, indexOrder, ofFew } from './user-order.js';
-import { hidesOperators } from '../http/key-rules.js';
+import { hidesOperators } from '../http/profile-rules.js';
 
 /** A page before its users are shown. */
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };

@@ -8,7 +8,7 @@ import { departureOf } from '../../platform/http/stream.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 import type { User } from '../../users/model/user.js';
-import { rulesOf } from '../http/key-rules.js';
+import { rulesOf } from '../http/profile-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { describeResources } from '../discovery/resources.js';
 import { AcceptsScim, ScimController } from '../http/scim-format.js';

@@ -1,4 +1,4 @@
-import { Changes, type FieldChange, setName } from '../../platform/common/changes.js';
+import { Changes, type FieldChange, setName } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
 import { fold, truncated } from '../../platform/common/text.js';
 import { type Attributes, type Authname, type SocialMedia, localPart } from './formats.js';

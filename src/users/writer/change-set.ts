@@ -1,4 +1,4 @@
-import { Changes } from '../../platform/common/changes.js';
+import { Changes } from '../../platform/common/field-changes.js';
 import { type User, differences, toRow, valueRows, wordRows } from '../model/user.js';
 import { type UserPatch, newUser, patched } from '../rules/user-rules.js';
 import type { SetConstraint } from '../set-rules/set-constraint.js';

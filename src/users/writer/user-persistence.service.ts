@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { Changes } from '../../platform/common/changes.js';
+import { Changes } from '../../platform/common/field-changes.js';
 import { now } from '../../platform/common/time.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';

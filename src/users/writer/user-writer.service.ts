@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, isBehind } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
-import { Changes } from '../../platform/common/changes.js';
+import { Changes } from '../../platform/common/field-changes.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { blocksSelf, newUser, patched, privilegeFailure, wholeErrors } from '../rules/user-rules.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { now, secondsFrom } from '../../../src/platform/common/time.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { RunQueue } from '../../../src/import/apply/run-queue.service.js';
-import { ImportStore } from '../../../src/import/file/import-store.js';
+import { FileStore } from '../../../src/import/file/file-store.js';
 import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
 import { ScheduleService } from '../../../src/import/schedule/schedule.service.js';
 import { DATABASE } from '../../../src/platform/database/engine/database.js';
@@ -98,7 +98,7 @@ export class Scheduled {
     const schedule = new ScheduleService(
       env,
       app.get(RunQueue),
-      app.get(ImportStore),
+      app.get(FileStore),
       app.get(ImportRunsRepository),
       new Leases(app.get(DATABASE)),
       app.get(Log),

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
-import { ImportStore } from '../../../src/import/file/import-store.js';
+import { FileStore } from '../../../src/import/file/file-store.js';
 import type { TestApp } from './app.js';
 import type { Client } from './client.js';
 import { create } from '../data/factories.js';
@@ -87,7 +87,7 @@ async function cancel(app: TestApp): Promise<void> {
 
 /** A file that is already stored when its options turn out to be wrong. */
 async function giveUp({ app }: TestApp): Promise<void> {
-  const store = app.get(ImportStore);
+  const store = app.get(FileStore);
   const unwanted = await store.store('unwanted.csv', Readable.from([Buffer.from(HEAD)]));
   await store.discard(unwanted.runId);
 }

@@ -1,4 +1,4 @@
-import { NO_CHANGES } from '../../../src/platform/common/changes.js';
+import { NO_CHANGES } from '../../../src/platform/common/field-changes.js';
 import { toJson } from '../../../src/platform/common/json.js';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity, AuditRunEntity } from '../../../src/audit/audit.entity.js';

@@ -6,16 +6,16 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { FilePlanner } from './file-planner.js';
-import { ChangeSet } from './compact-storage.js';
+import { ChangeSet } from './packed-numbers.js';
 import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
-import { Changes, NO_CHANGES } from '../../platform/common/changes.js';
+import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { covers } from '../../users/search/user-scope.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
 /** The result of planning a run: what changes of it. */
-export type Plan = Awaited<ReturnType<Planner['plan']>>;
+export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
 
 /** Users of a data set that are searched at once. */
 const PAGE = 1000;
@@ -27,7 +27,7 @@ const sumOf = (left: Left): number => [...left.values()].reduce((sum, count) => 
 
 /** Plans a run from the beginning: nothing of an earlier attempt remains, and no user changes. */
 @Injectable()
-export class Planner {
+export class RunPlanner {
   constructor(
     private readonly rows: ImportRowsRepository,
     private readonly runs: ImportRunsRepository,

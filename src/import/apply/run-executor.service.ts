@@ -7,7 +7,7 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { TRANSITIONS, type Reason, type TransitionName } from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
-import { Planner, type Plan } from '../plan/planner.js';
+import { RunPlanner, type Plan } from '../plan/run-planner.js';
 import { FailedRows } from '../report/failed-rows.js';
 import { Applier } from './applier.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
@@ -28,12 +28,12 @@ import { UserDirectory } from '../../users/search/user-directory.service.js';
 
 /** Takes a run from its current state as far as it can go without an operator. */
 @Injectable()
-export class RunProcess {
+export class RunExecutor {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
     private readonly files: ImportFilesRepository,
-    private readonly planner: Planner,
+    private readonly planner: RunPlanner,
     private readonly applier: Applier,
     private readonly fuse: KeyFuse,
     private readonly directory: UserDirectory,

@@ -23,11 +23,11 @@ export interface StoredFile {
 }
 
 /** Takes the bytes of a file. */
-export type FileReceiver = Pick<ImportStore, 'store' | 'discard'>;
+export type FileReceiver = Pick<FileStore, 'store' | 'discard'>;
 
 /** Stores uploaded files, whether they come from the API, the command line or the schedule. */
 @Injectable()
-export class ImportStore {
+export class FileStore {
   constructor(
     private readonly files: ImportFilesRepository,
     private readonly transactions: TransactionRunner,
@@ -87,7 +87,7 @@ const HEAD_BYTES = 1024 * 1024;
 /** The stream of a file ends here, and the file does not. */
 export class HeadEnd extends Error {}
 
-/** Receives a file as `ImportStore` does, and keeps its beginning in memory: nothing of it is stored. */
+/** Receives a file as `FileStore` does, and keeps its beginning in memory: nothing of it is stored. */
 export class FileHead implements FileReceiver {
   private pieces: Buffer[] = [];
   private kept = 0;

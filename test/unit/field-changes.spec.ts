@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Changes, type FieldChange, setName } from '../../src/platform/common/changes.js';
+import { Changes, type FieldChange, setName } from '../../src/platform/common/field-changes.js';
 
 const FIELDS = ['username', 'email', 'roles', 'authname', 'password', 'manager_uuid'];
 const value = fc.oneof(
