@@ -65,7 +65,8 @@ export async function createApp(
     abortOnError: false,
     ...(httpsOptions && { httpsOptions }),
   });
-  const end = closePromptly(app.getHttpServer(), app.get(Readiness));
+  const end = closePromptly(app.getHttpServer());
+  adapter.closeWhile(app.get(Readiness));
   limitConnections(app.getHttpServer(), env.MAX_CONNECTIONS, app.get(Log), app.get(Metrics));
   app.set('trust proxy', env.trustProxy);
   if (env.trustProxy === false) adapter.trustNobody();
@@ -76,7 +77,6 @@ export async function createApp(
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.prepareWith(
     ...(env.trustProxy === false ? [] : [boundForwarded]),
-    end.prepare,
     observe(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
     securityHeaders(env.baseUrl.startsWith('https:')),
     ...(env.COMPRESSION ? [compressResponse] : []),

@@ -30,9 +30,11 @@ async function sendHalf(url: string, body: string): Promise<RawConnection> {
   return connection;
 }
 
+/** The service is ending when the rest is sent, so the answer closes the connection. */
 async function sendRest(connection: RawConnection, rest: string): Promise<number> {
   connection.socket.write(rest);
-  const { status } = lastAnswer(await connection.until(/\}$/));
+  const { status, headers } = lastAnswer(await connection.until(/\}$/));
+  expect(headers['connection']).toBe('close');
   connection.socket.destroy();
   return status;
 }

@@ -41,6 +41,7 @@ export class LeanAdapter extends ExpressAdapter {
   localServer!: Server;
   private preparations: readonly Preparation[] = [];
   private held: Promise<unknown> | undefined;
+  private state: { readonly ending: boolean } = { ending: false };
   private addressOf: (request: Request) => string | undefined = peerOf;
   private forwarded: ((request: Request) => ProblemError | undefined) | undefined;
   private refuse: Refuse = (_refusal, _request, response) => {
@@ -55,6 +56,11 @@ export class LeanAdapter extends ExpressAdapter {
   /** Called for every request, in this order: a middleware for all routes at the cost of a call. */
   prepareWith(...preparations: readonly Preparation[]): void {
     this.preparations = preparations;
+  }
+
+  /** While the service is `ending`, a response closes its connection: the next request would find it closed. */
+  closeWhile(state: { readonly ending: boolean }): void {
+    this.state = state;
   }
 
   /** How to answer what the server itself refuses. */
@@ -92,6 +98,7 @@ export class LeanAdapter extends ExpressAdapter {
   /** Requests and responses are created with the prototypes that Express would set, so that it changes nothing. */
   override initHttpServer(options: Options): void {
     const app = this.getInstance<Express>();
+    const isEnding = (): boolean => this.state.ending;
     class Incoming extends IncomingMessage {
       /** Of the client, read when the request arrives: later its connection may be gone. */
       address: string | undefined = undefined;
@@ -103,6 +110,7 @@ export class LeanAdapter extends ExpressAdapter {
     class Outgoing<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
       override writeHead(status: number, ...[first, second]: Rest): this {
         closeIfUnread(this);
+        if (isEnding()) this.setHeader('Connection', 'close');
         return typeof first === 'string'
           ? super.writeHead(status, first, second)
           : super.writeHead(status, first ?? second);

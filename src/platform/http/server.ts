@@ -49,18 +49,9 @@ export function tlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
   };
 }
 
-/**
- * Lets a server end with its last answer: once it is `ending` no connection is kept alive, so that no client sends its
- * next request into one that closes, and none holds up the end until its time-out.
- */
-export function closePromptly(
-  server: Server,
-  state: { readonly ending: boolean },
-): Observer & { prepare: Preparation } {
+/** Closes idle connections after each answer of a server that no longer listens, so that none delays its end. */
+export function closePromptly(server: Server): Observer {
   return {
-    prepare: (_request, response) => {
-      if (state.ending) response.setHeader('Connection', 'close');
-    },
     answered: () => {
       if (server.listening) return;
       setImmediate(() => {
