@@ -25,7 +25,7 @@ export interface KeyActor {
 }
 
 /** A run of an import, with the rights of its initiator, and of who has approved it. */
-interface ImportActor {
+export interface ImportActor {
   kind: 'import';
   id: string;
   initiator: Actor;

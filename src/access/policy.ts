@@ -2,6 +2,7 @@ import { ProblemError } from '../platform/common/errors.js';
 import {
   type Actor,
   FULL_RIGHTS,
+  type ImportActor,
   type KeyRights,
   type NamedScope,
   type Scope,
@@ -86,10 +87,11 @@ export function rightsOf(actor: Actor): KeyRights {
 
 /** Whether the keys behind an actor have a scope: of a run, both that which started it and that which has approved it. */
 export function hasScope(actor: Actor, scope: Scope): boolean {
-  if (actor.kind === 'import') {
-    return hasScope(actor.initiator, scope) && (actor.approver === null || hasScope(actor.approver, scope));
-  }
-  return covers(rightsOf(actor).scopes, scope);
+  return actor.kind === 'import' ? runHasScope(actor, scope) : covers(rightsOf(actor).scopes, scope);
+}
+
+function runHasScope({ initiator, approver }: ImportActor, scope: Scope): boolean {
+  return hasScope(initiator, scope) && (approver === null || hasScope(approver, scope));
 }
 
 /** @throws ProblemError `insufficient_scope` naming the scope. */

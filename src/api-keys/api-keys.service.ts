@@ -52,12 +52,11 @@ export class ApiKeysService {
   async authenticate(key: string, ip: string): Promise<KeyActor | undefined> {
     const found = await this.repository.findByHash(sha256(key));
     // For unknown keys only: the operator may have set a first key of this format with any checksum.
-    if (!found && isMistyped(key)) {
-      throw unauthenticated('The X-API-Key has a typing error: its checksum does not match.');
-    }
+    if (!found) assertTyped(key);
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toActor(found);
-    assertNetwork(actor, ip);
+    const { networks } = actor.rights;
+    if (networks !== null && !isInNetworks(ip, networks)) throw networkRefused(ip);
     if (!isUsedRecently(found) && !this.noting.has(found.id)) await this.noteUse(found.id, ip);
     return actor;
   }
@@ -181,10 +180,14 @@ export class ApiKeysService {
   }
 }
 
-function assertNetwork({ rights: { networks } }: KeyActor, ip: string): void {
-  if (networks === null || isInNetworks(ip, networks)) return;
+function assertTyped(key: string): void {
+  if (isMistyped(key))
+    throw unauthenticated('The X-API-Key has a typing error: its checksum does not match.');
+}
+
+function networkRefused(ip: string): ProblemError {
   const address = truncated(ip, MAX_ADDRESS);
-  throw new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
+  return new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
 }
 
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>

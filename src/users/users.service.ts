@@ -101,7 +101,8 @@ export class UsersService {
         caller,
       );
     };
-    return this.fuse.watched(caller, () => this.transactions.run(write, caller));
+    const run = () => this.transactions.run(write, caller);
+    return input.value.status === 'Blocked' ? this.fuse.watched(caller, run) : run();
   }
 
   /** Validates a change with its password and hashes the password, both too slow for a transaction. */
@@ -129,8 +130,8 @@ export class UsersService {
       : pickSelfFields(writable, presentUser(user, 'self', this.settings.defaultAvatar));
     const broken = [...errors, ...idMismatch('uuid', value.uuid, user.uuid)];
     const isOwnPassword = isSelf(caller.actor, user.uuid) && sent.password !== undefined;
-    if (isSent(sent.current_password) && !isOwnPassword && !broken.some(isAboutProof))
-      broken.push(NOT_NEEDED);
+    const isNotNeeded = isSent(sent.current_password) && !isOwnPassword;
+    if (isNotNeeded && !broken.some(isAboutProof)) broken.push(NOT_NEEDED);
     return this.changes.validate(user, { value: sent, errors: broken });
   }
 

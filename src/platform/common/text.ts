@@ -35,7 +35,10 @@ export function truncated(text: string, max: number): string {
  * on one letter than any writing has.
  */
 export function isCleanText(text: string, options: { newlines?: boolean } = {}): boolean {
-  if (PRINTABLE.test(text)) return true;
+  return PRINTABLE.test(text) || isCleanUnicode(text, options);
+}
+
+function isCleanUnicode(text: string, options: { newlines?: boolean }): boolean {
   const control = options.newlines ? CONTROL_EXCEPT_NEWLINE : CONTROL;
   return text.isWellFormed() && !control.test(text) && !OVERLOADED.test(text);
 }

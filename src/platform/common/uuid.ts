@@ -19,8 +19,8 @@ export function canonicalUuid(name: string, text: string): string {
 
 /** Validates the id in a body, which must be the id of the path where it is sent. @param field its name in the body. */
 export function idMismatch(field: 'uuid' | 'id', sent: unknown, path: string): FieldError[] {
-  if (sent === undefined || sent === null) return [];
-  if (typeof sent === 'string' && sent.toLowerCase() === path.toLowerCase()) return [];
+  const isSame = typeof sent === 'string' && sent.toLowerCase() === path.toLowerCase();
+  if (isSame || sent === undefined || sent === null) return [];
   return [{ field, code: 'uuid_mismatch', message: `must be the ${field} of the path` }];
 }
 

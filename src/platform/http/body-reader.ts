@@ -126,6 +126,8 @@ type Encoding = keyof typeof WINDOW_BYTES;
 const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
 const isEncoding = (name: string): name is Encoding => Object.hasOwn(UNPACK, name);
 
+const NO_BODY = 'The request has no body; a JSON object is needed.';
+
 /** A media type, with no other character set than UTF-8. */
 const TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 
@@ -152,16 +154,9 @@ export class BodyReader {
    */
   async readJson(request: Request, response: Response, own: Partial<BodyRules>): Promise<JsonObject> {
     const rules = { ...JSON_BODY, ...own };
-    if (!hasBody(request)) {
-      throw new ProblemError('malformed_json', 'The request has no body; a JSON object is needed.');
-    }
+    if (!hasBody(request)) throw new ProblemError('malformed_json', NO_BODY);
     const [, type = ''] = TYPE.exec(request.headers['content-type'] ?? '') ?? [];
-    if (!rules.types.includes(type.toLowerCase())) {
-      throw new ProblemError(
-        'unsupported_media_type',
-        `The body must be sent as ${rules.types.join(' or ')}, in UTF-8.`,
-      );
-    }
+    if (!rules.types.includes(type.toLowerCase())) throw unsupportedType(rules);
     return parse(decode(await this.read(request, response, rules)), rules);
   }
 
@@ -278,6 +273,11 @@ class Gathered {
   }
 }
 
+function unsupportedType({ types }: BodyRules): ProblemError {
+  const detail = `The body must be sent as ${types.join(' or ')}, in UTF-8.`;
+  return new ProblemError('unsupported_media_type', detail);
+}
+
 function encodingOf({ headers }: Request, { compressed }: BodyRules): Encoding | undefined {
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity') return undefined;
@@ -297,32 +297,36 @@ function tooLarge({ maxBytes }: BodyRules): ProblemError {
 const brokenOff = (): ProblemError =>
   new ProblemError('malformed_json', 'The body broke off or could not be unpacked.');
 
-function decode(body: Uint8Array): string {
+/** Returns what `work` returns. @throws ProblemError `malformed_json` with a detail for what `work` throws. */
+function orMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch {
-    throw new ProblemError('malformed_json', 'The body is not valid UTF-8.');
+    return work();
+  } catch (error) {
+    throw new ProblemError('malformed_json', toDetail(error));
   }
 }
 
+const decode = (body: Uint8Array): string =>
+  orMalformed(
+    () => new TextDecoder('utf-8', { fatal: true }).decode(body),
+    () => 'The body is not valid UTF-8.',
+  );
+
 function parse(text: string, { maxValues }: BodyRules): JsonObject {
   const excess = jsonExcess(text, { depth: JSON_DEPTH, values: maxValues });
-  if (excess === 'depth')
-    throw new ProblemError('malformed_json', `The body is nested deeper than ${JSON_DEPTH} levels.`);
-  if (excess === 'values')
-    throw new ProblemError('too_large', `The body holds more than ${maxValues} values.`);
-  const value = parseJson(text);
+  if (excess) throw toExcessError(excess, maxValues);
+  const value = orMalformed<unknown>(
+    () => JSON.parse(text),
+    (error) => `The body is not valid JSON${position(error)}.`,
+  );
   if (!isObject(value)) throw new ProblemError('malformed_json', 'The body must be a JSON object.');
   return value;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ProblemError('malformed_json', `The body is not valid JSON${position(error)}.`);
-  }
-}
+const toExcessError = (excess: 'depth' | 'values', maxValues: number): ProblemError =>
+  excess === 'depth'
+    ? new ProblemError('malformed_json', `The body is nested deeper than ${JSON_DEPTH} levels.`)
+    : new ProblemError('too_large', `The body holds more than ${maxValues} values.`);
 
 /** Where the parser stopped; the rest of its message quotes the body, which may hold a password. */
 function position(error: unknown): string {

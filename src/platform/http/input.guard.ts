@@ -65,9 +65,8 @@ export class InputGuard implements CanActivate {
     for (const name in request.params) {
       if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(request.params[name]));
     }
-    if (anyQuery) request.checkedQuery = request.query;
-    else if (query || request.url.includes('?'))
-      request.checkedQuery = readQuery(query ?? NoQuery, request.query);
+    if (query || anyQuery || request.url.includes('?'))
+      request.checkedQuery = anyQuery ? request.query : readQuery(query ?? NoQuery, request.query);
     return true;
   }
 

@@ -144,11 +144,8 @@ export class LeanAdapter extends ExpressAdapter {
       else route(request, response);
     };
     const route = (request: Request, response: Response): void => {
-      if (!this.held) app(request, response);
-      else
-        void this.held.then(() => {
-          app(request, response);
-        });
+      if (this.held) void this.held.then(() => void app(request, response));
+      else app(request, response);
     };
     this.httpServer = boundedServer(options.httpsOptions, classes, serve, refuse);
     this.localServer = boundedServer(undefined, classes, serveLocal, refuse);

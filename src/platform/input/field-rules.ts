@@ -83,13 +83,8 @@ const Seen = (find: (value: unknown) => string | undefined) =>
   );
 
 const textIn = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
-const firstIn = (texts: readonly string[], find: typeof invisibleIn): string | undefined => {
-  for (const text of texts) {
-    const found = find(text);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-};
+const firstIn = (texts: readonly string[], find: typeof invisibleIn): string | undefined =>
+  texts.map(find).find((found) => found !== undefined);
 
 /** Names or identifiers, of which a reader sees every character. @param textsOf those of a value; itself by default. */
 export const Visible = (textsOf = textIn) => Seen((value) => firstIn(textsOf(value), invisibleIn));

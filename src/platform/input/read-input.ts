@@ -122,8 +122,7 @@ const toUnknownField = (name: string): FieldError => ({
 function brokenCheck({ checks, required, notEmpty }: Field, value: unknown): Check | undefined {
   if (value === undefined) return required;
   if (value === null) return notEmpty;
-  for (const check of checks) if (!check.passes(value)) return check;
-  return undefined;
+  return checks.find((check) => !check.passes(value));
 }
 
 const compiledFields = new WeakMap<object, ReadonlyMap<string, Field>>();

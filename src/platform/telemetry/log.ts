@@ -237,11 +237,7 @@ export class Log implements Observer {
   private add(logged: string): void {
     const line = this.isPretty ? prettyLine(logged, this.isTerminal) : logged;
     if (this.waiting.length + line.length > MAX_WAITING) this.write();
-    if (this.waiting === '') {
-      setImmediate(() => {
-        this.write();
-      });
-    }
+    if (this.waiting === '') setImmediate(this.write.bind(this));
     this.waiting += line;
   }
 

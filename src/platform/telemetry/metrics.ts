@@ -94,7 +94,11 @@ export class Metrics implements Observer {
   /** The series of these labels, cached: looking it up costs more than counting. */
   private series(method: string, route: string, status: Outcome): Series {
     const key = `${method} ${status} ${route}`;
-    const series = this.known.get(key) ?? this.requests.labels(method, route, String(status));
+    return this.known.get(key) ?? this.addSeries(key, method, route, String(status));
+  }
+
+  private addSeries(key: string, ...labels: [method: string, route: string, status: string]): Series {
+    const series = this.requests.labels(...labels);
     this.known.set(key, series);
     return series;
   }

@@ -88,11 +88,16 @@ export function patched(current: User, patch: UserPatch): User {
   // The reason of a block goes with it: who blocks or reactivates a user for another one says nothing of it.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
   if (patch.user_avatar) next.user_avatar = kept(current.user_avatar, patch.user_avatar);
-  if (patch.authname) next.authname = merged(current.authname, patch.authname);
-  if (patch.social_media)
-    next.social_media = merged(current.social_media, keptLinks(current.social_media, patch.social_media));
-  if (patch.attributes) next.attributes = mergedAttributes(current.attributes, patch.attributes);
+  if (patch.authname ?? patch.social_media ?? patch.attributes) mergeDocuments(next, current, patch);
   return next;
+}
+
+/** Merges the documents of a patch into those of a user, member by member. */
+function mergeDocuments(next: User, current: User, { authname, social_media, attributes }: UserPatch): void {
+  if (authname) next.authname = merged(current.authname, authname);
+  if (social_media)
+    next.social_media = merged(current.social_media, keptLinks(current.social_media, social_media));
+  if (attributes) next.attributes = mergedAttributes(current.attributes, attributes);
 }
 
 /** Replaces the members that are named, drops those that are named empty. */

@@ -65,8 +65,8 @@ export class UserPersistence {
       caller,
       written.map((each) => toAuditEvent(each, left)),
     );
-    const deltas = countDeltas(written);
-    if (deltas.size > 0) await this.counts.add(tx, deltas);
+    const recounted = written.filter(changesCounts);
+    if (recounted.length > 0) await this.counts.add(tx, countDeltas(recounted));
   }
 
   /**
@@ -188,7 +188,13 @@ function valueMoves(written: readonly Written[]) {
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
-/** Returns what the changes add to the totals, without totals that stay. */
+const changesCounts = ({ before, after }: Written): boolean =>
+  !before ||
+  !after ||
+  before.status !== after.status ||
+  isActiveWebmaster(before) !== isActiveWebmaster(after);
+
+/** Returns what the changes add to the totals. */
 function countDeltas(written: readonly Written[]): Map<Counted, number> {
   const deltas = new Map<Counted, number>();
   const add = (user: User | undefined, delta: number): void => {
@@ -198,7 +204,7 @@ function countDeltas(written: readonly Written[]): Map<Counted, number> {
     add(before, -1);
     add(after, 1);
   }
-  return new Map([...deltas].filter(([, delta]) => delta !== 0));
+  return deltas;
 }
 
 function countedAs(user: User | undefined): Counted[] {
@@ -223,8 +229,13 @@ function withGroups({ list }: Changes, groups: readonly string[]): Changes {
 }
 
 function auditAction(outcome: Outcome['outcome'], before: User | undefined, after: User): AuditAction {
+  return before?.status === after.status && outcome === 'updated'
+    ? 'user.updated'
+    : otherAction(outcome, before, after);
+}
+
+function otherAction(outcome: Outcome['outcome'], before: User | undefined, after: User): AuditAction {
   if (outcome === 'deleted' || outcome === 'restored') return `user.${outcome}`;
   if (!before) return 'user.created';
-  if (before.status === after.status) return 'user.updated';
   return after.status === 'Blocked' ? 'user.blocked' : 'user.reactivated';
 }

@@ -10,6 +10,7 @@ import type { User } from '../model/user.js';
 import {
   type ValidatedSetChange,
   type Outcome,
+  type PreparedUser,
   type UserChange,
   createdAt,
   prepareUser,
@@ -111,9 +112,8 @@ export class UserWriter {
     caller: Caller,
     time: string,
   ): Promise<ValidatedSetChange[]> {
-    if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length) {
+    if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length)
       throw new Error('a set of changes names a user twice');
-    }
     const current = await this.current(tx, changes);
     const states = changes.map((change) => ({
       change,
@@ -286,11 +286,16 @@ function isStale({ ifVersions }: UserChange, before: User | undefined): boolean 
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
 }
 
+const toNewOutcome = (kind: UserChange['kind'], user: User, { changes }: PreparedUser): Outcome => ({
+  outcome: kind === 'restore' ? 'restored' : 'created',
+  user,
+  changes,
+});
+
 function toOutcome({ kind, before, after, prepared, failures }: ValidatedSetChange, time: string): Outcome {
   if (failures.length > 0) return { outcome: 'error', failures };
   if (kind === 'delete') return { outcome: 'deleted', user: after, changes: Changes.of(fieldsGone(after)) };
-  if (prepared)
-    return { outcome: kind === 'restore' ? 'restored' : 'created', user: after, changes: prepared.changes };
+  if (prepared) return toNewOutcome(kind, after, prepared);
   const changes = Changes.of(differences(before, after));
   if (!before || changes.isEmpty) return { outcome: 'unchanged', user: before ?? after, changes };
   return { outcome: 'updated', user: { ...after, updated: time, version: before.version + 1 }, changes };

@@ -224,9 +224,13 @@ export async function repeated<T>(work: Work, attempt: (number: number) => Promi
     try {
       return await attempt(attempts);
     } catch (error) {
-      const pause = pauseAfter(error, work, attempts, Date.now() - started);
-      if (pause === undefined) throw error;
-      await delay(pause);
+      await pauseOrThrow(error, work, attempts, Date.now() - started);
     }
   }
+}
+
+async function pauseOrThrow(error: unknown, work: Work, attempts: number, millis: number): Promise<void> {
+  const pause = pauseAfter(error, work, attempts, millis);
+  if (pause === undefined) throw error;
+  await delay(pause);
 }

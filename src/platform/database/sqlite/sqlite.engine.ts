@@ -126,9 +126,7 @@ export class SqliteEngine implements Engine {
       resolve(undefined);
       releaseLock();
     };
-    return new SqliteTransaction(this.connection, end, () => {
-      this.checkLog();
-    });
+    return new SqliteTransaction(this.connection, end, this.checkLog.bind(this));
   }
 
   /**
@@ -182,8 +180,8 @@ export class SqliteEngine implements Engine {
         return attempt();
       } catch (error) {
         if (!isBusy(error) || performance.now() > until) throw error;
+        await delay(PAUSE_MILLIS);
       }
-      await delay(PAUSE_MILLIS);
     }
   }
 }
