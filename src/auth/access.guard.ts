@@ -136,7 +136,7 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** Names of this machine: nobody else can answer to them, so a page from one of them is a page of this service. */
+/** Names of this machine. No other machine answers to them, so a page from one of them is a page of this service. */
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**

@@ -101,8 +101,7 @@ export class UsersService {
         caller,
       );
     };
-    const run = () => this.transactions.run(write, caller);
-    return input.value.status === 'Blocked' ? this.fuse.watched(caller, run) : run();
+    return this.fuse.watched(caller, () => this.transactions.run(write, caller));
   }
 
   /** Validates a change with its password and hashes the password, both too slow for a transaction. */
