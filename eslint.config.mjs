@@ -1,6 +1,7 @@
 import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 import { basename } from 'node:path';
+import words from './tools/words/eslint-plugin.mjs';
 
 /** The layers that a file of src may name after the dot. */
 const suffixes = [
@@ -23,7 +24,7 @@ const suffixes = [
 ];
 const fileName = new RegExp(`^[a-z0-9]+(-[a-z0-9]+)*(\\.(${suffixes.join('|')}))?\\.ts$`);
 
-const house = {
+const rollcall = {
   rules: {
     'file-name': {
       meta: {
@@ -70,10 +71,15 @@ export default tseslint.config(
     },
   },
   {
+    plugins: { words },
+    rules: { 'words/comments': 'error', 'words/titles': 'error' },
+  },
+  { files: ['src/**', 'console/**', 'ormconfig.ts'], rules: { 'words/texts': 'error' } },
+  {
     files: ['src/**'],
-    plugins: { house },
+    plugins: { rollcall },
     rules: {
-      'house/file-name': 'error',
+      'rollcall/file-name': 'error',
       'no-restricted-syntax': [
         'error',
         {
@@ -97,9 +103,9 @@ export default tseslint.config(
   },
   {
     // Plain Node, in no TypeScript project.
-    files: ['samples/*.mjs', 'src/docs-script.mjs', 'test/support/jest/*.mjs', 'tools/mutants/*.mjs'],
+    files: ['samples/*.mjs', 'src/docs-script.mjs', 'test/support/jest/*.mjs', 'tools/{mutants,words}/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
-    rules: { 'house/file-name': 'off' }, // it reads the endings of TypeScript
+    rules: { 'rollcall/file-name': 'off' }, // it reads the endings of TypeScript
     languageOptions: {
       parserOptions: { projectService: false },
       globals: Object.fromEntries(

@@ -1,0 +1,3 @@
+/** The rules `comments`, `titles` and `texts` about wording. */
+declare const plugin: { rules: Record<string, object> };
+export default plugin;

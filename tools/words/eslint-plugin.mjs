@@ -1,0 +1,73 @@
+import { WEAK_BEGINNING, findConstructions, hasSemicolon } from './constructions.mjs';
+
+const CASES = new Set(['describe', 'it', 'test']);
+
+/** Returns the text of a comment, without the stars of its lines. */
+const textOf = (comment) => comment.value.replace(/^\s*\*+ ?/gm, '').trim();
+
+/** Returns the written part of a string or a template, or undefined for another expression. */
+function writtenText(node) {
+  if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
+  if (node?.type === 'TemplateLiteral') return node.quasis.map(({ value }) => value.cooked).join('…');
+  return undefined;
+}
+
+/** Returns true for `it`, `test.each(table)`, `describe.skip` and the like. */
+function isCase(callee) {
+  if (callee.type === 'Identifier') return CASES.has(callee.name);
+  if (callee.type === 'MemberExpression') return isCase(callee.object);
+  if (callee.type === 'CallExpression') return isCase(callee.callee);
+  return callee.type === 'TaggedTemplateExpression' && isCase(callee.tag);
+}
+
+const meta = { type: 'problem', schema: [], messages: { wording: '{{fault}}' } };
+const report = (context, node, faults) => {
+  for (const fault of faults) context.report({ ...node, messageId: 'wording', data: { fault } });
+};
+
+export default {
+  rules: {
+    /** Comments are plain prose. Those for tools (`eslint-…`, `@ts-…`) are not read. */
+    comments: {
+      meta,
+      create: (context) => ({
+        Program: () => {
+          for (const comment of context.sourceCode.getAllComments()) {
+            const text = textOf(comment);
+            if (/^(eslint|@ts-|@jest-|prettier-ignore|#!)/.test(text)) continue;
+            const faults = findConstructions(text);
+            if (hasSemicolon(text)) faults.push('a semicolon: write two sentences');
+            const isDocstring = comment.type === 'Block' && comment.value.startsWith('*');
+            if (isDocstring && WEAK_BEGINNING.test(text))
+              faults.push(`a docstring begins with a verb or a noun, not with "${text.split(' ', 1)}"`);
+            report(context, { loc: comment.loc }, faults);
+          }
+        },
+      }),
+    },
+    /** Titles of tests read as sentences in the output of CI. */
+    titles: {
+      meta,
+      create: (context) => ({
+        CallExpression: (node) => {
+          const title = isCase(node.callee) ? writtenText(node.arguments[0]) : undefined;
+          if (title === undefined) return;
+          const faults = findConstructions(title);
+          if (hasSemicolon(title)) faults.push('a semicolon: write two tests, or one statement');
+          report(context, { node: node.arguments[0] }, faults);
+        },
+      }),
+    },
+    /** Texts of several words may reach a user. */
+    texts: {
+      meta,
+      create: (context) => {
+        const check = (node) => {
+          const text = writtenText(node) ?? '';
+          if (/\w+ \w+ \w+/.test(text)) report(context, { node }, findConstructions(text));
+        };
+        return { Literal: check, TemplateLiteral: check };
+      },
+    },
+  },
+};
