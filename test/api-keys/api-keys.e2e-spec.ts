@@ -36,7 +36,7 @@ test('a key is shown once, works at once, and is listed without its secret', asy
   expect([isMistyped(key), key.split('_')[1]]).toEqual([false, rest.id.slice(-12)]);
   expect(await status(key)).toBe(200);
   const { last_used, last_address, ...known } = rest;
-  expect([last_used, last_address]).toEqual([null, null]);
+  expect({ last_used, last_address }).toEqual({ last_used: null, last_address: null });
   const found = await listed(rest.id);
   expect(found).toMatchObject(known);
   expect(found.last_used).not.toBeNull();
@@ -52,7 +52,7 @@ test('several keys work side by side, until one is revoked, for good and at once
   expect([await status(old.key), await status(next.key)]).toEqual([401, 200]);
   expect((await revoke()).status).toBe(204);
   const { state, revoked } = await listed(old.id);
-  expect([state, typeof revoked]).toEqual(['revoked', 'string']);
+  expect({ state, revoked: typeof revoked }).toEqual({ state: 'revoked', revoked: 'string' });
   const audit = await auditRows(app, old.id);
   const actions = audit.map(({ action }) => action);
   expect(actions).toEqual(['api_key.created', 'api_key.new_address', 'api_key.revoked']);

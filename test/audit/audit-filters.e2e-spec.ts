@@ -105,9 +105,9 @@ test('a number above a thousand is a bound, and says so', async () => {
   const { Count, CountIsExact } = (await app.key.get('/audit?actor_kind=key')).body;
   expect([Count, CountIsExact]).toEqual([1000, false]);
   const all = (await app.key.get(`/audit?until=${since(3000)}`)).body;
-  expect([all.Count, all.CountIsExact]).toEqual([1000, false]);
+  expect(all).toMatchObject({ Count: 1000, CountIsExact: false });
   const few = (await app.key.get(`/audit?until=${since(7)}`)).body;
-  expect([few.Count, few.CountIsExact]).toEqual([7, true]);
+  expect(few).toMatchObject({ Count: 7, CountIsExact: true });
 });
 
 test('a walk finds all that was there when it began, while events are added', async () => {

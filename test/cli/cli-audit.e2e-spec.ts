@@ -22,7 +22,7 @@ test('audit verify: 0 while all is as it was, 1 and the place where it is not', 
   const user = await create(app.key);
   await app.app.get(Sealer).run(afterHours(1));
   const good = await audit('verify');
-  expect([good.code, good.err]).toEqual([0, '']);
+  expect(good).toMatchObject({ code: 0, err: '' });
   expect(good.out).toMatch(
     /^OK {3}\d+ events fit their seals \(\d+ seals\)\.\n {5}0 events are not sealed yet\.\n/,
   );

@@ -137,12 +137,12 @@ describe.each(PLACES)('on the %s', (door) => {
     const first = await imported(app.key, file(3, '1'), `dataset=${name}`);
     const plan = await run('revert', first.id, '--dry-run', '--json');
     const planned = JSON.parse(plan.out);
-    expect([plan.code, planned.state, planned.dry_run, planned.counts.blocked]).toEqual([
-      0,
-      'planned',
-      true,
-      3,
-    ]);
+    expect({
+      code: plan.code,
+      state: planned.state,
+      dry_run: planned.dry_run,
+      blocked: planned.counts.blocked,
+    }).toEqual({ code: 0, state: 'planned', dry_run: true, blocked: 3 });
     expect((await linked(app.key, `${name}-0`)).status).toBe('Active');
     expect((await run('approve', planned.id)).code).toBe(0);
     expect((await linked(app.key, `${name}-0`)).status).toBe('Blocked');

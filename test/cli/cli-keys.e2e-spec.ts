@@ -50,7 +50,11 @@ describe.each(PLACES)('on the %s', (place) => {
   async function createKey(name: string, ...options: string[]): Promise<{ key: string; id: string }> {
     const { code, out, err } = await keys('create', name, ...options);
     const id = UUID.exec(err)?.[0] ?? '';
-    expect([code, out, id]).toEqual([0, expect.stringMatching(KEY), expect.stringMatching(UUID)]);
+    expect({ code, out, id }).toEqual({
+      code: 0,
+      out: expect.stringMatching(KEY),
+      id: expect.stringMatching(UUID),
+    });
     return { key: out.trimEnd(), id };
   }
 
@@ -135,7 +139,7 @@ describe.each(PLACES)('on the %s', (place) => {
   test('the command fuse resets the fuse of a key', async () => {
     const { id } = await createKey('with a fuse');
     const done = await keys('fuse', id.toUpperCase());
-    expect([done.code, done.err]).toEqual([0, '']);
+    expect(done).toMatchObject({ code: 0, err: '' });
     expect(done.out).toMatch(/^The fuse of key \S+ is open until \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)\.\n$/);
     expect(await audit(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.fuse_reset')]);
   });

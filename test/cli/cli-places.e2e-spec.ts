@@ -81,7 +81,7 @@ describe.each(PLACES)('on the %s', (door) => {
     ]);
     expect(planned.place).toMatch(place());
     const done = await run(['import', good, '--dataset', name, '--json']);
-    expect([done.code, done.place]).toEqual([0, '']);
+    expect(done).toMatchObject({ code: 0, place: '' });
     expect(JSON.parse(done.out)).toMatchObject({
       state: 'completed',
       counts: { created: 5 },

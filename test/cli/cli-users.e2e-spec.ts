@@ -29,7 +29,7 @@ describe.each(PLACES)('on the %s', (door) => {
     const [first, second] = [await someone('finn'), await someone('fay')];
     const shown = await run('find', `of${door}`, '--sort', 'username', '--order', 'asc');
     const [head, ...rows] = shown.out.trimEnd().split('\n');
-    expect([shown.code, shown.err]).toEqual([0, '']);
+    expect(shown).toMatchObject({ code: 0, err: '' });
     expect(head).toMatch(/^UUID +STATUS +USERNAME +E-MAIL +NAME +EXTERNAL ID +ROLES$/);
     expect(rows.map((row) => row.slice(0, 36))).toEqual([second.uuid, first.uuid]);
     const page = await run('find', `of${door}`, '--limit', '1', '--json');
@@ -53,10 +53,10 @@ describe.each(PLACES)('on the %s', (door) => {
     }
     const { user_avatar, ...others } = (await app.key.get(`/users/${user.uuid}`)).body;
     const json = JSON.parse((await run('show', user.username, '--json')).out);
-    expect([json, json.user_avatar]).toEqual([
-      expect.objectContaining(others),
-      expect.stringContaining(new URL(user_avatar).pathname),
-    ]);
+    expect({ json, user_avatar: json.user_avatar }).toEqual({
+      json: expect.objectContaining(others),
+      user_avatar: expect.stringContaining(new URL(user_avatar).pathname),
+    });
     for (const name of ['nobody-at-all', UNKNOWN]) {
       const missing = await run('show', name);
       expect([missing.code, missing.out, missing.err.includes(name)]).toEqual([2, '', true]);
@@ -75,7 +75,7 @@ describe.each(PLACES)('on the %s', (door) => {
     const user = await someone('bob');
     const session = await app.login(user.username);
     const mistyped = await run('block', user.username, 'nobody-at-all');
-    expect([mistyped.code, mistyped.out]).toEqual([2, '']);
+    expect(mistyped).toMatchObject({ code: 2, out: '' });
     expect((await session.get('/users/me')).status).toBe(200);
     const blocked = await run('block', user.email);
     expect([blocked.code, blocked.out]).toEqual([0, `${user.username} (${user.uuid}) is blocked.\n`]);

@@ -137,7 +137,7 @@ withConsole('with the keyboard alone', (service) => {
     await press('Enter');
     await page.shows('cleo is blocked.');
     const { status, phone } = (await service.key.get('/users/search?username=cleo')).body.Results[0];
-    expect([status, phone]).toEqual(['Blocked', '+49 30 1234']);
+    expect({ status, phone }).toEqual({ status: 'Blocked', phone: '+49 30 1234' });
   });
 
   test('a file is chosen, looked at, planned and rejected', async () => {

@@ -55,7 +55,7 @@ test('a file has the errors of the API, with the same messages', async () => {
   const run = await imported(app.key, file, 'dry_run=true');
   const [planned] = await rowsOf(app.key, run.id);
   const [{ field, code, message }] = body.errors;
-  expect([field, code]).toEqual(['surname', 'invisible_character']);
+  expect({ field, code }).toEqual({ field: 'surname', code: 'invisible_character' });
   expect(planned.errors).toEqual([expect.objectContaining({ field, code, message })]);
 });
 
@@ -108,7 +108,11 @@ describe('what older versions have stored', () => {
 
   test('does not block changes of other fields, and allows no other such value', async () => {
     const answer = await app.key.put(`/users/${old.uuid}`, { ...(await read()), phone: '2' });
-    expect([answer.status, answer.body.phone, answer.body.surname]).toEqual([200, '2', 'Doe\u200b']);
+    expect({ status: answer.status, phone: answer.body.phone, surname: answer.body.surname }).toEqual({
+      status: 200,
+      phone: '2',
+      surname: 'Doe\u200b',
+    });
     const other = await app.key.put(`/users/${old.uuid}`, { ...(await read()), surname: 'Doe\u200b\u200b' });
     expect(refusal(other)).toEqual([422, 'surname invisible_character']);
   });

@@ -167,7 +167,7 @@ test('every code of the catalogue is produced by a request', () => {
 test.each(OF_REST)('%s is answered as a problem', async (code, { status, title }) => {
   faults.mockClear();
   const answer = await REQUESTS[code]!();
-  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
   expect(answer.headers['content-type']).toMatch(/^application\/problem\+json(; charset=utf-8)?$/);
   expect(answer.body).toMatchObject({ type: `/problems/${code}`, title, status });
   expect(answer.body.detail).toMatch(/^\S.+\.$/s);

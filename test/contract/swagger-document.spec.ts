@@ -31,7 +31,7 @@ test('the form of an import begins with dry_run and file, and only dry_run is fi
   const [dryRun, file, ...options] = Object.entries<Json>(properties);
   expect([dryRun?.[0], dryRun?.[1].default, file?.[0]]).toEqual(['dry_run', true, 'file']);
   for (const [name, { default: value, example }] of options)
-    expect([name, value, example]).toEqual([name, undefined, '']);
+    expect({ name, value, example }).toEqual({ name, value: undefined, example: '' });
   const repeated = parameters.filter(({ name }: Json) => name in properties);
   expect(repeated).toEqual([]);
 });

@@ -141,7 +141,11 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     const shown = await page.execute('getImport', { fill: { import_id: id } });
     const run = json(shown);
     const hits = run.guards.flatMap(({ hit, field }: Json) => (hit ? field : []));
-    expect([shown.status, run.state, hits]).toEqual(['200', 'needs_approval', ['email']]);
+    expect({ status: shown.status, state: run.state, hits }).toEqual({
+      status: '200',
+      state: 'needs_approval',
+      hits: ['email'],
+    });
     await page.pictureOfAnswer('import', '@example.net');
     await page.fold('getImport');
     await page.filter('users');

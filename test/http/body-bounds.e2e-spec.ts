@@ -81,7 +81,11 @@ describe('bodies in flight', () => {
     const bodies = await open(count, announced(MIB), Buffer.alloc(MIB - 1, ' '));
     await until(() => budget.bytes >= IN_FLIGHT_BYTES);
     const { status, body, headers } = await app.key.post('/users', aUser());
-    expect([status, body.code, headers['retry-after']]).toEqual([503, 'unavailable', '1']);
+    expect({ status, code: body.code, retryAfter: headers['retry-after'] }).toEqual({
+      status: 503,
+      code: 'unavailable',
+      retryAfter: '1',
+    });
     expect((await app.key.get('/users/search')).status).toBe(200);
     expect(budget.bytes).toBe(IN_FLIGHT_BYTES);
     close(bodies.splice(0, 1));

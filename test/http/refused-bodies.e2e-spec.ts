@@ -65,7 +65,11 @@ test('the answer to a refused body closes the connection, even if the client con
       const drip = setInterval(() => connection.socket.write('1\r\nx\r\n'), 50);
       const { status: answered, headers: sent } = lastAnswer(await connection.ended);
       const since = performance.now();
-      expect([what, answered, sent['connection']]).toEqual([what, status, 'close']);
+      expect({ what, answered, connection: sent['connection'] }).toEqual({
+        what,
+        answered: status,
+        connection: 'close',
+      });
       await connection.closed;
       clearInterval(drip);
       expect(performance.now() - since).toBeLessThan(LINGER_MILLIS + 3000);

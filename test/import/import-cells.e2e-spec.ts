@@ -107,7 +107,7 @@ describe('a file that was cut short', () => {
     const file = csv(HEAD, ...rows);
     await run(file);
     const after = await run(file.slice(0, -3));
-    expect([after.state, after.problems]).toMatchObject(['failed', [{ code: 'cut_short' }]]);
+    expect(after).toMatchObject({ state: 'failed', problems: [{ code: 'cut_short' }] });
     expect(counted(await run(file))).toEqual({ unchanged: 9 });
   });
   test('not where the last completed file had no line end either, and a dry run or a refused file does not count', async () => {

@@ -19,11 +19,11 @@ test('each part misses its own users alone', async () => {
     send(rows, `dataset=offices&part=${part}&missing=block`);
   expect((await night(north, 'north')).state).toBe('completed');
   const second = await night(south, 'south');
-  expect([second.state, second.missing, second.options.part]).toEqual([
-    'completed',
-    { reported: 0, blocked: 0 },
-    'south',
-  ]);
+  expect({ state: second.state, missing: second.missing, part: second.options.part }).toEqual({
+    state: 'completed',
+    missing: { reported: 0, blocked: 0 },
+    part: 'south',
+  });
   const gone = await night(north.slice(1), 'north');
   expect([gone.state, gone.missing]).toEqual(['completed', { reported: 1, blocked: 1 }]);
   expect([await statusOf('north-0'), await statusOf('south-0')]).toEqual(['Blocked', 'Active']);

@@ -72,7 +72,10 @@ describe('an operator', () => {
     await app.key.put(`/users/${user.uuid}`, { status: 'Blocked' });
     await app.key.post(`/imports/${run.id}/apply`);
     const done = await settled(app.key, run.id);
-    expect([done.state, done.problems[0].code]).toEqual(['superseded', 'plan_changed']);
+    expect({ state: done.state, code: done.problems[0].code }).toEqual({
+      state: 'superseded',
+      code: 'plan_changed',
+    });
     expect((await linked(app.key, `${dataset}-1`)).status).toBe('Active');
   });
   test.each([

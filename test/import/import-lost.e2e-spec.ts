@@ -23,7 +23,7 @@ test.each([
   await lose(planned.id, part);
   await app.key.post(`/imports/${planned.id}/apply`);
   const run = await settled(app.key, planned.id);
-  expect([run.state, run.problems]).toMatchObject(['failed', [{ code: 'file_lost' }]]);
+  expect(run).toMatchObject({ state: 'failed', problems: [{ code: 'file_lost' }] });
   expect((await app.key.get('/users/search?managed_by=lost')).body.Count).toBe(0);
 });
 

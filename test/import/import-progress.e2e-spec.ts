@@ -53,10 +53,10 @@ test('progress only increases from the first row read to the last row applied, a
 
 test('a dry run is done when it is planned, and begins anew when it is applied', async () => {
   const planned = await imported(app.key, csv(HEAD, ...people('d', 300)), 'dataset=d&dry_run=true');
-  expect([planned.state, planned.progress]).toMatchObject([
-    'planned',
-    { percent: 100, rows_done: 300, rows_total: 300 },
-  ]);
+  expect(planned).toMatchObject({
+    state: 'planned',
+    progress: { percent: 100, rows_done: 300, rows_total: 300 },
+  });
   const approved = (await app.key.post(`/imports/${planned.id}/apply`)).body;
   expect(approved.progress).toMatchObject({ percent: 0, rows_done: 0 });
   expectForward([approved, ...(await watched(planned.id))]);

@@ -76,7 +76,11 @@ test('events report the run until it ends', async () => {
     'completed',
     { phase: 'completed', rows_done: 1, rows_total: 1, percent: 100, eta_seconds: null },
   ]);
-  expect([last.actor.kind, last.file.name, last.file.size]).toEqual(['key', 'upload.csv', 49]);
+  expect({ kind: last.actor.kind, name: last.file.name, size: last.file.size }).toEqual({
+    kind: 'key',
+    name: 'upload.csv',
+    size: 49,
+  });
 });
 
 test('the template has every column and no row', async () => {

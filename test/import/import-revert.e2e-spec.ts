@@ -50,7 +50,10 @@ test('values not changed since come back, new users are blocked, the rest is rep
   const after = await Promise.all(['a', 'b', 'c', 'd'].map((id) => linked(app.key, id)));
   const values = (user: object) => ({ ...user, updated: '' });
   expect(after.slice(0, 3).map(values)).toEqual(before.slice(0, 3).map(values));
-  expect([after[3].phone, (await linked(app.key, 'e')).status]).toEqual(['3', 'Blocked']);
+  expect({ phone: after[3].phone, status: (await linked(app.key, 'e')).status }).toEqual({
+    phone: '3',
+    status: 'Blocked',
+  });
   expect((await rowsOf(app.key, undone.id, 'outcome=error'))[0]).toMatchObject({
     external_id: 'd',
     errors: [{ field: 'phone', code: 'changed_since' }],
@@ -70,11 +73,11 @@ test('a user with one value changed since gets the others back', async () => {
     message: 'was changed by another request since, and stays',
     value: '1',
   };
-  expect([row.outcome, row.changes, row.errors]).toEqual([
-    'error',
-    [{ field: 'phone', old: '2', new: '1' }],
-    [conflict],
-  ]);
+  expect({ outcome: row.outcome, changes: row.changes, errors: row.errors }).toEqual({
+    outcome: 'error',
+    changes: [{ field: 'phone', old: '2', new: '1' }],
+    errors: [conflict],
+  });
   expect(await linked(app.key, 'f')).toMatchObject({ phone: '1', mobile: '3' });
   expect([undone.state, counted(undone), undone.problems]).toEqual([
     'completed_with_errors',

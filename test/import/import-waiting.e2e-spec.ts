@@ -168,7 +168,10 @@ describe('nobody blocks themselves with a decision', () => {
     await changeUser(app, uuid, { password: PASSWORD });
     const { body } = await (await app.login(name, PASSWORD)).post(`/imports/${run.id as string}/revert`);
     const reverted = await settled(app.key, body.id);
-    expect([reverted.state, reverted.problems[0].code]).toEqual(['completed_with_errors', 'self_block']);
+    expect({ state: reverted.state, code: reverted.problems[0].code }).toEqual({
+      state: 'completed_with_errors',
+      code: 'self_block',
+    });
     expect((await linked(app.key, name)).status).toBe('Active');
   });
 });

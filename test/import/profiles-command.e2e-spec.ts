@@ -22,7 +22,7 @@ test('a file is previewed and imported by a ready profile, and by one in a JSON 
   const moodle = join(ROOT, 'samples/exports/moodle.csv');
   const preview = await rollcall('import', moodle, '--preview', '--profile', 'moodle');
   expect(preview.out).toContain('No problem was found.');
-  expect([preview.code, preview.err]).toEqual([0, '']);
+  expect(preview).toMatchObject({ code: 0, err: '' });
   const ready = await rollcall('import', moodle, '--profile', 'moodle', '--json');
   expect(JSON.parse(ready.out)).toMatchObject({ profile: 'moodle', counts: { created: 5 } });
 

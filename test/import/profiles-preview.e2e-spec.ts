@@ -182,7 +182,11 @@ test('a form with options behind the file, and options that are refused', async 
     headers: { 'x-api-key': API_KEY },
   });
   const body = (await sent.json()) as Json;
-  expect([sent.status, body.file.name, body.delimiter]).toEqual([200, 'people.csv', ';']);
+  expect({ status: sent.status, name: body.file.name, delimiter: body.delimiter }).toEqual({
+    status: 200,
+    name: 'people.csv',
+    delimiter: ';',
+  });
   expect((await preview('x', 'profile=mooodle')).body.detail).toBe(
     'profile: there is no import profile mooodle. Did you mean moodle?',
   );

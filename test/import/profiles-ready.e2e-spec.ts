@@ -106,11 +106,11 @@ describe.each(Object.entries(EXPECTED))('%s', (name, users) => {
     const rows = Object.keys(users).length;
     const run = await imported(app.key, sample(name), `profile=${name}`);
     expect([run.problems, run.state, counted(run)]).toEqual([[], 'completed', { created: rows }]);
-    expect([run.profile, run.options.dataset, run.options.ignore_unknown_columns]).toEqual([
-      name,
-      name,
-      true,
-    ]);
+    expect({
+      profile: run.profile,
+      dataset: run.options.dataset,
+      ignore_unknown_columns: run.options.ignore_unknown_columns,
+    }).toEqual({ profile: name, dataset: name, ignore_unknown_columns: true });
     for (const [externalId, fields] of Object.entries(users))
       expect(await linked(app.key, externalId)).toMatchObject({ external_id: externalId, ...fields });
     const again = await imported(app.key, sample(name), `profile=${name}`);

@@ -14,11 +14,11 @@ const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 test('a run by a profile: options before those of the profile, its copy, and its name', async () => {
   await save('p', { dataset: 'p', missing: 'report', blank_cells: 'keep', columns: COLUMNS });
   const run = await imported(app.key, csv('Mail;Nr;Login', 'p1@example.org;p1;p1'), 'profile=p&missing=keep');
-  expect([run.state, run.profile, run.options]).toEqual([
-    'completed',
-    'p',
-    expect.objectContaining({ dataset: 'p', missing: 'keep', blank_cells: 'keep' }),
-  ]);
+  expect({ state: run.state, profile: run.profile, options: run.options }).toEqual({
+    state: 'completed',
+    profile: 'p',
+    options: expect.objectContaining({ dataset: 'p', missing: 'keep', blank_cells: 'keep' }),
+  });
   expect(run.options.profile).toBeUndefined();
   expect((await upload(app.key, 'x', 'profile=q')).body.detail).toBe(
     'profile: there is no import profile q. Did you mean p?',

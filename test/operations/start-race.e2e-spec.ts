@@ -18,7 +18,7 @@ async function expectOneFirstStart(instances: readonly Process[], url: string): 
   expect(keys).toHaveLength(1);
   for (const instance of instances) {
     const found = await new Client(instance.url, { 'x-api-key': keys[0] ?? '' }).get('/users/search');
-    expect([found.status, found.body.Count]).toEqual([200, 1]);
+    expect({ status: found.status, Count: found.body.Count }).toEqual({ status: 200, Count: 1 });
     expect(found.body.Results[0]).toMatchObject({ username: 'admin', roles: ['Webmaster'] });
   }
   await Promise.all(instances.map((instance) => instance.stop()));

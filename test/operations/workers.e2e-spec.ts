@@ -65,7 +65,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     const service = new Process('dist/main.js', { ...newcomer(database), ...settings });
     const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY, ...ANEW });
     const first = await service.firstAnswer(() => client.get('/users/search'));
-    expect([first.status, first.body.Count]).toEqual([200, 1]);
+    expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
   });
 
   describe('after a first start', () => {

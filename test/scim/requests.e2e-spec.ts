@@ -35,7 +35,7 @@ describe('credentials', () => {
   ])('%s', async (_what, headers, status) => {
     for (const path of [LIST, `${SCIM}/ServiceProviderConfig`, `${SCIM}/Schemas`, `${SCIM}/ResourceTypes`]) {
       const answer = await as(headers).checked('GET', path);
-      expect([path, answer.status]).toEqual([path, status]);
+      expect({ path, status: answer.status }).toEqual({ path, status });
       expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="rollcall"' : undefined);
     }
   });
@@ -70,7 +70,10 @@ describe('conditions', () => {
       ['*', 304],
       ['W/"2"', 200],
     ] as const)
-      expect([tag, (await scim.get(`/Users/${id}`, { 'if-none-match': tag })).status]).toEqual([tag, status]);
+      expect({ tag, status: (await scim.get(`/Users/${id}`, { 'if-none-match': tag })).status }).toEqual({
+        tag,
+        status,
+      });
   });
 
   test('a PATCH with the current values keeps version and lastModified', async () => {

@@ -31,7 +31,7 @@ async function putsBack(id: string): Promise<void> {
     const before = (await provider.get(`/Users/${id}`)).body;
     const rows = await auditRows(app, id);
     const put = await provider.put(`/Users/${id}`, before);
-    expect([profile, put.status, put.body]).toEqual([profile, 200, before]);
+    expect({ profile, status: put.status, body: put.body }).toEqual({ profile, status: 200, body: before });
     expect(await auditRows(app, id)).toHaveLength(rows.length);
   }
 }

@@ -33,11 +33,11 @@ test('without its database it is alive and not ready', async () => {
   Object.assign(database, { query: away, writability: away });
   try {
     const { status, body, headers } = await app.nobody.raw('GET', '/health/ready');
-    expect([status, body.code, body.detail]).toEqual([
-      503,
-      'unavailable',
-      'Not ready: database does not answer.',
-    ]);
+    expect({ status, code: body.code, detail: body.detail }).toEqual({
+      status: 503,
+      code: 'unavailable',
+      detail: 'Not ready: database does not answer.',
+    });
     expect(headers['retry-after']).toMatch(/^\d+$/);
     expect((await app.nobody.raw('GET', '/health/live')).status).toBe(200);
     expect(await value('rollcall_imports_parked')).toBeNaN();

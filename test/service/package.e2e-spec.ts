@@ -38,7 +38,11 @@ test('it brings the packages that the bundle needs and no others, and nothing of
     '@zxcvbn-ts/language-common',
     'swagger-ui-dist',
   ]);
-  expect([devDependencies, optionalDependencies, scripts]).toEqual([undefined, undefined, undefined]);
+  expect({ devDependencies, optionalDependencies, scripts }).toEqual({
+    devDependencies: undefined,
+    optionalDependencies: undefined,
+    scripts: undefined,
+  });
   expect(version).toBe(described(ROOT)['version']);
   expect(readdirSync(join(installed, 'rollcall')).sort()).toEqual([
     '.env.example',

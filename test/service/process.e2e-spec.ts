@@ -130,7 +130,7 @@ test('the first key is valid from the first answer on', async () => {
   });
   const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY });
   const first = await service.firstAnswer(() => client.get('/users/search'));
-  expect([first.status, first.body.Count]).toEqual([200, 1]);
+  expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
 });
 
 test('a port in use stops the start with a message that says so, and no credentials are lost', async () => {

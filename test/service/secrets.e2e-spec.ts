@@ -153,7 +153,11 @@ describe('the log', () => {
         ({ request_id, msg }) => request_id === answer?.headers['x-request-id'] && msg === 'request',
       );
       const id: unknown = kind && expect.stringMatching(/^[0-9a-f-]{36}$/);
-      expect([name, line?.actor_kind, line?.actor_id]).toEqual([name, kind, id]);
+      expect({ name, actor_kind: line?.actor_kind, actor_id: line?.actor_id }).toEqual({
+        name,
+        actor_kind: kind,
+        actor_id: id,
+      });
     }
   });
 

@@ -57,7 +57,7 @@ test('the logout removes the cookie from the browser', async () => {
   const { cookie } = await login();
   const answer = await app.nobody.send('POST', '/sessions/logout', undefined, { cookie });
   const { name, value, attributes } = cookieOf(answer);
-  expect([name, value]).toEqual(['rollcall_session', '']);
+  expect({ name, value }).toEqual({ name: 'rollcall_session', value: '' });
   expect(attributes).toEqual(expect.arrayContaining(['Path=/', 'Expires=Thu, 01 Jan 1970 00:00:00 GMT']));
 });
 

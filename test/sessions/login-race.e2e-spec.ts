@@ -28,7 +28,11 @@ test.each([
     password: 'the old password',
   });
   expect(checked).toHaveBeenCalled();
-  expect([login.status, login.body.code, login.cookie]).toEqual([401, 'login_failed', '']);
+  expect({ status: login.status, code: login.body.code, cookie: login.cookie }).toEqual({
+    status: 401,
+    code: 'login_failed',
+    cookie: '',
+  });
 });
 
 test('two logins at once both succeed although one of them renews the hash', async () => {

@@ -93,10 +93,10 @@ test('keys are judged by their end, their rights and their use', () => {
     { level: 'ok', message: '2 usable, all with an end and limited rights' },
   ]);
   const [endless] = of({ expires: null, name: 'a "b"' });
-  expect([endless?.level, endless?.message]).toEqual([
-    'warn',
-    '1 of 1 never expire; make new ones with --expires: "a \\"b\\"" (7)',
-  ]);
+  expect({ level: endless?.level, message: endless?.message }).toEqual({
+    level: 'warn',
+    message: '1 of 1 never expire; make new ones with --expires: "a \\"b\\"" (7)',
+  });
   expect(of({ revoked: now, scopes: null }, { expires: now, scopes: null }, {})).toMatchObject([
     { level: 'ok', message: '1 usable, all with an end and limited rights' },
   ]);

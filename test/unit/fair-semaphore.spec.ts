@@ -146,7 +146,11 @@ test('counts the waiting callers of each key apart, and reports its own as the c
   const { semaphore, refused, errors, call } = driven({ slots: 1, waitingPerKey: 3 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) void call(name);
   await settled();
-  expect([semaphore.waiting, refused, errors]).toMatchObject([4, ['a5'], [{ isOwn: true }]]);
+  expect({ waiting: semaphore.waiting, refused, errors }).toMatchObject({
+    waiting: 4,
+    refused: ['a5'],
+    errors: [{ isOwn: true }],
+  });
 });
 
 test('an aborted caller leaves the queue, and the next one is served', async () => {

@@ -128,7 +128,7 @@ test.each<[string, string, number, number, (field: string, rows: number) => Shap
     [floor, floor - 1, false],
     [floor, floor, true],
   ] as const)
-    expect([matched, rows, named(matched, rows)[0]?.hit]).toEqual([matched, rows, hit]);
+    expect({ matched, rows, hit: named(matched, rows)[0]?.hit }).toEqual({ matched, rows, hit });
   expect(named(1000, 1)[0]).toMatchObject({ field, value: 1 });
 });
 

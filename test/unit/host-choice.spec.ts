@@ -41,7 +41,11 @@ describe('DATABASE_URL', () => {
   });
   test('an address that is an IPv6 one has its brackets for operators only', () => {
     const [server] = serversOf({ databaseUrl: 'mysql://[::1]:3307/x', DATABASE_POOL_SIZE: 1 });
-    expect([server.name, server.options.host, server.options.port]).toEqual(['[::1]:3307', '::1', 3307]);
+    expect({ name: server.name, host: server.options.host, port: server.options.port }).toEqual({
+      name: '[::1]:3307',
+      host: '::1',
+      port: 3307,
+    });
   });
 });
 

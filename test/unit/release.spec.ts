@@ -21,7 +21,7 @@ describe('release', () => {
     const [, latest] = headings;
     if (latest === undefined) return;
     const [, named, day = ''] = /^## (\S+) \((\d{4}-\d{2}-\d{2})\)$/.exec(latest) ?? [];
-    expect([latest, named]).toEqual([latest, version]);
+    expect({ latest, named }).toEqual({ latest, named: version });
     expect(new Date(day).toISOString().slice(0, 10)).toBe(day);
     expect(sections[1]?.trimStart()).toMatch(/^Upgrade from \d+\.\d+\.\d+\n/);
   });

@@ -101,7 +101,7 @@ describe('what a deletion does to others', () => {
       await applied(...run);
     });
     const run = await imported(app.key, file('New'), 'dataset=deletion');
-    expect([run.state, run.counts]).toMatchObject(['completed_with_errors', { updated: 1, error: 1 }]);
+    expect(run).toMatchObject({ state: 'completed_with_errors', counts: { updated: 1, error: 1 } });
     expect((await rowsOf(app.key, run.id as string, 'outcome=error'))[0]?.errors[0].code).toBe('not_found');
     expect((await app.key.get(`/users/${uuid as string}`)).status).toBe(404);
     // The next file makes a new user of the row.

@@ -59,12 +59,12 @@ describe('pages by index', () => {
       [{ startIndex: 500 }, 500, []],
     ] as const) {
       const body = await get(query);
-      expect([query, body.startIndex, body.itemsPerPage, body.totalResults]).toEqual([
+      expect({
         query,
-        startIndex,
-        expected.length,
-        all.length,
-      ]);
+        startIndex: body.startIndex,
+        itemsPerPage: body.itemsPerPage,
+        totalResults: body.totalResults,
+      }).toEqual({ query, startIndex, itemsPerPage: expected.length, totalResults: all.length });
       expect(namesOf(body.Resources)).toEqual(expected);
     }
   });

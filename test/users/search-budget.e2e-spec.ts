@@ -140,7 +140,10 @@ describe('searches without an end', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(8);
     for (const { body, headers } of refused)
-      expect([body.code, headers['retry-after']]).toEqual(['rate_limited', '1']);
+      expect({ code: body.code, retryAfter: headers['retry-after'] }).toEqual({
+        code: 'rate_limited',
+        retryAfter: '1',
+      });
     const rest = answers.filter(({ status }) => status !== 429);
     expect(new Set(rest.map(({ body }) => body.code))).toEqual(new Set(['search_too_broad']));
     // Two at a time, each of them for the time that it may take, for as long as one may wait.

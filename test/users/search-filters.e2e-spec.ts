@@ -163,7 +163,7 @@ describe('all filters must match', () => {
 test('times have milliseconds, also when these are zero', async () => {
   const [admin] = (await search(app.key, { username: 'admin' })).body.Results;
   const time = '2020-01-01T00:00:00.000Z';
-  expect([admin.created, admin.updated]).toEqual([time, time]);
+  expect({ created: admin.created, updated: admin.updated }).toEqual({ created: time, updated: time });
   expect((await app.key.get(`/users/${admin.uuid}`)).body).toEqual(admin);
 });
 

@@ -45,7 +45,7 @@ const WALKS: [Query, string, string][] = [
 test.each(WALKS)('on one instance and on several: %o', async (query, where, order) => {
   for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
     const [found, expected] = await both(page % 3 ? app : other, { ...query, offset }, where, order);
-    expect([offset, found]).toEqual([offset, expected]);
+    expect({ offset, found }).toEqual({ offset, found: expected });
   }
 });
 

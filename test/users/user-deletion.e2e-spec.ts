@@ -90,7 +90,10 @@ describe('a deleted user', () => {
     const before = await app.app.get(UserCounts).users(['Active']);
     await apply([deletion(user.uuid)]);
     const after = await app.app.get(UserCounts).users(['Active']);
-    expect([after.all, after.matching]).toEqual([before.all - 1, before.matching - 1]);
+    expect({ all: after.all, matching: after.matching }).toEqual({
+      all: before.all - 1,
+      matching: before.matching - 1,
+    });
     const [event] = await events(user.uuid);
     expect(event.action).toBe('user.deleted');
     expect(event.changes).toContainEqual({ field: 'username', old: user.username, new: null });
