@@ -10,7 +10,7 @@ import { MariaDb, Service } from './servers.js';
 
 /**
  * `npm run bench:faults`: makes faults under load on the built service, counts what was acknowledged and lost, and
- * prints the tables of docs/reliability.md. Uses loopback only and takes about two minutes.
+ * prints the tables of tools/bench/faults/RESULTS.md. Uses loopback only and takes about two minutes.
  */
 const WARM = 300;
 const SECONDS = 5;
