@@ -17,7 +17,7 @@ import { ENGINE_NAMES, captionOf, fullTables } from './support/table.js';
 
 /**
  * `npm run bench`: the built service next to floors that do the minimum that its work needs, on both engines.
- * docs/performance.md says how to read it.
+ * tools/bench/RESULTS.md describes the method and the columns.
  */
 const USERS = 10_000;
 const MAX_MEMORY = 250;
@@ -75,7 +75,7 @@ for (const name of settings.engines) await measure(name);
 process.stdout.write(`\n${captionOf(results)}\n\n${fullTables(results)}`);
 if (settings.whole) {
   await writeReport(results);
-  process.stdout.write('\nWritten to docs/performance.md.\n');
+  process.stdout.write('\nWritten to tools/bench/RESULTS.md.\n');
 } else {
   process.stdout.write('\nNothing is written down: that takes all cases on both engines.\n');
 }

@@ -3,7 +3,7 @@ import { format, resolveConfig } from 'prettier';
 import type { Results } from './results.js';
 import { captionOf, fullTables } from './table.js';
 
-const DOCUMENT = 'docs/performance.md';
+const DOCUMENT = 'tools/bench/RESULTS.md';
 const BEGIN = '<!-- bench: written by `npm run bench` -->';
 const END = '<!-- bench: end -->';
 
