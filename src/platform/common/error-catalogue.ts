@@ -1,72 +1,73 @@
 /**
- * The catalogue of errors (RFC 9457 problem details): a code never changes its meaning or its status.
- * `remedy` is shown on the page `/problems/<code>`.
+ * All errors that a client can see (RFC 9457 problem details). The meaning and the status of a code never change.
+ * The page `/problems/<code>` shows the `remedy`.
  */
 export const CATALOGUE = {
   malformed_json: {
     status: 400,
     title: 'The request body is not a JSON object',
-    remedy: 'Send one JSON object in UTF-8. `detail` says what is wrong.',
+    remedy: 'Send one JSON object in UTF-8. `detail` describes the error.',
   },
   malformed_request: {
     status: 400,
     title: 'The request is not valid HTTP',
     remedy:
-      'Look at what builds the request: its first line, its headers, the length or the chunks of its body.',
+      'Check the program that builds the request: the request line, the headers, and the length or chunks of the body.',
   },
   malformed_uuid: {
     status: 400,
     title: 'The identifier in the path is not a UUID',
-    remedy: 'Use the `uuid` that the service returned: 8-4-4-4-12 hexadecimal digits.',
+    remedy: 'Use the `uuid` that the service returned. A UUID has 8-4-4-4-12 hexadecimal digits.',
   },
   invalid_parameter: {
     status: 400,
-    title: 'A query parameter or header is unknown or has a bad value',
-    remedy: '`detail` names the parameter and the values it takes. Nothing was searched.',
+    title: 'A query parameter or header is unknown or invalid',
+    remedy: 'Correct the parameter. `detail` contains its name and its valid values.',
   },
   invalid_syntax: {
     status: 400,
-    title: 'The SCIM request is not built as it must be',
-    remedy: '`detail` names the part that is wrong. RFC 7644 shows how each request is built.',
+    title: 'The SCIM request is malformed',
+    remedy: 'Correct the part that `detail` names. RFC 7644 defines the form of each request.',
   },
   invalid_value: {
     status: 400,
-    title: 'A value does not suit its SCIM attribute',
-    remedy: '`detail` names the attribute and what it takes. Nothing was changed.',
+    title: 'A value is not valid for its SCIM attribute',
+    remedy: 'Send a valid value. `detail` names the attribute and its valid values. Nothing was changed.',
   },
   invalid_filter: {
     status: 400,
-    title: 'The SCIM filter cannot be read',
-    remedy: '`detail` names the position in the filter and what is wrong there.',
+    title: 'The SCIM filter is not valid',
+    remedy: 'Correct the filter. `detail` contains the position and the error.',
   },
   invalid_path: {
     status: 400,
-    title: 'The SCIM path cannot be read, or names no attribute',
-    remedy: 'Use an attribute of `/scim/v2/Schemas`, one of an extension with the URN of its schema.',
+    title: 'The SCIM path is malformed or names an unknown attribute',
+    remedy:
+      'Use an attribute of `/scim/v2/Schemas`. Write the schema URN before an attribute of an extension.',
   },
   no_target: {
     status: 400,
-    title: 'The SCIM path leads to no value',
-    remedy: 'Read the resource again: the element that the path names is not in it.',
+    title: 'The SCIM path matches no value',
+    remedy: 'Read the resource again. It does not contain the element that the path selects.',
   },
   mutability: {
     status: 400,
-    title: 'The SCIM attribute cannot be changed so',
-    remedy: 'Leave the attribute out: it is read-only, or must keep a value.',
+    title: 'The SCIM attribute cannot be changed this way',
+    remedy: 'Leave the attribute out. It is read-only, or it must keep a value.',
   },
   too_many: {
     status: 400,
-    title: 'The SCIM filter would look at too many resources',
-    remedy: 'Add a condition on one of the attributes that `detail` names, joined by `and`.',
+    title: 'The SCIM filter would read too many resources',
+    remedy: 'Add a condition on one of the attributes that `detail` names. Join it with `and`.',
   },
   invalid_cursor: {
     status: 400,
-    title: 'The SCIM cursor is not one of this list',
-    remedy: 'Begin again with an empty `cursor`; filter and order stay the same from page to page.',
+    title: 'The SCIM cursor does not belong to this list',
+    remedy: 'Start again with an empty `cursor`. Keep the filter and the order the same for all pages.',
   },
   invalid_count: {
     status: 400,
-    title: 'The SCIM count of a cursor page is not valid',
+    title: 'The `count` of a SCIM request with a cursor is not valid',
     remedy: 'Send an integer as `count`.',
   },
   unauthenticated: {
@@ -77,37 +78,37 @@ export const CATALOGUE = {
   login_failed: {
     status: 401,
     title: 'Login failed',
-    remedy: 'Check user name and password. A blocked user and an unknown one get this same answer.',
+    remedy: 'Check the user name and the password. Blocked users and unknown users get this same error.',
   },
   forbidden: {
     status: 403,
     title: 'Not permitted',
-    remedy: 'The credentials are good but their role does not permit this. Ask a Webmaster.',
+    remedy: 'The credentials are valid, but their role does not permit this request. Ask a Webmaster.',
   },
   field_not_permitted: {
     status: 403,
-    title: 'A field may not be changed with these credentials',
-    remedy: 'Leave out the fields that `detail` names, or have a Webmaster change them.',
+    title: 'A field cannot be changed with these credentials',
+    remedy: 'Leave out the fields that `detail` names, or ask a Webmaster to change them.',
   },
   cross_site: {
     status: 403,
-    title: 'A change from another site was refused',
+    title: 'A change from another site was rejected',
     remedy: 'Send the request from a page of this service, or use an API key instead of the cookie.',
   },
   insufficient_scope: {
     status: 403,
-    title: 'The API key is too narrow for this',
-    remedy: 'Use an API key that has what `detail` names, or the session of a Webmaster.',
+    title: 'The API key does not have the required rights',
+    remedy: 'Use an API key with the rights that `detail` names, or log in as a Webmaster.',
   },
   network_not_permitted: {
     status: 403,
-    title: 'The API key may not be used from this network',
-    remedy: 'Use the key from one of its networks, or create one with the networks that are needed.',
+    title: 'The API key cannot be used from this network',
+    remedy: 'Use the key from one of its networks, or create a key for this network.',
   },
   self_block: {
     status: 403,
-    title: 'Nobody may block themselves',
-    remedy: 'Have another Webmaster block this user.',
+    title: 'Users cannot block themselves',
+    remedy: 'Ask another Webmaster to block this user.',
   },
   not_found: {
     status: 404,
@@ -116,126 +117,130 @@ export const CATALOGUE = {
   },
   method_not_allowed: {
     status: 405,
-    title: 'The path exists but not with this method',
-    remedy: 'Use one of the methods of the `Allow` header.',
+    title: 'The path does not support this method',
+    remedy: 'Use one of the methods in the `Allow` header.',
   },
   username_taken: {
     status: 409,
     title: 'The username belongs to another user',
-    remedy: '`conflicts` holds the uuid of the other user: update that one, or choose another name.',
+    remedy: '`conflicts` contains the uuid of the other user. Update that user, or choose another name.',
   },
   email_taken: {
     status: 409,
     title: 'The e-mail address belongs to another user',
-    remedy: '`conflicts` holds the uuid of the other user: update that one, or choose another address.',
+    remedy: '`conflicts` contains the uuid of the other user. Update that user, or choose another address.',
   },
   external_id_taken: {
     status: 409,
     title: 'The external id belongs to another user',
-    remedy: '`conflicts` holds the uuid of the other user: update that one instead of creating.',
+    remedy:
+      '`conflicts` contains the uuid of the other user. Update that user instead of creating a new one.',
   },
   authname_taken: {
     status: 409,
     title: 'An authname belongs to another user',
-    remedy: '`conflicts` holds the uuid of the other user. A login name of a method belongs to one user.',
+    remedy:
+      '`conflicts` contains the uuid of the other user. Two users cannot share a login of an authentication method.',
   },
   display_name_taken: {
     status: 409,
     title: 'The name belongs to another group',
-    remedy: '`conflicts` holds the uuid of the other group: update that one, or choose another name.',
+    remedy: '`conflicts` contains the uuid of the other group. Update that group, or choose another name.',
   },
   last_webmaster: {
     status: 409,
-    title: 'The last active Webmaster must stay',
-    remedy: 'Make another user Webmaster first.',
+    title: 'The last active Webmaster cannot be removed',
+    remedy: 'Make another user a Webmaster first.',
   },
   wrong_state: {
     status: 409,
-    title: 'The record is not in a state in which this can be done',
-    remedy: 'Read the record again: `detail` names its state and those in which this can be done.',
+    title: 'The current state of the record does not allow this action',
+    remedy: 'Read the record again. `detail` contains its state and the states that allow the action.',
   },
   file_lost: {
     status: 410,
-    title: 'The stored file of the import is gone',
-    remedy: 'Import the file again; `GET …/rows?outcome=error` has its failed rows with their errors.',
+    title: 'The stored file of the import no longer exists',
+    remedy: 'Import the file again. `GET …/rows?outcome=error` returns the failed rows with their errors.',
   },
   precondition_failed: {
     status: 412,
     title: 'The record has changed since it was read',
-    remedy: 'Read the record again and repeat the change on what it holds now.',
+    remedy: 'Read the record again, and repeat the change on the current version.',
   },
   too_large: {
     status: 413,
     title: 'The request body is too large',
-    remedy: 'A JSON body may have at most 1 MiB and 20,000 values, a login 4 KiB, a file 100 MiB.',
+    remedy: 'Send a smaller body. JSON may have 1 MiB and 20,000 values, a login 4 KiB, and a file 100 MiB.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'The media type of the request body is not supported',
-    remedy: 'Send `Content-Type: application/json`, or for a file `text/csv` or `multipart/form-data`.',
+    remedy: 'Send `Content-Type: application/json`, or `text/csv` or `multipart/form-data` for a file.',
   },
   expectation_failed: {
     status: 417,
-    title: 'The expectation of the request cannot be met',
-    remedy: 'Send no `Expect` header, or `Expect: 100-continue`.',
+    title: 'The service cannot meet the expectation in the `Expect` header',
+    remedy: 'Leave out the `Expect` header, or send `Expect: 100-continue`.',
   },
   validation_failed: {
     status: 422,
     title: 'One or more fields are not valid',
-    remedy: '`errors` names the bad fields, each with its code (at most 100). Nothing was changed.',
+    remedy:
+      'Correct the fields in `errors`, which lists up to 100 errors with their codes. Nothing was changed.',
   },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'Send the whole body at once; check the connection to the service.',
+    remedy: 'Send the whole body without pauses, and check the connection to the service.',
   },
   headers_too_large: {
     status: 431,
     title: 'The headers of the request are too large',
-    remedy: 'Request line and headers may have 16 KiB together. Send fewer cookies or a shorter query.',
+    remedy: 'Send fewer cookies or a shorter query. Request line and headers may have 16 KiB in total.',
   },
   search_too_broad: {
     status: 422,
-    title: 'The search would cost too much',
+    title: 'The search takes too long',
     remedy:
-      'It was stopped after `SEARCH_TIMEOUT`. `detail` names the word or filter with the most matches: make it longer, or add an exact filter.',
+      'The search was stopped after `SEARCH_TIMEOUT`. `detail` names the word or filter with the most matches. Make it longer, or add an exact filter.',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    remedy: 'Wait for the seconds of the `Retry-After` header; the `RateLimit` header shows what is left.',
+    remedy:
+      'Wait for the number of seconds in the `Retry-After` header. The `RateLimit` header shows how many requests are left.',
   },
   fuse_blown: {
     status: 429,
-    title: 'This key has blocked too many users',
+    title: 'This API key has blocked too many users',
     remedy:
-      'Find out why: `detail` has the numbers. Wait for the seconds of the `Retry-After` header, or have a Webmaster, or another key, call `POST /api_keys/{id}/fuse`.',
+      'Find the cause with the numbers in `detail`. Wait for the number of seconds in the `Retry-After` header, or call `POST /api_keys/{id}/fuse` as a Webmaster or with another key.',
   },
   login_throttled: {
     status: 429,
     title: 'Too many failed logins',
-    remedy: 'Wait for the seconds of the `Retry-After` header.',
+    remedy: 'Wait for the number of seconds in the `Retry-After` header, then try again.',
   },
   internal: {
     status: 500,
     title: 'Internal error',
-    remedy: 'The fault is ours. Report the `request_id`; the log holds the details.',
+    remedy: 'Report the `request_id` to the operator of the service. The log contains the details.',
   },
   not_implemented: {
     status: 501,
-    title: 'SCIM has this, and the service does not',
-    remedy: '`/ServiceProviderConfig` says what the service can do.',
+    title: 'The service does not support this part of SCIM',
+    remedy: 'Use only features that `/ServiceProviderConfig` lists as supported.',
   },
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
     remedy:
-      'Repeat the request after the seconds of the `Retry-After` header; with an `Idempotency-Key` it takes effect once.',
+      'Repeat the request after the number of seconds in the `Retry-After` header. With an `Idempotency-Key` it takes effect only once.',
   },
   outcome_unknown: {
     status: 503,
-    title: 'Nobody knows whether the change was made',
+    title: 'The change may or may not have been applied',
     remedy:
-      'The answer of the database to a commit was lost. Repeat the request with the same `Idempotency-Key`, or read the record to see whether the change was made.',
+      'The answer of the database to a commit was lost. Repeat the request with the same `Idempotency-Key`, or read the record to see its current state.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
