@@ -6,43 +6,43 @@ import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
 
-/** Characters of a line that are kept until its end is read. What is longer is no line of the log, and is dropped. */
+/** Longest buffered line, in characters. A longer line is not a log line and is dropped. */
 const MAX_LINE = 64 * 1024;
 
-/** How long a lane stays without work. */
+/** Time after which an idle worker process is ended. */
 const IDLE_MILLIS = 60_000;
-/** How long a lane may take to end by itself. */
+/** Time that a worker process has to exit by itself before it is killed. */
 const END_MILLIS = 10_000;
 
-/** How often a working lane is asked whether it is there, and how many questions in a row it may leave unanswered. */
+/** Interval of the pings to a busy worker process, and how many pings in a row may stay unanswered. */
 const ASK_MILLIS = 4000;
 const MOST_UNANSWERED = 4;
-/** Limit of unanswered questions while the process loads, which its low priority makes slow on a busy machine. */
+/** Limit of unanswered pings while the process loads, which takes long at low priority on a busy machine. */
 const MOST_UNANSWERED_AT_START = 30;
 
-/** One thread of a lane allocates; glibc would keep memory for each of its threads (15 MiB more in an import). */
+/** Number of glibc memory arenas. Only one thread allocates, and one arena per thread costs an import 15 MiB more. */
 const ONE_ARENA = '1';
 
-/** The flags of Node.js that this process was started with, for the processes that it starts. */
+/** Returns the Node.js flags of this process, except those for env files and the debugger. */
 const ownFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
 
-/** A lane ended before it answered. */
+/** A worker process ended before it answered a call. */
 export class LaneEnded extends Error {
-  /** @param wasSilent it was killed because it had answered nothing for a quarter of a minute. */
+  /** @param wasSilent true if the process was killed because it left too many pings unanswered. */
   constructor(
-    how: string,
+    exit: string,
     readonly wasSilent: boolean,
   ) {
-    super(`A lane ended with ${how}.`);
+    super(`A worker process ended with ${exit}.`);
   }
 }
 
-/** What every lane answers, between two statements. */
+/** The calls that every worker process answers, between two statements. */
 export interface LaneCalls {
   isThere(): boolean;
 }
 
-/** What a lane runs, the flags of Node.js for it, and how far it steps back where processors are short (`nice`, 0 to 19). */
+/** The program of a worker process, with its arguments and Node.js flags. `niceness` is 0 to 19, as for `nice`. */
 export interface LaneProgram {
   program: string;
   args?: readonly string[];
@@ -50,46 +50,50 @@ export interface LaneProgram {
   niceness?: number;
 }
 
-/**
- * What a lane may call in the service, what takes the lines that it prints (by default they are dropped), and what is called with its
- * exit code or signal when it has ended.
- */
-export interface LaneLink<Answers> {
-  answers: Answers;
+/** The service's side of the channel to a worker process. */
+export interface LaneLink<Handlers> {
+  /** Functions of the service that the worker process may call. */
+  answers: Handlers;
+  /** Receives the lines that the worker process prints. By default they are dropped. */
   printed?: (lines: string) => void;
-  ended?: (how: string) => void;
+  /** Receives the exit code or signal of the worker process. */
+  ended?: (exit: string) => void;
 }
 
-/** A lane that runs: its calls, and its end. */
-interface Running<Calls extends LaneCalls, Answers extends object> {
+/** A worker process that runs. */
+interface Running<Calls extends LaneCalls, Handlers extends object> {
   child: ChildProcess;
-  calls: BirpcReturn<Calls, Answers>;
+  calls: BirpcReturn<Calls, Handlers>;
   ended: Promise<string>;
-  /** Questions in a row that the process has not answered, and how many of them it may leave unanswered. */
+  /** Pings in a row that the process has not answered, and their limit. */
   unanswered: number;
   mostUnanswered: number;
 }
 
 /**
- * A separate process of this service: started with its first work, ended when it has had none
- * for a minute. One that works and answers nothing is killed, since others may wait for what it holds. A process and not a
- * thread: a thread cannot be stopped inside a statement, while a process can be killed at any moment, and its end by itself
- * ends no other (ADR 0018).
+ * A separate process of this service. It starts with its first work and ends after a minute without work. A busy process
+ * that leaves its pings unanswered is killed, because other processes may wait for a lock that it holds.
+ *
+ * It is a process because a thread cannot be stopped inside a statement, while a process can be killed at any moment
+ * without ending the service (ADR 0018).
  */
-export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
-  private running: Running<Calls, Answers> | undefined;
+export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
+  private running: Running<Calls, Handlers> | undefined;
   private uses = 0;
   private idle: NodeJS.Timeout | undefined;
   private watch: NodeJS.Timeout | undefined;
 
-  /** @param link makes this side of a process that is about to start. */
+  /** @param link creates the service's side of the channel, for each process that starts. */
   constructor(
     private readonly program: LaneProgram,
-    private readonly link: () => LaneLink<Answers>,
+    private readonly link: () => LaneLink<Handlers>,
   ) {}
 
-  /** Calls the lane, which is started where none runs. @throws LaneEnded; what the lane throws, as a plain Error. */
-  async use<T>(work: (calls: BirpcReturn<Calls, Answers>) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` with the calls of the worker process, which is started first if necessary.
+   * @throws WorkerEndedError if the process ends. Errors of the worker process arrive as plain `Error` objects.
+   */
+  async use<T>(work: (calls: BirpcReturn<Calls, Handlers>) => Promise<T>): Promise<T> {
     clearTimeout(this.idle);
     this.uses++;
     this.running ??= this.start();
@@ -107,17 +111,16 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
     }
   }
 
-  /** Whether a process is there. */
   get isRunning(): boolean {
     return this.running !== undefined;
   }
 
-  /** Ends the process, whatever it is doing; the next use starts another one. */
+  /** Kills the process at once. The next use starts a new process. */
   kill(): void {
     this.running?.child.kill('SIGKILL');
   }
 
-  /** Resolves when the process has ended: as soon as its channel is closed, it ends by itself. */
+  /** Closes the channel, on which the process exits, and waits for its end. Kills the process if that takes too long. */
   async end(): Promise<void> {
     clearTimeout(this.idle);
     if (!this.running) return;
@@ -128,7 +131,7 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
     clearTimeout(timer);
   }
 
-  /** Questions are counted, not seconds: this process may have been stopped itself. */
+  /** Counts pings and not seconds, since this process may have been suspended itself. */
   private ask(): void {
     const { running } = this;
     if (!running) return;
@@ -136,7 +139,7 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
     else void Promise.resolve(running.calls.isThere()).catch(() => undefined); // `ended` reports the end
   }
 
-  private start(): Running<Calls, Answers> {
+  private start(): Running<Calls, Handlers> {
     const { program, args = [], flags = [], niceness = 0 } = this.program;
     const env = { ...process.env, MALLOC_ARENA_MAX: ONE_ARENA };
     const link = this.link();
@@ -150,12 +153,12 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
     if (child.pid !== undefined) setPriority(child.pid, niceness);
     // A message to a process that has ended fails; `ended` reports the end.
     child.on('error', () => undefined);
-    const calls = createBirpc<Calls, Answers>(link.answers, {
+    const calls = createBirpc<Calls, Handlers>(link.answers, {
       post: (message: object) => void child.send(message, () => undefined),
       on: (listener) => void child.on('message', listener),
       timeout: -1,
     });
-    const running: Running<Calls, Answers> = {
+    const running: Running<Calls, Handlers> = {
       child,
       calls,
       ended: this.endOf(child, printed, calls, link),
@@ -167,7 +170,7 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
       running.mostUnanswered = MOST_UNANSWERED;
     });
     void Promise.resolve(calls.isThere()).catch(() => undefined); // the answer shows that the process has loaded
-    child.unref(); // it ends with this process, and does not keep it alive
+    child.unref(); // the worker process ends with this process and must not keep it alive
     child.channel?.unref();
     return running;
   }
@@ -175,32 +178,33 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
   private async endOf(
     child: ChildProcess,
     printed: Promise<void>,
-    calls: BirpcReturn<Calls, Answers>,
-    { ended }: LaneLink<Answers>,
+    calls: BirpcReturn<Calls, Handlers>,
+    { ended }: LaneLink<Handlers>,
   ): Promise<string> {
     const [code, signal] = (await once(child, 'exit')) as (number | string | null)[];
-    const how = String(signal ?? code);
+    const exit = String(signal ?? code);
     await printed;
     const wasSilent = this.running !== undefined && this.running.unanswered > this.running.mostUnanswered;
     this.running = undefined;
-    calls.$close(new LaneEnded(how, wasSilent));
-    ended?.(how);
-    return how;
+    calls.$close(new LaneEnded(exit, wasSilent));
+    ended?.(exit);
+    return exit;
   }
 }
 
 /**
- * The other end, in the process itself: answers the calls, and ends the process with the one that started it.
- * @param eventNames the calls without an answer. @returns the calls to the process that started it.
+ * Serves calls in a worker process, and ends the process with its parent.
+ * @param eventNames calls to the parent that return nothing.
+ * @returns the calls to the parent.
  */
-export function answerAsLane<Calls extends object, Answers extends LaneCalls>(
-  answers: Answers,
+export function answerAsLane<Calls extends object, Handlers extends LaneCalls>(
+  handlers: Handlers,
   eventNames: (keyof Calls)[] = [],
-): BirpcReturn<Calls, Answers> {
-  // The service says when to end; a terminal, or systemd, signals all of its processes.
+): BirpcReturn<Calls, Handlers> {
+  // A terminal or systemd signals all processes of the service. A worker process ends only when its channel closes.
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => undefined);
   process.on('disconnect', () => process.exit());
-  return createBirpc<Calls, Answers>(answers, {
+  return createBirpc<Calls, Handlers>(handlers, {
     post: (message: object) => void process.send?.(message, undefined, undefined, () => undefined),
     on: (listener) => void process.on('message', listener),
     timeout: -1,
@@ -209,58 +213,59 @@ export function answerAsLane<Calls extends object, Answers extends LaneCalls>(
 }
 
 /**
- * Relays what a separate process prints, through pipes of its own: Node.js makes streams that two processes share blocking
- * when one of them starts or ends, and the log of the service would wait for its reader from then on.
- * @param printed takes whole lines of standard output. Standard error goes to that of
- * this process.
- * @returns when all of it is read. The event `close` of a child does not say so: with a channel it may never come.
+ * Relays the output of a child process, and resolves when both streams have ended. Standard error is written to standard
+ * error of this process. (The event `close` of a child with a channel may never be emitted.)
+ *
+ * The child has pipes instead of shared streams, because Node.js makes shared streams blocking when a child starts or ends:
+ * from then on the service would wait for the reader of its log.
+ * @param onLines receives whole lines of standard output.
  */
 async function relayOutput(
   { stdout, stderr }: { stdout: Readable | null; stderr: Readable | null },
-  printed: (lines: string) => void,
+  onLines: (lines: string) => void,
 ): Promise<void> {
   await Promise.all([
-    stdout && relay(stdout, printed),
+    stdout && relay(stdout, onLines),
     stderr && relay(stderr, (lines) => void process.stderr.write(lines)),
   ]);
 }
 
-function relay(stream: Readable, take: (lines: string) => void): Promise<void> {
-  if (stream instanceof Socket) stream.unref(); // it does not keep this process alive
+function relay(stream: Readable, onLines: (lines: string) => void): Promise<void> {
+  if (stream instanceof Socket) stream.unref(); // an open pipe must not keep this process alive
   const lines = new WholeLines();
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
     const whole = lines.add(text);
-    if (whole !== '') take(whole);
+    if (whole !== '') onLines(whole);
   });
   stream.on('end', () => {
     const rest = lines.end();
-    if (rest !== '') take(rest);
+    if (rest !== '') onLines(rest);
   });
-  stream.on('error', () => undefined); // the end of the process is reported elsewhere
+  stream.on('error', () => undefined); // the exit of the process is reported elsewhere
   return new Promise((resolve) => void stream.once('close', resolve));
 }
 
-/** Cuts what arrives in pieces into whole lines. */
+/** Buffer that turns chunks of text into whole lines. */
 export class WholeLines {
   private rest = '';
   private isTooLong = false;
 
-  /** @returns the lines that end in this piece, each with its end. */
+  /** Returns the lines that end in this chunk, each with its line break. */
   add(text: string): string {
     const end = text.lastIndexOf('\n') + 1;
     if (end === 0) {
       this.keep(text);
       return '';
     }
-    const begun = this.isTooLong ? text.slice(text.indexOf('\n') + 1, end) : this.rest + text.slice(0, end);
+    const lines = this.isTooLong ? text.slice(text.indexOf('\n') + 1, end) : this.rest + text.slice(0, end);
     this.rest = '';
     this.isTooLong = false;
     this.keep(text.slice(end));
-    return begun;
+    return lines;
   }
 
-  /** @returns the last line where it has no end, with one. */
+  /** Returns the last line if it lacks a line break, with a line break added. */
   end(): string {
     return this.rest === '' ? '' : `${this.rest}\n`;
   }
@@ -271,31 +276,31 @@ export class WholeLines {
   }
 }
 
-/** Why the schema cannot be used, as the process that looks at it reports it. */
+/** Message of the migration process when the schema cannot be used, with the reason. */
 export interface Refusal {
   refusal: string;
 }
 
 /**
- * Runs `migrateAtStart` in a separate process: the service uses TypeORM for nothing else, and would keep its code and
- * tables in memory for as long as it runs.
- * @throws Error with the message of `migrateAtStart`, or how the process has ended.
+ * Runs `migrateAtStart` in a separate process, so that TypeORM, which the service needs for nothing else, does not stay in
+ * its memory.
+ * @throws Error with the message of `migrateAtStart`, or with the exit code or signal of the process.
  */
 export async function migrateInProcess(program: string): Promise<void> {
-  // Not the streams of this process: Node.js would make them blocking when the child ends, and so the log of the service.
+  // The child does not share the streams of this process: Node.js would make them blocking when the child ends.
   const child = fork(program, { execArgv: ownFlags(), stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk));
   let refusal: string | undefined;
   child.on('message', (message: unknown) => {
     if (isRefusal(message)) ({ refusal } = message);
   });
-  // What it has sent is read before its channel is closed.
+  // All messages are read before the event `disconnect`.
   const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
     (number | string | null)[],
     unknown,
   ];
   if (code === 0) return;
-  throw new Error(refusal ?? `The process that migrates the database ended with ${String(signal ?? code)}.`);
+  throw new Error(refusal ?? `The migration process ended with ${String(signal ?? code)}.`);
 }
 
 const isRefusal = (message: unknown): message is Refusal =>

@@ -5,31 +5,31 @@ import { type SqlValue, reasonOf } from '../engine/sql.js';
 import { FairSemaphore } from '../../common/fair-semaphore.js';
 import type { WriteLock } from './write-lock.js';
 
-/** Calls to the process that reads. Errors travel as values, since their code would be lost on the way. */
+/** Calls to a read worker. Errors are sent as values, because a thrown error would lose its code. */
 export interface ReaderCalls extends LaneCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | ReadError;
   /** `Checkpointer.writeBack`. */
   writeBack(): boolean;
 }
 
+/** An error of the driver as it is sent between processes. */
 export interface ReadError {
   message: string;
   code: string | undefined;
 }
 
-/** Reads a file outside of the thread that answers requests. */
+/** Runs SELECT statements on the file outside of the thread that answers requests. */
 export interface Reader {
-  /** The rows of a SELECT. */
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
-  /** `Checkpointer.writeBack`, with this lock. */
+  /** Runs `Checkpointer.writeBack` while it holds this lock. */
   writeBack(lock: WriteLock): Promise<boolean>;
   end(): Promise<void>;
 }
 
-/** Little is kept between two statements. */
+/** Node.js flags of a read worker. A small young generation is enough, since little survives a statement. */
 const FLAGS = ['--max-semi-space-size=2'];
 
-/** Reads in a process of their own, one after another in the order of their arrival. Nothing bounds their time but a signal. */
+/** A read worker: runs SELECT statements in a separate process, one after another. Only a signal limits their duration. */
 export class ReaderLane implements Reader {
   private readonly lane: LaneProcess<ReaderCalls, object>;
   private readonly slot = new FairSemaphore({ slots: 1 });
@@ -39,7 +39,7 @@ export class ReaderLane implements Reader {
     this.lane = new LaneProcess({ program, args: [file], flags: FLAGS }, () => ({ answers: {} }));
   }
 
-  /** @throws DatabaseFault and the driver's errors, as an engine; the reason of the signal that has stopped it. */
+  /** @throws DatabaseError or the driver's error, as an `Engine` does, or the reason of the signal that stopped the read. */
   async read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows> {
     return this.alone(signal, async () => {
       const answer = await this.answered(sql, params, signal);
@@ -48,7 +48,7 @@ export class ReaderLane implements Reader {
     });
   }
 
-  /** A process that was killed from outside is replaced by another one, once: a read can be repeated. */
+  /** Reads, and tries once more with a new process if the worker process was killed. A read can safely run twice. */
   private async answered(
     sql: string,
     params: readonly SqlValue[],
@@ -64,7 +64,7 @@ export class ReaderLane implements Reader {
     }
   }
 
-  /** The lock is taken when this process runs and has nothing else to do, so that no writer waits for that. */
+  /** Waits until the worker process is running and idle before it takes the lock, so that writers wait less. */
   async writeBack(lock: WriteLock): Promise<boolean> {
     return this.alone(undefined, () =>
       this.lane.use(async (calls) => {
@@ -74,17 +74,17 @@ export class ReaderLane implements Reader {
     );
   }
 
-  /** Ends the process, whatever it is doing. */
+  /** Kills the process at once. */
   async end(): Promise<void> {
     this.ending = true;
     this.lane.kill();
     await this.lane.end();
   }
 
-  /** Runs `work` when everything before it is done, until the signal stops it. */
+  /** Runs `work` after all earlier calls. The signal stops it. */
   private alone<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const read = async (): Promise<T> => {
-      // The driver cannot interrupt a statement from outside. A process that only reads can be killed at any moment.
+      // The driver cannot interrupt a running statement. A process that only reads can be killed at any moment.
       const stop = (): void => {
         this.lane.kill();
       };

@@ -11,15 +11,15 @@ import {
   placeholders,
 } from '../engine/sql.js';
 
-/** Milliseconds that a statement waits for the lock of another process, where the thread has nothing else to do. */
+/** Milliseconds that a statement waits for the lock of another process, in threads that may block. */
 const BUSY_MILLIS = 5000;
-/** SQLite's result code for a lock that another connection has. */
+/** SQLite's result code for a lock that another connection holds. */
 const BUSY = 5;
 /** Milliseconds that a checkpoint waits for the write lock of another program. */
 const LOCK_MILLIS = 50;
-/** Milliseconds between two attempts where SQLite itself does not wait. */
+/** Milliseconds between two attempts to switch to the write-ahead log. */
 const PAUSE_MILLIS = 5;
-/** SQLite 3.7.0 to 3.51.2 can lose commits when a checkpoint and a commit of another connection meet (sqlite.org/wal.html). */
+/** Oldest safe version. SQLite 3.7.0 to 3.51.2 can lose a commit that runs during a checkpoint (sqlite.org/wal.html). */
 const OLDEST_SQLITE = '3.51.3';
 
 /** Names of SQLite's result codes (sqlite.org/rescode.html). An extended code carries its basic code in the lowest byte. */
@@ -38,14 +38,14 @@ const RESULT_CODES: Readonly<Record<number, string>> = {
   2067: 'SQLITE_CONSTRAINT_UNIQUE',
 };
 
-/** Creates the folder of a file where it is missing, open to the user of the service only. */
+/** Creates the folder of a file if it is missing. Only the user of the service may open it. */
 export function makeFolderOf(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
 }
 
 /**
- * Opens a file, and creates it where it is missing. Nothing is written back from its log before `Checkpointer` does.
- * @throws the driver's error; Error where the SQLite of this Node.js can lose commits.
+ * Opens a file, and creates it if it is missing. Only `Checkpointer` writes its log back.
+ * @throws Error of the driver, or if the SQLite of this Node.js can lose commits.
  */
 export function openFile(file: string): DatabaseSync {
   makeFolderOf(file);
@@ -55,16 +55,16 @@ export function openFile(file: string): DatabaseSync {
 
 function configure(connection: DatabaseSync, file: string): DatabaseSync {
   assertSound(sqliteVersion(connection));
-  chmodSync(file, 0o600); // it holds password hashes
+  chmodSync(file, 0o600); // the file contains password hashes
   useLog(connection);
-  // FULL: what was acknowledged survives a loss of power.
+  // FULL: acknowledged changes survive a power failure.
   connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;');
-  // An import of many users touches most pages of a dozen indexes with each batch: 8 MiB of them are kept by each process.
+  // 8 MiB per process: each batch of a large import touches most pages of a dozen indexes.
   connection.exec('PRAGMA cache_size = -8192;');
   return connection;
 }
 
-/** Switches a file to a write-ahead log. SQLite does not wait for a lock here, even if other processes switch a new file too. */
+/** Switches a file to a write-ahead log. Retries, since SQLite does not wait for the lock of another process here. */
 function useLog(connection: DatabaseSync): void {
   for (const until = performance.now() + BUSY_MILLIS; ;) {
     try {
@@ -78,7 +78,7 @@ function useLog(connection: DatabaseSync): void {
   }
 }
 
-/** Returns what `work` returns. An error of the driver gets the name of SQLite's result code as its `code`. */
+/** Runs `work`, and gives errors of the driver the name of SQLite's result code as their `code`. */
 export function withResultCode<T>(work: () => T): T {
   try {
     return work();
@@ -94,7 +94,7 @@ function addResultCode(error: unknown): unknown {
   return Object.assign(error as Error, { code });
 }
 
-/** Loads the driver, which only an embedded database needs. Node.js 22 would print that its interface may still change. */
+/** Loads the driver, which only SQLite databases need. Hides the warning of Node.js 22 that the module is experimental. */
 function loadDriver() {
   const emitWarning = Reflect.get(process, 'emitWarning');
   process.emitWarning = () => undefined;
@@ -105,26 +105,26 @@ function loadDriver() {
   }
 }
 
-/** Returns the version of SQLite itself, such as `3.53.4`. A Node.js of a distribution may have another one than nodejs.org's. */
+/** Returns the SQLite version, such as `3.53.4`. The Node.js of a Linux distribution may use the system's SQLite. */
 const sqliteVersion = (connection: DatabaseSync): string =>
   String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']);
 
-/** @throws Error where this version of SQLite can lose commits. */
+/** @throws Error if this version of SQLite can lose commits. */
 export function assertSound(version: string): void {
   if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) >= 0) return;
   throw new Error(
-    `This Node.js contains SQLite ${version}, which can lose data. Use a Node.js with SQLite ${OLDEST_SQLITE} or later, such as 24 from nodejs.org.`,
+    `This Node.js contains SQLite ${version}, which can lose data. Use a Node.js with SQLite ${OLDEST_SQLITE} or later, such as Node.js 24 from nodejs.org.`,
   );
 }
 
 type Params = readonly SqlValue[];
-/** A statement with the names of the columns that it returns; a change returns none. */
+/** A prepared statement with the names of its columns. A statement that changes rows has no columns. */
 interface Prepared {
   statement: StatementSync;
   names: readonly string[];
 }
 
-/** The rows of a SELECT as they travel between processes: the names of the columns once. */
+/** The rows of a SELECT as they are sent between processes, with the column names only once. */
 export interface RawRows {
   names: readonly string[];
   rows: readonly unknown[];
@@ -132,13 +132,13 @@ export interface RawRows {
 
 const MAX_PREPARED = 300;
 
-/** One connection to a file: prepared statements, rows, and nothing that waits. All methods throw as an `Engine` does. */
+/** A synchronous connection to a file, with prepared statements. All methods throw the errors that `Engine` describes. */
 export class SqliteConnection {
   private readonly prepared = new Map<string, Prepared>();
 
   constructor(private readonly connection: DatabaseSync) {}
 
-  /** A connection that fails at once where another one has the lock, because waiting would stop the whole thread. */
+  /** Opens a connection that fails at once if another connection holds the lock, since a wait would block the thread. */
   static open(file: string): SqliteConnection {
     const connection = openFile(file);
     connection.exec('PRAGMA busy_timeout = 0');
@@ -151,7 +151,6 @@ export class SqliteConnection {
     });
   }
 
-  /** The rows of a SELECT, as objects whose type the caller states. */
   query(sql: string, params: Params): object[] {
     const { names, rows } = this.raw(sql, params);
     return rows.map((values) => toRow(names, values));
@@ -174,7 +173,7 @@ export class SqliteConnection {
     });
   }
 
-  /** The rows of a SELECT as lists of values, one after another. */
+  /** Iterates over the rows of a SELECT. Each row is a list of values. */
   iterate(sql: string): Iterable<object> {
     return this.prepare(sql).statement.iterate() as Iterable<object>;
   }
@@ -184,7 +183,7 @@ export class SqliteConnection {
     return convertErrors(() => Number(this.prepare(sql).statement.run(...params).changes));
   }
 
-  /** Row by row with one prepared statement: twice as fast here as a multi-row statement, which is parsed each time. */
+  /** Inserts row by row with one prepared statement: twice as fast as a multi-row statement, which is parsed each time. */
   insert({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
     convertErrors(() => {
       const { statement } = this.prepare(`${head}(${placeholders(columns)})${tail}`);
@@ -206,7 +205,7 @@ export class SqliteConnection {
   private prepareNew(sql: string): Prepared {
     const statement = this.connection.prepare(withFixedPlan(sql));
     const names = statement.columns().map(({ name }) => name);
-    // A row is a list of values then: half the time of an object, which the driver creates value by value.
+    // Rows as lists of values take half the time of rows as objects.
     if (names.length > 0) statement.setReturnArrays(true);
     const prepared = { statement, names };
     if (sql.length <= PREPARED_LENGTH) {
@@ -218,12 +217,12 @@ export class SqliteConnection {
 }
 
 /**
- * Keeps SQLite from planning a statement again for each new value of its limit, which takes longer than the statement:
- * it looks at a bare parameter, and not at a sum.
+ * Replaces the parameter of a limit by a sum, so that SQLite does not plan the statement again for each new limit.
+ * Planning takes longer than the statement itself.
  */
 const withFixedPlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 
-/** Returns what `work` returns. @throws what `toDatabaseError` returns for an error of the driver. */
+/** Runs `work`, and converts errors of the driver with `toDatabaseError`. */
 function convertErrors<T>(work: () => T): T {
   try {
     return work();
@@ -232,7 +231,7 @@ function convertErrors<T>(work: () => T): T {
   }
 }
 
-/** A row as an object. */
+/** Converts a row from a list of values to an object. */
 export function toRow(names: readonly string[], values: unknown): object {
   const row: Record<string, unknown> = {};
   if (!Array.isArray(values)) return row;
@@ -244,20 +243,19 @@ export function toRow(names: readonly string[], values: unknown): object {
 export class Checkpointer {
   private readonly lock: SqliteConnection;
 
-  /** @param connection one that has no transaction open. */
+  /** @param connection a connection without an open transaction. */
   constructor(
     private readonly connection: SqliteConnection,
     file: string,
   ) {
     this.lock = SqliteConnection.open(file);
-    this.lock.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`); // it never reads
+    this.lock.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`); // this connection never reads
   }
 
   /**
-   * Writes back all pages of the log that no reader still needs. SQLite lets a checkpoint run while another connection commits, where
-   * versions before 3.51.3 can lose the commit. So a second connection holds the write lock until the end, and no program
-   * writes meanwhile.
-   * @returns false where another program holds the write lock: nothing was written back then.
+   * Writes back all pages of the log that no running read needs. A second connection holds the write lock meanwhile, because
+   * versions before 3.51.3 can lose a commit that runs during a checkpoint.
+   * @returns false, with nothing written back, if another program holds the write lock.
    */
   writeBack(): boolean {
     try {

@@ -16,25 +16,26 @@ import type { WriteLock } from './write-lock.js';
 
 type Params = readonly SqlValue[];
 
-/** Pages of the log at which it is written back: 8 MiB, which take some milliseconds. */
+/** Number of log pages (8 MiB) at which the log is written back, which takes some milliseconds. */
 const LOG_PAGES = 2048;
 
-/** Counts of a log: its pages, and those of them that are written back. The log begins anew once both are equal. */
+/** Numbers of all pages and of the written-back pages of the log. The log restarts once both are equal. */
 interface LogSize {
   log: number;
   checkpointed: number;
 }
 
-/** How long a statement is tried while another program has the lock. */
+/** Time for which a statement is retried while another program holds the lock. */
 const PATIENCE_MILLIS = 5000;
-/** Pauses between attempts: short, because that program may write one transaction after the other. */
+/** Pause between two attempts. It is short, because the other program may start its next transaction soon. */
 const PAUSE_MILLIS = 2;
 
 /**
- * SQLite on one connection of its own. Statements are synchronous; writes take the lock that the
- * processes of this service share, and the thread goes on while they wait. While a transaction is open nothing else may touch
- * the connection: a statement from elsewhere would see, or even join, what may yet be rolled back. Every caller waits for
- * `open` and then works in the same tick in which it saw it gone.
+ * SQLite on one connection. Statements are synchronous. Before a write the engine waits for the lock that the processes of
+ * this service share, without blocking the thread.
+ *
+ * While a transaction is open, no other statement may use the connection, because it would become part of that transaction.
+ * Every caller awaits `openTransaction` and then works in the same tick in which the transaction ended.
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
@@ -44,9 +45,9 @@ export class SqliteEngine implements Engine {
   private isWritingBack = false;
 
   /**
-   * @param checkpointer writes the log back where there is no reader.
-   * @param reader where statements run that no key bounds, and the log is written back; without one, here.
-   * @param stoppable where those of them run that may be stopped. Stopping ends the whole process, so it has no others.
+   * @param checkpointer writes the log back if there is no reader.
+   * @param reader runs unbounded statements and writes the log back. Without a reader this process does both.
+   * @param stoppable runs the unbounded statements that can be stopped. A stop kills its process, so it runs nothing else.
    */
   constructor(
     private readonly connection: SqliteConnection,
@@ -56,7 +57,7 @@ export class SqliteEngine implements Engine {
     private readonly stoppable = reader,
   ) {}
 
-  /** Leaves everything in the one file, ready to be copied: SQLite writes the log back when its last connection closes. */
+  /** Closes the connection last, on which SQLite writes the whole log back. The file can then be copied alone. */
   async close(): Promise<void> {
     await Promise.all([this.reader?.end(), this.stoppable?.end()]);
     while (this.open) await this.open;
@@ -64,13 +65,12 @@ export class SqliteEngine implements Engine {
     this.connection.close();
   }
 
-  /** One connection, and those that wait to write. */
   get load(): Load {
     return { inUse: Number(this.open !== undefined), waiting: this.lock.waiting };
   }
 
   async writability(): Promise<Writability> {
-    await this.query('PRAGMA schema_version'); // reads the file
+    await this.query('PRAGMA schema_version'); // fails if the file cannot be read
     return 'writable';
   }
 
@@ -99,7 +99,7 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  /** Outside of a transaction: all rows or none. */
+  /** Inserts all rows or none, in a transaction of its own. */
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
     const tx = await this.begin();
     try {
@@ -117,7 +117,7 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  /** @param releaseLock releases the write lock, which the caller has taken. */
+  /** @param releaseLock releases the write lock that the caller holds. */
   private transaction(releaseLock: Release): OpenTransaction {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.open = promise;
@@ -130,8 +130,8 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Looks at the log after a commit, which costs a microsecond. SQLite would write it back inside of a COMMIT. Here that is
-   * done in another process where there is one, in the write lock, for which the writers of this service wait.
+   * Starts to write the log back after a commit if the log is long. The check costs a microsecond. SQLite by itself would
+   * write back inside a COMMIT, while a read worker does it outside of this thread.
    */
   private checkLog(): void {
     if (!this.isWritingBack && this.logPages() >= this.due) this.startWriteBack();
@@ -140,7 +140,7 @@ export class SqliteEngine implements Engine {
   private startWriteBack(): void {
     this.isWritingBack = true;
     this.writeBack()
-      .catch(() => undefined) // the next commit finds the log due again
+      .catch(() => undefined) // the check after the next commit tries again
       .finally(() => {
         this.isWritingBack = false;
       });
@@ -151,17 +151,17 @@ export class SqliteEngine implements Engine {
     const isDone = await (reader
       ? reader.writeBack(lock)
       : lock.run(async () => checkpointer?.writeBack() ?? false));
-    // Pages that a reader still needs stay in the log. The next attempt follows after another 8 MiB.
+    // Pages that a running read still needs stay in the log. The next attempt follows after another 8 MiB.
     if (isDone) this.due = this.logPages() + LOG_PAGES;
   }
 
-  /** Pages that are not written back. NOOP takes no lock and changes nothing. */
+  /** Counts the pages that are not written back. The mode NOOP takes no lock and changes nothing. */
   private logPages(): number {
     const { log, checkpointed } = this.connection.first('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
     return log - checkpointed;
   }
 
-  /** Begins a write with the lock, which `write` releases. An error releases it too. */
+  /** Runs `write` with the write lock, which `write` must release. An error releases it too. */
   private async locked<T>(write: (release: Release) => T): Promise<T> {
     const release = await this.lock.take();
     try {
@@ -172,7 +172,10 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Tries until no other program has the lock, between two transactions of this connection. @throws DatabaseFault `race`. */
+  /**
+   * Runs `attempt` when no transaction is open on this connection, and again while another program holds the lock.
+   * @throws DatabaseError `race` after five seconds.
+   */
   private async patiently<T>(attempt: () => T): Promise<T> {
     for (const until = performance.now() + PATIENCE_MILLIS; ;) {
       while (this.open) await this.open;
@@ -190,7 +193,7 @@ class SqliteTransaction implements OpenTransaction {
   readonly dialect = 'sqlite';
   private isOpen = true;
 
-  /** @param end runs once, after the transaction. @param committed runs after a commit. */
+  /** @param end runs once, at the end of the transaction. @param committed runs after a commit. */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly end: () => void,
@@ -213,7 +216,7 @@ class SqliteTransaction implements OpenTransaction {
     this.connection.insert(statement, rows);
   }
 
-  /** The transaction is over in any case: one that cannot be committed is rolled back. */
+  /** Commits, or rolls back if the commit fails. The transaction ends in both cases. */
   async commit(): Promise<void> {
     this.isOpen = false;
     try {
@@ -234,12 +237,12 @@ class SqliteTransaction implements OpenTransaction {
     this.end();
   }
 
-  /** After some errors, such as a full disk, SQLite has rolled back by itself, and its error would hide the first. */
+  /** Rolls back and ignores a failure: after some errors, such as a full disk, SQLite has already rolled back. */
   private rollbackIfOpen(): void {
     try {
       this.connection.exec('ROLLBACK');
     } catch {
-      // nothing was open
+      // the transaction was no longer open
     }
   }
 }

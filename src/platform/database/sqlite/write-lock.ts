@@ -1,50 +1,50 @@
 import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 
-/** The calls by which another process of the service takes the write lock. */
+/** The calls with which another process of the service takes and releases the write lock. */
 export interface WriteLockCalls {
-  /** Resolves when the caller may write, to the number of other holders since its last call. */
+  /** Resolves when the caller may write. The value is the number of other holders since the caller's last call. */
   takeLock: () => Promise<number>;
   releaseLock: () => void;
 }
 
-/** The same calls, as they are made from there. */
+/** `WriteLockCalls` on the side of the calling process. */
 interface LockOwner {
   takeLock(): Promise<number>;
   releaseLock(): Promise<void>;
 }
 
 /**
- * The write lock of a database that has one writer at a time. The processes of a service share it, in the order of their
- * requests, so that none of them waits inside the database with its thread stopped.
+ * The write lock of a SQLite database, which has one writer at a time. The processes of a service take it in the order of
+ * their requests, so that no thread blocks inside SQLite.
  */
 export class WriteLock {
   private readonly slot = new FairSemaphore({ slots: 1 });
   private others = 0;
 
-  /** @param owner the process that has the lock, where that is another process. Calls arrive there in their order. */
+  /** @param owner the process that manages the lock, if it is another process. */
   constructor(private readonly owner?: LockOwner) {}
 
-  /** Writers of this process that wait. */
+  /** Number of waiting writers of this process. */
   get waiting(): number {
     return this.slot.waiting;
   }
 
-  /** How often the lock was taken. */
+  /** Number of times that the lock was taken. */
   get taken(): number {
     return this.slot.granted;
   }
 
-  /** True where writers wait, or other processes have written since the last write of this process. */
+  /** True if writers wait, or if other processes have written since the last write of this process. */
   get isContended(): boolean {
     return this.owner ? this.others > 0 : this.slot.waiting > 0;
   }
 
-  /** Resolves when all who called before have released the lock. */
+  /** Takes the lock as soon as all earlier callers have released it. */
   take(): Promise<Release> {
     return this.owner ? this.takeFrom(this.owner) : this.slot.acquire();
   }
 
-  /** Runs `work` with the lock. */
+  /** Runs `work` while it holds the lock. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const release = await this.take();
     try {
@@ -64,7 +64,7 @@ export class WriteLock {
   }
 }
 
-/** Lends the lock to one other process, which has one connection that writes. `end` takes it back from a process that ended. */
+/** Creates the calls with which one other process uses the lock. `end` releases the lock of a process that has ended. */
 export function lendWriteLock(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
   let release: Release | undefined;
   let isGone = false;
