@@ -4,33 +4,33 @@ import { DatabaseFault } from '../engine/database-fault.js';
 import type { Writability } from '../engine/sql.js';
 import { type Session, endSession, openSession, writabilityOf } from './session.js';
 
-/** How long an earlier host may take to answer where a later one takes changes. It may be cut off. */
+/** Time for which a writable server waits for the answer of an earlier server, which may be unreachable. */
 const PREFERENCE_MILLIS = 1000;
 
-/** Servers answer, but none takes changes. */
+/** At least one server answers, but no server is writable. */
 export class NoWriterError extends Error {
-  /** `read_only` where one of them is in step, else `out_of_sync`. */
+  /** `read_only` if a server is in sync, otherwise `out_of_sync`. */
   readonly writability: Writability;
 
   constructor(answers: readonly Session[]) {
     const states = answers.map(({ server, state }) => ({ name: server.name, is: writabilityOf(state) }));
     const named = states.map(({ name, is }) => `${name} is ${is}`).join(', ');
-    super(`no host of DATABASE_URL takes changes: ${named}`);
+    super(`No server of DATABASE_URL accepts changes: ${named}.`);
     this.writability = states.some(({ is }) => is === 'read_only') ? 'read_only' : 'out_of_sync';
   }
 }
 
-/** How sessions are opened and ended. */
+/** Functions that open and end sessions. */
 export interface Opener {
   open: (server: Server) => Promise<Session>;
   end: (session: Session) => unknown;
 }
 
 /**
- * Returns a session of the first server that takes changes and is in step. Asks all of them at once: one that does not
- * answer costs at most a second. Where none is in step a donor of Galera will do, so that the last node of a cluster
- * serves while it feeds another one.
- * @throws DatabaseFault `moved` when servers answer but take no changes, `away` when none answers.
+ * Returns a session of the first server that is writable and in sync. All servers are tried at once, so that an unreachable
+ * server costs at most a second. Without a server in sync it returns a Galera donor, so that the last node of a cluster
+ * still serves during a state transfer.
+ * @throws DatabaseError `moved` if no server that answers is writable, or `away` if no server answers.
  */
 export async function chooseSession(
   servers: readonly Server[],
@@ -44,7 +44,7 @@ export async function chooseSession(
   throw await refusalOf(attempts);
 }
 
-/** Returns the first session in order that fits. After a second it is the first to answer. */
+/** Returns the first matching session in order of preference. After a second the fastest matching session wins. */
 async function firstOf(
   attempts: readonly Promise<Session>[],
   fits: (session: Session) => boolean,
@@ -60,17 +60,17 @@ async function firstOf(
     const session = await Promise.race([result, late]);
     if (session) return session;
   }
-  const any = fitting.map(async (result) => (await result) ?? Promise.reject(new Error('does not fit')));
+  const any = fitting.map(async (result) => (await result) ?? Promise.reject(new Error('does not match')));
   return Promise.any(any).catch(() => undefined);
 }
 
 const isWritable = ({ state }: Session): boolean => writabilityOf(state) === 'writable';
 
-/** The node feeds another one, and is ready for all that. */
+/** Returns true for a Galera node that is the donor of a state transfer and still accepts changes. */
 const isDonor = ({ state: { readOnly, galera } }: Session): boolean =>
   !readOnly && galera?.ready === true && galera.primary && galera.comment.startsWith('Donor');
 
-/** Why there is no session. */
+/** Returns the error to throw if no session was found. */
 async function refusalOf(attempts: readonly Promise<Session>[]): Promise<Error> {
   const results = await Promise.allSettled(attempts);
   const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

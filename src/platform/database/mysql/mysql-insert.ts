@@ -11,21 +11,21 @@ import {
 } from '../engine/sql.js';
 import { sent } from './mysql-statement.js';
 
-/** Fewer rows are cheaper as a statement. */
+/** Smallest number of rows for LOAD DATA. An INSERT of fewer rows is cheaper. */
 const WORTH_LOADING = 20;
-/** Characters that are sent at once. */
+/** Approximate size of a chunk of rows, in characters. */
 const PIECE = 256 * 1024;
 const ER_DUP_ENTRY = 1062;
 
-/** What servers say where `local_infile` is off: MySQL 5, MySQL 8, MariaDB. Nothing has happened then. */
+/** Error numbers of servers on which `local_infile` is off: MySQL 5, MySQL 8, MariaDB. The statement had no effect. */
 const DISABLED = new Set<unknown>([1148, 3948, 4166]);
 
-/** Connections to servers that said so: it is a setting of the server. */
+/** Connections to servers on which `local_infile` is off. */
 const refusing = new WeakSet<Connection>();
 
 type Rows = readonly SqlValue[][];
 
-/** Inserts rows in a transaction, in the way that costs the least. @throws DatabaseFault `duplicate` for a key that exists. */
+/** Inserts rows in a transaction, in the cheapest way. @throws DatabaseError `duplicate` if a key exists. */
 export async function insertAll(
   connection: Connection,
   statement: InsertStatement,
@@ -36,12 +36,12 @@ export async function insertAll(
 }
 
 /**
- * Sends rows by LOAD DATA LOCAL INFILE, which costs both sides half of what statements do. The server asks for no file:
- * the driver answers with these rows, and with nothing where no rows are being sent.
+ * Inserts rows with LOAD DATA LOCAL INFILE, which costs client and server half as much as INSERT statements. No file is
+ * read: the driver streams only these rows to the server.
  *
- * For a transaction only: where statements fail, LOAD DATA leaves out the row or cuts the value and warns. Any warning
- * and any missing row is thrown here, and the transaction undone.
- * @returns false, with nothing done, where rows are few, to be overwritten, or refused by the server in this form.
+ * Use only in a transaction. For invalid rows LOAD DATA skips the row or cuts the value, with a warning. This function throws
+ * after any warning or missing row, and the caller must roll back.
+ * @returns false, with nothing done, if rows are few, may overwrite other rows, or the server does not allow LOAD DATA.
  */
 async function loadAll(
   connection: Connection,
@@ -62,7 +62,7 @@ async function loadAll(
   throw codes.includes(ER_DUP_ENTRY) ? new DatabaseFault('duplicate', error) : error;
 }
 
-/** @returns undefined where the server takes no streams. */
+/** Runs a LOAD DATA statement. Returns undefined if `local_infile` is off on the server. */
 async function load(connection: Connection, sql: string, rows: Rows): Promise<ResultSetHeader | undefined> {
   try {
     return await sent<ResultSetHeader>(connection, sql, [], () => Readable.from(piecesOf(rows)));
@@ -94,21 +94,21 @@ function fieldOf(value: SqlValue): string {
   return SPECIAL.test(value) ? value.replace(/[\\\t\n]/g, (character) => ESCAPES[character] ?? '') : value;
 }
 
-/** MySQL binds 65,535 values a statement. */
+/** Largest number of values of a statement. MySQL binds up to 65,535 values. */
 const MAX_PARAMS = 30_000;
 const SEPARATOR = ', ';
-/** Well under the smallest `max_allowed_packet` in use (16 MiB). */
+/** Largest size of the values of a statement, well below the smallest `max_allowed_packet` (16 MiB). */
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Characters of a value, on average, from which it is cheaper for both sides to bind the values of a prepared statement
- * than to write and read them as text (documents); with short ones (search words) it is the other way round.
+ * Average number of characters per value above which a prepared statement is cheaper than a statement with the values as
+ * text. It is cheaper for documents, for example, but not for search words.
  */
 const WIDE = 64;
 
 /**
- * The rows as multi-row statements: one, or more where a limit of the server asks for it. Rows of long values come in
- * statements of one form, short enough to be kept prepared.
+ * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long values
+ * get statements of equal text that is short enough to stay prepared.
  */
 export function* multiRow(
   { head, columns, tail }: InsertStatement,

@@ -22,21 +22,21 @@ import {
   writabilityOf,
 } from './session.js';
 
-/** How long requests wait for a server that takes changes. While none has for longer, they fail at once. */
+/** Time for which requests wait for a writable server. After that time without one they fail at once. */
 const FAILOVER_MILLIS = 5000;
-/** How often the state of the server in use is read where there is a choice. A refusal ends no younger term. */
+/** Interval in which the state of the current server is read. A server that is in use for less is not left for a refusal. */
 const LOOK_MILLIS = 1000;
-/** Looks until an earlier node of a Galera cluster is tried. */
+/** Number of state checks after which an earlier node of a Galera cluster is tried again. */
 const RETURN_LOOKS = 30;
-/** A server that answers nothing for so long hangs. */
+/** Time without an answer after which a server counts as hanging. */
 const HANG_MILLIS = 5000;
 
-/** The time with one server. */
+/** The use of one server, from its choice until the pool leaves it. */
 interface Term {
   readonly began: number;
   readonly server: Server;
   readonly pool: Pool;
-  /** Where there is a choice, the session of the chosen server, on which its state is read. */
+  /** The session on which the state of the server is read, if there are several servers. */
   readonly watched: Session | undefined;
 }
 
@@ -46,21 +46,23 @@ interface Waiter {
 }
 
 /**
- * The connections of the service, on a pool of the driver, all of them to one server: the first of `DATABASE_URL` that
- * takes changes and is in step. At the first sign that this is over, the term ends: idle connections are closed, others
- * when they are released, and the next request chooses a server again. With one host in `DATABASE_URL` there is no
- * choice, and it is used for reads while it takes no changes.
+ * The connections of the service. They use a pool of the driver and all lead to one server: the first server of
+ * `DATABASE_URL` that is writable and in sync.
+ *
+ * As soon as that server may have changed, the pool leaves it: idle connections are closed at once, other connections when
+ * they are released, and the next request chooses a server. A single server is never left, and a read-only single server
+ * still serves reads.
  */
 export class MysqlPool {
   private readonly open = new Map<PoolConnection, Term>();
   private readonly inUse = new Set<PoolConnection>();
   private readonly waiters = new Set<Waiter>();
-  /** Those of them that wait for a release, since the server has as many connections as it takes. */
+  /** Waiters that need a released connection, because the server has reached its limit of connections. */
   private readonly crowded: Waiter[] = [];
   private term: Term | undefined;
   private choosing: Promise<void> | undefined;
   private closed = false;
-  /** The first and the last refusal while no server takes changes, in milliseconds since 1970. */
+  /** Times of the first and the last refusal while no server is writable, in milliseconds since 1970. */
   private readonly refused = { first: 0, last: 0 };
 
   constructor(
@@ -72,7 +74,7 @@ export class MysqlPool {
     return { inUse: this.inUse.size, waiting: this.waiters.size };
   }
 
-  /** Calls one of the two, once: with a connection that is to be released, or with the reason why there is none. */
+  /** Acquires a connection, which the caller must release. Calls either `resolve` or `reject`, once. */
   acquire(resolve: Resolve<PoolConnection>, reject: Reject): void {
     const waiter = { resolve, reject };
     this.waiters.add(waiter);
@@ -81,14 +83,14 @@ export class MysqlPool {
 
   release(connection: PoolConnection): void {
     this.inUse.delete(connection);
-    if (this.isBroken(connection)) breakConnection(connection, 'the connection is given up');
+    if (this.isBroken(connection)) breakConnection(connection, 'the connection is no longer usable');
     else if (this.open.get(connection) === this.term) connection.release();
     else connection.end();
     const next = this.crowded.shift();
     if (next) this.request(next);
   }
 
-  /** Releases a connection in a state that is not known. */
+  /** Releases and closes a connection whose state is unknown. */
   discard(connection: PoolConnection): void {
     this.open.delete(connection);
     this.release(connection);
@@ -99,8 +101,8 @@ export class MysqlPool {
   }
 
   /**
-   * Applies the failure of a statement: a connection that is of no use is given up, a server that is of no use is left.
-   * @returns the error, or one that is not tried again where no server has taken changes for longer than a failover takes.
+   * Handles the failure of a statement: gives up an unusable connection and leaves an unusable server.
+   * @returns the error, or an error that is not retried if no server has been writable for longer than a failover takes.
    */
   applyFailure(connection: PoolConnection, error: Error): Error {
     if (!(error instanceof DatabaseFault)) return error;
@@ -162,12 +164,12 @@ export class MysqlPool {
     this.open.set(connection, term);
   }
 
-  /** No connection was made. All waiting requests fail, unless the server only has too many connections. */
+  /** Handles a failed connection attempt. All waiting requests fail, unless the server only has too many connections. */
   private refuse(term: Term, waiter: Waiter, error: Error): void {
     if (term !== this.term) this.request(waiter);
     else if (isCrowded(error) && this.inUse.size > 0) this.crowded.push(waiter);
     else if (this.servers.length > 1 && !isCrowded(error)) {
-      // Statements that are under way on a server that cannot be reached would get no answer either.
+      // Running statements on an unreachable server would never get an answer, so their connections are broken.
       this.leave(term, error.message);
     } else this.fail(error);
   }
@@ -179,7 +181,7 @@ export class MysqlPool {
     for (const { reject } of failing) reject(this.patient(error));
   }
 
-  /** Begins a term with the first server that takes changes. One choice at a time, for all that wait. */
+  /** Chooses the first writable server. All waiting requests share one choice. */
   private choose(): Promise<void> {
     this.choosing ??= this.begin().finally(() => {
       this.choosing = undefined;
@@ -198,7 +200,7 @@ export class MysqlPool {
     else if (watched) void this.look(term, watched);
   }
 
-  /** Reads the state of the server of a term again and again: a replica that was a primary answers reads, and a frozen machine nothing. */
+  /** Polls the state of the server, and leaves the server if its state changes or it does not answer. */
   private async look(term: Term, { connection, state }: Session): Promise<void> {
     try {
       for (let looks = 1; term === this.term; looks++) {
@@ -207,7 +209,7 @@ export class MysqlPool {
           readState(connection),
           delay(HANG_MILLIS, undefined, { ref: false }),
         ]);
-        if (!now) throw new Error('it hangs');
+        if (!now) throw new Error('the server hangs');
         const hasChanged = writabilityOf(now) !== writabilityOf(state);
         if (hasChanged || (looks % RETURN_LOOKS === 0 && (await this.hasEarlierNode(term)))) this.leave(term);
       }
@@ -217,8 +219,8 @@ export class MysqlPool {
   }
 
   /**
-   * Returns true if an earlier node of the same Galera cluster is back in step. Among servers that are no cluster an old
-   * primary that starts writable by mistake has old data.
+   * Returns true if an earlier node of the same Galera cluster is in sync again. Without a cluster the pool does not return
+   * to an earlier server: an old primary that becomes writable by mistake has outdated data.
    */
   private async hasEarlierNode({ server, watched }: Term): Promise<boolean> {
     const earlier = this.servers.slice(0, this.servers.indexOf(server));
@@ -228,20 +230,20 @@ export class MysqlPool {
     return session?.state.galera !== undefined && writabilityOf(session.state) === 'writable';
   }
 
-  /** Ends a term. @param why breaks the connections in use too, whose statements would get no answer. */
+  /** Leaves a server. @param why if given, connections in use are broken too, since their statements get no answer. */
   private leave(term: Term, why?: string): void {
     if (term !== this.term) return;
     this.term = undefined;
-    if (term.watched) breakConnection(term.watched.connection, 'its server was left');
+    if (term.watched) breakConnection(term.watched.connection, 'the pool left the server');
     for (const [connection, its] of this.open) {
       if (its !== term) continue;
       if (!this.inUse.has(connection)) void endConnection(connection);
       else if (why !== undefined) breakConnection(connection, why);
     }
-    this.fail(new DatabaseFault('moved', new Error(why ?? 'the server was left')));
+    this.fail(new DatabaseFault('moved', new Error(why ?? 'the pool left the server')));
   }
 
-  /** Returns an error that is not tried again where others have waited long enough for a server that takes changes. */
+  /** Returns an error that is not retried if requests have waited for a writable server for longer than a failover takes. */
   private patient(error: Error): Error {
     if (!(error instanceof DatabaseFault)) return error;
     if (!isRefused(error) && !(error.cause instanceof NoWriterError)) return error;

@@ -13,25 +13,25 @@ import { isObject } from '../../common/json.js';
 import { toDatabaseError } from '../engine/database-fault.js';
 import { PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
 
-/** No statement of ours takes so long on a database that works. */
+/** Time without an answer after which a statement has failed. No statement of the service takes so long. */
 const STATEMENT_MILLIS = 15_000;
-/** The limit of the server itself (`session.ts`): a little less, so that a server that can still answer says so. */
+/** Time limit that the server enforces (`session.ts`). It is shorter, so that a working server reports the error itself. */
 export const SERVER_MILLIS = 14_000;
 
-/** `datetime` in the protocol's list of types. */
+/** Number of the type `datetime` in the protocol. */
 const DATETIME = 12;
 
-/** The driver's rows, with the columns of `T`. */
+/** Rows of the driver with the columns of `T`. */
 export type Rows<T extends object> = (T & RowDataPacket)[];
 export type Result = RowDataPacket[] | ResultSetHeader;
 export type Reject = (error: Error) => void;
 export type Resolve<T> = (result: T) => void;
 
 /**
- * Calls `resolve` or `reject`, once: callbacks, since a promise a step costs a fifth of a read. Short statements go
- * prepared (the server parses them once), multi-row and control statements as text. The time-out is our own: the
- * driver takes one in an object of options, which it then copies at the price of a tenth of a read.
- * @param rows what a LOAD DATA LOCAL statement loads.
+ * Sends a statement, and calls either `resolve` or `reject`, once. Callbacks are used because promises would make a read a
+ * fifth slower. Short statements with parameters are prepared, so that the server parses them once. Other statements are
+ * sent as text. The timeout of the driver is not used, since its options would make a read a tenth slower.
+ * @param rows creates the stream of rows of a LOAD DATA LOCAL statement.
  */
 export function send<T extends Result>(
   connection: Connection,
@@ -59,10 +59,10 @@ export function send<T extends Result>(
     }
   };
   const timer = setTimeout(() => {
-    // The server may still be at it: it is to end, and what comes later must not be taken for another answer.
+    // The server may still run the statement. Its late answer must not be mistaken for the answer to another statement.
     killStatement(connection);
     connection.destroy();
-    const message = `no answer to a statement in ${STATEMENT_MILLIS / 1000} seconds`;
+    const message = `The database did not answer a statement within ${STATEMENT_MILLIS / 1000} seconds.`;
     fail(Object.assign(new Error(message), { code: 'PROTOCOL_SEQUENCE_TIMEOUT' }));
   }, STATEMENT_MILLIS);
   try {
@@ -72,11 +72,11 @@ export function send<T extends Result>(
       connection.query<T>(sql, [...params], answer);
     else connection.execute<T>(sql, [...params], answer);
   } catch (refused) {
-    fail(refused); // or the timer would end the connection while another request uses it
+    fail(refused); // also stops the timer, which would close the connection while another request uses it
   }
 }
 
-/** Sends a statement as `send` does, and returns its result. */
+/** Runs a statement as `sendStatement` does, and returns its result. */
 export function sent<T extends Result>(
   connection: Connection,
   sql: string,
@@ -88,7 +88,7 @@ export function sent<T extends Result>(
   });
 }
 
-/** Sends a statement without a limit of time: one of an operator may read or change millions of rows. */
+/** Runs a statement without a timeout, for operators' statements that read or change millions of rows. */
 export async function runPatiently<T extends Result>(connection: Connection, sql: string): Promise<T> {
   try {
     const [result] = await connection.promise().query<T>(sql);
@@ -98,13 +98,13 @@ export async function runPatiently<T extends Result>(connection: Connection, sql
   }
 }
 
-/** The number of a SELECT of one, without a limit of time. 0 for NULL. */
+/** Returns the only value of a SELECT as a number, without a timeout. Returns 0 for NULL. */
 export async function numberOf(connection: Connection, sql: string): Promise<number> {
   const [row] = await runPatiently<RowDataPacket[]>(connection, sql);
   return Number(Object.values(row ?? {})[0] ?? 0);
 }
 
-/** Prepared statements leave out a fraction of zero; a time has one form (`common/time.ts`). */
+/** Adds missing zero milliseconds to times, which prepared statements leave out, so that times have the form of `common/time.ts`. */
 function wholeMillis(result: Result, fields: FieldPacket[]): void {
   if (!Array.isArray(result)) return;
   for (const { name, columnType } of fields) {
@@ -116,19 +116,20 @@ function wholeMillis(result: Result, fields: FieldPacket[]): void {
   }
 }
 
-/** How the server of each connection is reached. */
+/** The options with which each connection was opened. */
 const reached = new WeakMap<Connection, ConnectionOptions>();
 
-/** Notes for `killStatement` how a connection was made. */
+/** Stores the options of a connection for `killStatement`. */
 export function rememberServer(connection: Connection, options: ConnectionOptions): void {
   reached.set(connection, options);
 }
 
 /**
- * Ends a connection in its server, and with it the statement that it runs: a server does not notice that its client has
- * gone while it works. The caller does not wait: where no other connection can be made, or where a proxy is in between and
- * numbers connections in its own way, the limit of the session ends the statement some seconds later (`session.ts`).
- * To be called before the connection is destroyed.
+ * Kills a connection and its running statement on the server, which does not notice a closed connection while it works.
+ * Call it before the connection is destroyed. It returns at once.
+ *
+ * If no second connection can be opened, or if a proxy uses connection numbers of its own, the time limit of the session
+ * ends the statement some seconds later (`session.ts`).
  */
 export function killStatement(connection: Connection): void {
   const options = reached.get(connection);
@@ -140,7 +141,7 @@ export function killStatement(connection: Connection): void {
     other.destroy();
   };
   other.on('error', done);
-  // A name may lead to another server this time, whose connection with this number is not ours.
+  // The host name may now lead to another server, where this number belongs to a different connection.
   const same = `SELECT 1 FROM information_schema.processlist WHERE id = ${threadId} AND host LIKE '%:${port}'`;
   other.query<RowDataPacket[]>(same, (error, rows) => {
     if (error || rows.length === 0) done();
@@ -156,7 +157,7 @@ function localPort(connection: Connection): number | undefined {
   return stream instanceof Socket ? stream.localPort : undefined;
 }
 
-/** Breaks a connection. A statement that waits for its answer fails. (`destroy` alone would leave it waiting.) */
+/** Breaks a connection, so that its running statement fails. With `destroy` alone the statement would wait forever. */
 export function breakConnection(connection: Connection, why: string): void {
   const stream = streamOf(connection);
   const error = Object.assign(new Error(why), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });

@@ -25,14 +25,14 @@ import {
 
 type Params = readonly SqlValue[];
 type Reading<R extends Result, T> = (result: R) => T;
-/** What an error means for what the statement does. */
+/** Converts the error of a statement to the error that the caller gets. */
 type Meaning = (error: Error) => Error;
 
 const asIs: Meaning = (error) => error;
 
 /**
- * MariaDB or MySQL on a pool of connections. Statements outside of transactions are run again after a race and on
- * another connection (`pauseAfter`); a change whose answer was lost is `unknown` and is not.
+ * MariaDB or MySQL on a pool of connections. Statements outside of transactions are retried as `computeRetryDelay` decides.
+ * A change whose answer was lost has the fault `unknown` and is not retried.
  */
 export class MysqlEngine implements Engine {
   readonly dialect = 'mysql';
@@ -43,7 +43,7 @@ export class MysqlEngine implements Engine {
     return this.alone(sql, params, (rows: Rows<T>) => rows, asIs);
   }
 
-  /** The server works alongside this thread anyway. */
+  /** Runs the statement like any other, since the server works outside of this thread anyway. The signal kills it. */
   async aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
     if (!signal) return this.query<T>(sql, params);
     return repeated('statement', async () => {
@@ -74,7 +74,7 @@ export class MysqlEngine implements Engine {
     return this.alone(sql, params, (result: ResultSetHeader) => result.affectedRows, ofChange);
   }
 
-  /** Outside of a transaction: all rows or none. */
+  /** Inserts all rows or none, in a transaction of its own. */
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
     await repeated('statement', async () => {
       const tx = await this.begin();
@@ -158,11 +158,11 @@ export class MysqlEngine implements Engine {
     };
   }
 
-  /** Returns what `of` makes of the result of a statement, on any connection. Callbacks cost less than promises. */
+  /** Runs a single statement with retries, and returns the part of its result that `read` selects. Callbacks are cheaper than promises here. */
   private alone<R extends Result, T>(
     sql: string,
     params: Params,
-    of: Reading<R, T>,
+    read: Reading<R, T>,
     meaning: Meaning,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -176,7 +176,7 @@ export class MysqlEngine implements Engine {
       const run = (connection: PoolConnection): void => {
         const answer = (result: R): void => {
           this.pool.release(connection);
-          resolve(of(result));
+          resolve(read(result));
         };
         const fail: Reject = (error) => {
           const failure = this.applyFailure(connection, error, meaning);

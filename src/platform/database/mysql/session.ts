@@ -5,31 +5,31 @@ import type { Server } from '../engine/connection-options.js';
 import type { Writability } from '../engine/sql.js';
 import { type Rows, SERVER_MILLIS, rememberServer, runPatiently, sent } from './mysql-statement.js';
 
-/** A connection to a server, ready for statements of the service. */
+/** A separate connection to a database server, set up for the statements of the service. */
 export interface Session {
   readonly connection: Connection;
   readonly server: Server;
-  /** The state of the server when the connection was made. */
+  /** The state of the server when the connection was opened. */
   readonly state: ServerState;
 }
 
-/** What a server reports of itself. */
+/** The version and state that a server reports. */
 export interface ServerState {
   version: string;
   readOnly: boolean;
-  /** Undefined where Galera is not in use. */
+  /** Undefined if the server does not use Galera. */
   galera?: GaleraState;
 }
 
 interface GaleraState {
   ready: boolean;
-  /** The node is in the part of the cluster that has the majority. */
+  /** True if the node belongs to the part of the cluster that has the majority. */
   primary: boolean;
   /** `Synced`, `Donor/Desynced`, `Joining`, … */
   comment: string;
 }
 
-/** The row of `STATE`. */
+/** The row that `STATE` selects. */
 interface StateRow {
   version: string;
   read_only: string | number;
@@ -37,8 +37,8 @@ interface StateRow {
 }
 
 /**
- * One statement that every server understands: the comment is SQL for MariaDB alone, whose status has the names of Galera
- * where it was built with it. A node that is not in step may refuse even this one.
+ * Statement that reads the state of any server. MariaDB alone runs the SQL in the comment, which reads the status of Galera.
+ * A node that is out of sync may refuse even this statement.
  */
 const STATE = `SELECT VERSION() AS version, @@global.read_only AS read_only /*M!100200 ,
   (SELECT GROUP_CONCAT(variable_name, '=', variable_value SEPARATOR ';') FROM information_schema.global_status
@@ -46,22 +46,25 @@ const STATE = `SELECT VERSION() AS version, @@global.read_only AS read_only /*M!
   ) AS wsrep */`;
 
 /**
- * Sent on every connection before its first use: no silent truncation, UTC, a bound for lock waits, a limit for each
- * statement, which holds also when this process is gone (on MySQL a limit for reads only), and reads of committed rows.
- * On Galera also causal reads: each statement first waits until its node has applied what the cluster has committed. 1 is
- * for reads and the start of a transaction, whose later statements need not wait again; 2 and 4 are for changes that are
- * their own transaction, whose conditions read (`UPDATE … WHERE owner = ?`). `M!` is SQL for MariaDB alone, and `!50708` for MySQL.
+ * Statements for every new connection. They prevent silent truncation, set UTC, limit lock waits and the duration of each
+ * statement (on MySQL of reads only), and select committed reads. The server enforces the limits even if this process ends.
+ * MariaDB alone runs the SQL in `M!` comments, and MySQL the SQL in `!50708` comments.
  */
 const SETTINGS = [
   `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = 5
    /*M!100101 , max_statement_time = ${SERVER_MILLIS / 1000} */ /*!50708 , max_execution_time = ${SERVER_MILLIS} */`,
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ];
+/**
+ * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits of
+ * the cluster. The value 7 adds 1 for reads and starts of transactions to 2 and 4 for single changes, whose conditions read
+ * too (`UPDATE … WHERE owner = ?`).
+ */
 const CAUSAL_READS = 'SET SESSION wsrep_sync_wait = 7';
-/** The answer of servers that were built without Galera. */
+/** Error number of a server without Galera. */
 const UNKNOWN_VARIABLE = 1193;
 
-/** Sets the session of a new connection up. */
+/** Sends the settings of a session on a new connection. */
 export async function setUp(connection: Connection, { options }: Server): Promise<void> {
   rememberServer(connection, options);
   for (const sql of SETTINGS) await sent(connection, sql);
@@ -70,10 +73,7 @@ export async function setUp(connection: Connection, { options }: Server): Promis
   });
 }
 
-/**
- * Opens a connection of its own.
- * @throws DatabaseFault `away` when the server cannot be reached, else the errors of the statements.
- */
+/** Opens a session. @throws DatabaseError `away` if the server is unreachable, or the error of a statement. */
 export async function openSession(server: Server): Promise<Session> {
   const connection = createConnection(server.options);
   // Without a listener an error of an idle connection would end the process.
@@ -83,7 +83,7 @@ export async function openSession(server: Server): Promise<Session> {
       .promise()
       .connect()
       .catch((error: unknown) => Promise.reject(ofConnect(error)));
-    const state = await readState(connection); // before the causal reads, for which a node out of step keeps it waiting
+    const state = await readState(connection); // before causal reads, which would wait on a node that is out of sync
     await setUp(connection, server);
     return { connection, server, state };
   } catch (error) {
@@ -92,10 +92,10 @@ export async function openSession(server: Server): Promise<Session> {
   }
 }
 
-/** Returns the present state of the server of a connection. */
+/** Reads the current state of the server. */
 export async function readState(connection: Connection): Promise<ServerState> {
   const [row] = await sent<Rows<StateRow>>(connection, STATE);
-  if (!row) throw new Error('a server without a state');
+  if (!row) throw new Error('The database server reported no state.');
   return stateOf(row);
 }
 
@@ -111,30 +111,30 @@ export function stateOf({ version, read_only, wsrep }: StateRow): ServerState {
   return { ...state, galera };
 }
 
-/** `NAME=value` with its name in small letters. */
+/** Parses `NAME=value`, and converts the name to lower case. */
 function pair(text: string): [string, string] {
   const at = text.indexOf('=');
   return [text.slice(0, at).toLowerCase(), text.slice(at + 1)];
 }
 
-/** A donor of a state transfer may be blocked by it, or be far behind: it is not in step. */
+/** Returns the write state of a server. A Galera donor counts as out of sync, because a state transfer may block it. */
 export function writabilityOf({ readOnly, galera }: ServerState): Writability {
   if (galera && !(galera.ready && galera.primary && galera.comment === 'Synced')) return 'out_of_sync';
   return readOnly ? 'read_only' : 'writable';
 }
 
-/** Nothing was sent yet where no connection is made: the server itself is away. */
+/** Converts the error of a connection attempt: as no statement was sent, the fault is always `away`. */
 export function ofConnect(error: unknown): Error {
   const known = toDatabaseError(error);
   return known instanceof DatabaseFault ? new DatabaseFault('away', known.cause) : known;
 }
 
-/** Ends a connection in good order. */
+/** Closes a connection after its last statement. */
 export const endConnection = (connection: Connection): Promise<void> => connection.promise().end();
 
 export const endSession = ({ connection }: Session): Promise<void> => endConnection(connection);
 
-/** Removes the limits of time of a session: a statement of an operator may read or change millions of rows. */
+/** Removes the time limits of a session, for operators' statements that read or change millions of rows. */
 export async function withoutLimit({ connection }: Session): Promise<void> {
   await runPatiently(
     connection,
