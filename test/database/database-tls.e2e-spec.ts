@@ -53,7 +53,7 @@ withServer('an encrypted connection (needs a server with TLS: the tests\u2019 ow
 
   test('needs a name that can be compared, and a file that can be read', async () => {
     expect(await refused(database.url, ca ?? '')).toMatch(
-      /DATABASE_TLS_CA_FILE needs a DATABASE_URL with the name/,
+      /DATABASE_TLS_CA_FILE needs host names in DATABASE_URL/,
     );
     const missing = join(database.folder, 'missing.pem');
     expect(await refused(named, missing)).toMatch(/DATABASE_TLS_CA_FILE names a file .*ENOENT/);

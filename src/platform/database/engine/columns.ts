@@ -1,4 +1,4 @@
-/** The type of a column, in words that TypeORM's entities and its schema builder share. */
+/** The type of a column, in options that TypeORM's entities and its schema builder share. */
 export interface ColumnType {
   type: 'varchar' | 'mediumtext' | 'datetime' | 'tinyint' | 'int';
   length?: string;
@@ -8,31 +8,31 @@ export interface ColumnType {
   default?: number;
 }
 
-// Character set and collation are explicit: a MariaDB without Debian's configuration defaults to latin1, and the
-// application decides what is equal (ADR 0004).
+// Character set and collation are explicit. MariaDB may default to latin1, and values must be compared byte by byte,
+// because the application decides which values are equal (ADR 0004).
 const UTF8 = { charset: 'utf8mb4', collation: 'utf8mb4_bin' };
 const ASCII = { charset: 'ascii', collation: 'ascii_bin' };
 
-/** Up to `length` characters of Unicode. */
+/** Column for up to `length` Unicode characters. */
 export const text = (length: number): ColumnType => ({ type: 'varchar', length: String(length), ...UTF8 });
 
-/** Up to 16 MiB: JSON documents and free text. */
+/** Column for JSON documents and free text of up to 16 MiB. */
 export const longText = (): ColumnType => ({ type: 'mediumtext', ...UTF8 });
 
-/** UUIDs, hashes in hexadecimal and other identifiers made by the service. */
+/** Column for UUIDs, hexadecimal hashes and other identifiers that the service creates. */
 export const ascii = (length: number): ColumnType => ({ type: 'varchar', length: String(length), ...ASCII });
 
 export const uuid = (): ColumnType => ascii(36);
 
-/** UTC with milliseconds; see `common/time.ts`. */
+/** Column for a UTC time with milliseconds, as in `common/time.ts`. */
 export const time = (): ColumnType => ({ type: 'datetime', precision: 3 });
 
-/** 0 or 1. */
+/** Column for a boolean, stored as 0 or 1. */
 export const flag = (): ColumnType => ({ type: 'tinyint', default: 0 });
 
 export const integer = (): ColumnType => ({ type: 'int', default: 0 });
 
-/** Removes what SQLite does not know: it has one character set and refuses the names of MySQL's collations. */
+/** Removes character set and collation, which SQLite does not support under the names of MySQL. */
 export function dropCollation(column: { charset?: string; collation?: string }): void {
   delete column.charset;
   delete column.collation;

@@ -5,41 +5,41 @@ import { type DatabaseHost, type DatabaseUrl, readDatabaseUrl } from '../../conf
 import { type Env, EnvError } from '../../config/env.js';
 import { readPemFile } from '../../config/settings.js';
 
-/** The settings that say where the database is. */
+/** The settings that identify the database and how to connect to it. */
 export type DatabaseSettings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE'> &
   Partial<Pick<Env, 'DATABASE_TLS_CA_FILE'>>;
 
-/** A server of `DATABASE_URL`. */
+/** A database server that `DATABASE_URL` names. */
 export interface Server {
-  /** `host:port`, for operators. */
+  /** `host:port`, as shown to operators. */
   name: string;
   options: ReturnType<typeof optionsOf>;
 }
 
 const SQLITE = 'sqlite:';
 
-/** The file of a `sqlite:` URL; undefined for a server. */
+/** Returns the file of a `sqlite:` URL, or undefined for a database server. */
 export function sqliteFile({ databaseUrl }: DatabaseSettings): string | undefined {
   return databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : undefined;
 }
 
 /**
- * The servers in the order of preference, each with the options that mysql2 takes.
- * @throws EnvError where TLS is asked for and cannot be had, and for a URL that is none.
+ * Returns the servers in order of preference, each with its options for mysql2.
+ * @throws EnvError for an invalid URL, or for a TLS setting that cannot be applied.
  */
 export function serversOf(settings: DatabaseSettings): [Server, ...Server[]] {
   const url = readDatabaseUrl(settings.databaseUrl);
   const servers = url?.hosts.map((host) => ({ name: nameOf(host), options: optionsOf(url, host, settings) }));
   const [first, ...others] = servers ?? [];
-  if (!first) throw new EnvError('DATABASE_URL names no server.');
+  if (!first) throw new EnvError('DATABASE_URL names no database server. Add a host to it.');
   return [first, ...others];
 }
 
-/** The database of the settings, by which an operator tells it from others. Without the password. */
+/** Names of a database that tell an operator which one it is. They contain no password. */
 export interface DatabaseName {
-  /** The name of the file, or that of the database. */
+  /** Name of the SQLite file, or of the database on a server. */
   name: string;
-  /** With its folder, or its servers. */
+  /** Full path of the file, or the name of the database with its servers. */
   full: string;
 }
 
@@ -69,7 +69,7 @@ function optionsOf(
     supportBigNumbers: true,
     bigNumberStrings: false,
     connectTimeout: 5000,
-    // A search has many forms; the server's statements are shared by all connections and all its users.
+    // Searches have many statements, and all connections of a server share its limit of prepared statements.
     maxPreparedStatements: 100,
     ...tls(host, settings),
   } satisfies ConnectionOptions;
@@ -77,11 +77,13 @@ function optionsOf(
 
 const nameOf = ({ host, port }: DatabaseHost): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Encrypted and to the right server, or not at all. @throws EnvError for an address: certificates are compared by name. */
+/** Returns options that require TLS and a certificate for this host. @throws EnvError for an IP address as the host. */
 function tls(host: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
   if (file === undefined) return {};
   if (isIP(host) !== 0) {
-    throw new EnvError('DATABASE_TLS_CA_FILE needs a DATABASE_URL with the name that each certificate has.');
+    throw new EnvError(
+      'DATABASE_TLS_CA_FILE needs host names in DATABASE_URL, not IP addresses. Use the name in the certificate of each server.',
+    );
   }
   const ca = readPemFile('DATABASE_TLS_CA_FILE', file);
   return { ssl: { ca, minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true } };

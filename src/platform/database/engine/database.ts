@@ -5,28 +5,28 @@ import { Checkpointer, SqliteConnection } from '../sqlite/sqlite-connection.js';
 import { SqliteEngine } from '../sqlite/sqlite.engine.js';
 import { WriteLock } from '../sqlite/write-lock.js';
 
-/** Statements of repositories outside of a transaction; `TransactionRunner` gives those inside. */
+/** Runs the statements of repositories outside of transactions. Inside, `TransactionRunner` provides an `Sql`. */
 export type Database = Engine;
 export const DATABASE = Symbol('Database');
 
-/** Returns the version of SQLite, such as `3.53.4`, or undefined on a server. */
+/** Returns the version of SQLite, such as `3.53.4`, or undefined on MariaDB and MySQL. */
 export async function sqliteVersion(sql: Sql): Promise<string | undefined> {
   if (sql.dialect !== 'sqlite') return undefined;
   return (await sql.first<{ version: string }>('SELECT sqlite_version() AS version'))?.version;
 }
 
-/** How the processes of a service share an embedded database. */
+/** Options with which several processes of a service share a SQLite file. */
 export interface Sharing {
-  /** The lock of its writers. By default this process writes alone. */
+  /** The write lock. By default no other process of the service writes. */
   lock?: WriteLock;
-  /** The program of the processes that read; by default this one reads. */
+  /** The program of the read workers. By default this process runs all reads. */
   reader?: string | undefined;
 }
 
 /**
- * The database of `DATABASE_URL`. A file is opened at once, a server with the first statement. Only the driver that is used
- * is loaded: each takes some MiB.
- * @throws EnvError for bad settings; the driver's error for a file that cannot be opened.
+ * Opens the database of `DATABASE_URL`: a file at once, a server with the first statement. Loads only the driver of that
+ * engine, since each driver takes some MiB.
+ * @throws EnvError for invalid settings, and the driver's error for a file that cannot be opened.
  */
 export async function openDatabase(
   settings: DatabaseSettings,

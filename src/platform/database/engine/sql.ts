@@ -1,79 +1,81 @@
 import { getMetadataArgsStorage } from 'typeorm';
 
 /**
- * A value that a statement can bind. Both engines refuse all other values before the driver sees them: SQLite's driver
- * refuses booleans and MySQL's does not, and Node.js 22 cuts a text at a NUL.
+ * A value that a statement can bind. Both engines reject all other values, because the drivers differ: SQLite's driver
+ * rejects booleans, MySQL's driver does not, and Node.js 22 cuts a string at a NUL character.
  */
 export type SqlValue = string | number | null;
 
 export type Dialect = 'sqlite' | 'mysql';
 
-/** Statements with `?` placeholders in the SQL that SQLite, MariaDB and MySQL share. */
+/** Runs statements with `?` placeholders, in the SQL that SQLite, MariaDB and MySQL share. */
 export interface Sql {
   readonly dialect: Dialect;
-  /** Rows of a SELECT. */
+  /** Returns the rows of a SELECT. */
   query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
-  /** The first row of a SELECT; for look-ups by a key, of one row at most. */
+  /** Returns the row of a SELECT that finds at most one row, such as a look-up by a key. */
   first<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
-  /** Number of rows that an INSERT, UPDATE or DELETE matched. */
+  /** Runs an INSERT, UPDATE or DELETE, and returns the number of rows that it matched. */
   execute(sql: string, params?: readonly SqlValue[]): Promise<number>;
-  /** `INSERT INTO … VALUES (…), (…)` of any number of rows, each engine in the way that is fast there. */
+  /** Inserts any number of rows (`INSERT INTO … VALUES (…), (…)`) in the way that is fastest for the engine. */
   insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void>;
 }
 
-/** `<head> VALUES <rows> <tail>` */
+/** The parts of an INSERT around its rows: `<head> <rows> <tail>`. */
 export interface InsertStatement {
-  /** For an engine that has another way for many rows. */
+  /** Table and columns, for an engine that can load many rows without an INSERT. */
   into?: { table: string; columns: readonly string[] };
   head: string;
   columns: number;
   tail: string;
 }
 
-/** An open transaction: ends with exactly one of `commit` and `rollback`. */
+/** An open transaction, which must end with either `commit` or `rollback`. */
 export interface OpenTransaction extends Sql {
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
 
-/** Whether a server takes changes: yes, no (a replica, a primary in maintenance), or it is not in step with its cluster. */
+/** State of a database: accepts changes, is read-only (a replica or in maintenance), or is out of sync with its cluster. */
 export type Writability = 'writable' | 'read_only' | 'out_of_sync';
 
-/** Connections that work, and requests that wait for one. */
+/** Number of connections in use, and of requests that wait for a connection. */
 export interface Load {
   inUse: number;
   waiting: number;
 }
 
 /**
- * A database engine: statements on their own (each its own transaction), and transactions. All of its methods, and
- * those of its transactions, throw a DatabaseFault for a race or a database that is away, and the driver's own error
- * for anything else.
+ * A database engine. It runs single statements, each in a transaction of its own, and transactions.
+ *
+ * All methods of an engine and of its transactions throw a `DatabaseError` for the faults that it lists, such as a race or
+ * an unreachable database, and the driver's error for all other failures.
  */
 export interface Engine extends Sql {
   /**
-   * Rows of a SELECT whose cost no key bounds, read beside the thread that answers requests. It sees all that was
-   * committed before. @param signal stops the statement, in the database too. @throws then the signal's reason.
+   * Returns the rows of a SELECT that no index limits, without blocking the thread that answers requests. The statement
+   * sees all earlier commits.
+   * @param signal stops the statement, also in the database. The call then throws the signal's reason.
    */
   aside<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
   begin(): Promise<OpenTransaction>;
   readonly load: Load;
-  /** Whether changes are possible now. @throws DatabaseFault when the database does not answer. */
+  /** Returns the current state of the database. @throws DatabaseError if the database does not answer. */
   writability(): Promise<Writability>;
-  /** Ends the connections; nothing may be asked afterwards. */
+  /** Closes all connections. The engine must not be used afterwards. */
   close(): Promise<void>;
 }
 
-/** The number that a statement counts in its only column. */
+/** Returns the only value of a `SELECT COUNT(…)` statement. */
 export async function countRows(sql: Sql, text: string, params: readonly SqlValue[] = []): Promise<number> {
   const row = await sql.first<Record<string, number>>(text, params);
   return Object.values(row ?? {})[0] ?? 0;
 }
 
-/** Statements longer than this are not kept prepared: multi-row statements have too many forms. */
+/** Longest statement, in characters, that stays prepared. Longer multi-row statements differ too often to be reused. */
 export const PREPARED_LENGTH = 4096;
 
-/** @throws TypeError naming the position, never the value. */
+/** @throws TypeError for the first invalid value. The message contains its position but never the value. */
 export function assertBindable(params: readonly SqlValue[]): void {
   params.forEach((value: unknown, index) => {
     const good =
@@ -84,11 +86,11 @@ export function assertBindable(params: readonly SqlValue[]): void {
   });
 }
 
-/** What a statement that a signal has stopped throws. */
+/** Returns the error that a statement throws after a signal stopped it. */
 export const reasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new DOMException('The statement was stopped.', 'AbortError');
 
-/** A piece of SQL with the values of its placeholders. */
+/** A fragment of SQL with the values of its placeholders. */
 export interface Clause {
   sql: string;
   params: readonly SqlValue[];
@@ -101,43 +103,43 @@ export const joinClauses = (clauses: readonly Clause[], separator: string): Clau
   params: clauses.flatMap(({ params }) => params),
 });
 
-/** `AND`-ed conditions with their values; `1 = 1` when there are none. */
+/** Joins conditions with `AND`. Returns `1 = 1` for an empty list. */
 export const where = (conditions: readonly Clause[]): Clause =>
   conditions.length === 0 ? clause('1 = 1') : joinClauses(conditions, ' AND ');
 
-/** `?, ?, ?` */
+/** Returns `?, ?, ?` for a count of 3. */
 export function placeholders(count: number): string {
   return '?, '.repeat(count).slice(0, -2);
 }
 
-/** SQLite has one writer at a time and neither needs nor knows row locks. */
+/** Returns the clause that locks the selected rows. SQLite has one writer at a time and needs no row locks. */
 export function forUpdate(sql: Sql): string {
   return sql.dialect === 'mysql' ? ' FOR UPDATE' : '';
 }
 
-/** The index by which rows are to be found: SQLite keeps no statistics here, and may take a primary key that fits less. */
+/** Returns the hint that forces an index. Without statistics, SQLite may prefer a primary key that selects more rows. */
 export function byIndex(sql: Sql, name: string): string {
   return sql.dialect === 'mysql' ? ` FORCE INDEX (${name})` : ` INDEXED BY ${name}`;
 }
 
-/** A join in the order of the statement: MariaDB may begin with the whole of a small table, or of the longer index. */
+/** Returns the join operator that keeps the order of the tables. MariaDB may otherwise start with a full scan. */
 export function joinInOrder(sql: Pick<Sql, 'dialect'>): string {
   return sql.dialect === 'mysql' ? 'STRAIGHT_JOIN' : 'CROSS JOIN';
 }
 
-/** Values named in one statement: SQLite binds 32,766 of them, MySQL 65,535. */
+/** Largest number of values of a statement. SQLite binds up to 32,766 values, MySQL up to 65,535. */
 const MAX_PARAMS = 30_000;
 
-/** Rows named by their whole key in one statement: for many more MariaDB might look for no index. */
+/** Largest number of primary keys of a DELETE. With many more, MariaDB might scan the table instead of the index. */
 const MAX_KEYS = 500;
 
-/** The values in as few parts as statements can name: a set of changes has no largest size. */
+/** Splits values into as few chunks as possible, each small enough for one statement. */
 export function* inParts<T>(values: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < values.length; from += MAX_PARAMS) yield values.slice(from, from + MAX_PARAMS);
 }
 
 type Entity = new () => object;
-/** A row of an entity: each of its fields is a value that a statement can bind. */
+/** A row of an entity whose fields are all values that a statement can bind. */
 type Row<E> = { readonly [K in keyof E]: SqlValue };
 
 interface Table {
@@ -148,7 +150,7 @@ interface Table {
 
 const tables = new Map<Entity, Table>();
 
-/** Returns the table of an entity. TypeORM searches the columns of all entities, so its answer is kept. */
+/** Returns the table of an entity. The result is cached, because TypeORM searches the columns of all entities. */
 export function tableOf(entity: Entity): Table {
   return tables.get(entity) ?? readTable(entity);
 }
@@ -166,8 +168,9 @@ function readTable(entity: Entity): Table {
 }
 
 /**
- * Rows of a SELECT that names any number of values. @param text the statement around what is between the brackets of
- * `IN (…)`. SQLite takes many as one JSON text: the statement has one form then, and is prepared once.
+ * Returns the rows of a SELECT with any number of values in `IN (…)`. SQLite gets many values as one JSON text, so that the
+ * statement is prepared only once.
+ * @param text builds the statement around the content of the brackets.
  */
 export async function selectIn<T extends object>(
   sql: Sql,
@@ -184,7 +187,6 @@ export async function selectIn<T extends object>(
   return rows;
 }
 
-/** Inserts all rows at once. */
 export async function insertRows<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
@@ -193,7 +195,7 @@ export async function insertRows<E extends Row<E>>(
   await writeRows(sql, entity, rows, '');
 }
 
-/** As `insertRows`; a row whose primary key exists is overwritten in all its columns. */
+/** Inserts rows as `insertRows` does, and overwrites all columns of a row whose primary key exists. */
 export async function upsertRows<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
@@ -208,7 +210,7 @@ export async function upsertRows<E extends Row<E>>(
   await writeRows(sql, entity, rows, tail);
 }
 
-/** Writes the columns in which two states of a row differ. */
+/** Updates the columns of a row that differ between two states. */
 export async function updateRow<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
@@ -225,7 +227,7 @@ export async function updateRow<E extends Row<E>>(
   );
 }
 
-/** `DELETE … WHERE column IN (…)`. @returns the number of rows. */
+/** Deletes the rows with these values in a column, and returns their number. */
 export async function deleteRows(
   sql: Sql,
   entity: Entity,
@@ -242,7 +244,7 @@ export async function deleteRows(
   return deleted;
 }
 
-/** Deletes rows by their primary key, of which `keys` has the columns. */
+/** Deletes rows by their primary keys. @param columns the columns of the primary key. */
 export async function deleteKeys<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
@@ -253,7 +255,7 @@ export async function deleteKeys<E extends Row<E>>(
   const test = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
   for (let from = 0; from < keys.length; from += MAX_KEYS) {
     const part = keys.slice(from, from + MAX_KEYS);
-    // Each engine uses the key in one of the two forms only.
+    // Each engine uses the index of the primary key for only one of the two forms.
     const isNamed =
       sql.dialect === 'sqlite'
         ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
@@ -288,8 +290,8 @@ async function insertAsJson(sql: Sql, into: string, values: readonly SqlValue[][
 }
 
 /**
- * Rows of up to so many columns are cheaper on SQLite as one JSON text than one by one, which costs more for the calls of
- * the driver than for the rows (2.5 against 4.2 µs of CPU for a word); from so many rows on.
+ * Largest number of columns and smallest number of rows for which SQLite gets rows as one JSON text. One driver call per
+ * row costs more than a short row itself (4.2 instead of 2.5 µs of CPU for a search word).
  */
 const NARROW = 4;
 const WORTH_JSON = 10;

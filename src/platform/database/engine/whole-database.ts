@@ -6,31 +6,31 @@ import { endSession, withoutLimit } from '../mysql/session.js';
 import type { Dialect, SqlValue } from './sql.js';
 import { SqliteConnection, openFile } from '../sqlite/sqlite-connection.js';
 
-/** Rows that are read, and handed on, at once: few, since one may hold a megabyte. */
+/** Number of rows in a batch. It is small, since a row may have a megabyte. */
 const BATCH = 20;
 
-/** A table and those of its columns that are read or written. */
+/** A table, and the columns of it that are read or written. */
 export interface TableColumns {
   name: string;
   columns: readonly string[];
 }
 
-/** A connection of its own to the whole database, for backup and restore. It has no limits of time. */
+/** A separate connection for backup and restore, without time limits. */
 interface WholeDatabase {
   readonly dialect: Dialect;
-  /** The number of a SELECT of one. */
+  /** Returns the only value of a SELECT as a number. */
   number(sql: string): Promise<number>;
-  /** Ends the connection, and undoes what is not committed. */
+  /** Rolls back uncommitted changes and closes the connection. */
   close(): Promise<void>;
 }
 
-/** The database at one moment, however long it is read. It holds up no writer. */
+/** A consistent view of the database at one moment. It never blocks writers. */
 export interface Snapshot extends WholeDatabase {
-  /** All rows of a table, in batches, as lists of values. The caller must not use the snapshot for anything else meanwhile. */
+  /** Reads all rows of a table as lists of values, in batches. The snapshot must not be used for anything else meanwhile. */
   rows(table: TableColumns): AsyncIterable<readonly SqlValue[][]>;
 }
 
-/** One transaction that replaces rows of tables: all of it happens, or nothing, whenever the process ends. */
+/** A transaction that replaces the rows of tables. Without a commit nothing is changed. */
 export interface RestoreTransaction extends WholeDatabase {
   /** Deletes all rows of a table. */
   empty(table: string): Promise<void>;
@@ -39,12 +39,12 @@ export interface RestoreTransaction extends WholeDatabase {
 }
 
 /**
- * Begins to read. On SQLite the log grows until the end. On a server a statement would see a moment of its own without
- * `REPEATABLE READ`. @throws the driver's error, or a DatabaseFault.
+ * Opens a snapshot. On SQLite the write-ahead log grows until the snapshot is closed.
+ * @throws DatabaseError, or the driver's error.
  */
 export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot> {
   const file = sqliteFile(settings);
-  // The moment is that of the first read.
+  // SQLite fixes the moment of the snapshot at the first read.
   if (file !== undefined) return openOnFile(file, 'BEGIN; SELECT COUNT(*) FROM sqlite_master');
   return openOnServer(
     settings,
@@ -53,7 +53,7 @@ export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot
   );
 }
 
-/** Begins to replace rows. @throws the driver's error, or a DatabaseFault. */
+/** Opens the transaction of a restore. @throws DatabaseError, or the driver's error. */
 export async function openRestore(settings: DatabaseSettings): Promise<RestoreTransaction> {
   const file = sqliteFile(settings);
   return file === undefined
@@ -73,7 +73,7 @@ function openOnFile(file: string, begin: string): Snapshot & RestoreTransaction 
       connection.insert(insertInto(table), rows);
     },
     commit: async () => {
-      connection.exec('COMMIT'); // the log of it is written back when the last connection closes
+      connection.exec('COMMIT'); // SQLite writes the log back when the last connection closes
     },
     close: async () => {
       connection.close();
@@ -115,7 +115,7 @@ const insertInto = ({ name, columns }: TableColumns) => ({
   tail: '',
 });
 
-/** @param rows lists of values. */
+/** Groups rows, which are lists of values, into batches. */
 async function* inBatches(rows: Iterable<object> | AsyncIterable<object>) {
   let batch: SqlValue[][] = [];
   for await (const row of rows) {
@@ -126,13 +126,13 @@ async function* inBatches(rows: Iterable<object> | AsyncIterable<object>) {
   yield batch;
 }
 
-/** Returns true if another program has the database open: a service, even where it does nothing at the moment. */
+/** Returns true if another program, such as an idle service, has the database open. */
 export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
   const file = sqliteFile(settings);
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
-/** SQLite leaves the mode WAL only where no other process has the file open. It returns to that mode at once. */
+/** Returns true if SQLite cannot leave the WAL mode, which it can only while no other process has the file open. */
 function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {
@@ -148,7 +148,7 @@ function isFileOpen(file: string): boolean {
   }
 }
 
-/** Each instance keeps a connection. An instance on another node of Galera shows in the leases that it holds. */
+/** Returns true if other connections use the database, or if an instance, perhaps on another node, holds a lease. */
 async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
   const session = await chooseSession(serversOf(settings));
   try {
@@ -160,7 +160,7 @@ async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
       "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'leases'",
     );
     if (others > 0 || leases === 0) return others > 0;
-    // A moment that is noted is in the past; a lease that is held ends within minutes.
+    // Leases that are held end in the future. Times of `Leases.recordTime` are in the past.
     return (await number('SELECT COUNT(*) FROM leases WHERE until > UTC_TIMESTAMP(3)')) > 0;
   } finally {
     await endSession(session);
