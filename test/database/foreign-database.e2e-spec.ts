@@ -56,8 +56,8 @@ test.each([
       const { code, out, err } = await runCommand(database, args, { MIGRATE_ON_START: 'true' });
       expect([args, code]).toEqual([args, args[0] === 'doctor' ? 1 : 2]);
       expect(out + err).toMatch(found);
-      expect(out + err).toContain(`The database ${name} has `);
-      expect(out + err).toContain('set DATABASE_URL to an empty database');
+      expect(out + err).toContain(`The database ${name} belongs to an unreleased build`);
+      expect(out + err).toContain('Set DATABASE_URL to an empty database');
     }
     expect(await sql.query('SELECT * FROM migrations')).toEqual(before);
     await sql.close();

@@ -104,7 +104,7 @@ test('a program that is older than the schema does not start', async () => {
   );
   await app.stop();
   await expect(TestApp.on(database)).rejects.toThrow(
-    /newer program \(it has the migration Future4102444800000\)/,
+    /newer version \(it has the migration Future4102444800000\)/,
   );
   await database.drop();
 });

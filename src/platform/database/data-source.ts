@@ -10,9 +10,9 @@ import { assertOurs, findExecutedMigrations, hasPendingMigrations, migrate } fro
 import { MIGRATIONS } from './migrations/migrations.js';
 
 const PENDING =
-  'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.';
+  'The database has pending migrations. Run "npm run migration:run" or set MIGRATE_ON_START=true.';
 
-/** An open file as TypeORM uses it: with the methods of better-sqlite3, which is the type that TypeORM knows. */
+/** A SQLite connection with the methods of better-sqlite3 that TypeORM calls. */
 class TypeormDriver {
   private readonly connection: DatabaseSync;
 
@@ -38,12 +38,12 @@ class TypeormDriver {
   }
 }
 
-/** The tables of the features: entity classes, named by the composition root, which alone knows every feature. */
+/** The entity classes of all features. The entry point of the program passes them in. */
 export type Entities = readonly (new () => object)[];
 
 /**
- * What TypeORM needs for the schema of the database of `DATABASE_URL`. The statements of the service are the engine's.
- * @param server the one to connect to, of several; the first by default.
+ * Builds TypeORM's options for the schema of the database. The service itself runs its statements on the engine.
+ * @param server the server to connect to. The default is the first server of `DATABASE_URL`.
  */
 export function dataSourceOptions(
   settings: DatabaseSettings,
@@ -59,27 +59,27 @@ export function dataSourceOptions(
   const file = sqliteFile(settings);
   if (file === undefined) {
     const { user: username, ...options } = (server ?? serversOf(settings)[0]).options;
-    // The two differ only in how TypeORM's schema tools read the server's catalogue.
+    // The types differ only in how TypeORM's schema tools read the catalogue of the server.
     const type = settings.databaseUrl.startsWith('mariadb:') ? 'mariadb' : 'mysql';
     return { ...shared, type, username, ...options };
   }
   return { ...shared, type: 'better-sqlite3', driver: TypeormDriver, database: file };
 }
 
-/** TypeORM's view of the database, for its schema; to be destroyed after use. */
+/** Opens a TypeORM data source for work on the schema. The caller must destroy it after use. */
 export async function openDataSource(env: Env, entities: Entities): Promise<DataSource> {
   const file = sqliteFile(env);
-  if (file !== undefined) makeFolderOf(file); // TypeORM would make it with the rights of the umask
+  if (file !== undefined) makeFolderOf(file); // TypeORM would create it with the default permissions
   const dataSource = new DataSource(dataSourceOptions(env, entities, await serverInUse(env)));
   const embedded = isEmbedded(dataSource);
-  // SQLite takes any type name; TypeORM's list of them lacks the one that MySQL needs for long text.
+  // SQLite accepts any type name, but TypeORM's list of SQLite types lacks MySQL's type for long text.
   if (embedded) dataSource.driver.supportedDataTypes.push('mediumtext');
   await dataSource.initialize();
   if (embedded) for (const { columns } of dataSource.entityMetadatas) columns.forEach(dropCollation);
   return dataSource;
 }
 
-/** Of several servers the one that takes changes. */
+/** Returns the only server of `DATABASE_URL`, or the first writable server. Returns undefined for SQLite. */
 async function serverInUse(settings: DatabaseSettings): Promise<Server | undefined> {
   if (sqliteFile(settings) !== undefined) return undefined;
   const servers = serversOf(settings);
@@ -89,28 +89,28 @@ async function serverInUse(settings: DatabaseSettings): Promise<Server | undefin
   return session.server;
 }
 
-/** True on SQLite, where this process owns the database. */
+/** Returns true for SQLite, where this process owns the database. */
 function isEmbedded(dataSource: DataSource): boolean {
   return dataSource.options.type === 'better-sqlite3';
 }
 
 /**
- * Brings the schema up to date where the settings say so.
- * @throws Error when migrations are pending and must not run by themselves. @throws ForeignSchemaError as `assertOurs`.
+ * Checks the schema at the start, and runs pending migrations if `MIGRATE_ON_START` allows it.
+ * @throws Error if migrations are pending but must not run. @throws ForeignSchemaError as `assertOwnSchema`.
  */
 export async function migrateAtStart(env: Env, entities: Entities): Promise<void> {
   const dataSource = await openDataSource(env, entities);
   try {
     await assertOurs(dataSource);
-    const wanted = env.MIGRATE_ON_START === 'auto' ? isEmbedded(dataSource) : env.MIGRATE_ON_START === 'true';
-    if (wanted) await migrate(dataSource);
+    const { MIGRATE_ON_START: mode } = env;
+    if (mode === 'auto' ? isEmbedded(dataSource) : mode === 'true') await migrate(dataSource);
     else if (await hasPendingMigrations(dataSource)) throw new Error(PENDING);
   } finally {
     await dataSource.destroy();
   }
 }
 
-/** Returns the names of the migrations that the database has had, in their order. */
+/** Returns the names of the executed migrations, in order. */
 export async function executedMigrations(env: Env, entities: Entities): Promise<string[]> {
   const dataSource = await openDataSource(env, entities);
   try {

@@ -11,7 +11,7 @@ import { TransactionRunner } from './transaction-runner.js';
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @param lock of the writers of an embedded database, where another process has it. */
+  /** @param lock the write lock of a SQLite database, if another process manages it. */
   static with(lock = new WriteLock()): DynamicModule {
     const database = {
       provide: DATABASE,

@@ -8,56 +8,58 @@ import type { Clause, Dialect, SqlValue } from './engine/sql.js';
 
 export type Direction = 'asc' | 'desc';
 
-/** A range of an order: within it rows are sorted by key, then by uuid, both in the same direction. */
+/** A part of an order in which rows are sorted by key and then by uuid, both in the same direction. */
 export interface Range {
   key: string;
-  /** What its keys are. By default they are texts. */
+  /** Type of the keys. The default is text. */
   holds?: 'time' | 'number';
-  /** A condition on the key that all of its rows meet. */
+  /** A condition on the key that all rows of the range meet. */
   test?: 'IS NOT NULL' | "> ''";
-  /** The key that all of its rows have. */
+  /** The key that all rows of the range share. */
   only?: '' | null;
-  /** True where no two rows share a key. */
+  /** True if every row has a different key. */
   unique: boolean;
-  /** The uuid by which rows of one key are sorted: `u.uuid`, unless another table leads to them. */
+  /** Column of the uuid by which rows with equal keys are sorted. The default is `u.uuid`. */
   tie?: string;
 }
 
-/** An order of rows: ranges that follow each other. Rows without a key are a range of their own where an index needs it. */
+/** An order of rows, as consecutive ranges. Rows without a key may need a separate range. */
 export interface PageOrder<R extends Range = Range> {
   order: Direction;
   ranges: readonly R[];
 }
 
-/** The position after a row in an order. */
+/** The key and uuid of a row, which identify its position in an order. */
 export interface Position {
   key: SqlValue;
   uuid: string;
 }
 
-/** Where a page begins, and how many rows it has at most. */
+/** The rows that a page selects. */
 export interface Place {
+  /** The position after which the page starts. */
   after: Position | undefined;
-  /** Rows that the page passes over, from the position on. */
+  /** Number of rows to skip after that position. */
   offset: number;
   limit: number;
 }
 
-/** A page. `last` is its last row where more rows follow. */
+/** A page of rows. */
 export interface Page<T> {
   rows: T[];
+  /** The last row of the page, or undefined if no rows follow. */
   last: T | undefined;
 }
 
-/** Reads the parts of an order. A part is a condition on the key of a range. */
+/** Functions that read and count the rows of a range that meet a condition on the key. */
 interface PageSource<R extends Range, T> {
   read: (range: R, part: Clause, offset: number, limit: number) => Promise<T[]>;
   count: (range: R, part: Clause) => Promise<number>;
-  /** True for a range that is known to have no rows. */
+  /** Returns true for a range that is known to be empty. */
   isEmpty?: (range: R) => Promise<boolean>;
 }
 
-/** Reads ranges until the page is full. A position costs nothing, and an offset costs the rows that it passes over. */
+/** Reads ranges until the page is full. A position costs nothing, while an offset costs as much as the skipped rows. */
 export async function readPage<R extends Range, T>(
   source: PageSource<R, T>,
   { order, ranges }: PageOrder<R>,
@@ -79,10 +81,7 @@ export async function readPage<R extends Range, T>(
   return cutPage(found, limit);
 }
 
-/**
- * Reads pages one after the other, each after the last row of the one before. The last page is empty.
- * @param first a key before all rows.
- */
+/** Reads all rows page by page. The last page is empty. @param first a key that sorts before all rows. */
 export async function* readPages<T, K>(
   first: K,
   keyOf: (row: T) => K,
@@ -97,13 +96,13 @@ export async function* readPages<T, K>(
   }
 }
 
-/** @param found the rows of the page, and at least one more where more rows follow. */
+/** Cuts rows to a page. @param found the rows of the page, and at least one more row if the page is not the last. */
 export function cutPage<T>(found: readonly T[], limit: number): Page<T> {
   const rows = found.slice(0, limit);
   return { rows, last: found.length > limit ? rows.at(-1) : undefined };
 }
 
-/** Sorts rows that have all been read, and cuts a page out of them. */
+/** Sorts a complete list of rows, and returns a page of it. */
 export function sortPage<T>(
   rows: readonly T[],
   positionOf: (row: T) => Position,
@@ -121,7 +120,7 @@ export function sortPage<T>(
   );
 }
 
-/** Negative where the first position comes first. Rows without a key come last, and first where the order is descending. */
+/** Compares two positions for a sort. Rows without a key come last in ascending and first in descending order. */
 function comparePositions(a: Position, b: Position, order: Direction): number {
   const byKey =
     a.key === null || b.key === null
@@ -131,19 +130,19 @@ function comparePositions(a: Position, b: Position, order: Direction): number {
   return order === 'asc' ? ascending : -ascending;
 }
 
-/** The number of the range that has rows with this key. */
+/** Returns the index of the range that contains rows with this key. */
 export function rangeIndexOf(key: SqlValue, ranges: readonly Range[]): number {
   const apart = ranges.findIndex(({ only }) => only === key);
   return apart === -1 ? ranges.findIndex(({ only }) => only === undefined) : apart;
 }
 
-/** Splits a range in two: the rows with a key, and the rows whose key is empty, which an index alone would not put last. */
+/** Splits a range into rows with a key and rows with an empty key, so that the order can put the empty keys last. */
 export const splitEmpty = (range: Range, empty: null | ''): Range[] => [
   { ...range, test: empty === null ? 'IS NOT NULL' : "> ''" },
   { ...range, only: empty },
 ];
 
-/** Writes a cursor, the text by which a client names a position. @param list texts that the pages of one list share. */
+/** Encodes a position as a cursor. @param list texts that identify the list, such as its sort field. */
 export function encodeCursor(
   list: readonly string[],
   ranges: readonly Range[],
@@ -152,7 +151,7 @@ export function encodeCursor(
   return encodeArray([...list, rangeIndexOf(key, ranges), key, uuid]);
 }
 
-/** Reads a cursor. Returns undefined for a text that `encodeCursor` cannot have written for this list. */
+/** Decodes a cursor. Returns undefined for a text that is not a cursor of this list. */
 export function decodeCursor(
   text: string,
   list: readonly string[],
@@ -167,8 +166,8 @@ export function decodeCursor(
 }
 
 /**
- * Reads where a page begins.
- * @throws ProblemError `invalid_parameter` for a cursor of another list, and for a cursor together with an offset.
+ * Parses the parameters of a page.
+ * @throws ProblemError `invalid_parameter` for a cursor of another list, or for a cursor with an offset.
  */
 export function placeOf(
   query: { after?: string; offset?: number; limit?: number },
@@ -179,7 +178,7 @@ export function placeOf(
   const refused = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
   if (query.after !== undefined && !after)
     throw refused('after must be the cursor of a page with the same sort and order.');
-  if (after && query.offset !== undefined) throw refused('offset and after exclude each other.');
+  if (after && query.offset !== undefined) throw refused('Send either offset or after, not both.');
   return { after, offset: query.offset ?? 0, limit: limitOf(query) };
 }
 
@@ -193,9 +192,9 @@ function isKeyOf({ only, holds }: Range, key: unknown): key is SqlValue {
 }
 
 /**
- * The parts of a range that come after a position: first the rows with the same key, then those with a key beyond it. Each
- * part is one range of the index. In one statement they would not be, and every page would read all rows that share a
- * common key.
+ * Returns the conditions that select the rows of a range after a position: first the rows with the same key, then the rows
+ * with later keys. Each condition is one range of the index. As a single condition they would not be, and every page would
+ * read all rows that share a common key.
  */
 function partsOf(range: Range, order: Direction, after: Position | undefined, dialect: Dialect): Clause[] {
   const { key, test, only, unique, tie = 'u.uuid' } = range;
@@ -205,13 +204,13 @@ function partsOf(range: Range, order: Direction, after: Position | undefined, di
   const { sql, params } = alike(key, after.key, dialect);
   const same = { sql: `${sql} AND ${tie} ${beyond} ?`, params: [...params, after.uuid] };
   if (only !== undefined || after.key === null) return [same];
-  // In descending order empty texts would follow, which are a range of their own.
+  // In descending order empty keys would follow, but they belong to a separate range.
   const filled = order === 'desc' && test === "> ''" ? ` AND ${key} ${test}` : '';
   const others = { sql: `${key} ${beyond} ?${filled}`, params: [after.key] };
   return unique ? [others] : [same, others];
 }
 
-/** MariaDB answers an equality by all rows that have the key, sorted by uuid; a range it reads in order. */
+/** Returns a condition for equal keys. MariaDB gets two inequalities, since it would read and sort all rows for `=`. */
 function alike(key: string, value: SqlValue, dialect: Dialect): Clause {
   if (dialect === 'sqlite') return { sql: `${key} IS ?`, params: [value] };
   return value === null

@@ -6,16 +6,16 @@ import { repeated, toDatabaseError } from './engine/database-fault.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 import { TableMigration } from './migrations/table-migration.js';
 
-/** Names of the migrations of this program, in their order. */
+/** Names of the migrations of this program, in order. */
 export const KNOWN_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
 
-/** Tables that exist before the first migration has done anything, and whatever became of it. */
+/** Tables that are created before the first migration runs. */
 const OF_MIGRATIONS = ['migrations', 'migration_lease'];
 
-/** A database whose tables this version must not use. The message says what to do. */
+/** A database has tables that this version must not use. The message says what to do. */
 export class ForeignSchemaError extends Error {}
 
-/** Returns the migrations that the database has had, in their order. Writes nothing. */
+/** Returns the executed migrations, in order. Writes nothing. */
 export async function findExecutedMigrations(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
@@ -31,11 +31,11 @@ export async function hasPendingMigrations(dataSource: DataSource): Promise<bool
 
 /**
  * Checks that the database is empty, or has the tables of this version or an older release. Writes nothing.
- * @throws ForeignSchemaError for tables of another program, of a newer version, and of a build before the first release.
+ * @throws ForeignSchemaError for tables of another program, a newer version or an unreleased build.
  */
 export async function assertOurs(dataSource: DataSource): Promise<void> {
   const tables = await tableNames(dataSource);
-  // Names such as `users` may be those of any program.
+  // Any program may have a table with a name such as `users`.
   if (tables.length > 0 && !tables.some((name) => OF_MIGRATIONS.includes(name)))
     throw new ForeignSchemaError(
       `The database belongs to another program (it has the table ${tables[0]}). Check DATABASE_URL.`,
@@ -44,10 +44,10 @@ export async function assertOurs(dataSource: DataSource): Promise<void> {
   const unknown = executed.findLast(({ name }) => !KNOWN_MIGRATIONS.includes(name));
   if (unknown && unknown.timestamp > timestampOf(KNOWN_MIGRATIONS.at(-1)))
     throw new ForeignSchemaError(
-      `The database is that of a newer program (it has the migration ${unknown.name}). Start that one, or restore a backup.`,
+      `The database belongs to a newer version (it has the migration ${unknown.name}). Start that version, or restore a backup.`,
     );
   if (unknown) throw unreleased(dataSource, `the unknown migration ${unknown.name}`);
-  // Before the first entry in `migrations` a killed migration can have created tables of the first migration only.
+  // Without an entry in `migrations`, a killed process can have created tables of the first migration only.
   const later = MIGRATIONS.slice(1)
     .map((Later) => new Later())
     .flatMap((migration) => (migration instanceof TableMigration ? migration.tables : []))
@@ -58,10 +58,10 @@ export async function assertOurs(dataSource: DataSource): Promise<void> {
 
 const unreleased = ({ options }: DataSource, found: string): ForeignSchemaError =>
   new ForeignSchemaError(
-    `The database ${String(options.database)} has ${found}: it belongs to an unreleased build or to another program, so set DATABASE_URL to an empty database.`,
+    `The database ${String(options.database)} belongs to an unreleased build or another program (it has ${found}). Set DATABASE_URL to an empty database.`,
   );
 
-/** Milliseconds since 1970 at the end of the name of a migration. */
+/** Returns the time in the name of a migration, in milliseconds since 1970. */
 const timestampOf = (name = ''): number => Number(/\d+$/.exec(name)?.[0]);
 
 async function tableNames(dataSource: DataSource): Promise<string[]> {
@@ -73,10 +73,11 @@ async function tableNames(dataSource: DataSource): Promise<string[]> {
 }
 
 /**
- * Runs what is pending and returns it. Processes that ask at once take turns, on all nodes of a cluster: SQLite's
- * migrations are one transaction from the first look on; the DDL of MariaDB and MySQL is not transactional, and is
- * guarded by a lease, which each statement of a migration renews first. One that was killed is continued by the next,
- * since each step may be run twice.
+ * Runs the pending migrations and returns them. Only one process migrates at a time, also across the nodes of a cluster.
+ *
+ * On SQLite all migrations run in one transaction. DDL of MariaDB and MySQL is not transactional, so a lease protects it,
+ * which every statement of a migration renews first. After a killed process the next process continues, since each step can
+ * safely run twice.
  */
 export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
@@ -86,7 +87,7 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   try {
     if (dataSource.options.type === 'better-sqlite3') return await inOneTransaction(runner, work);
     await causalReads(runner);
-    // A lease is a write, and on Galera a table made is a pause for all nodes: not where there is nothing to do.
+    // Without pending migrations nothing is written: the table of the lease would pause all nodes of a Galera cluster.
     if (!(await hasPendingMigrations(dataSource))) return [];
     const own = dataSource.createQueryRunner();
     return await underLease(new MigrationLease(own), runner, work).finally(() => own.release());
@@ -123,16 +124,16 @@ async function underLease<T>(lease: MigrationLease, runner: QueryRunner, work: (
   }
 }
 
-/** A node of Galera may not have applied yet what another one has migrated. */
+/** Enables causal reads on Galera, because this node may not have applied the migrations of another node yet. */
 async function causalReads(runner: QueryRunner): Promise<void> {
   const known: unknown = await runner.query("SHOW VARIABLES LIKE 'wsrep_sync_wait'");
   if (Array.isArray(known) && known.length > 0) await runner.query('SET SESSION wsrep_sync_wait = 7');
 }
 
-/** A migrator that was killed holds up the next one for so long. */
+/** Duration of the lease. It delays the next process after a migrating process was killed. */
 const LEASE_SECONDS = 15;
 const HEARTBEAT_MILLIS = 3000;
-/** How long a migrator waits for the one before it. */
+/** Longest time for which a process waits for the lease. */
 const PATIENCE_MILLIS = 5 * 60_000;
 const POLL_MILLIS = 250;
 
@@ -142,36 +143,38 @@ const TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
   until datetime(3) NOT NULL
 ) ENGINE = InnoDB`;
 const ROW = `INSERT IGNORE INTO migration_lease (name, owner, until) VALUES ('migrations', '', '1970-01-01')`;
-/** The database's clock, since the clocks of those that migrate may differ. */
+/** End of the lease by the clock of the database, since the clocks of the migrating processes may differ. */
 const END = `UTC_TIMESTAMP(3) + INTERVAL ${LEASE_SECONDS} SECOND`;
 const TAKE = `UPDATE migration_lease SET owner = ?, until = ${END} WHERE name = 'migrations' AND until < UTC_TIMESTAMP(3)`;
 const RENEW = `UPDATE migration_lease SET until = ${END} WHERE name = 'migrations' AND owner = ?`;
 const GIVE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE name = 'migrations' AND owner = ?`;
 
 /**
- * The right to change the schema, for one process at a time on all nodes of a cluster: a row that its owner renews. Two
- * nodes that take it at once are told apart by the certification of the row. A killed process loses it with time. (`GET_LOCK` is known to one node, and Galera refuses it.)
+ * The right of one process to change the schema, on all nodes of a cluster. It is a row that its owner renews, and that
+ * expires after its owner was killed. If two nodes take it at once, Galera certifies only one of the updates. (`GET_LOCK`
+ * works on one node only, and Galera does not support it.)
  */
 class MigrationLease {
   private readonly owner = uuidv7();
   private heartbeat: NodeJS.Timeout | undefined;
 
-  /** @param runner a connection of the lease's own: a change of a table may take long on the other one. */
+  /** @param runner a connection for the lease alone, since a migration may occupy its own connection for long. */
   constructor(private readonly runner: QueryRunner) {}
 
-  /** Waits for the lease. @throws Error when another process keeps it for five minutes. */
+  /** Waits for the lease and takes it. @throws Error if another process holds it for five minutes. */
   async take(): Promise<void> {
     const until = Date.now() + PATIENCE_MILLIS;
     await this.change(TABLE);
     await this.change(ROW);
     while ((await this.change(TAKE, [this.owner])) === 0) {
-      if (Date.now() > until) throw new Error('Another process has been migrating for five minutes.');
+      if (Date.now() > until)
+        throw new Error('Another process has been migrating for five minutes. Start again later.');
       await delay(POLL_MILLIS * (1 + Math.random()));
     }
     this.heartbeat = setInterval(() => void this.renew().catch(() => undefined), HEARTBEAT_MILLIS);
   }
 
-  /** @throws Error when the lease is lost: its new owner goes on with the next step. */
+  /** Extends the lease. @throws Error if another process has taken the lease and continues the migration. */
   async renew(): Promise<void> {
     if ((await this.change(RENEW, [this.owner])) === 0)
       throw new Error('Another process has taken over the migration.');
@@ -179,10 +182,10 @@ class MigrationLease {
 
   async give(): Promise<void> {
     clearInterval(this.heartbeat);
-    await this.change(GIVE, [this.owner]).catch(() => undefined); // it ends by itself
+    await this.change(GIVE, [this.owner]).catch(() => undefined); // the lease expires by itself
   }
 
-  /** Runs a statement that is its own transaction, after a race again. @returns how many rows it has matched. */
+  /** Runs a statement, with retries after a race, and returns the number of rows that it matched. */
   private async change(sql: string, params: string[] = []): Promise<number> {
     return repeated('statement', async () => {
       try {

@@ -3,49 +3,52 @@ import { DATABASE, type Database } from './engine/database.js';
 import { DatabaseFault, repeated } from './engine/database-fault.js';
 import type { Dialect, OpenTransaction, Sql } from './engine/sql.js';
 
-/** A transaction that stays open after its work, until the request that it belongs to has its answer. */
+/** A transaction that stays open after its work, so that the answer to the request is committed with it. */
 export interface HeldTransaction {
   readonly sql: Sql;
-  /** @throws DatabaseFault `race` for a transaction that is too old, and as the database. */
+  /** @throws DatabaseError `race` for a transaction that is too old, or the error of the COMMIT. */
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
 
-/** A request that takes effect once, however often it is sent: its answer is stored in the transaction of its effect (ADR 16). */
+/** A request with an `Idempotency-Key`. Its answer is stored in the transaction of its effect (ADR 16). */
 export interface RepeatableEffect {
-  /** The open transaction of the effect, for what the answer has to read. */
+  /** The open transaction of the effect, in which reads for the answer must run. */
   readonly transaction: Sql | undefined;
-  /** @throws FirstAnswer when an equal request has been answered. Nothing of this request is written then. */
+  /** Checks that no equal request has been answered. @throws FirstAnswer otherwise, before anything is written. */
   assertFirst(sql: Sql): Promise<void>;
-  /** Takes over the transaction of the effect, to commit it with the answer. */
+  /** Takes over the transaction of the effect, which is then committed with the answer. */
   hold(transaction: HeldTransaction): void;
-  /** Runs `work` once the effect is committed. */
+  /** Runs `work` after the commit of the effect. */
   afterCommit(work: () => Promise<void>): void;
-  /** Runs `work` when the effect was rolled back after all. */
+  /** Runs `work` if the effect is rolled back. */
   afterRollback(work: () => Promise<void>): void;
 }
 
 /**
- * An older transaction is not committed: the audit takes rows that appear much later than they were written for forged ones
- * (`LATE_MILLIS`). None takes seconds but in a process that was stopped for a while.
+ * Largest age of a transaction at its commit. The audit treats rows that appear much later than their time as forged
+ * (`LATE_MILLIS`). Transactions get that old only in a process that was suspended.
  */
 const MAX_MILLIS = 4 * 60_000;
 
-/** The only way to open a transaction. */
+/** Runs work in transactions. Features open transactions only here. */
 @Injectable()
 export class TransactionRunner {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Runs `work` in one transaction and returns what it returns. When another writer got in between (unique violation,
-   * deadlock, lock wait, certification), or the server went away before the commit, the whole work runs again
-   * (`pauseAfter`): it must read before it writes, so that it finds what the other one wrote and can name it, and it
-   * must change nothing outside of `tx`. Nor may it use the database beside `tx`: on SQLite that statement would wait
-   * for this very transaction to end.
-   * @param caller of the request whose effect this is. With an `Idempotency-Key` the transaction stays open until the
-   * request is answered: what the request does afterwards needs `caller.repeatable.transaction` or `afterCommit`.
-   * @throws whatever `work` throws, after a rollback; ProblemError `unavailable` when the races do not end or no server
-   * takes changes, and `outcome_unknown` when the answer to the commit was lost.
+   * Runs `work` in one transaction and returns its result.
+   *
+   * After a conflict with another writer (unique violation, deadlock, lock wait, certification), or if the server becomes
+   * unreachable before the commit, the whole work runs again as `computeRetryDelay` decides. The work must therefore read
+   * before it writes, to detect what the other writer wrote, and must change nothing outside of `tx`. It must run all
+   * statements on `tx`: on SQLite any other statement would wait for the end of this transaction.
+   *
+   * With an `Idempotency-Key` the transaction stays open until the request is answered. Later work of the request must use
+   * `caller.repeatable.transaction` or `afterCommit`.
+   * @param caller the caller of the request.
+   * @throws the error of `work`, after a rollback. @throws ProblemError `unavailable` if the conflicts continue or no server
+   * is writable, and `outcome_unknown` if the answer to the commit was lost.
    */
   async run<T>(
     work: (tx: Sql) => Promise<T>,
@@ -55,7 +58,7 @@ export class TransactionRunner {
     return repeated('transaction', (attempt) => this.attempt(work, repeatable, attempt));
   }
 
-  /** Runs `work` when the changes of a request are committed: at once, unless its transaction is still open. */
+  /** Runs `work` after the commit of a request: at once, unless its transaction is still open. */
   async afterCommit(
     { repeatable }: { repeatable?: RepeatableEffect },
     work: () => Promise<void>,
@@ -72,7 +75,7 @@ export class TransactionRunner {
     const tx = await this.database.begin();
     const began = performance.now();
     try {
-      if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the other writer may have been the same request
+      if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the other writer may have sent the same request
       const result = await work(tx);
       if (repeatable) repeatable.hold(heldTransaction(tx, began));
       else await commit(tx, began);
@@ -95,36 +98,37 @@ async function commit(tx: OpenTransaction, began: number): Promise<void> {
   await tx.commit();
 }
 
-/** The first error is the one to report; a connection that cannot even roll back is gone, and the work with it. */
+/** Rolls back and ignores a failure: the first error must be reported, and a broken connection rolls back by itself. */
 async function rollback(tx: OpenTransaction): Promise<void> {
   await tx.rollback().catch(() => undefined);
 }
 
-/** What a transaction of an import, or of a Bulk of SCIM, aims at. */
+/** Target duration and size of a transaction of an import or a SCIM bulk request. */
 interface Aim {
-  /** Milliseconds while others write, and while there are no other writers. */
+  /** Milliseconds while there are other writers. */
   shared: number;
+  /** Milliseconds while there are no other writers. */
   alone: number;
-  /** Batches. */
+  /** Smallest number of batches. */
   least: number;
+  /** Largest number of batches. */
   most: number;
 }
 
 /**
- * SQLite has one writer at a time, and it may hold the database for 50 ms (interface §9). A small transaction writes more pages
- * for each row, so they are small only while others wait for their end. Elsewhere a transaction holds its own rows and,
- * where they name managers, the turn of that rule, for which other changes of managers wait: less than the 100 ms that a
- * request may be held up.
+ * Targets of each dialect. On SQLite one writer may hold the database for 50 ms (interface §9). Small transactions write more
+ * pages per row, so they are used only while other writers wait. On MariaDB and MySQL a transaction locks its rows and, if it
+ * changes managers, the row lock for which other changes of managers wait. A request must not wait longer than 100 ms.
  */
 const AIMS: Readonly<Record<Dialect, Aim>> = {
   sqlite: { shared: 12, alone: 40, least: 1, most: 40 },
   mysql: { shared: 80, alone: 80, least: 8, most: 40 },
 };
 
-/** Transactions in a row without other writers, after which none is expected. */
+/** Number of consecutive transactions without other writers after which no other writers are expected. */
 const CALM = 20;
 
-/** How many batches a transaction writes, so that it takes about as long as it may. It begins with the least. */
+/** Computes the number of batches per transaction that meets the target duration. It starts with the smallest number. */
 export class BatchSizer {
   batches: number;
   private readonly aim: Aim;
@@ -135,7 +139,7 @@ export class BatchSizer {
     this.batches = this.aim.least;
   }
 
-  /** Records how long a transaction of so many batches took. The next number grows step by step, and shrinks at once. */
+  /** Records the duration of a transaction of `batches` batches. The size at most doubles each time, but shrinks at once. */
   recordDuration(batches: number, millis: number, othersWrite: boolean): void {
     const { least, most, shared, alone } = this.aim;
     this.calm = othersWrite ? 0 : this.calm + 1;

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ascii, time, uuid } from '../engine/columns.js';
 
-/** The owner of the work on imports, or of a schedule, until a time. */
+/** The right of one instance to do a kind of work until a time. */
 @Entity('leases', { withoutRowid: true })
 export class LeaseEntity {
   @PrimaryColumn(ascii(32)) name!: string;

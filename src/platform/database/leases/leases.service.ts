@@ -7,43 +7,45 @@ import { LeaseEntity } from './lease.entity.js';
 
 const HEARTBEAT_MILLIS = 1000;
 
-/** The end and the owner of a lease that is free. */
+/** End and owner of a free lease. */
 const NEVER = '1970-01-01 00:00:00.000';
 const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The database's clock, now and in `?` seconds: the clocks of instances may differ, and one that is ahead would take a
- * lease from an owner that lives. Where each instance writes to a node of its own these are the clocks of the nodes.
+ * SQL for the current time of the database. Clocks of instances may differ, and an instance whose clock is ahead would take
+ * leases that have not expired. If the instances use different nodes of a cluster, the clocks of the nodes count.
  */
 const NOW: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3)',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now')",
 };
+/** SQL for the time of the database in `?` seconds. */
 const LATER: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3) + INTERVAL ? SECOND',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now', ? || ' seconds')",
 };
 
 /**
- * Work that one instance of several does at a time: a lease has one owner, until a time that the owner extends while it
- * lives. The condition of an update decides who gets it (ADR 0013). On Galera two nodes may both find it free: the
- * certification of the row admits one update, and the other is run again and finds it taken (ADR 0015).
+ * Leases for work that only one instance may do at a time. A lease has one owner until a time that the owner extends.
+ *
+ * The condition of an UPDATE decides which instance gets a lease (ADR 0013). On Galera two nodes may both find a lease free:
+ * then only one update is certified, and the other update is retried and finds the lease taken (ADR 0015).
  */
 @Injectable()
 export class Leases {
-  /** This instance. */
+  /** Id of this instance. */
   readonly owner = uuidv7();
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Works while this instance holds the lease, which a heartbeat moves on however long the work takes. After a crash
-   * another instance takes it when `seconds` have passed.
-   * @returns false, with nothing done, while another instance holds it.
+   * Runs `work` under a lease, which a heartbeat renews until the work ends. After a crash another instance can take the
+   * lease once `seconds` have passed.
+   * @returns false, without running `work`, if another instance holds the lease.
    */
   async hold(name: string, seconds: number, work: () => Promise<void>): Promise<boolean> {
     if (!(await this.take(name, seconds))) return false;
-    // A beat that fails is made up for by the next one. Work that must not go on without its lease looks at it.
+    // The next heartbeat makes up for a failed heartbeat. Work that must not continue without its lease checks the lease.
     const beat = () => void this.keep(name, seconds).catch(() => undefined);
     const heartbeat = setInterval(beat, HEARTBEAT_MILLIS);
     try {
@@ -55,7 +57,7 @@ export class Leases {
     return true;
   }
 
-  /** Takes a lease that is free, expired, or held by this instance. @returns false while another one holds it. */
+  /** Takes a lease that is free, expired, or held by this instance. Returns false if another instance holds it. */
   async take(name: string, seconds: number): Promise<boolean> {
     const { dialect } = this.database;
     const update = () =>
@@ -66,14 +68,14 @@ export class Leases {
       );
     if ((await update()) > 0) return true;
     if (await this.find(name)) return false;
-    // Several may find nothing at once. The primary key admits one of them.
+    // Several instances may insert the row at once. The primary key lets one of them succeed.
     await insertRows(this.database, LeaseEntity, [{ name, owner: NO_OWNER, until: NEVER }]).catch(
       () => undefined,
     );
     return (await update()) > 0;
   }
 
-  /** Moves the lease on. In a transaction no other instance can take it before the end. @returns false when it is lost. */
+  /** Renews the lease, and returns false if it is lost. In a transaction no other instance can take it before the end. */
   async keep(name: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
     const update = `UPDATE leases SET until = ${LATER[sql.dialect]} WHERE name = ? AND owner = ?`;
     return (await sql.execute(update, [seconds, name, this.owner])) > 0;
@@ -84,17 +86,17 @@ export class Leases {
     await this.database.execute(update, [NO_OWNER, NEVER, name, this.owner]);
   }
 
-  /** Returns true if an instance holds the lease: one that works, or one that died before it expired. */
+  /** Returns true if an instance holds the lease, or crashed and the lease has not expired yet. */
   async isHeld(name: string): Promise<boolean> {
     return (await this.find(name))?.held === 1;
   }
 
-  /** Returns the moment that was last noted (`note`), or undefined. */
+  /** Returns the time that `recordTime` stored last, or undefined. */
   async lastNoted(name: string): Promise<DbTime | undefined> {
     return (await this.find(name))?.until;
   }
 
-  /** Notes a moment for all instances. */
+  /** Stores a time for all instances, in the row of a lease. */
   async note(name: string, time: DbTime): Promise<void> {
     await this.take(name, 0);
     const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ?';

@@ -7,12 +7,12 @@ const index = (name: string, columnName: string) => ({
   columnNames: [columnName, 'uuid'],
 });
 
-/** Counted kinds of users. The sum of the rows of a kind is its count (ADR 7). */
+/** Names of the counts of users. A count is the sum of its rows (ADR 7). */
 const COUNTED = ['Active', 'Blocked', 'webmasters'];
-/** Rules that lock a row, so that two changes which they compare never run at once. */
+/** Names of the rules that lock a row, so that two changes that affect the same rule never run at once. */
 const RULES = ['managers', 'webmasters'];
 
-/** Users (ADR 3), the tables by which they are looked up and counted, and deleted users (ADR 23). */
+/** Users (ADR 3), their look-up tables, their counts, and deleted users (ADR 23). */
 export class Users1795600000000 extends TableMigration {
   readonly tables = [
     {
@@ -111,7 +111,7 @@ export class Users1795600000000 extends TableMigration {
         column('uuid', uuid(), key),
         column('deleted', time()),
         column('external_id', text(255)),
-        column('document', longText()), // `row` is a word of MySQL
+        column('document', longText()), // `row` is a reserved word of MySQL
       ],
       indices: [{ name: 'ix_deleted_users_deleted', columnNames: ['deleted', 'uuid'] }],
     },
@@ -127,7 +127,7 @@ export class Users1795600000000 extends TableMigration {
   }
 }
 
-/** Inserts a row unless a killed migration has inserted it. */
+/** Inserts a row unless a killed migration has already inserted it. */
 async function insertOnce(
   queryRunner: QueryRunner,
   table: string,

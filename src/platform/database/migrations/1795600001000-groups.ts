@@ -1,11 +1,11 @@
 import { integer, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, column, key, optional } from './table-migration.js';
 
-/** Groups, their members and the roles that they give (ADR 25). */
+/** Groups, their members and their roles (ADR 25). */
 export class Groups1795600001000 extends TableMigration {
   readonly tables = [
     {
-      name: 'user_groups', // `groups` is a word of MySQL
+      name: 'user_groups', // `groups` is a reserved word of MySQL
       columns: [
         column('uuid', uuid(), key),
         column('display_name', text(255)),

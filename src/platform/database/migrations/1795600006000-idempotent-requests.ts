@@ -1,7 +1,7 @@
 import { ascii, longText, time } from '../engine/columns.js';
 import { TableMigration, column, key } from './table-migration.js';
 
-/** The answers to requests with an `Idempotency-Key` (ADR 16). */
+/** Answers to requests with an `Idempotency-Key` (ADR 16). */
 export class IdempotentRequests1795600006000 extends TableMigration {
   readonly tables = [
     {

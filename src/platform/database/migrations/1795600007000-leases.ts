@@ -1,7 +1,7 @@
 import { ascii, time, uuid } from '../engine/columns.js';
 import { TableMigration, column, key } from './table-migration.js';
 
-/** Leases: which instance does the work that only one of them may do at a time. */
+/** Leases for work that only one instance may do at a time. */
 export class Leases1795600007000 extends TableMigration {
   readonly tables = [
     {

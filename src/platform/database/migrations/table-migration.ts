@@ -11,18 +11,18 @@ import { type ColumnType, dropCollation } from '../engine/columns.js';
 export const key = { isPrimary: true } as const;
 export const optional = { isNullable: true } as const;
 
-/** A column of a table; not null unless it is `optional`. */
+/** Builds the options of a column, which is NOT NULL unless it is `optional`. */
 export const column = (
   name: string,
   type: ColumnType,
   options?: Partial<TableColumnOptions>,
 ): TableColumnOptions => ({ name, ...type, ...options });
 
-/** A migration that creates tables. Its undoing drops them. */
+/** Migration that creates tables. A revert drops them. */
 export abstract class TableMigration implements MigrationInterface {
   abstract readonly tables: readonly TableOptions[];
 
-  /** Skips tables that exist, and so continues after a killed process: DDL is not transactional on MariaDB. */
+  /** Creates the missing tables. It skips existing tables of a killed process, since MariaDB's DDL is not transactional. */
   async up(queryRunner: QueryRunner): Promise<void> {
     const isSqlite = queryRunner.dataSource.options.type === 'better-sqlite3';
     for (const options of this.tables) {
@@ -37,7 +37,7 @@ export abstract class TableMigration implements MigrationInterface {
   }
 }
 
-/** Names the type of a column as the entities name it on SQLite. */
+/** Converts a column to the type that entities have on SQLite. */
 function forSqlite(column: TableColumn): void {
   dropCollation(column);
   if (column.type === 'int') column.type = 'integer';
