@@ -1,23 +1,20 @@
-/** Marks a file as UTF-8 for spreadsheets. */
+/** Byte order mark, by which spreadsheet programs recognize a file as UTF-8. */
 export const BOM = '\ufeff';
 
 /**
- * Text that a spreadsheet would run as a formula, and text that looks escaped already. Some take the full-width forms of
- * the signs for the signs.
+ * Pattern of text that a spreadsheet would run as a formula, and of text that already looks escaped. Some programs also
+ * accept the full-width forms of the signs.
  */
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 /** RFC 4180 does not require quotes around outer white space, but some programs trim unquoted cells. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
-/**
- * One line of a CSV file (RFC 4180). A cell that a spreadsheet would run as a formula gets a leading `'` (OWASP, CSV
- * injection).
- */
+/** Formats a line of a CSV file (RFC 4180). A formula gets a leading `'`, so that no spreadsheet runs it (OWASP). */
 export const csvLine = (cells: readonly string[]): string => delimitedLine(cells, ',');
 
-/** As `csvLine`, with another delimiter. */
+/** Formats a line as `toCsvLine` does, with another delimiter. */
 export function delimitedLine(cells: readonly string[], delimiter: string): string {
-  // Readers skip an empty line.
+  // CSV readers would skip an empty line.
   if (cells.length === 1 && cells[0] === '') return '""\r\n';
   return `${cells.map((cell) => toCell(cell, delimiter)).join(delimiter)}\r\n`;
 }
@@ -27,12 +24,12 @@ function toCell(value: string, delimiter: string): string {
   return NEEDS_QUOTES.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** The text as a cell that no spreadsheet runs as a formula. */
+/** Puts a `'` before text that a spreadsheet would run as a formula. */
 export function escapeFormula(value: string): string {
   return FORMULA.test(value) ? `'${value}` : value;
 }
 
-/** Removes the `'` that `csvLine`, or a person, has put before a formula. It reverses `csvLine` exactly. */
+/** Removes the `'` before a formula. It is the exact inverse of `escapeFormula`. */
 export function unescapeFormula(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }

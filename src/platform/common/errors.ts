@@ -7,7 +7,7 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
-/** Another record holds the value; its `uuid` lets a connector reconcile without a search. */
+/** A field whose value belongs to another record. With its `uuid` a client can find that record without a search. */
 export interface Conflict {
   field: string;
   uuid: string;
@@ -19,7 +19,7 @@ interface ProblemExtras {
   headers?: Record<string, string>;
 }
 
-/** An error of the catalogue, the only kind that clients see. */
+/** An error of the catalogue. Clients see no other errors. */
 export class ProblemError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -35,7 +35,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Field errors per answer, so that it stays small whatever was sent. */
+/** Largest number of field errors in an answer. */
 export const MAX_ERRORS = 100;
 
 export function validationFailed(errors: FieldError[]): ProblemError {
@@ -53,18 +53,18 @@ export function unauthenticated(detail: string): ProblemError {
   return new ProblemError('unauthenticated', detail, { headers: CHALLENGE });
 }
 
-/** The error of an `Idempotency-Key` that came with another request. */
+/** Creates the error for an `Idempotency-Key` that belongs to a different request. */
 export function keyOfOtherRequest(): ProblemError {
-  const message = 'was used with another request within 24 hours';
+  const message = 'was already used for a different request within the last 24 hours';
   return validationFailed([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
 }
 
-/** @param retryAfter seconds. */
+/** @param retryAfter value of the `Retry-After` header, in seconds. */
 export function unavailable(detail: string, retryAfter = 5): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
 }
 
-/** Codes of single fields inside `validation_failed`. Of several broken rules, the first in this order is reported. */
+/** Codes of field errors in `validation_failed`. If a field breaks several rules, the first code in this list is reported. */
 export const FIELD_CODES = [
   'required',
   'blank',
@@ -91,13 +91,13 @@ export interface FieldError {
   message: string;
 }
 
-/** The code of an error of Node.js or of a driver, such as `ENOENT`; undefined when it has none. */
+/** Returns the code of an error of Node.js or a driver, such as `ENOENT`, or undefined. */
 export function errorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** What a log shows of an error: its cause where it wraps one, such as a driver's error. */
+/** Returns the error to log: the cause of a `ProblemError`, such as a driver's error, or the error itself. */
 export function originOf(error: unknown): unknown {
   return error instanceof ProblemError ? (error.cause ?? error) : error;
 }

@@ -1,23 +1,23 @@
-/** Gives a slot back. Further calls do nothing. */
+/** Function that releases a slot. Further calls do nothing. */
 export type Release = () => void;
 
-/** Bounds of a semaphore. A bound that is absent does not apply. */
+/** Limits of a semaphore. A missing limit does not apply. */
 interface SemaphoreLimits {
-  /** Slots that are taken at a time. */
+  /** Number of slots. */
   slots: number;
-  /** Slots that callers with the same key take at a time. */
+  /** Slots that callers with the same key may hold at a time. */
   slotsPerKey?: number;
-  /** Callers that wait. */
+  /** Largest length of the queue. */
   waiting?: number;
-  /** Callers with the same key that wait. */
+  /** Callers with the same key that may wait at a time. */
   waitingPerKey?: number;
-  /** How long a caller waits. */
+  /** Longest wait of a caller, in milliseconds. */
   waitMillis?: number;
 }
 
-/** A caller gets no slot: too many callers wait, or the caller has waited too long. */
+/** A caller got no slot, because the queue is full or the caller has waited too long. */
 export class NoSlotError extends Error {
-  /** @param isOwn true where callers with the same key hold slots or fill the queue. */
+  /** @param isOwn true if callers with the same key cause the shortage: they hold slots or fill the queue. */
   constructor(readonly isOwn: boolean) {
     super('no slot');
   }
@@ -30,30 +30,31 @@ interface Waiter {
 }
 
 /**
- * A bounded number of slots, and a queue that is fair between keys: the next slot goes to the caller whose keys were served
- * longest ago, so that a key with many callers waits for its own. Callers without keys are served in order of arrival.
+ * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose key was
+ * served longest ago, so that a key with many callers delays only its own callers. Callers without a key are served in
+ * order of arrival.
  *
- * A caller has several keys where fairness has levels, the narrow one first: an account, then its network. Where the queue
- * or a network is full, a caller takes the place of the last waiting caller of the key that has the most of them.
+ * A caller may have several keys, from narrow to wide, such as an account and its network. If the queue is full, or the
+ * share of a wide key, a new caller replaces the last waiting caller of the key with the most waiting callers.
  */
 export class FairSemaphore {
   private readonly queue: Waiter[] = [];
   private readonly waitingBy = new Counts();
   private readonly takenBy = new Counts();
   private taken = 0;
-  /** Slots given so far. */
+  /** Number of slots granted so far. */
   granted = 0;
-  /** Key → value of `granted` when it was last served, the oldest first. */
+  /** Value of `granted` when each key was last served, the oldest first. */
   private readonly served = new Map<string, number>();
 
   constructor(private readonly limits: SemaphoreLimits) {}
 
-  /** Callers that wait. */
+  /** Number of waiting callers. */
   get waiting(): number {
     return this.queue.length;
   }
 
-  /** Runs `work` in a slot, at once where one is free. @throws as `acquire`, and what `work` throws. */
+  /** Runs `work` in a slot, and releases the slot. @throws the errors of `acquire` and `work`. */
   async run<T>(keys: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     const release = this.isFree(keys) ? this.take(keys) : await this.wait(keys, signal);
@@ -64,7 +65,7 @@ export class FairSemaphore {
     }
   }
 
-  /** Resolves when the caller has a slot. @throws NoSlotError; the reason of the signal, which ends the wait. */
+  /** Waits for a slot. @throws NoSlotError, or the reason of the signal, which ends the wait. */
   async acquire(keys: readonly string[] = [], signal?: AbortSignal): Promise<Release> {
     signal?.throwIfAborted();
     return this.isFree(keys) ? this.take(keys) : this.wait(keys, signal);
@@ -93,7 +94,7 @@ export class FairSemaphore {
     }
   }
 
-  /** True where a caller needs not wait. Nothing in the queue has a slot to take, so that only the bounds count. */
+  /** Returns true if a caller with these keys gets a slot at once. The queue needs no check: its callers are at a limit. */
   private isFree(keys: readonly string[]): boolean {
     const { slots, slotsPerKey = Infinity } = this.limits;
     return this.taken < slots && keys.every((key) => this.takenBy.get(key) < slotsPerKey);
@@ -119,7 +120,7 @@ export class FairSemaphore {
       this.served.delete(key);
       this.served.set(key, this.granted);
     }
-    // A key that is forgotten was served before all others, and keeps its rank without an entry.
+    // Only the oldest keys are forgotten, and a key without an entry still counts as the oldest.
     for (const key of this.served.keys()) {
       if (this.served.size <= 4 * (this.taken + this.queue.length)) break;
       this.served.delete(key);
@@ -133,7 +134,7 @@ export class FairSemaphore {
     }
   }
 
-  /** The caller to serve next: by the later of the last grants of its keys, then by the earlier one, then by arrival. */
+  /** Returns the caller to serve next: ordered by the latest, then the earliest grant of its keys, then by arrival. */
   private next(): Waiter | undefined {
     let [chosen, latest, earliest]: [Waiter | undefined, number, number] = [undefined, Infinity, Infinity];
     for (const waiter of this.queue) {
@@ -148,7 +149,7 @@ export class FairSemaphore {
     return chosen;
   }
 
-  /** @throws NoSlotError where the queue is full and no key has more waiting callers than the caller's own would have. */
+  /** Rejects a waiting caller if the queue is full. @throws NoSlotError if no key has more waiting callers than these keys. */
   private makeRoom(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;
     const count = (key = ''): number => this.waitingBy.get(key);
@@ -170,7 +171,7 @@ export class FairSemaphore {
     if (this.leave(waiter)) waiter.refuse(reason);
   }
 
-  /** Takes a caller out of the queue. @returns false where it no longer waits. */
+  /** Removes a caller from the queue. Returns false if the caller no longer waits. */
   private leave(waiter: Waiter): boolean {
     const at = this.queue.indexOf(waiter);
     if (at === -1) return false;
@@ -180,7 +181,7 @@ export class FairSemaphore {
   }
 }
 
-/** Number of callers by key. */
+/** Numbers of callers by key. */
 class Counts {
   private readonly counts = new Map<string, number>();
 

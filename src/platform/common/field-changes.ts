@@ -1,21 +1,21 @@
 import { type JsonText, fromJson, toJson } from './json.js';
 
-/** One changed field of a record. A secret has neither `old` nor `new`. */
+/** A changed field of a record. The change of a secret has neither `old` nor `new`. */
 export interface FieldChange {
   field: string;
   old?: unknown;
   new?: unknown;
 }
 
-/** A list of changes; where all of them set a field that had nothing, an object of the new values by `+field`. */
+/** JSON text of a list of changes. If all changes set empty fields, it is an object with the new values by `+field`. */
 export type ChangesText = JsonText<FieldChange[] | Record<string, unknown>>;
 
-/** No name inside a value begins with it: so a search for `"+email":` finds the field only. */
+/** Prefix of field names in the object form. No name inside a value starts with it, so `"+email":` finds only the field. */
 const SET = '+';
 
 /**
- * What a change did to a record, with the text that columns keep of it. Each form is made of the other when it is first
- * asked for: an import writes the text of a new user three times, and reads the list never.
+ * The changed fields of a record, as a list and as the text that is stored in columns. Each form is computed from the other
+ * on first use: an import stores the text of a new user three times but never reads the list.
  */
 export class Changes {
   private constructor(
@@ -26,7 +26,7 @@ export class Changes {
     return new Changes({ list });
   }
 
-  /** Of a new record. @param set the values of its fields by `+field`, as `setName` writes it. */
+  /** Creates the changes of a new record. @param set the field values by `+field` (`toSetName`). */
   static ofNew(set: Record<string, unknown>): Changes {
     return new Changes({ set });
   }
@@ -39,7 +39,7 @@ export class Changes {
     return (this.known.text ??= toJson(this.known.set ?? compact(this.known.list ?? [])));
   }
 
-  /** The text for readers who may not see all of it. @param mask leaves JSON as JSON. */
+  /** Returns the text with some values hidden. @param mask must return valid JSON. */
   textAfter(mask: (text: string) => string): ChangesText {
     return mask(this.text) as ChangesText;
   }
@@ -48,7 +48,7 @@ export class Changes {
     return (this.known.list ??= listOf(this.parsed));
   }
 
-  /** The new values, by field. */
+  /** The new values by field. */
   get values(): Record<string, unknown> {
     const { parsed } = this;
     const values: Record<string, unknown> = {};
@@ -65,7 +65,7 @@ export class Changes {
     return this.text === EMPTY_TEXT;
   }
 
-  /** The pieces of a text by which the changes of a field are found, in either form. */
+  /** Returns the pieces of text that find changes of a field in the list form and in the object form. */
   static mentions(field: string): readonly string[] {
     return [`{"field":"${field}"`, `"${setName(field)}":`];
   }

@@ -1,11 +1,11 @@
 import { getMetadataStorage } from 'class-validator';
 
-/** A class whose decorators say what a client or an operator may write. */
+/** A class whose decorators define the valid input of a client or an operator. */
 export type InputClass<T extends object> = new () => T;
 
 const fieldNames = new WeakMap<object, ReadonlySet<string>>();
 
-/** Names of the fields that an input class has rules for. */
+/** Returns the names of the fields for which an input class has rules. */
 export function fieldsOf(type: InputClass<object>): ReadonlySet<string> {
   let names = fieldNames.get(type);
   if (!names) {

@@ -1,21 +1,19 @@
 import { fold } from './text.js';
 
-/** How hard a secret is to guess, in characters: what a guesser tries as one thing counts as few. */
-
-/** About as many choices as three random letters and digits have: the place in a list of 50,000 words. */
+/** Weight of a common word: a list of 50,000 words has about as many choices as three random letters or digits. */
 const WORD = 3;
-/** A run, a year or a repetition: where it begins, and how long it is. */
+/** Weight of a sequence, a year or a repetition: its start and its length. */
 const PATTERN = 2;
 const SHORTEST_PATTERN = 3;
-/** Shorter words are found in random text. */
+/** Shorter words also occur in random text. */
 const SHORTEST_WORD = 4;
 const LONGEST_WORD = 20;
-/** A word that is known beforehand, such as the name of the user. */
+/** Weight of a word that an attacker knows, such as the user name. */
 const KNOWN_WORD = 1;
-/** Folding may make a text many times longer, and the work grows with its cube at worst. */
+/** Longest prefix that is weighed. The worst-case time grows with the cube of the length. */
 const MOST_READ = 256;
 
-/** Neighbours on the usual keyboards. */
+/** Rows of common keyboard layouts. */
 const ROWS = [
   '1234567890',
   ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'],
@@ -23,22 +21,25 @@ const ROWS = [
 ].join('\n');
 const YEAR = /^(?:19|20)\d\d/;
 
-/** Digits and signs that people write for letters; `1` is read in both ways. */
+/** Digits and signs that people write instead of letters. `1` can stand for `i` or `l`. */
 const LETTERS: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '3': 'e', '4': 'a', '5': 's', '7': 't', '@': 'a', $: 's', '!': 'i' },
 };
 
+/** Words that an attacker would try. */
 export interface Guesses {
-  /** Whether a guesser has a word in a list; asked in lower case and without accents. */
+  /** Returns true for a common word, given in lower case and without accents. */
   isWord?: (text: string) => boolean;
-  /** What a guesser knows of the user, such as the username. */
+  /** Words that an attacker knows about the user, such as the user name. */
   known?: readonly string[];
 }
 
 /**
- * The least number of characters that a text counts as. A character counts as one; a word of the list, in any case and
- * with the usual signs for letters, as three; a run (`abcd`, `4321`, `aaaa`, `qwerty`), a year or a repetition of what
- * came before as two; a name of the user as one. Only the beginning of a long text is read.
+ * Computes how hard a secret is to guess: the smallest sum of weights of the pieces into which the text can be split.
+ *
+ * A character has the weight 1. A common word has 3, in any case and with common signs for letters. A sequence (`abcd`,
+ * `4321`, `aaaa`, `qwerty`), a year or a repetition of earlier text has 2. A known word has 1. The rest of a long text is
+ * ignored.
  */
 export function guessWeight(text: string, { isWord = () => false, known = [] }: Guesses = {}): number {
   const plain = fold(text).slice(0, MOST_READ);
@@ -68,7 +69,7 @@ export function guessWeight(text: string, { isWord = () => false, known = [] }: 
 const lettersOf = (text: string, one: string): string =>
   text.replace(/[0134570@$!]/g, (sign) => (sign === '1' ? one : (LETTERS[sign] ?? sign)));
 
-/** Length of the longest run that begins there: one step in one direction all along. */
+/** Returns the length of the longest sequence from `start`, such as equal, ascending or neighbouring characters. */
 function runAt(text: string, start: number): number {
   const steps = [
     (a: string, b: string) => a === b,
@@ -85,7 +86,7 @@ function runAt(text: string, start: number): number {
   return Math.max(...lengths);
 }
 
-/** Length of the longest text there that has been seen before. */
+/** Returns the length of the longest text from `start` that also occurs earlier. */
 function repetitionAt(text: string, start: number): number {
   let longest = 0;
   for (let earlier = 0; earlier < start; earlier++) {

@@ -4,22 +4,22 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A JSON text in a column of the database, with the type of its value. */
+/** A JSON text in a column, with the type of its value. */
 export type JsonText<T> = string & { readonly json: T };
 
 export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
 
-/** The value of a text that `toJson` wrote. @throws SyntaxError for any other text. */
+/** Parses a text of `toJson`. @throws SyntaxError for invalid JSON. */
 export const fromJson = <T>(text: JsonText<T>): T => JSON.parse(text) as T;
 
-/** Returns an array as text for a URL. */
+/** Encodes an array as text that is safe in a URL. */
 export const encodeArray = (values: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(values)).toString('base64url');
 
-/** Returns the array that `encodeArray` wrote, an empty one for any other text. */
+/** Decodes a text of `encodeArray`. Returns an empty array for any other text. */
 export const decodeArray = (text: string): unknown[] => parseArray(Buffer.from(text, 'base64url').toString());
 
-/** Returns the array in a JSON text, an empty one for any other text. */
+/** Parses a JSON array. Returns an empty array for any other text. */
 export function parseArray(text: string): unknown[] {
   try {
     const value: unknown = JSON.parse(text);
@@ -30,9 +30,11 @@ export function parseArray(text: string): unknown[] {
 }
 
 /**
- * Which limit a JSON text exceeds, if any: `depth` of its arrays and objects, or number of `values`, members and items
- * included. Found before it is parsed, in one pass without recursion that ends at the limit: brackets or members by the
- * hundred thousand must reach neither the parser nor anything that walks a value.
+ * Returns the limit that a JSON text exceeds, or undefined: `depth` of arrays and objects, or number of `values`, including
+ * members and items.
+ *
+ * It scans the text before it is parsed, without recursion, and stops at the limit. Hundreds of thousands of brackets or
+ * members must reach neither the parser nor code that walks the value.
  */
 export function jsonExcess(
   text: string,

@@ -1,9 +1,10 @@
-/** Longer names are compared by their beginning: they are no typing errors of ours. */
+/** Longest compared prefix of a name. */
 const MAX_LENGTH = 64;
 
 /**
- * The candidate that a misspelt name most likely means: the one with the fewest edits, at most a third of its length, or `most`.
- * Case does not count. @returns undefined where none is near.
+ * Returns the candidate that a misspelt name most likely means: the candidate with the fewest edits, ignoring case.
+ * @param most largest number of edits. The default is a third of the candidate's length.
+ * @returns undefined if no candidate is near enough.
  */
 export function nearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {
   const wanted = name.trim().toLowerCase().slice(0, MAX_LENGTH);
@@ -19,7 +20,7 @@ export function nearest(name: string, candidates: Iterable<string>, most?: numbe
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+/** Counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

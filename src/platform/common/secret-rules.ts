@@ -2,12 +2,16 @@ import type { FieldCode } from './errors.js';
 import { type Guesses, guessWeight } from './guess-weight.js';
 import { characters, isCleanText, isWithin } from './text.js';
 
-/** The longest password, and the least that a setting may require as the shortest (NIST SP 800-63B). */
+/** Largest length of a password. */
 export const MAX_PASSWORD = 128;
+/** Smallest value of the setting for the minimum length of passwords (NIST SP 800-63B). */
 export const SHORTEST_MIN_LENGTH = 8;
-/** Whatever its length, a password must count as so many characters that no list or pattern explains. */
+/** Smallest weight of a password (`computeGuessWeight`), independent of its length. */
 const MIN_PASSWORD_WEIGHT = 8;
-/** A key is tried without a limit, and stored as a fast hash: 20 characters at random are 100 bits. */
+/**
+ * Smallest weight of an API key. 20 random characters have about 100 bits, which a key needs because it is stored as a fast
+ * hash and attempts are not limited.
+ */
 const MIN_KEY_WEIGHT = 20;
 
 export interface PasswordContext extends Guesses {
@@ -16,44 +20,44 @@ export interface PasswordContext extends Guesses {
 
 export interface PasswordFault {
   code: FieldCode;
-  /** Completes "<field> …"; never a part of the password. */
+  /** Completes the sentence "<field> …". Never contains a part of the password. */
   message: string;
 }
 
 /**
- * The rules of a new password (interface §2, NIST SP 800-63B 3.1.1.2), at every door: any characters but control
- * characters, `minLength` to 128 of them, spaces in a row counted as one, and not one that a guesser tries early. Without `isWord` the list of common
- * passwords is left out.
- * @param password in NFC, as it is stored.
- * @returns the first broken rule.
+ * Validates a new password (interface §2, NIST SP 800-63B 3.1.1.2) and returns the first broken rule, or undefined.
+ *
+ * A password has `minLength` to 128 characters without control characters, consecutive spaces count as one character, and it
+ * must be hard to guess. Without `isWord` common passwords are not detected.
+ * @param password the password in NFC, as it is stored.
  */
 export function passwordFault(password: string, context: PasswordContext): PasswordFault | undefined {
   const { minLength } = context;
   if (!isWithin(password, MAX_PASSWORD)) {
     return { code: 'too_long', message: `may have at most ${MAX_PASSWORD} characters` };
   }
-  if (password.trim() === '') return { code: 'blank', message: 'may not be blank' };
+  if (password.trim() === '') return { code: 'blank', message: 'must not be blank' };
   if (counted(password) < minLength) {
-    const message = `must have at least ${minLength} characters, spaces in a row counted as one`;
+    const message = `must have at least ${minLength} characters (consecutive spaces count as one)`;
     return { code: 'too_short', message };
   }
   if (!isCleanText(password)) {
-    return { code: 'invalid_format', message: 'may not hold control characters or broken Unicode' };
+    return { code: 'invalid_format', message: 'must not contain control characters or invalid Unicode' };
   }
   if (guessWeight(password, context) < MIN_PASSWORD_WEIGHT) {
     return {
       code: 'too_common',
       message:
-        'may not be a common password, nor one made of few common words, names, sequences or repetitions',
+        'must not be a common password, or consist mainly of common words, names, sequences or repetitions',
     };
   }
   return undefined;
 }
 
-/** Characters of a password (OWASP ASVS 2.1.1): spaces in a row are one. They stay in the password, which is never changed. */
+/** Counts the characters of a password. Consecutive spaces count as one (OWASP ASVS 2.1.1), but stay in the password. */
 const counted = (password: string): number => characters(password.replace(/\p{Zs}+/gu, ' '));
 
-/** Whether an API key that a person chose can be guessed: too few characters that no list or pattern explains. */
+/** Returns true if an API key that a person chose is easy to guess. */
 export function isGuessableKey(key: string, guesses?: Guesses): boolean {
   return guessWeight(key, guesses) < MIN_KEY_WEIGHT;
 }

@@ -1,29 +1,27 @@
 import { domainToASCII } from 'node:url';
 
-/** Pure text helpers, shared by every rule that compares, stores or searches text. */
-
 const ASCII = /^[\0-\x7f]*$/;
 const PRINTABLE = /^[ -~]*$/;
-/** Words of printable ASCII with a space between two: most lines, which are in their form already. */
+/** Pattern of words in printable ASCII with single spaces. Most lines match it and need no normalization. */
 const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
 const CONTROL = /\p{Cc}/u;
 const CONTROL_EXCEPT_NEWLINE = /[^\P{Cc}\n]/u;
-/** Beyond the Stream-Safe Text Format (UAX #15, section 13). */
+/** Pattern of a character with more marks than the Stream-Safe Text Format allows (UAX #15, section 13). */
 const OVERLOADED = /\p{M}{31}/u;
 
-/** Number of Unicode code points: what the interface and the databases call a character. */
+/** Counts Unicode code points, which the interface and the databases call characters. */
 export function characters(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** Whether a text has at most `max` code points. */
+/** Returns true if a text has at most `max` code points. */
 export function isWithin(text: string, max: number): boolean {
   return text.length <= max || characters(text) <= max; // no text has more code points than units
 }
 
-/** The first `max` code points. */
+/** Cuts a text to its first `max` code points. */
 export function truncated(text: string, max: number): string {
   if (text.length <= max) return text; // no text has more code points than units
   const cut = Array.from(text.slice(0, 2 * max));
@@ -31,8 +29,8 @@ export function truncated(text: string, max: number): string {
 }
 
 /**
- * True when the text holds neither control characters nor lone surrogates (which no database can store), nor more marks
- * on one letter than any writing has.
+ * Returns true if the text contains no control characters, no lone surrogates (which no database can store), and no
+ * character with more marks than any script uses.
  */
 export function isCleanText(text: string, options: { newlines?: boolean } = {}): boolean {
   return PRINTABLE.test(text) || isCleanUnicode(text, options);
@@ -44,20 +42,20 @@ function isCleanUnicode(text: string, options: { newlines?: boolean }): boolean 
 }
 
 /**
- * A Unicode normal form. Text that is not stream-safe stays as it is, for a rule to refuse: to put its marks in order
- * takes the square of their number, minutes for a megabyte.
+ * Converts text to a Unicode normal form. Text with too many marks stays unchanged, for a field rule to reject: sorting the
+ * marks takes quadratic time, which is minutes for a megabyte.
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   // Most text is ASCII, which is its own normal form.
   return ASCII.test(text) || OVERLOADED.test(text) ? text : text.normalize(form);
 }
 
-/** NFC, trimmed; line ends become `\n`. The form in which every text is stored. */
+/** Converts a text to its stored form: NFC, trimmed, and with `\n` as line breaks. */
 export function normalise(text: string): string {
   return normalForm(text, 'NFC').replace(/\r\n?/g, '\n').trim();
 }
 
-/** As `normalise`, and every run of spaces becomes one space. Control characters stay, to be refused by name. */
+/** Converts a single line to NFC, trims it, and collapses spaces. Control characters stay, for a field rule to reject. */
 export function normaliseLine(text: string): string {
   if (PLAIN_LINE.test(text)) return text;
   return normalForm(text, 'NFC')
@@ -66,8 +64,8 @@ export function normaliseLine(text: string): string {
 }
 
 /**
- * Letters that carry their mark inside, so that Unicode decomposition does not separate it.
- * Without this table "Soren" would not find "Søren".
+ * Replacements for letters whose marks Unicode decomposition does not separate. Without this table "Soren" would not find
+ * "Søren".
  */
 const INSEPARABLE: Readonly<Record<string, string>> = {
   ø: 'o',
@@ -82,13 +80,13 @@ const INSEPARABLE: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** Case and accents folded: the form in which names are sorted and words are searched. */
+/** Folds case and accents. Names are sorted and words are searched in this form. */
 export function fold(text: string): string {
   return ASCII.test(text) ? text.toLowerCase() : foldUnicode(text);
 }
 
 function foldUnicode(text: string): string {
-  // Lower-cased first, because the capital `ẞ` becomes `ss` by way of `ß` only.
+  // Lower case comes first, because the capital `ẞ` becomes `ss` only through `ß`.
   const folded = caseFold(
     normalForm(text, 'NFKD')
       .replace(/\p{M}+/gu, '')
@@ -97,12 +95,12 @@ function foldUnicode(text: string): string {
   return normalForm(folded, 'NFKC');
 }
 
-/** Upper- then lower-cased, which makes `ß`/`SS` and the two Greek sigmas equal. */
+/** Converts to upper and then to lower case, which makes `ß` and `SS` equal, and the two Greek sigmas. */
 export function caseFold(text: string): string {
   return text.toUpperCase().toLowerCase();
 }
 
-/** Negative, zero or positive; texts in the order of their code points, as databases compare bytes of UTF-8. */
+/** Compares numbers, or texts by code points, for a sort. This is the order in which databases compare UTF-8 bytes. */
 export function compareCodePoints(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const left = String(a);
@@ -114,24 +112,23 @@ export function compareCodePoints(a: string | number, b: string | number): numbe
   return rank(left.charCodeAt(at)) - rank(right.charCodeAt(at));
 }
 
-/** Surrogates stand for the highest code points, though their units are not the highest. The end comes first. */
+/** Returns the sort rank of a code unit. Surrogates come last, as they encode the highest code points. The end comes first. */
 function rank(unit: number): number {
   if (Number.isNaN(unit)) return -1;
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
 /**
- * Characters with a blank for a glyph, or none, that no property of Unicode tells from others: the filler of the
- * Khitan script, the braille pattern without a dot, the place of an object, two blanks of hieroglyphs and a musical note
- * without a head.
+ * Characters with a blank glyph that no Unicode property identifies: the Khitan filler, the empty braille pattern, the
+ * object replacement character, two blank hieroglyphs and the null notehead.
  */
 const BLANK = '\\u{16fe4}\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}';
 /**
- * Characters that nobody sees: default-ignorable ones (Hangul fillers, variation selectors, tags, soft hyphens and spaces
- * of no width among them), controls of direction and all other format controls (anchors of annotations, joiners of
- * hieroglyphs; marks of Arabic and Syriac numbers are among them, which no name has), non-characters, separators of lines, and
- * blanks. With one of them `admin` would be two users who look the same. Private and unassigned characters are none: names in
- * Chinese have them, where a font or a newer Unicode shows them.
+ * Pattern of invisible characters. With an invisible character, a second user named `admin` would look like the first.
+ *
+ * It matches default-ignorable characters (such as Hangul fillers, variation selectors, tags, soft hyphens and zero-width
+ * spaces), direction controls and all other format characters, noncharacters, line separators, and blanks. It does not match
+ * private-use and unassigned characters, which Chinese names may contain and which a font or a newer Unicode can show.
  */
 const UNSEEN = new RegExp(
   `[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Cf}\\p{Noncharacter_Code_Point}\\p{Zl}\\p{Zp}${BLANK}]`,
@@ -139,21 +136,21 @@ const UNSEEN = new RegExp(
 );
 
 /**
- * What running text may not hold either: it would change the order of what is read, or hide a message. The others are
- * needed there by emoji and by text in two directions, or come along when text is pasted, and deceive nobody.
+ * Pattern of characters that are not allowed in free text either, because they reorder text or hide a message. Other
+ * invisible characters are allowed there: emoji and bidirectional text need them, and pasted text often contains them.
  */
 const DECEPTIVE = /[\u202a-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}\u{e0000}-\u{e007f}]/u;
 
 const JOINERS = '\u200c\u200d';
-/** A joiner with the letter before it and what follows. */
+/** Pattern of a joiner with the letter before it and the letter after it. */
 const JOINED = new RegExp(`(\\p{L}\\p{M}{0,8})[${JOINERS}](\\p{L}?)`, 'gu');
-/** Reph and ya-phala of Bengali and Kannada are written with the joiner before the virama. */
+/** Pattern of reph and ya-phala in Bengali and Kannada, which are written with the joiner before the virama. */
 const BEFORE_VIRAMA = /[\u09b0\u0cb0]\u200d(?=[\u09cd\u0ccd]\p{L})/gu;
 
 /**
- * The first character of a name or identifier that nobody sees; undefined where there is none. ZWJ and ZWNJ are seen, by
- * the form of their neighbours, where the rules for domain names allow them (RFC 5892, A.1 and A.2): after the virama of
- * an Indic script, and ZWNJ between two Arabic letters that would join.
+ * Returns the first invisible character of a name or identifier, or undefined. ZWJ and ZWNJ count as visible if the rules
+ * for domain names allow them (RFC 5892, A.1 and A.2), because they then change the form of their neighbours: after the
+ * virama of an Indic script, and ZWNJ between two Arabic letters that would join.
  */
 export function invisibleIn(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : findInvisible(text);
@@ -170,18 +167,18 @@ function findInvisible(text: string): string | undefined {
   return rest.match(UNSEEN)?.[0];
 }
 
-/** As `invisibleIn`, for running text. */
+/** Returns the first deceptive character of a free text, or undefined. */
 export function deceptiveIn(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : DECEPTIVE.exec(text)?.[0];
 }
 
-/** The platform knows how each letter joins, and uses it for domain names. */
+/** Returns true if the joiner changes how letters join. Node.js decides this in its conversion of domain names. */
 function isSeen(joined: string, after: string): boolean {
   const endsWithZwnj = after === '' && joined.endsWith('\u200c');
   return !endsWithZwnj && domainToASCII(joined) !== '';
 }
 
-/** `U+200B` */
+/** Formats a character as `U+200B`. */
 export function codePointOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Times are stored as `datetime(3)` in UTC, in the one text form that every engine writes and compares alike:
- * `YYYY-MM-DD HH:MM:SS.mmm`. Inside the service a time is that text; outside it is ISO 8601 with `Z`.
+ * A time in UTC as the text `YYYY-MM-DD HH:MM:SS.mmm`, which all engines store in a `datetime(3)` column and compare in the
+ * same way. Clients get times in ISO 8601 with `Z` instead.
  */
 export type DbTime = string;
 
-/** @param time a date, or ISO 8601 in UTC with milliseconds. */
+/** @param time a date, or a text in ISO 8601 in UTC with milliseconds. */
 export function toDbTime(time: Date | string): DbTime {
   const iso = typeof time === 'string' ? time : time.toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 23)}`;
@@ -17,7 +17,7 @@ export function now(): DbTime {
 let second = Number.NaN;
 let textOfSecond = '';
 
-/** The time in ISO 8601 with milliseconds and `Z`. A request asks for it several times: a second is written out once. */
+/** Returns the current time in ISO 8601 with milliseconds and `Z`. The text of a second is cached, since calls are frequent. */
 export function isoNow(): string {
   const millis = Date.now();
   const ofSecond = millis % 1000;
@@ -34,7 +34,7 @@ export function isDbTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(text);
 }
 
-/** `seconds` may be negative. */
+/** @param seconds the seconds to add, which may be negative. */
 export function secondsFrom(time: DbTime, seconds: number): DbTime {
   return toDbTime(new Date(toMillis(time) + seconds * 1000));
 }

@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Of the event loop: what takes longer gives way to other requests. */
+/** Time for which long work may run before it yields to the event loop. */
 const TURN_MILLIS = 10;
 
-/** Long work in this thread, whose steps may cost very different amounts: `if (turn.isOver) await turn.next()`. */
+/**
+ * Time slice of long work on the event loop. Check it between the steps of the work, so that other requests are not blocked:
+ * `if (slice.isOver) await slice.startNext()`.
+ */
 export class Turn {
   private began = performance.now();
 
@@ -11,7 +14,7 @@ export class Turn {
     return performance.now() - this.began > TURN_MILLIS;
   }
 
-  /** Lets others have their turn. */
+  /** Yields to the event loop, and then starts the next slice. */
   async next(): Promise<void> {
     await setImmediate();
     this.began = performance.now();

@@ -3,39 +3,39 @@ import { parse, v7 as uuidv7 } from 'uuid';
 import { type FieldError, ProblemError } from './errors.js';
 import { type DbTime, toDbTime } from './time.js';
 
-/** Loose: any version and variant, as the interface's own examples need. */
+/** Pattern of a UUID of any version and variant, since the examples of the interface use several. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** Lower case. @throws ProblemError `malformed_uuid` naming the path parameter. */
+/** Converts a UUID to lower case. @throws ProblemError `malformed_uuid` with the name of the path parameter. */
 export function canonicalUuid(name: string, text: string): string {
   if (!isUuid(text))
     throw new ProblemError('malformed_uuid', `${name} must be a UUID (8-4-4-4-12 hexadecimal digits).`);
   return text.toLowerCase();
 }
 
-/** Validates the id in a body, which must be the id of the path where it is sent. @param field its name in the body. */
+/** Validates the optional id in a body, which must equal the id in the path. @param field name of the id in the body. */
 export function idMismatch(field: 'uuid' | 'id', sent: unknown, path: string): FieldError[] {
   const isSame = typeof sent === 'string' && sent.toLowerCase() === path.toLowerCase();
   if (isSame || sent === undefined || sent === null) return [];
-  return [{ field, code: 'uuid_mismatch', message: `must be the ${field} of the path` }];
+  return [{ field, code: 'uuid_mismatch', message: `must equal the ${field} in the path` }];
 }
 
-/** The moment of a UUID of version 7, in milliseconds. */
+/** Returns the time in a UUID of version 7, in milliseconds since 1970. */
 export const millisOf = (uuid: string): number => parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 
 export const timeOf = (uuid: string): DbTime => toDbTime(new Date(millisOf(uuid)));
 
-/** The number after the time in a UUID of version 7. */
+/** Returns the sequence number after the time in a UUID of version 7. */
 function sequenceOf(uuid: string): number {
   const bytes = Buffer.from(parse(uuid));
   return ((bytes.readUInt16BE(6) & 0xfff) << 20) | ((bytes.readUInt32BE(8) >>> 10) & 0xfffff);
 }
 
-/** UUIDs of version 7 in ascending order. Random bytes are taken once: for each alone they cost more than the rest. */
+/** Creates UUIDs of version 7 in ascending order. They share their random bytes, which are the most expensive part. */
 export function uuidsInOrder(count: number): string[] {
   return count === 1 ? [uuidv7()] : manyInOrder(count);
 }
