@@ -128,14 +128,14 @@ export class FairSemaphore {
   }
 
   private serveQueue(): void {
-    for (let next = this.next(); next; next = this.next()) {
+    for (let next = this.findNext(); next; next = this.findNext()) {
       this.leave(next);
       next.grant(this.take(next.keys));
     }
   }
 
   /** Returns the caller to serve next: ordered by the latest, then the earliest grant of its keys, then by arrival. */
-  private next(): Waiter | undefined {
+  private findNext(): Waiter | undefined {
     let [chosen, latest, earliest]: [Waiter | undefined, number, number] = [undefined, Infinity, Infinity];
     for (const waiter of this.queue) {
       if (!this.isFree(waiter.keys)) continue;

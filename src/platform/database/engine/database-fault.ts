@@ -38,7 +38,7 @@ export class DatabaseFault extends ProblemError {
     readonly fault: Fault,
     override readonly cause: Error,
     /** True if the error must not be retried, since earlier attempts have failed for long enough. */
-    readonly final = false,
+    readonly isFinal = false,
   ) {
     const { code, detail, seconds } = SHOWN[fault];
     super(code, detail, { headers: { 'Retry-After': seconds } });
@@ -205,8 +205,8 @@ const READ_BEFORE_WRITE: readonly Fault[] = [...ALONE, 'duplicate'];
  */
 export function pauseAfter(error: unknown, work: Work, attempts: number, millis: number): number | undefined {
   if (!(error instanceof DatabaseFault) || millis >= DEADLINE_MILLIS) return undefined;
-  const { fault, final } = error;
-  if (final || !(work === 'transaction' ? READ_BEFORE_WRITE : ALONE).includes(fault)) return undefined;
+  const { fault, isFinal } = error;
+  if (isFinal || !(work === 'transaction' ? READ_BEFORE_WRITE : ALONE).includes(fault)) return undefined;
   if (fault !== 'moved' && attempts >= MAX_RACES) return undefined;
   // The second attempt needs no pause, since another connection is usually available.
   if (fault === 'moved' && attempts === 1) return 0;

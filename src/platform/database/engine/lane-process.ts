@@ -64,7 +64,7 @@ export interface LaneLink<Handlers> {
 interface Running<Calls extends LaneCalls, Handlers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Handlers>;
-  ended: Promise<string>;
+  exited: Promise<string>;
   /** Pings in a row that the process has not answered, and their limit. */
   unanswered: number;
   mostUnanswered: number;
@@ -83,10 +83,10 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
   private idle: NodeJS.Timeout | undefined;
   private watch: NodeJS.Timeout | undefined;
 
-  /** @param link creates the service's side of the channel, for each process that starts. */
+  /** @param createLink creates the service's side of the channel, for each process that starts. */
   constructor(
     private readonly program: LaneProgram,
-    private readonly link: () => LaneLink<Handlers>,
+    private readonly createLink: () => LaneLink<Handlers>,
   ) {}
 
   /**
@@ -124,10 +124,10 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
   async end(): Promise<void> {
     clearTimeout(this.idle);
     if (!this.running) return;
-    const { child, ended } = this.running;
+    const { child, exited } = this.running;
     if (child.connected) child.disconnect();
     const timer = setTimeout(() => child.kill('SIGKILL'), END_MILLIS);
-    await ended;
+    await exited;
     clearTimeout(timer);
   }
 
@@ -136,13 +136,13 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
     const { running } = this;
     if (!running) return;
     if (++running.unanswered > running.mostUnanswered) this.kill();
-    else void Promise.resolve(running.calls.isThere()).catch(() => undefined); // `ended` reports the end
+    else void Promise.resolve(running.calls.isThere()).catch(() => undefined); // `waitForExit` handles the end
   }
 
   private start(): Running<Calls, Handlers> {
     const { program, args = [], flags = [], niceness = 0 } = this.program;
     const env = { ...process.env, MALLOC_ARENA_MAX: ONE_ARENA };
-    const link = this.link();
+    const link = this.createLink();
     const child = fork(program, args, {
       serialization: 'advanced',
       env,
@@ -151,7 +151,7 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
     });
     const printed = relayOutput(child, (lines) => link.printed?.(lines));
     if (child.pid !== undefined) setPriority(child.pid, niceness);
-    // A message to a process that has ended fails; `ended` reports the end.
+    // Messages to an ended process fail. `waitForExit` handles the end.
     child.on('error', () => undefined);
     const calls = createBirpc<Calls, Handlers>(link.answers, {
       post: (message: object) => void child.send(message, () => undefined),
@@ -161,7 +161,7 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
     const running: Running<Calls, Handlers> = {
       child,
       calls,
-      ended: this.endOf(child, printed, calls, link),
+      exited: this.endOf(child, printed, calls, link),
       unanswered: 0,
       mostUnanswered: MOST_UNANSWERED_AT_START,
     };
@@ -179,7 +179,7 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
     child: ChildProcess,
     printed: Promise<void>,
     calls: BirpcReturn<Calls, Handlers>,
-    { ended }: LaneLink<Handlers>,
+    link: LaneLink<Handlers>,
   ): Promise<string> {
     const [code, signal] = (await once(child, 'exit')) as (number | string | null)[];
     const exit = String(signal ?? code);
@@ -187,7 +187,7 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
     const wasSilent = this.running !== undefined && this.running.unanswered > this.running.mostUnanswered;
     this.running = undefined;
     calls.$close(new LaneEnded(exit, wasSilent));
-    ended?.(exit);
+    link.ended?.(exit);
     return exit;
   }
 }

@@ -32,7 +32,7 @@ const RETURN_LOOKS = 30;
 const HANG_MILLIS = 5000;
 
 /** The use of one server, from its choice until the pool leaves it. */
-interface Term {
+interface ServerUse {
   readonly began: number;
   readonly server: Server;
   readonly pool: Pool;
@@ -54,12 +54,12 @@ interface Waiter {
  * still serves reads.
  */
 export class MysqlPool {
-  private readonly open = new Map<PoolConnection, Term>();
+  private readonly serverUses = new Map<PoolConnection, ServerUse>();
   private readonly inUse = new Set<PoolConnection>();
   private readonly waiters = new Set<Waiter>();
   /** Waiters that need a released connection, because the server has reached its limit of connections. */
   private readonly crowded: Waiter[] = [];
-  private term: Term | undefined;
+  private currentUse: ServerUse | undefined;
   private choosing: Promise<void> | undefined;
   private closed = false;
   /** Times of the first and the last refusal while no server is writable, in milliseconds since 1970. */
@@ -84,7 +84,7 @@ export class MysqlPool {
   release(connection: PoolConnection): void {
     this.inUse.delete(connection);
     if (this.isBroken(connection)) breakConnection(connection, 'the connection is no longer usable');
-    else if (this.open.get(connection) === this.term) connection.release();
+    else if (this.serverUses.get(connection) === this.currentUse) connection.release();
     else connection.end();
     const next = this.crowded.shift();
     if (next) this.request(next);
@@ -92,12 +92,12 @@ export class MysqlPool {
 
   /** Releases and closes a connection whose state is unknown. */
   discard(connection: PoolConnection): void {
-    this.open.delete(connection);
+    this.serverUses.delete(connection);
     this.release(connection);
   }
 
   isBroken(connection: PoolConnection): boolean {
-    return !this.open.has(connection);
+    return !this.serverUses.has(connection);
   }
 
   /**
@@ -106,28 +106,28 @@ export class MysqlPool {
    */
   applyFailure(connection: PoolConnection, error: Error): Error {
     if (!(error instanceof DatabaseFault)) return error;
-    const term = this.open.get(connection);
-    if (error.fault === 'moved' || error.fault === 'unknown') this.open.delete(connection);
-    if (term && isServerWide(error) && Date.now() - term.began > LOOK_MILLIS) this.leave(term);
+    const use = this.serverUses.get(connection);
+    if (error.fault === 'moved' || error.fault === 'unknown') this.serverUses.delete(connection);
+    if (use && isServerWide(error) && Date.now() - use.began > LOOK_MILLIS) this.leave(use);
     return this.patient(error);
   }
 
   async close(): Promise<void> {
     this.closed = true;
     this.fail(poolClosed());
-    if (this.term?.watched) breakConnection(this.term.watched.connection, 'the pool is closed');
-    this.term = undefined;
-    await Promise.all([...this.open.keys()].map((connection) => endConnection(connection)));
+    if (this.currentUse?.watched) breakConnection(this.currentUse.watched.connection, 'the pool is closed');
+    this.currentUse = undefined;
+    await Promise.all([...this.serverUses.keys()].map((connection) => endConnection(connection)));
   }
 
   private request(waiter: Waiter): void {
-    const { term } = this;
+    const { currentUse: use } = this;
     if (!this.waiters.has(waiter)) return;
     if (this.closed) this.fail(poolClosed());
-    else if (term)
-      term.pool.getConnection((error: Error | null, connection) => {
-        if (error) this.refuse(term, waiter, ofConnect(error));
-        else void this.take(term, waiter, connection);
+    else if (use)
+      use.pool.getConnection((error: Error | null, connection) => {
+        if (error) this.refuse(use, waiter, ofConnect(error));
+        else void this.take(use, waiter, connection);
       });
     else
       this.choose().then(
@@ -140,15 +140,15 @@ export class MysqlPool {
       );
   }
 
-  private async take(term: Term, waiter: Waiter, connection: PoolConnection): Promise<void> {
+  private async take(use: ServerUse, waiter: Waiter, connection: PoolConnection): Promise<void> {
     try {
-      if (!this.open.has(connection)) await this.setUp(term, connection);
+      if (!this.serverUses.has(connection)) await this.setUp(use, connection);
     } catch (error) {
       connection.destroy();
-      this.refuse(term, waiter, toDatabaseError(error));
+      this.refuse(use, waiter, toDatabaseError(error));
       return;
     }
-    if (term === this.term && this.waiters.delete(waiter)) {
+    if (use === this.currentUse && this.waiters.delete(waiter)) {
       this.inUse.add(connection);
       waiter.resolve(connection);
     } else {
@@ -157,20 +157,20 @@ export class MysqlPool {
     }
   }
 
-  private async setUp(term: Term, connection: PoolConnection): Promise<void> {
-    const lose = (): void => void this.open.delete(connection);
+  private async setUp(use: ServerUse, connection: PoolConnection): Promise<void> {
+    const lose = (): void => void this.serverUses.delete(connection);
     connection.on('error', lose).on('end', lose);
-    await setUp(connection, term.server);
-    this.open.set(connection, term);
+    await setUp(connection, use.server);
+    this.serverUses.set(connection, use);
   }
 
   /** Handles a failed connection attempt. All waiting requests fail, unless the server only has too many connections. */
-  private refuse(term: Term, waiter: Waiter, error: Error): void {
-    if (term !== this.term) this.request(waiter);
+  private refuse(use: ServerUse, waiter: Waiter, error: Error): void {
+    if (use !== this.currentUse) this.request(waiter);
     else if (isCrowded(error) && this.inUse.size > 0) this.crowded.push(waiter);
     else if (this.servers.length > 1 && !isCrowded(error)) {
       // Running statements on an unreachable server would never get an answer, so their connections are broken.
-      this.leave(term, error.message);
+      this.leave(use, error.message);
     } else this.fail(error);
   }
 
@@ -194,16 +194,16 @@ export class MysqlPool {
     if (watched) this.refused.last = 0;
     const server = watched?.server ?? this.servers[0];
     const pool = createPool({ ...server.options, connectionLimit: this.size, gracefulEnd: true });
-    const term = { began: Date.now(), server, pool, watched };
-    this.term = term;
-    if (this.closed) this.leave(term);
-    else if (watched) void this.look(term, watched);
+    const use = { began: Date.now(), server, pool, watched };
+    this.currentUse = use;
+    if (this.closed) this.leave(use);
+    else if (watched) void this.look(use, watched);
   }
 
   /** Polls the state of the server, and leaves the server if its state changes or it does not answer. */
-  private async look(term: Term, { connection, state }: Session): Promise<void> {
+  private async look(use: ServerUse, { connection, state }: Session): Promise<void> {
     try {
-      for (let looks = 1; term === this.term; looks++) {
+      for (let polls = 1; use === this.currentUse; polls++) {
         await delay(LOOK_MILLIS, undefined, { ref: false });
         const now = await Promise.race([
           readState(connection),
@@ -211,10 +211,10 @@ export class MysqlPool {
         ]);
         if (!now) throw new Error('the server hangs');
         const hasChanged = writabilityOf(now) !== writabilityOf(state);
-        if (hasChanged || (looks % RETURN_LOOKS === 0 && (await this.hasEarlierNode(term)))) this.leave(term);
+        if (hasChanged || (polls % RETURN_LOOKS === 0 && (await this.hasEarlierNode(use)))) this.leave(use);
       }
     } catch (error) {
-      this.leave(term, String(error));
+      this.leave(use, String(error));
     }
   }
 
@@ -222,7 +222,7 @@ export class MysqlPool {
    * Returns true if an earlier node of the same Galera cluster is in sync again. Without a cluster the pool does not return
    * to an earlier server: an old primary that becomes writable by mistake has outdated data.
    */
-  private async hasEarlierNode({ server, watched }: Term): Promise<boolean> {
+  private async hasEarlierNode({ server, watched }: ServerUse): Promise<boolean> {
     const earlier = this.servers.slice(0, this.servers.indexOf(server));
     if (!watched?.state.galera || earlier.length === 0) return false;
     const session = await chooseSession(earlier).catch(() => undefined);
@@ -230,17 +230,17 @@ export class MysqlPool {
     return session?.state.galera !== undefined && writabilityOf(session.state) === 'writable';
   }
 
-  /** Leaves a server. @param why if given, connections in use are broken too, since their statements get no answer. */
-  private leave(term: Term, why?: string): void {
-    if (term !== this.term) return;
-    this.term = undefined;
-    if (term.watched) breakConnection(term.watched.connection, 'the pool left the server');
-    for (const [connection, its] of this.open) {
-      if (its !== term) continue;
+  /** Leaves a server. @param reason if given, connections in use are broken too, since their statements get no answer. */
+  private leave(use: ServerUse, reason?: string): void {
+    if (use !== this.currentUse) return;
+    this.currentUse = undefined;
+    if (use.watched) breakConnection(use.watched.connection, 'the pool left the server');
+    for (const [connection, itsUse] of this.serverUses) {
+      if (itsUse !== use) continue;
       if (!this.inUse.has(connection)) void endConnection(connection);
-      else if (why !== undefined) breakConnection(connection, why);
+      else if (reason !== undefined) breakConnection(connection, reason);
     }
-    this.fail(new DatabaseFault('moved', new Error(why ?? 'the pool left the server')));
+    this.fail(new DatabaseFault('moved', new Error(reason ?? 'the pool left the server')));
   }
 
   /** Returns an error that is not retried if requests have waited for a writable server for longer than a failover takes. */
