@@ -1,4 +1,4 @@
-/** Byte order mark, by which spreadsheet programs recognize a file as UTF-8. */
+/** Byte order mark, by which spreadsheet programs detect UTF-8. */
 export const BOM = '\ufeff';
 
 /**

@@ -64,7 +64,10 @@ export function unavailable(detail: string, retryAfter = 5): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
 }
 
-/** Codes of field errors in `validation_failed`. If a field breaks several rules, the first code in this list is reported. */
+/**
+ * Codes of field errors in `validation_failed`. If a field breaks several rules, the first code in this list is
+ * reported.
+ */
 export const FIELD_CODES = [
   'required',
   'blank',

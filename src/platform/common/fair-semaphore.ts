@@ -15,7 +15,7 @@ interface SemaphoreLimits {
   waitMillis?: number;
 }
 
-/** A caller got no slot, because the queue is full or the caller has waited too long. */
+/** Thrown if a caller gets no slot, because the queue is full or the caller has waited too long. */
 export class NoSlotError extends Error {
   /** @param isOwn true if callers with the same key cause the shortage: they hold slots or fill the queue. */
   constructor(readonly isOwn: boolean) {
@@ -30,9 +30,9 @@ interface Waiter {
 }
 
 /**
- * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose key was
- * served longest ago, so that a key with many callers delays only its own callers. Callers without a key are served in
- * order of arrival.
+ * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose key
+ * was served longest ago, so that a key with many callers delays only its own callers. Callers without a key are served
+ * in order of arrival.
  *
  * A caller may have several keys, from narrow to wide, such as an account and its network. If the queue is full, or the
  * share of a wide key, a new caller replaces the last waiting caller of the key with the most waiting callers.
@@ -94,7 +94,9 @@ export class FairSemaphore {
     }
   }
 
-  /** Returns true if a caller with these keys gets a slot at once. The queue needs no check: its callers are at a limit. */
+  /**
+   * Returns true if a caller with these keys gets a slot at once. The queue needs no check: its callers are at a limit.
+   */
   private isFree(keys: readonly string[]): boolean {
     const { slots, slotsPerKey = Infinity } = this.limits;
     return this.taken < slots && keys.every((key) => this.takenBy.get(key) < slotsPerKey);
@@ -134,7 +136,10 @@ export class FairSemaphore {
     }
   }
 
-  /** Returns the caller to serve next: ordered by the latest, then the earliest grant of its keys, then by arrival. */
+  /**
+   * Returns the next caller to serve, whose keys were granted slots longest ago: compares the latest grant of each
+   * caller's keys, then the earliest grant, then the arrival.
+   */
   private findNext(): Waiter | undefined {
     let [chosen, latest, earliest]: [Waiter | undefined, number, number] = [undefined, Infinity, Infinity];
     for (const waiter of this.queue) {
@@ -149,7 +154,10 @@ export class FairSemaphore {
     return chosen;
   }
 
-  /** Rejects a waiting caller if the queue is full. @throws NoSlotError if no key has more waiting callers than these keys. */
+  /**
+   * Rejects a waiting caller if the queue is full.
+   * @throws NoSlotError if no key has more waiting callers than these keys.
+   */
   private makeRoom(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;
     const count = (key = ''): number => this.waitingBy.get(key);
@@ -181,7 +189,7 @@ export class FairSemaphore {
   }
 }
 
-/** Numbers of callers by key. */
+/** Number of callers by key. */
 class Counts {
   private readonly counts = new Map<string, number>();
 

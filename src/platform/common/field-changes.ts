@@ -10,12 +10,14 @@ export interface FieldChange {
 /** JSON text of a list of changes. If all changes set empty fields, it is an object with the new values by `+field`. */
 export type ChangesText = JsonText<FieldChange[] | Record<string, unknown>>;
 
-/** Prefix of field names in the object form. No name inside a value starts with it, so `"+email":` finds only the field. */
+/**
+ * Prefix of field names in the object form. No name inside a value starts with it, so `"+email":` finds only the field.
+ */
 const SET = '+';
 
 /**
- * The changed fields of a record, as a list and as the text that is stored in columns. Each form is computed from the other
- * on first use: an import stores the text of a new user three times but never reads the list.
+ * The changed fields of a record, as a list and as the text that is stored in columns. Each form is computed from the
+ * other on first use: an import stores the text of a new user three times but never reads the list.
  */
 export class Changes {
   private constructor(

@@ -2,7 +2,7 @@ import { fold } from './text.js';
 
 /** Weight of a common word: a list of 50,000 words has about as many choices as three random letters or digits. */
 const WORD = 3;
-/** Weight of a sequence, a year or a repetition: its start and its length. */
+/** Weight of a sequence, a year or a repetition, which its start and its length define. */
 const PATTERN = 2;
 const SHORTEST_PATTERN = 3;
 /** Shorter words also occur in random text. */
@@ -10,7 +10,7 @@ const SHORTEST_WORD = 4;
 const LONGEST_WORD = 20;
 /** Weight of a word that an attacker knows, such as the user name. */
 const KNOWN_WORD = 1;
-/** Longest prefix that is weighed. The worst-case time grows with the cube of the length. */
+/** Number of characters that are evaluated. The worst-case time grows with the cube of this number. */
 const MOST_READ = 256;
 
 /** Rows of common keyboard layouts. */
@@ -38,8 +38,8 @@ export interface Guesses {
  * Computes how hard a secret is to guess: the smallest sum of weights of the pieces into which the text can be split.
  *
  * A character has the weight 1. A common word has 3, in any case and with common signs for letters. A sequence (`abcd`,
- * `4321`, `aaaa`, `qwerty`), a year or a repetition of earlier text has 2. A known word has 1. The rest of a long text is
- * ignored.
+ * `4321`, `aaaa`, `qwerty`), a year or a repetition of earlier text has 2. A known word has 1. The rest of a long text
+ * is ignored.
  */
 export function guessWeight(text: string, { isWord = () => false, known = [] }: Guesses = {}): number {
   const plain = fold(text).slice(0, MOST_READ);

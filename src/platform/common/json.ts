@@ -30,11 +30,11 @@ export function parseArray(text: string): unknown[] {
 }
 
 /**
- * Returns the limit that a JSON text exceeds, or undefined: `depth` of arrays and objects, or number of `values`, including
- * members and items.
+ * Returns the limit that a JSON text exceeds, or undefined: `depth` of arrays and objects, or number of `values`,
+ * including members and items.
  *
- * It scans the text before it is parsed, without recursion, and stops at the limit. Hundreds of thousands of brackets or
- * members must reach neither the parser nor code that walks the value.
+ * It scans the text before it is parsed, without recursion, and stops at the limit. Hundreds of thousands of brackets
+ * or members must reach neither the parser nor code that walks the value.
  */
 export function jsonExcess(
   text: string,

@@ -9,8 +9,8 @@ export const SHORTEST_MIN_LENGTH = 8;
 /** Smallest weight of a password (`computeGuessWeight`), independent of its length. */
 const MIN_PASSWORD_WEIGHT = 8;
 /**
- * Smallest weight of an API key. 20 random characters have about 100 bits, which a key needs because it is stored as a fast
- * hash and attempts are not limited.
+ * Smallest weight of an API key. 20 random characters have about 100 bits, which a key needs because it is stored as a
+ * fast hash and attempts are not limited.
  */
 const MIN_KEY_WEIGHT = 20;
 
@@ -27,8 +27,8 @@ export interface PasswordFault {
 /**
  * Validates a new password (interface §2, NIST SP 800-63B 3.1.1.2) and returns the first broken rule, or undefined.
  *
- * A password has `minLength` to 128 characters without control characters, consecutive spaces count as one character, and it
- * must be hard to guess. Without `isWord` common passwords are not detected.
+ * A password has `minLength` to 128 characters without control characters, consecutive spaces count as one character,
+ * and it must be hard to guess. Without `isWord` common passwords are not detected.
  * @param password the password in NFC, as it is stored.
  */
 export function passwordFault(password: string, context: PasswordContext): PasswordFault | undefined {
@@ -54,7 +54,9 @@ export function passwordFault(password: string, context: PasswordContext): Passw
   return undefined;
 }
 
-/** Counts the characters of a password. Consecutive spaces count as one (OWASP ASVS 2.1.1), but stay in the password. */
+/**
+ * Counts the characters of a password. Consecutive spaces count as one (OWASP ASVS 2.1.1), but stay in the password.
+ */
 const counted = (password: string): number => characters(password.replace(/\p{Zs}+/gu, ' '));
 
 /** Returns true if an API key that a person chose is easy to guess. */

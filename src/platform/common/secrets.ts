@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Returns the hash as 64 hexadecimal digits. It is safe for random secrets (keys, session ids). Passwords need argon2. */
+/**
+ * Returns the hash as 64 hexadecimal digits. It is safe for random secrets (keys, session ids). Passwords need argon2.
+ */
 export function sha256(text: string): string {
   return hash('sha256', text);
 }
@@ -15,8 +17,8 @@ const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
 /** Pattern of text that is as long as a random token (`createToken`), such as a session or the secret part of a key. */
 const LONG_RUN = /(?<![\w-])[\w-]{43}/;
 /**
- * Pattern of a long run with small letters and capitals. All but one in ten billion tokens have both, while words of a path
- * and digests do not.
+ * Pattern of a long run with lower-case and upper-case letters. All but one in ten billion tokens have both, while
+ * words of a path and digests do not.
  */
 const TOKEN = /(?<![\w-])(?=[\w-]{43})(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]+/g;
 /** Pattern of a percent-encoded token character, possibly encoded more than once (RFC 3986, section 2.3). */

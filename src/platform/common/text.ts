@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 
 const ASCII = /^[\0-\x7f]*$/;
 const PRINTABLE = /^[ -~]*$/;
-/** Pattern of words in printable ASCII with single spaces. Most lines match it and need no normalization. */
+/** Pattern of words in printable ASCII with single spaces. Most lines match it and need no conversion. */
 const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
 const CONTROL = /\p{Cc}/u;
 const CONTROL_EXCEPT_NEWLINE = /[^\P{Cc}\n]/u;
@@ -42,8 +42,8 @@ function isCleanUnicode(text: string, options: { newlines?: boolean }): boolean 
 }
 
 /**
- * Converts text to a Unicode normal form. Text with too many marks stays unchanged, for a field rule to reject: sorting the
- * marks takes quadratic time, which is minutes for a megabyte.
+ * Converts text to a Unicode normal form. Text with too many marks stays unchanged, for a field rule to reject: sorting
+ * the marks takes quadratic time, which is minutes for a megabyte.
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   // Most text is ASCII, which is its own normal form.
@@ -55,7 +55,9 @@ export function normalise(text: string): string {
   return normalForm(text, 'NFC').replace(/\r\n?/g, '\n').trim();
 }
 
-/** Converts a single line to NFC, trims it, and collapses spaces. Control characters stay, for a field rule to reject. */
+/**
+ * Converts a single line to NFC, trims it, and collapses spaces. Control characters stay, for a field rule to reject.
+ */
 export function normaliseLine(text: string): string {
   if (PLAIN_LINE.test(text)) return text;
   return normalForm(text, 'NFC')
@@ -64,8 +66,8 @@ export function normaliseLine(text: string): string {
 }
 
 /**
- * Replacements for letters whose marks Unicode decomposition does not separate. Without this table "Soren" would not find
- * "Søren".
+ * Replacements for letters whose marks Unicode decomposition does not separate. Without this table "Soren" would not
+ * find "Søren".
  */
 const INSEPARABLE: Readonly<Record<string, string>> = {
   ø: 'o',
@@ -112,7 +114,10 @@ export function compareCodePoints(a: string | number, b: string | number): numbe
   return rank(left.charCodeAt(at)) - rank(right.charCodeAt(at));
 }
 
-/** Returns the sort rank of a code unit. Surrogates come last, as they encode the highest code points. The end comes first. */
+/**
+ * Returns the sort rank of a code unit. Surrogates come last, as they encode the highest code points. The end comes
+ * first.
+ */
 function rank(unit: number): number {
   if (Number.isNaN(unit)) return -1;
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
@@ -126,9 +131,10 @@ const BLANK = '\\u{16fe4}\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}';
 /**
  * Pattern of invisible characters. With an invisible character, a second user named `admin` would look like the first.
  *
- * It matches default-ignorable characters (such as Hangul fillers, variation selectors, tags, soft hyphens and zero-width
- * spaces), direction controls and all other format characters, noncharacters, line separators, and blanks. It does not match
- * private-use and unassigned characters, which Chinese names may contain and which a font or a newer Unicode can show.
+ * It matches default-ignorable characters (such as Hangul fillers, variation selectors, tags, soft hyphens and
+ * zero-width spaces), direction controls and all other format characters, noncharacters, line separators, and blanks.
+ * It does not match private-use and unassigned characters, which Chinese names may contain and which a font or a newer
+ * Unicode can show.
  */
 const UNSEEN = new RegExp(
   `[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Cf}\\p{Noncharacter_Code_Point}\\p{Zl}\\p{Zp}${BLANK}]`,
@@ -148,9 +154,9 @@ const JOINED = new RegExp(`(\\p{L}\\p{M}{0,8})[${JOINERS}](\\p{L}?)`, 'gu');
 const BEFORE_VIRAMA = /[\u09b0\u0cb0]\u200d(?=[\u09cd\u0ccd]\p{L})/gu;
 
 /**
- * Returns the first invisible character of a name or identifier, or undefined. ZWJ and ZWNJ count as visible if the rules
- * for domain names allow them (RFC 5892, A.1 and A.2), because they then change the form of their neighbours: after the
- * virama of an Indic script, and ZWNJ between two Arabic letters that would join.
+ * Returns the first invisible character of a name or identifier, or undefined. ZWJ and ZWNJ count as visible if the
+ * rules for domain names allow them (RFC 5892, A.1 and A.2), because they then change the form of their neighbours:
+ * after the virama of an Indic script, and ZWNJ between two Arabic letters that would join.
  */
 export function invisibleIn(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : findInvisible(text);

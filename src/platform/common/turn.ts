@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 const TURN_MILLIS = 10;
 
 /**
- * Time slice of long work on the event loop. Check it between the steps of the work, so that other requests are not blocked:
- * `if (slice.isOver) await slice.startNext()`.
+ * Time slice of long work on the event loop. Check it between the steps of the work, so that other requests are not
+ * blocked: `if (slice.isOver) await slice.startNext()`.
  */
 export class Turn {
   private began = performance.now();

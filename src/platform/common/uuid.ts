@@ -17,7 +17,9 @@ export function canonicalUuid(name: string, text: string): string {
   return text.toLowerCase();
 }
 
-/** Validates the optional id in a body, which must equal the id in the path. @param field name of the id in the body. */
+/**
+ * Validates the optional id in a body, which must equal the id in the path. @param field name of the id in the body.
+ */
 export function idMismatch(field: 'uuid' | 'id', sent: unknown, path: string): FieldError[] {
   const isSame = typeof sent === 'string' && sent.toLowerCase() === path.toLowerCase();
   if (isSame || sent === undefined || sent === null) return [];

@@ -35,7 +35,7 @@ export interface Position {
   uuid: string;
 }
 
-/** The rows that a page selects. */
+/** The start and the size of a page. */
 export interface Place {
   /** The position after which the page starts. */
   after: Position | undefined;
@@ -192,9 +192,9 @@ function isKeyOf({ only, holds }: Range, key: unknown): key is SqlValue {
 }
 
 /**
- * Returns the conditions that select the rows of a range after a position: first the rows with the same key, then the rows
- * with later keys. Each condition is one range of the index. As a single condition they would not be, and every page would
- * read all rows that share a common key.
+ * Returns the conditions that select the rows of a range after a position: first the rows with the same key, then the
+ * rows with later keys. Each condition is one range of the index. As a single condition they would not be, and every
+ * page would read all rows that share a common key.
  */
 function partsOf(range: Range, order: Direction, after: Position | undefined, dialect: Dialect): Clause[] {
   const { key, test, only, unique, tie = 'u.uuid' } = range;

@@ -12,7 +12,7 @@ export const KNOWN_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => 
 /** Tables that are created before the first migration runs. */
 const OF_MIGRATIONS = ['migrations', 'migration_lease'];
 
-/** A database has tables that this version must not use. The message says what to do. */
+/** Thrown if the database has tables that this version must not use. The message says what to do. */
 export class ForeignSchemaError extends Error {}
 
 /** Returns the executed migrations, in order. Writes nothing. */
@@ -73,11 +73,12 @@ async function tableNames(dataSource: DataSource): Promise<string[]> {
 }
 
 /**
- * Runs the pending migrations and returns them. Only one process migrates at a time, also across the nodes of a cluster.
+ * Runs the pending migrations and returns them. Only one process migrates at a time, also across the nodes of a
+ * cluster.
  *
- * On SQLite all migrations run in one transaction. DDL of MariaDB and MySQL is not transactional, so a lease protects it,
- * which every statement of a migration renews first. After a killed process the next process continues, since each step can
- * safely run twice.
+ * On SQLite all migrations run in one transaction. DDL of MariaDB and MySQL is not transactional, so it runs under a
+ * lease, which every statement of a migration renews first. After a killed process the next process continues, since
+ * each step can safely run twice.
  */
 export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
@@ -151,8 +152,8 @@ const GIVE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE 
 
 /**
  * The right of one process to change the schema, on all nodes of a cluster. It is a row that its owner renews, and that
- * expires after its owner was killed. If two nodes take it at once, Galera certifies only one of the updates. (`GET_LOCK`
- * works on one node only, and Galera does not support it.)
+ * expires after its owner was killed. If two nodes take it at once, Galera certifies only one of the updates.
+ * (`GET_LOCK` works on one node only, and Galera does not support it.)
  */
 class MigrationLease {
   private readonly owner = uuidv7();

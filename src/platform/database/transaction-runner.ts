@@ -39,16 +39,17 @@ export class TransactionRunner {
   /**
    * Runs `work` in one transaction and returns its result.
    *
-   * After a conflict with another writer (unique violation, deadlock, lock wait, certification), or if the server becomes
-   * unreachable before the commit, the whole work runs again as `computeRetryDelay` decides. The work must therefore read
-   * before it writes, to detect what the other writer wrote, and must change nothing outside of `tx`. It must run all
-   * statements on `tx`: on SQLite any other statement would wait for the end of this transaction.
+   * After a conflict with another writer (unique violation, deadlock, lock wait, certification), or if the server
+   * becomes unreachable before the commit, the whole work runs again as `computeRetryDelay` decides. The work must
+   * therefore read before it writes, to detect what the other writer wrote, and must change nothing outside of `tx`. It
+   * must run all statements on `tx`: on SQLite any other statement would wait for the end of this transaction.
    *
-   * With an `Idempotency-Key` the transaction stays open until the request is answered. Later work of the request must use
-   * `caller.repeatable.transaction` or `afterCommit`.
+   * With an `Idempotency-Key` the transaction stays open until the request is answered. Later work of the request must
+   * use `caller.repeatable.transaction` or `afterCommit`.
    * @param caller the caller of the request.
-   * @throws the error of `work`, after a rollback. @throws ProblemError `unavailable` if the conflicts continue or no server
-   * is writable, and `outcome_unknown` if the answer to the commit was lost.
+   * @throws the error of `work`, after a rollback.
+   * @throws ProblemError `unavailable` if the conflicts continue or no server is writable, and `outcome_unknown` if the
+   * answer to the commit was lost.
    */
   async run<T>(
     work: (tx: Sql) => Promise<T>,
@@ -116,9 +117,10 @@ interface Aim {
 }
 
 /**
- * Targets of each dialect. On SQLite one writer may hold the database for 50 ms (interface §9). Small transactions write more
- * pages per row, so they are used only while other writers wait. On MariaDB and MySQL a transaction locks its rows and, if it
- * changes managers, the row lock for which other changes of managers wait. A request must not wait longer than 100 ms.
+ * Targets of each dialect. On SQLite one writer may hold the database for 50 ms (interface §9). Small transactions
+ * write more pages per row, so they are used only while other writers wait. On MariaDB and MySQL a transaction locks
+ * its rows and, if it changes managers, the row lock for which other changes of managers wait. A request must not wait
+ * longer than 100 ms.
  */
 const AIMS: Readonly<Record<Dialect, Aim>> = {
   sqlite: { shared: 12, alone: 40, least: 1, most: 40 },
@@ -128,7 +130,9 @@ const AIMS: Readonly<Record<Dialect, Aim>> = {
 /** Number of consecutive transactions without other writers after which no other writers are expected. */
 const CALM = 20;
 
-/** Computes the number of batches per transaction that meets the target duration. It starts with the smallest number. */
+/**
+ * Computes the number of batches per transaction that meets the target duration. It starts with the smallest number.
+ */
 export class BatchSizer {
   batches: number;
   private readonly aim: Aim;
@@ -139,7 +143,10 @@ export class BatchSizer {
     this.batches = this.aim.least;
   }
 
-  /** Records the duration of a transaction of `batches` batches. The size at most doubles each time, but shrinks at once. */
+  /**
+   * Records the duration of a transaction of `batches` batches. The size at most doubles each time, but shrinks at
+   * once.
+   */
   recordDuration(batches: number, millis: number, othersWrite: boolean): void {
     const { least, most, shared, alone } = this.aim;
     this.calm = othersWrite ? 0 : this.calm + 1;

@@ -4,8 +4,8 @@ import { type ErrorCode, ProblemError, errorCode } from '../../common/errors.js'
 import { isObject } from '../../common/json.js';
 
 /**
- * - `race`: a conflict with another writer (deadlock, lock wait, certification on a cluster). The statement or transaction
- *   was rolled back, and a retry may succeed.
+ * - `race`: a conflict with another writer (deadlock, lock wait, certification on a cluster). The statement or
+ *   transaction was rolled back, and a retry may succeed.
  * - `duplicate`: a unique index already contains the value. Work that reads before it writes may succeed on a retry.
  * - `moved`: the connection broke, or its server accepts no changes. Another connection may work.
  * - `away`: no server answers, or the server is out of connections or disk space.
@@ -55,9 +55,9 @@ const RACE = [
 const DUPLICATE = ['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE'];
 
 /**
- * Codes of a server that refuses changes, or all statements, because it was demoted or left its cluster. The statement had
- * no effect. A refused COMMIT was rolled back: MariaDB and MySQL check `read_only` before a commit, and a Galera node that
- * is not ready refuses every statement.
+ * Codes of a server that refuses changes, or all statements, because it was demoted or left its cluster. The statement
+ * had no effect. A refused COMMIT was rolled back: MariaDB and MySQL check `read_only` before a commit, and a Galera
+ * node that is not ready refuses every statement.
  */
 const REFUSED = [
   'ER_OPTION_PREVENTS_STATEMENT', // 1290: --read-only, --super-read-only
@@ -66,7 +66,9 @@ const REFUSED = [
   'ER_UNKNOWN_COM_ERROR', // 1047: Galera's "WSREP has not yet prepared node for application use"
 ];
 
-/** Codes of a broken connection, or of a server that could not finish. The statement may or may not have been applied. */
+/**
+ * Codes of a broken connection, or of a server that could not finish. The statement may or may not have been applied.
+ */
 const BROKEN = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -167,8 +169,8 @@ const hasCode = (error: unknown, codes: readonly unknown[]): boolean =>
 export const isRefused = (error: DatabaseFault): boolean => hasCode(error, REFUSED);
 
 /**
- * Returns true if the other connections to the server are unusable too: the server accepts no changes, does not answer, or
- * denies a privilege (a connection keeps the privileges that it had when it was opened).
+ * Returns true if the other connections to the server are unusable too: the server accepts no changes, does not answer,
+ * or denies a privilege (a connection keeps the privileges that it had when it was opened).
  */
 export const isServerWide = (error: DatabaseFault): boolean =>
   hasCode(error, [...REFUSED, ...DENIED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
@@ -183,7 +185,9 @@ export function poolClosed(): DatabaseFault {
 
 /** Longest time for which a request is retried. */
 const DEADLINE_MILLIS = 8000;
-/** Largest number of attempts after races. It is enough for dozens of writers of one key, as one of them wins each time. */
+/**
+ * Largest number of attempts after races. It is enough for dozens of writers of one key, as one of them wins each time.
+ */
 const MAX_RACES = 12;
 
 export type Work = 'transaction' | 'statement';
@@ -198,8 +202,9 @@ const READ_BEFORE_WRITE: readonly Fault[] = [...ALONE, 'duplicate'];
 /**
  * Returns the milliseconds to wait before a retry, or undefined if the work must not be retried.
  *
- * After a race the pause is random, so that two writers do not collide again. After a broken connection the next attempt
- * uses another connection, possibly to another server. Work that may have been committed (`unknown`) is never retried.
+ * After a race the pause is random, so that two writers do not collide again. After a broken connection the next
+ * attempt uses another connection, possibly to another server. Work that may have been committed (`unknown`) is never
+ * retried.
  * @param work `transaction` for work that reads before it writes and so detects duplicates, otherwise `statement`.
  * @param attempts number of attempts so far. @param millis time since the first attempt began.
  */

@@ -24,8 +24,8 @@ export interface Sharing {
 }
 
 /**
- * Opens the database of `DATABASE_URL`: a file at once, a server with the first statement. Loads only the driver of that
- * engine, since each driver takes some MiB.
+ * Opens the database of `DATABASE_URL`: a file at once, a server with the first statement. Loads only the driver of
+ * that engine, since each driver takes some MiB.
  * @throws EnvError for invalid settings, and the driver's error for a file that cannot be opened.
  */
 export async function openDatabase(

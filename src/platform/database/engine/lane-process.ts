@@ -14,7 +14,7 @@ const IDLE_MILLIS = 60_000;
 /** Time that a worker process has to exit by itself before it is killed. */
 const END_MILLIS = 10_000;
 
-/** Interval of the pings to a busy worker process, and how many pings in a row may stay unanswered. */
+/** Interval of the pings to a busy worker process, and the largest number of unanswered pings in a row. */
 const ASK_MILLIS = 4000;
 const MOST_UNANSWERED = 4;
 /** Limit of unanswered pings while the process loads, which takes long at low priority on a busy machine. */
@@ -26,7 +26,7 @@ const ONE_ARENA = '1';
 /** Returns the Node.js flags of this process, except those for env files and the debugger. */
 const ownFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
 
-/** A worker process ended before it answered a call. */
+/** Thrown if a worker process ends before it answers a call. */
 export class LaneEnded extends Error {
   /** @param wasSilent true if the process was killed because it left too many pings unanswered. */
   constructor(
@@ -60,7 +60,7 @@ export interface LaneLink<Handlers> {
   ended?: (exit: string) => void;
 }
 
-/** A worker process that runs. */
+/** A running worker process. */
 interface Running<Calls extends LaneCalls, Handlers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Handlers>;
@@ -71,8 +71,8 @@ interface Running<Calls extends LaneCalls, Handlers extends object> {
 }
 
 /**
- * A separate process of this service. It starts with its first work and ends after a minute without work. A busy process
- * that leaves its pings unanswered is killed, because other processes may wait for a lock that it holds.
+ * A separate process of this service. It starts with its first work and ends after a minute without work. A busy
+ * process that leaves its pings unanswered is killed, because other processes may wait for a lock that it holds.
  *
  * It is a process because a thread cannot be stopped inside a statement, while a process can be killed at any moment
  * without ending the service (ADR 0018).
@@ -120,7 +120,9 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
     this.running?.child.kill('SIGKILL');
   }
 
-  /** Closes the channel, on which the process exits, and waits for its end. Kills the process if that takes too long. */
+  /**
+   * Closes the channel, so that the process exits, and waits for its exit. Kills the process if that takes too long.
+   */
   async end(): Promise<void> {
     clearTimeout(this.idle);
     if (!this.running) return;
@@ -213,11 +215,11 @@ export function answerAsLane<Calls extends object, Handlers extends LaneCalls>(
 }
 
 /**
- * Relays the output of a child process, and resolves when both streams have ended. Standard error is written to standard
- * error of this process. (The event `close` of a child with a channel may never be emitted.)
+ * Relays the output of a child process, and resolves when both streams have ended. Standard error is written to
+ * standard error of this process. (The event `close` of a child with a channel may never be emitted.)
  *
- * The child has pipes instead of shared streams, because Node.js makes shared streams blocking when a child starts or ends:
- * from then on the service would wait for the reader of its log.
+ * The child has pipes instead of shared streams, because Node.js makes shared streams blocking when a child starts or
+ * ends: from then on the service would wait for the reader of its log.
  * @param onLines receives whole lines of standard output.
  */
 async function relayOutput(
@@ -282,8 +284,8 @@ export interface Refusal {
 }
 
 /**
- * Runs `migrateAtStart` in a separate process, so that TypeORM, which the service needs for nothing else, does not stay in
- * its memory.
+ * Runs `migrateAtStart` in a separate process, so that TypeORM does not stay in the memory of the service, which needs
+ * it for nothing else.
  * @throws Error with the message of `migrateAtStart`, or with the exit code or signal of the process.
  */
 export async function migrateInProcess(program: string): Promise<void> {

@@ -36,7 +36,9 @@ export interface OpenTransaction extends Sql {
   rollback(): Promise<void>;
 }
 
-/** State of a database: accepts changes, is read-only (a replica or in maintenance), or is out of sync with its cluster. */
+/**
+ * State of a database: accepts changes, is read-only (a replica or in maintenance), or is out of sync with its cluster.
+ */
 export type Writability = 'writable' | 'read_only' | 'out_of_sync';
 
 /** Number of connections in use, and of requests that wait for a connection. */
@@ -48,8 +50,8 @@ export interface Load {
 /**
  * A database engine. It runs single statements, each in a transaction of its own, and transactions.
  *
- * All methods of an engine and of its transactions throw a `DatabaseError` for the faults that it lists, such as a race or
- * an unreachable database, and the driver's error for all other failures.
+ * All methods of an engine and of its transactions throw a `DatabaseError` for the faults that it lists, such as a race
+ * or an unreachable database, and the driver's error for all other failures.
  */
 export interface Engine extends Sql {
   /**
@@ -117,7 +119,9 @@ export function forUpdate(sql: Sql): string {
   return sql.dialect === 'mysql' ? ' FOR UPDATE' : '';
 }
 
-/** Returns the hint that forces an index. Without statistics, SQLite may prefer a primary key that selects more rows. */
+/**
+ * Returns the hint that forces an index. Without statistics, SQLite may prefer a primary key that selects more rows.
+ */
 export function byIndex(sql: Sql, name: string): string {
   return sql.dialect === 'mysql' ? ` FORCE INDEX (${name})` : ` INDEXED BY ${name}`;
 }
@@ -168,8 +172,8 @@ function readTable(entity: Entity): Table {
 }
 
 /**
- * Returns the rows of a SELECT with any number of values in `IN (…)`. SQLite gets many values as one JSON text, so that the
- * statement is prepared only once.
+ * Returns the rows of a SELECT with any number of values in `IN (…)`. SQLite gets many values as one JSON text, so that
+ * the statement is prepared only once.
  * @param text builds the statement around the content of the brackets.
  */
 export async function selectIn<T extends object>(
@@ -290,8 +294,8 @@ async function insertAsJson(sql: Sql, into: string, values: readonly SqlValue[][
 }
 
 /**
- * Largest number of columns and smallest number of rows for which SQLite gets rows as one JSON text. One driver call per
- * row costs more than a short row itself (4.2 instead of 2.5 µs of CPU for a search word).
+ * Largest number of columns and smallest number of rows for which SQLite gets rows as one JSON text. One driver call
+ * per row costs more than a short row itself (4.2 instead of 2.5 µs of CPU for a search word).
  */
 const NARROW = 4;
 const WORTH_JSON = 10;

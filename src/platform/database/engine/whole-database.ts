@@ -26,7 +26,10 @@ interface WholeDatabase {
 
 /** A consistent view of the database at one moment. It never blocks writers. */
 export interface Snapshot extends WholeDatabase {
-  /** Reads all rows of a table as lists of values, in batches. The snapshot must not be used for anything else meanwhile. */
+  /**
+   * Reads all rows of a table as lists of values, in batches. The snapshot must not be used for anything else
+   * meanwhile.
+   */
   rows(table: TableColumns): AsyncIterable<readonly SqlValue[][]>;
 }
 
@@ -132,7 +135,7 @@ export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
-/** Returns true if SQLite cannot leave the WAL mode, which it can only while no other process has the file open. */
+/** Returns true if another process has the file open: SQLite can then not leave the WAL mode. */
 function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {

@@ -12,8 +12,8 @@ const NEVER = '1970-01-01 00:00:00.000';
 const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
 /**
- * SQL for the current time of the database. Clocks of instances may differ, and an instance whose clock is ahead would take
- * leases that have not expired. If the instances use different nodes of a cluster, the clocks of the nodes count.
+ * SQL for the current time of the database. Clocks of instances may differ, and an instance whose clock is ahead would
+ * take leases that have not expired. If the instances use different nodes of a cluster, the clocks of the nodes count.
  */
 const NOW: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3)',
@@ -28,8 +28,8 @@ const LATER: Record<Dialect, string> = {
 /**
  * Leases for work that only one instance may do at a time. A lease has one owner until a time that the owner extends.
  *
- * The condition of an UPDATE decides which instance gets a lease (ADR 0013). On Galera two nodes may both find a lease free:
- * then only one update is certified, and the other update is retried and finds the lease taken (ADR 0015).
+ * The condition of an UPDATE decides which instance gets a lease (ADR 0013). On Galera two nodes may both find a lease
+ * free: then only one update is certified, and the other update is retried and finds the lease taken (ADR 0015).
  */
 @Injectable()
 export class Leases {
@@ -39,13 +39,14 @@ export class Leases {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Runs `work` under a lease, which a heartbeat renews until the work ends. After a crash another instance can take the
-   * lease once `seconds` have passed.
+   * Runs `work` under a lease, which a heartbeat renews until the work ends. After a crash another instance can take
+   * the lease once `seconds` have passed.
    * @returns false, without running `work`, if another instance holds the lease.
    */
   async hold(name: string, seconds: number, work: () => Promise<void>): Promise<boolean> {
     if (!(await this.take(name, seconds))) return false;
-    // The next heartbeat makes up for a failed heartbeat. Work that must not continue without its lease checks the lease.
+    // The next heartbeat makes up for a failed heartbeat. Work that must not continue without its lease checks the
+    // lease.
     const beat = () => void this.keep(name, seconds).catch(() => undefined);
     const heartbeat = setInterval(beat, HEARTBEAT_MILLIS);
     try {
@@ -75,7 +76,9 @@ export class Leases {
     return (await update()) > 0;
   }
 
-  /** Renews the lease, and returns false if it is lost. In a transaction no other instance can take it before the end. */
+  /**
+   * Renews the lease, and returns false if it is lost. In a transaction no other instance can take it before the end.
+   */
   async keep(name: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
     const update = `UPDATE leases SET until = ${LATER[sql.dialect]} WHERE name = ? AND owner = ?`;
     return (await sql.execute(update, [seconds, name, this.owner])) > 0;

@@ -7,7 +7,7 @@ const index = (name: string, columnName: string) => ({
   columnNames: [columnName, 'uuid'],
 });
 
-/** Names of the counts of users. A count is the sum of its rows (ADR 7). */
+/** Names of the user counts. A count is the sum of its rows (ADR 7). */
 const COUNTED = ['Active', 'Blocked', 'webmasters'];
 /** Names of the rules that lock a row, so that two changes that affect the same rule never run at once. */
 const RULES = ['managers', 'webmasters'];

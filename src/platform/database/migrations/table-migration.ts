@@ -22,7 +22,9 @@ export const column = (
 export abstract class TableMigration implements MigrationInterface {
   abstract readonly tables: readonly TableOptions[];
 
-  /** Creates the missing tables. It skips existing tables of a killed process, since MariaDB's DDL is not transactional. */
+  /**
+   * Creates the missing tables. It skips existing tables of a killed process, since MariaDB's DDL is not transactional.
+   */
   async up(queryRunner: QueryRunner): Promise<void> {
     const isSqlite = queryRunner.dataSource.options.type === 'better-sqlite3';
     for (const options of this.tables) {

@@ -4,10 +4,10 @@ import { DatabaseFault } from '../engine/database-fault.js';
 import type { Writability } from '../engine/sql.js';
 import { type Session, endSession, openSession, writabilityOf } from './session.js';
 
-/** Time for which a writable server waits for the answer of an earlier server, which may be unreachable. */
+/** Longest wait for an earlier server, which may be unreachable, while a later server is writable. */
 const PREFERENCE_MILLIS = 1000;
 
-/** At least one server answers, but no server is writable. */
+/** Thrown if at least one server answers, but no server is writable. */
 export class NoWriterError extends Error {
   /** `read_only` if a server is in sync, otherwise `out_of_sync`. */
   readonly writability: Writability;
@@ -27,9 +27,9 @@ export interface Opener {
 }
 
 /**
- * Returns a session of the first server that is writable and in sync. All servers are tried at once, so that an unreachable
- * server costs at most a second. Without a server in sync it returns a Galera donor, so that the last node of a cluster
- * still serves during a state transfer.
+ * Returns a session of the first server that is writable and in sync. All servers are tried at once, so that an
+ * unreachable server costs at most a second. Without a server in sync it returns a Galera donor, so that the last node
+ * of a cluster still serves during a state transfer.
  * @throws DatabaseError `moved` if no server that answers is writable, or `away` if no server answers.
  */
 export async function chooseSession(

@@ -39,8 +39,8 @@ export async function insertAll(
  * Inserts rows with LOAD DATA LOCAL INFILE, which costs client and server half as much as INSERT statements. No file is
  * read: the driver streams only these rows to the server.
  *
- * Use only in a transaction. For invalid rows LOAD DATA skips the row or cuts the value, with a warning. This function throws
- * after any warning or missing row, and the caller must roll back.
+ * Use only in a transaction. For invalid rows LOAD DATA skips the row or cuts the value, with a warning. This function
+ * throws after any warning or missing row, and the caller must roll back.
  * @returns false, with nothing done, if rows are few, may overwrite other rows, or the server does not allow LOAD DATA.
  */
 async function loadAll(
@@ -101,14 +101,14 @@ const SEPARATOR = ', ';
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Average number of characters per value above which a prepared statement is cheaper than a statement with the values as
- * text. It is cheaper for documents, for example, but not for search words.
+ * Average number of characters per value above which a prepared statement is cheaper than a statement with the values
+ * as text. It is cheaper for documents, for example, but not for search words.
  */
 const WIDE = 64;
 
 /**
- * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long values
- * get statements of equal text that is short enough to stay prepared.
+ * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long
+ * values get statements of equal text that is short enough to stay prepared.
  */
 export function* multiRow(
   { head, columns, tail }: InsertStatement,

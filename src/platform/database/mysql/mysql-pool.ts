@@ -24,7 +24,7 @@ import {
 
 /** Time for which requests wait for a writable server. After that time without one they fail at once. */
 const FAILOVER_MILLIS = 5000;
-/** Interval in which the state of the current server is read. A server that is in use for less is not left for a refusal. */
+/** Interval of the state checks of the current server, and the shortest use of a server before a refusal ends it. */
 const LOOK_MILLIS = 1000;
 /** Number of state checks after which an earlier node of a Galera cluster is tried again. */
 const RETURN_LOOKS = 30;
@@ -49,9 +49,9 @@ interface Waiter {
  * The connections of the service. They use a pool of the driver and all lead to one server: the first server of
  * `DATABASE_URL` that is writable and in sync.
  *
- * As soon as that server may have changed, the pool leaves it: idle connections are closed at once, other connections when
- * they are released, and the next request chooses a server. A single server is never left, and a read-only single server
- * still serves reads.
+ * If the state of that server changes or the server fails, the pool leaves it: idle connections are closed at once,
+ * other connections when they are released, and the next request chooses a server. If `DATABASE_URL` has only one
+ * server, there are no state checks, and a read-only server still serves reads.
  */
 export class MysqlPool {
   private readonly serverUses = new Map<PoolConnection, ServerUse>();
@@ -102,7 +102,8 @@ export class MysqlPool {
 
   /**
    * Handles the failure of a statement: gives up an unusable connection and leaves an unusable server.
-   * @returns the error, or an error that is not retried if no server has been writable for longer than a failover takes.
+   * @returns the error, or an error that is not retried if no server has been writable for longer than a failover
+   * takes.
    */
   applyFailure(connection: PoolConnection, error: Error): Error {
     if (!(error instanceof DatabaseFault)) return error;
@@ -164,7 +165,9 @@ export class MysqlPool {
     this.serverUses.set(connection, use);
   }
 
-  /** Handles a failed connection attempt. All waiting requests fail, unless the server only has too many connections. */
+  /**
+   * Handles a failed connection attempt. All waiting requests fail, unless the server only has too many connections.
+   */
   private refuse(use: ServerUse, waiter: Waiter, error: Error): void {
     if (use !== this.currentUse) this.request(waiter);
     else if (isCrowded(error) && this.inUse.size > 0) this.crowded.push(waiter);
@@ -219,8 +222,8 @@ export class MysqlPool {
   }
 
   /**
-   * Returns true if an earlier node of the same Galera cluster is in sync again. Without a cluster the pool does not return
-   * to an earlier server: an old primary that becomes writable by mistake has outdated data.
+   * Returns true if an earlier node of the same Galera cluster is in sync again. Without a cluster the pool does not
+   * return to an earlier server: an old primary that becomes writable by mistake has outdated data.
    */
   private async hasEarlierNode({ server, watched }: ServerUse): Promise<boolean> {
     const earlier = this.servers.slice(0, this.servers.indexOf(server));
@@ -230,7 +233,9 @@ export class MysqlPool {
     return session?.state.galera !== undefined && writabilityOf(session.state) === 'writable';
   }
 
-  /** Leaves a server. @param reason if given, connections in use are broken too, since their statements get no answer. */
+  /**
+   * Leaves a server. @param reason if given, connections in use are broken too, since their statements get no answer.
+   */
   private leave(use: ServerUse, reason?: string): void {
     if (use !== this.currentUse) return;
     this.currentUse = undefined;
@@ -243,7 +248,10 @@ export class MysqlPool {
     this.fail(new DatabaseFault('moved', new Error(reason ?? 'the pool left the server')));
   }
 
-  /** Returns an error that is not retried if requests have waited for a writable server for longer than a failover takes. */
+  /**
+   * Returns an error that is not retried if requests have waited for a writable server for longer than a failover
+   * takes.
+   */
   private patient(error: Error): Error {
     if (!(error instanceof DatabaseFault)) return error;
     if (!isRefused(error) && !(error.cause instanceof NoWriterError)) return error;

@@ -15,7 +15,9 @@ import { PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js
 
 /** Time without an answer after which a statement has failed. No statement of the service takes so long. */
 const STATEMENT_MILLIS = 15_000;
-/** Time limit that the server enforces (`session.ts`). It is shorter, so that a working server reports the error itself. */
+/**
+ * Time limit that the server enforces (`session.ts`). It is shorter, so that a working server reports the error itself.
+ */
 export const SERVER_MILLIS = 14_000;
 
 /** Number of the type `datetime` in the protocol. */
@@ -28,9 +30,10 @@ export type Reject = (error: Error) => void;
 export type Resolve<T> = (result: T) => void;
 
 /**
- * Sends a statement, and calls either `resolve` or `reject`, once. Callbacks are used because promises would make a read a
- * fifth slower. Short statements with parameters are prepared, so that the server parses them once. Other statements are
- * sent as text. The timeout of the driver is not used, since its options would make a read a tenth slower.
+ * Sends a statement, and calls either `resolve` or `reject`, once. Callbacks are used because promises would make a
+ * read a fifth slower. Short statements with parameters are prepared, so that the server parses them once. Other
+ * statements are sent as text. The timeout of the driver is not used, since its options would make a read a tenth
+ * slower.
  * @param rows creates the stream of rows of a LOAD DATA LOCAL statement.
  */
 export function send<T extends Result>(
@@ -104,7 +107,7 @@ export async function numberOf(connection: Connection, sql: string): Promise<num
   return Number(Object.values(row ?? {})[0] ?? 0);
 }
 
-/** Adds missing zero milliseconds to times, which prepared statements leave out, so that times have the form of `common/time.ts`. */
+/** Adds `.000` to times without milliseconds, as `common/time.ts` requires. Prepared statements leave zeros out. */
 function wholeMillis(result: Result, fields: FieldPacket[]): void {
   if (!Array.isArray(result)) return;
   for (const { name, columnType } of fields) {
@@ -128,8 +131,8 @@ export function rememberServer(connection: Connection, options: ConnectionOption
  * Kills a connection and its running statement on the server, which does not notice a closed connection while it works.
  * Call it before the connection is destroyed. It returns at once.
  *
- * If no second connection can be opened, or if a proxy uses connection numbers of its own, the time limit of the session
- * ends the statement some seconds later (`session.ts`).
+ * If no second connection can be opened, or if a proxy uses connection numbers of its own, the time limit of the
+ * session ends the statement some seconds later (`session.ts`).
  */
 export function killStatement(connection: Connection): void {
   const options = reached.get(connection);

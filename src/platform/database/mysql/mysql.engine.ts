@@ -31,8 +31,8 @@ type Meaning = (error: Error) => Error;
 const asIs: Meaning = (error) => error;
 
 /**
- * MariaDB or MySQL on a pool of connections. Statements outside of transactions are retried as `computeRetryDelay` decides.
- * A change whose answer was lost has the fault `unknown` and is not retried.
+ * MariaDB or MySQL on a pool of connections. Statements outside of transactions are retried as `computeRetryDelay`
+ * decides. A change whose answer was lost has the fault `unknown` and is not retried.
  */
 export class MysqlEngine implements Engine {
   readonly dialect = 'mysql';
@@ -43,7 +43,7 @@ export class MysqlEngine implements Engine {
     return this.alone(sql, params, (rows: Rows<T>) => rows, asIs);
   }
 
-  /** Runs the statement like any other, since the server works outside of this thread anyway. The signal kills it. */
+  /** Runs the statement on a connection of the pool. The signal kills it on the server. */
   async aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
     if (!signal) return this.query<T>(sql, params);
     return repeated('statement', async () => {
@@ -158,7 +158,10 @@ export class MysqlEngine implements Engine {
     };
   }
 
-  /** Runs a single statement with retries, and returns the part of its result that `read` selects. Callbacks are cheaper than promises here. */
+  /**
+   * Runs a statement with retries, and returns the part of its result that `read` selects. It uses callbacks, which are
+   * cheaper than promises.
+   */
   private alone<R extends Result, T>(
     sql: string,
     params: Params,

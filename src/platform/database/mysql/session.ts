@@ -37,8 +37,8 @@ interface StateRow {
 }
 
 /**
- * Statement that reads the state of any server. MariaDB alone runs the SQL in the comment, which reads the status of Galera.
- * A node that is out of sync may refuse even this statement.
+ * Statement that reads the state of any server. MariaDB alone runs the SQL in the comment, which reads the status of
+ * Galera. A node that is out of sync may refuse even this statement.
  */
 const STATE = `SELECT VERSION() AS version, @@global.read_only AS read_only /*M!100200 ,
   (SELECT GROUP_CONCAT(variable_name, '=', variable_value SEPARATOR ';') FROM information_schema.global_status
@@ -46,9 +46,9 @@ const STATE = `SELECT VERSION() AS version, @@global.read_only AS read_only /*M!
   ) AS wsrep */`;
 
 /**
- * Statements for every new connection. They prevent silent truncation, set UTC, limit lock waits and the duration of each
- * statement (on MySQL of reads only), and select committed reads. The server enforces the limits even if this process ends.
- * MariaDB alone runs the SQL in `M!` comments, and MySQL the SQL in `!50708` comments.
+ * Statements for every new connection. They prevent silent truncation, set UTC, limit lock waits and the duration of
+ * each statement (on MySQL of reads only), and select committed reads. The server enforces the limits even if this
+ * process ends. MariaDB alone runs the SQL in `M!` comments, and MySQL the SQL in `!50708` comments.
  */
 const SETTINGS = [
   `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = 5
@@ -56,9 +56,9 @@ const SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ];
 /**
- * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits of
- * the cluster. The value 7 adds 1 for reads and starts of transactions to 2 and 4 for single changes, whose conditions read
- * too (`UPDATE … WHERE owner = ?`).
+ * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits
+ * of the cluster. The value 7 adds 1 for reads and starts of transactions to 2 and 4 for single changes, whose
+ * conditions read too (`UPDATE … WHERE owner = ?`).
  */
 const CAUSAL_READS = 'SET SESSION wsrep_sync_wait = 7';
 /** Error number of a server without Galera. */

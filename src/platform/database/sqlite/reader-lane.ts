@@ -8,7 +8,7 @@ import type { WriteLock } from './write-lock.js';
 /** Calls to a read worker. Errors are sent as values, because a thrown error would lose its code. */
 export interface ReaderCalls extends LaneCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | ReadError;
-  /** `Checkpointer.writeBack`. */
+  /** Runs `Checkpointer.writeBack`. */
   writeBack(): boolean;
 }
 
@@ -29,7 +29,9 @@ export interface Reader {
 /** Node.js flags of a read worker. A small young generation is enough, since little survives a statement. */
 const FLAGS = ['--max-semi-space-size=2'];
 
-/** A read worker: runs SELECT statements in a separate process, one after another. Only a signal limits their duration. */
+/**
+ * A read worker: runs SELECT statements in a separate process, one after another. Only a signal limits their duration.
+ */
 export class ReaderLane implements Reader {
   private readonly lane: LaneProcess<ReaderCalls, object>;
   private readonly slot = new FairSemaphore({ slots: 1 });
@@ -39,7 +41,10 @@ export class ReaderLane implements Reader {
     this.lane = new LaneProcess({ program, args: [file], flags: FLAGS }, () => ({ answers: {} }));
   }
 
-  /** @throws DatabaseError or the driver's error, as an `Engine` does, or the reason of the signal that stopped the read. */
+  /**
+   * @throws DatabaseError or the driver's error, as an `Engine` does, or the reason of the signal that stopped the
+   * read.
+   */
   async read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows> {
     return this.alone(signal, async () => {
       const answer = await this.answered(sql, params, signal);

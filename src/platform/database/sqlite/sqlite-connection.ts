@@ -19,10 +19,14 @@ const BUSY = 5;
 const LOCK_MILLIS = 50;
 /** Milliseconds between two attempts to switch to the write-ahead log. */
 const PAUSE_MILLIS = 5;
-/** Oldest safe version. SQLite 3.7.0 to 3.51.2 can lose a commit that runs during a checkpoint (sqlite.org/wal.html). */
+/**
+ * Oldest safe version. SQLite 3.7.0 to 3.51.2 can lose a commit that runs during a checkpoint (sqlite.org/wal.html).
+ */
 const OLDEST_SQLITE = '3.51.3';
 
-/** Names of SQLite's result codes (sqlite.org/rescode.html). An extended code carries its basic code in the lowest byte. */
+/**
+ * Names of SQLite's result codes (sqlite.org/rescode.html). An extended code carries its basic code in the lowest byte.
+ */
 const RESULT_CODES: Readonly<Record<number, string>> = {
   1: 'SQLITE_ERROR',
   5: 'SQLITE_BUSY',
@@ -45,7 +49,7 @@ export function makeFolderOf(file: string): void {
 
 /**
  * Opens a file, and creates it if it is missing. Only `Checkpointer` writes its log back.
- * @throws Error of the driver, or if the SQLite of this Node.js can lose commits.
+ * @throws the driver's error, or Error if the SQLite of this Node.js can lose commits.
  */
 export function openFile(file: string): DatabaseSync {
   makeFolderOf(file);
@@ -94,7 +98,9 @@ function addResultCode(error: unknown): unknown {
   return Object.assign(error as Error, { code });
 }
 
-/** Loads the driver, which only SQLite databases need. Hides the warning of Node.js 22 that the module is experimental. */
+/**
+ * Loads the driver, which only SQLite databases need. Hides the warning of Node.js 22 that the module is experimental.
+ */
 function loadDriver() {
   const emitWarning = Reflect.get(process, 'emitWarning');
   process.emitWarning = () => undefined;
@@ -132,13 +138,17 @@ export interface RawRows {
 
 const MAX_PREPARED = 300;
 
-/** A synchronous connection to a file, with prepared statements. All methods throw the errors that `Engine` describes. */
+/**
+ * A synchronous connection to a file, with prepared statements. All methods throw the errors that `Engine` describes.
+ */
 export class SqliteConnection {
   private readonly prepared = new Map<string, Prepared>();
 
   constructor(private readonly connection: DatabaseSync) {}
 
-  /** Opens a connection that fails at once if another connection holds the lock, since a wait would block the thread. */
+  /**
+   * Opens a connection that fails at once if another connection holds the lock, since a wait would block the thread.
+   */
   static open(file: string): SqliteConnection {
     const connection = openFile(file);
     connection.exec('PRAGMA busy_timeout = 0');
@@ -183,7 +193,9 @@ export class SqliteConnection {
     return convertErrors(() => Number(this.prepare(sql).statement.run(...params).changes));
   }
 
-  /** Inserts row by row with one prepared statement: twice as fast as a multi-row statement, which is parsed each time. */
+  /**
+   * Inserts row by row with one prepared statement: twice as fast as a multi-row statement, which is parsed each time.
+   */
   insert({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
     convertErrors(() => {
       const { statement } = this.prepare(`${head}(${placeholders(columns)})${tail}`);
@@ -239,7 +251,7 @@ export function toRow(names: readonly string[], values: unknown): object {
   return row;
 }
 
-/** Writes the log of an embedded database back into the file. */
+/** Writes the write-ahead log of SQLite back into the file. */
 export class Checkpointer {
   private readonly lock: SqliteConnection;
 
@@ -253,8 +265,8 @@ export class Checkpointer {
   }
 
   /**
-   * Writes back all pages of the log that no running read needs. A second connection holds the write lock meanwhile, because
-   * versions before 3.51.3 can lose a commit that runs during a checkpoint.
+   * Writes back all pages of the log that no running read needs. A second connection holds the write lock meanwhile,
+   * because versions before 3.51.3 can lose a commit that runs during a checkpoint.
    * @returns false, with nothing written back, if another program holds the write lock.
    */
   writeBack(): boolean {

@@ -16,10 +16,12 @@ import type { WriteLock } from './write-lock.js';
 
 type Params = readonly SqlValue[];
 
-/** Number of log pages (8 MiB) at which the log is written back, which takes some milliseconds. */
+/** Number of pages (8 MiB) at which the write-ahead log is written back, which takes some milliseconds. */
 const LOG_PAGES = 2048;
 
-/** Numbers of all pages and of the written-back pages of the log. The log restarts once both are equal. */
+/**
+ * Number of pages of the write-ahead log, and of its pages that are written back. The log restarts once both are equal.
+ */
 interface LogSize {
   log: number;
   checkpointed: number;
@@ -31,23 +33,24 @@ const PATIENCE_MILLIS = 5000;
 const PAUSE_MILLIS = 2;
 
 /**
- * SQLite on one connection. Statements are synchronous. Before a write the engine waits for the lock that the processes of
- * this service share, without blocking the thread.
+ * SQLite on one connection. Statements are synchronous. Before a write the engine waits for the lock that the processes
+ * of this service share, without blocking the thread.
  *
- * While a transaction is open, no other statement may use the connection, because it would become part of that transaction.
- * Every caller awaits `openTransaction` and then works in the same tick in which the transaction ended.
+ * While a transaction is open, no other statement may use the connection, because it would become part of that
+ * transaction. Every caller awaits `openTransaction` and then works in the same tick in which the transaction ended.
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private open: Promise<void> | undefined;
-  /** Pages of the log at which it is written back next. */
+  /** Number of log pages at which the log is written back next. */
   private due = LOG_PAGES;
   private isWritingBack = false;
 
   /**
    * @param checkpointer writes the log back if there is no reader.
    * @param reader runs unbounded statements and writes the log back. Without a reader this process does both.
-   * @param stoppable runs the unbounded statements that can be stopped. A stop kills its process, so it runs nothing else.
+   * @param stoppable runs the unbounded statements that can be stopped. A stop kills its process, so it runs nothing
+   * else.
    */
   constructor(
     private readonly connection: SqliteConnection,
@@ -57,7 +60,7 @@ export class SqliteEngine implements Engine {
     private readonly stoppable = reader,
   ) {}
 
-  /** Closes the connection last, on which SQLite writes the whole log back. The file can then be copied alone. */
+  /** Closes the file. SQLite then writes the whole log back, so that the file can be copied alone. */
   async close(): Promise<void> {
     await Promise.all([this.reader?.end(), this.stoppable?.end()]);
     while (this.open) await this.open;
@@ -130,8 +133,8 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Starts to write the log back after a commit if the log is long. The check costs a microsecond. SQLite by itself would
-   * write back inside a COMMIT, while a read worker does it outside of this thread.
+   * Starts to write the log back after a commit if the log is long. The check costs a microsecond. SQLite by itself
+   * would write back inside a COMMIT, while a read worker does it outside of this thread.
    */
   private checkLog(): void {
     if (!this.isWritingBack && this.logPages() >= this.due) this.startWriteBack();

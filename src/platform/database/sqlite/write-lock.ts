@@ -14,8 +14,8 @@ interface LockOwner {
 }
 
 /**
- * The write lock of a SQLite database, which has one writer at a time. The processes of a service take it in the order of
- * their requests, so that no thread blocks inside SQLite.
+ * The write lock of a SQLite database, which has one writer at a time. The processes of a service take it in the order
+ * of their requests, so that no thread blocks inside SQLite.
  */
 export class WriteLock {
   private readonly slot = new FairSemaphore({ slots: 1 });
@@ -64,7 +64,9 @@ export class WriteLock {
   }
 }
 
-/** Creates the calls with which one other process uses the lock. `end` releases the lock of a process that has ended. */
+/**
+ * Creates the calls with which one other process uses the lock. `end` releases the lock of a process that has ended.
+ */
 export function lendWriteLock(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
   let release: Release | undefined;
   let isGone = false;
