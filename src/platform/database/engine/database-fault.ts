@@ -4,6 +4,7 @@ import { type ErrorCode, ProblemError, errorCode } from '../../common/errors.js'
 import { isObject } from '../../common/json.js';
 
 /**
+ * Kinds of temporary database errors.
  * - `race`: a conflict with another writer (deadlock, lock wait, certification on a cluster). The statement or
  *   transaction was rolled back, and a retry may succeed.
  * - `duplicate`: a unique index already contains the value. Work that reads before it writes may succeed on a retry.
