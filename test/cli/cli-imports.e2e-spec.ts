@@ -63,8 +63,8 @@ describe.each(PLACES)('on the %s', (door) => {
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain(
       [
-        'changed_field (phone): 3, limit 2. Many people get another value in this column: it was exchanged with ' +
-          'another one, sorted alone, or filled by mistake.',
+        'changed_field (phone): 3, limit 2. Many people would get a different value in this column. ' +
+          'The column may have been swapped with another one, sorted separately or filled by mistake.',
         `Line  ${'ExternalId'.padEnd(name.length + 2)}  Before  After`,
         `2     ${name}-0  10      109`,
         `3     ${name}-1  11      119`,

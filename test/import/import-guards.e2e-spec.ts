@@ -41,7 +41,7 @@ test('a guard that is hit names its field, value and limit, five example rows an
   const guards = run.guards as Json[];
   const guard = guards.find(({ name }) => name === 'changed_field');
   expect(guard).toMatchObject({ field: 'phone', value: 50, limit: 10, hit: true });
-  expect(guard.hint).toMatch(/^Many people get another value in this column.*\.$/);
+  expect(guard.hint).toMatch(/^Many people would get a different value in this column.*\.$/);
   expect(guard.examples).toHaveLength(5);
   expect(guard.examples[1]).toEqual({
     line: 3,

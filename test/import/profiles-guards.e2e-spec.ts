@@ -47,8 +47,8 @@ test('a night that the settings park passes with the limits of its profile, and 
     { changed_field: { rows: 6, percent: 60 } },
   ]);
   expect(guardOf(usual ?? {}, 'changed_field')?.hint).not.toContain('profile');
-  expect(guardOf(lax ?? {}, 'changed_field')?.hint).toMatch(/ The limit is that of the profile lax\.$/);
-  expect(guardOf(strict ?? {}, 'changed_field')?.hint).toMatch(/ The limit is that of the profile strict\.$/);
+  expect(guardOf(lax ?? {}, 'changed_field')?.hint).toMatch(/ The profile lax sets the limit\.$/);
+  expect(guardOf(strict ?? {}, 'changed_field')?.hint).toMatch(/ The profile strict sets the limit\.$/);
   expect(guardOf(strict ?? {}, 'errors')?.hint).not.toContain('profile');
 });
 

@@ -43,7 +43,7 @@ describe('a profile has limits of its own', () => {
   });
 
   test('and every hit of such a limit says so', () => {
-    const hint = 'The limit is that of the profile own.';
+    const hint = 'The profile own sets the limit.';
     const all = Object.keys(LIMITS).filter((name) => name !== 'small_dataset');
     const own = (...names: string[]): GuardOverrides =>
       Object.fromEntries(names.map((name) => [name, { rows: 0, percent: 0, factor: 1, total: 0 }]));

@@ -3,7 +3,7 @@ import { truncated } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
 import { hash64 } from '../plan/packed-numbers.js';
 
-/** A row that a guard has found, by the line of the file; negative for a user that the file lacks. */
+/** A row that a guard has found. The line is negative for a missing user. */
 export interface Example {
   line: number;
   external_id: string;
@@ -11,7 +11,7 @@ export interface Example {
   new: unknown;
 }
 
-/** A number of rows, and some of them. */
+/** Number of rows that a guard has found, and some of them. */
 export interface Found {
   count: number;
   examples: readonly Example[];
@@ -19,11 +19,11 @@ export interface Found {
 
 export const NO_ROWS: Found = { count: 0, examples: [] };
 
-/** More than are shown, since some of the rows may fail later. */
+/** Number of stored examples. It is higher than the number shown, because some of the rows may fail later. */
 const KEPT = 2 * MAX_EXAMPLES;
 const MAX_VALUE = 200;
 
-/** Counts the rows that a guard has found, and keeps the first of them. */
+/** Counts the rows that a guard finds and stores the first ones as examples. */
 export class FoundRows implements Found {
   count = 0;
   readonly examples: Example[] = [];
@@ -33,7 +33,7 @@ export class FoundRows implements Found {
     if (this.examples.length < KEPT) this.examples.push(example());
   }
 
-  /** Takes back a row that has failed after all. */
+  /** Removes a row that has failed later. */
   remove(line: number): void {
     this.count--;
     const at = this.examples.findIndex((example) => example.line === line);
@@ -41,7 +41,7 @@ export class FoundRows implements Found {
   }
 }
 
-/** Examples as a run shows them: the first ones, with long values cut. */
+/** Returns the first examples as a run shows them, with long values truncated. */
 export function shown(examples: readonly Example[]): GuardExample[] {
   return examples.slice(0, MAX_EXAMPLES).map(({ line, external_id, old, new: now }) => ({
     line: line > 0 ? line : null,
@@ -58,22 +58,22 @@ function cut(value: unknown): unknown {
   return text.length <= MAX_VALUE ? value : truncated(text, MAX_VALUE);
 }
 
-/** A hash of a text in 53 bits, which a number holds exactly. The same in every plan, so that two plans are alike. */
+/** Returns a 53-bit hash of a text, which a number holds exactly. The hash is the same in every plan. */
 function hash53(text: string): number {
   const [high, low] = hash64(text);
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 
-/** Values that are counted at a time. */
+/** Number of values that are counted at the same time. */
 const COUNTERS = 1024;
 
 /**
- * How often the most frequent of many values occurs, in bounded memory (Misra and Gries, 1982): exact up to 1,024 distinct
- * values, and too low by at most a thousandth of all beyond them.
+ * Counts the most frequent value in bounded memory (Misra and Gries, 1982). The count is exact up to 1,024 distinct
+ * values. With more values it is too low by at most a thousandth of all values.
  */
 export class FrequentValues {
   private readonly counters = new Map<number, number>();
-  /** Of values that occur again: a value of one row only is no example. */
+  /** Examples by value. The first row with a value is not an example. */
   private readonly examples = new Map<number, FoundRows>();
 
   add(value: string, example: () => Example): void {
@@ -113,10 +113,10 @@ export class FrequentValues {
   }
 }
 
-/** A column with more values than this is one in which users differ. */
+/** A column with more distinct values than this is a column in which users differ. */
 const FEW_VALUES = 10;
 
-/** Values that users have in a column before the plan: only as many as show that users differ in it. */
+/** Values that users have in a column before the plan. Stores only as many as prove that users differ. */
 export class OldValues {
   private readonly known = new Set<number>();
 
@@ -131,7 +131,7 @@ export class OldValues {
   }
 }
 
-/** Values that are remembered at a time. */
+/** Largest number of stored values. */
 const MAX_VALUES = 2 ** 15;
 
 interface Moved {
@@ -142,15 +142,15 @@ interface Moved {
 }
 
 /**
- * Counts rows that take a value which another row gives up, in bounded memory: exact up to 32,768 values, and beyond them
- * an estimate from those whose hash falls into a share that is halved whenever there is no more room.
+ * Counts rows that take a value from another row, in bounded memory. The count is exact up to 32,768 values. With more
+ * values it is an estimate from a sample, which is halved whenever it is full.
  */
 export class ExchangedValues {
   private readonly values = new Map<number, Moved>();
-  /** Values are remembered where so many bits of their hash are 0. */
+  /** A value is in the sample if this number of low bits of its hash are 0. */
   private bits = 0;
 
-  /** @param by -1 for a row that has failed after all. */
+  /** @param by 1, or -1 for a row that has failed later. */
   release(value: string, by = 1): void {
     const moved = this.moved(value);
     if (moved) moved.released += by;
@@ -170,7 +170,7 @@ export class ExchangedValues {
     if (moved.example?.line === line) moved.example = undefined;
   }
 
-  /** How many rows take such a value, and some of them. */
+  /** Number of rows that take a value from another row, and some of them. */
   get found(): Found {
     const moved = [...this.values.values()].filter(({ released }) => released > 0);
     const count = moved.reduce((sum, { taken }) => sum + taken, 0) * 2 ** this.bits;
@@ -197,12 +197,12 @@ export class ExchangedValues {
   }
 }
 
-/** Longer values are not compared: what people are called is shorter. */
+/** Longest value that is compared, in characters. Names are shorter. */
 const MAX_LENGTH = 255;
-/** A letter or digit on both sides: a word was cut, and not the last of several left out. */
+/** A letter or digit on both sides of a cut, which is therefore inside a word. */
 const MIDDLE = /^[\p{L}\p{N}]{2}$/u;
 
-/** The new length of a value that became the beginning of what it was. */
+/** Returns the new length of a value that was cut inside a word, or undefined. */
 function cutAt(old: unknown, now: unknown): number | undefined {
   if (typeof old !== 'string' || typeof now !== 'string') return undefined;
   const { length } = now;
@@ -210,14 +210,14 @@ function cutAt(old: unknown, now: unknown): number | undefined {
   return MIDDLE.test(`${now.at(-1)}${old.charAt(length)}`) ? length : undefined;
 }
 
-/** How a plan changes one column of the users that it matches. Memory does not grow with the rows. */
+/** Summary of how a plan changes one column of the matched users. Its memory does not grow with the rows. */
 export class ColumnShape {
-  /** Users who get another value; of a column that holds yes or no, those who get a yes. */
+  /** Users whose value is replaced. In a column of booleans, users who get `true`. */
   readonly changes = new FoundRows();
-  /** Users who lose their value, or their yes. */
+  /** Users who lose their value or their `true`. */
   readonly clearings = new FoundRows();
   readonly damages = new FoundRows();
-  /** Values that became a beginning of what they were, by their new length. */
+  /** Values that were cut inside a word, by their new length. */
   private readonly cuts = new Map<number, FoundRows>();
   private readonly news = new FrequentValues();
   private isFlag = false;
@@ -249,7 +249,7 @@ export class ColumnShape {
     if (has) this.news.add(textOf(now), example);
   }
 
-  /** Takes back what `add` has counted, for a row that has failed after all. */
+  /** Undoes `add` for a row that has failed later. */
   remove(old: unknown, now: unknown, line: number): void {
     if (typeof now === 'boolean') {
       (now ? this.changes : this.clearings).remove(line);
@@ -264,17 +264,17 @@ export class ColumnShape {
     if (has) this.news.remove(textOf(now), line);
   }
 
-  /** Users whose value is replaced. A first yes replaces nothing, unless others lose theirs: a column may be turned round. */
+  /** Users whose value is replaced. A new `true` counts only if other users lose theirs: the column may be inverted. */
   get replaced(): Found {
     return this.isFlag && this.clearings.count === 0 ? NO_ROWS : this.changes;
   }
 
-  /** Values that were cut at one length: the most. */
+  /** Values that were cut at the most frequent length. */
   get cut(): Found {
     return [...this.cuts.values()].sort((a, b) => b.count - a.count)[0] ?? NO_ROWS;
   }
 
-  /** The value that most users get; of a column in which users had more than a few. */
+  /** Users who get the most frequent new value, if the column had more than a few values before. */
   get same(): Found {
     return this.olds.areMany ? this.news.most : NO_ROWS;
   }
@@ -285,7 +285,7 @@ const isDamage = (old: unknown, now: unknown): boolean =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Whether there is a value. Having no role is one: a first role is a right more. */
+/** Returns true if a field has a value. An empty list of roles is a value, because a first role adds permissions. */
 function isFilled(field: string, value: unknown): boolean {
   if (field === 'roles') return true;
   if (value === '' || value === null || value === undefined || value === false) return false;

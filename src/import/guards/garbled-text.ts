@@ -1,6 +1,6 @@
 import { normalForm } from '../../platform/common/text.js';
 
-/** Letters that no normal form takes apart, and what exports to ASCII write for them; two letters for umlauts too. */
+/** Letters that Unicode normalization does not decompose, and their ASCII spellings, such as two letters for an umlaut. */
 const SPELLED: Readonly<Record<string, readonly string[]>> = {
   ä: ['ae'],
   ö: ['oe'],
@@ -17,7 +17,7 @@ const SPELLED: Readonly<Record<string, readonly string[]>> = {
   ı: ['i'],
 };
 
-/** Longer texts are no names, and are only looked at for being encoded twice. */
+/** Longest name that is compared letter by letter. Longer texts are only checked for double encoding. */
 const MAX_NAME = 100;
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -42,10 +42,10 @@ function pageOf(label: string, upper = ''): CodePage {
 }
 
 const WINDOWS = pageOf('windows-1252', WINDOWS_1252);
-/** The code pages that exports are read with by mistake. */
+/** Code pages with which exports are read by mistake. */
 const PAGES = [WINDOWS, ...['windows-1251', 'macintosh', 'ibm866'].map((label) => pageOf(label))];
 
-/** ASCII characters that HTML escapes. */
+/** ASCII characters that HTML escapes, with the names of their entities. */
 const MARKUP: Readonly<Record<string, string>> = {
   '&': 'amp',
   '<': 'lt',
@@ -54,25 +54,25 @@ const MARKUP: Readonly<Record<string, string>> = {
   "'": 'apos',
 };
 const HAS_MARKUP = /[&<>"']/;
-/** A character as HTML escapes it, once or several times. */
+/** An HTML entity that was escaped once or several times. */
 const ENTITY = /^&(?:amp;)*(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,30}));/;
 const MAX_ENTITY = 48;
 
 /**
- * Whether a text is another one with its accents lost, read with the wrong encoding, or escaped as in HTML: all its ASCII
- * characters are there in their order, and each other one is gone, a sign that is no letter, its plain letter, misread, or
- * an entity.
+ * Returns true if `after` is `before` without its accents, read with the wrong encoding, or escaped as HTML. All ASCII
+ * characters must remain in order. Each other character may be missing, misread, escaped as an entity, or replaced by a
+ * character that is not a letter or by its base letter.
  */
 export function isGarbled(before: string, after: string): boolean {
   const [old, now] = [normalForm(before, 'NFC'), normalForm(after, 'NFC')];
   if (old === now || (ASCII.test(old) && !HAS_MARKUP.test(old))) return false;
   if (isEncodedTwice(now)) return !isEncodedTwice(old) || now.length > old.length;
   if (old.length > MAX_NAME || now.length > 2 * MAX_NAME) return false;
-  // An ASCII character of the old text has to be there; what is between them is compared letter by letter.
+  // Every ASCII character of the old text must remain. The characters between them are compared one by one.
   return matches(Array.from(old), Array.from(now));
 }
 
-/** Dynamic programming over the two texts: a name with many accents has many ways in which it could have lost them. */
+/** Matches two texts by dynamic programming, because a name with many accents can lose them in many ways. */
 function matches(old: readonly string[], now: readonly string[]): boolean {
   let ends = new Set([0]);
   for (const letter of old) {
@@ -88,7 +88,7 @@ function matches(old: readonly string[], now: readonly string[]): boolean {
   return ends.has(now.length);
 }
 
-/** The length of the entity at `at`, where it may be the letter. No table tells which letters beyond ASCII the names mean. */
+/** Returns the length of the entity at `at` if it can stand for the letter. Accepts any entity name for a non-ASCII letter. */
 function entity(letter: string, now: readonly string[], at: number): number[] {
   const [text, decimal, hex, name] = ENTITY.exec(now.slice(at, at + MAX_ENTITY).join('')) ?? [];
   if (text === undefined) return [];
@@ -97,7 +97,7 @@ function entity(letter: string, now: readonly string[], at: number): number[] {
   return !ASCII.test(letter) || MARKUP[letter] === name ? [text.length] : [];
 }
 
-/** How many characters of `now` from `at` on may be what is left of a letter. */
+/** Returns the numbers of characters of `now` from `at` on that can be the remainder of a letter. */
 function losses(letter: string, now: readonly string[], at: number): number[] {
   const lengths = [0];
   const rest = now.slice(at, at + 4);
@@ -120,7 +120,7 @@ function losses(letter: string, now: readonly string[], at: number): number[] {
 const isLetter = (character: string | undefined): boolean =>
   character !== undefined && LETTER.test(character);
 
-/** Whether one code page reads as `next` what another one writes for `letter`. */
+/** Returns true if `next` is the letter, written in one code page and read in another. */
 function isMisread(letter: string, next: string): boolean {
   return PAGES.some((written) => {
     const byte = written.bytes.get(letter);
@@ -128,12 +128,12 @@ function isMisread(letter: string, next: string): boolean {
   });
 }
 
-/** A first byte of UTF-8 and a following one, as windows-1252 or ISO 8859-1 show them. */
+/** A first byte and a continuation byte of UTF-8, as windows-1252 or ISO 8859-1 shows them. */
 const TWICE =
   /[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Whether a text is UTF-8 that was read with a code page of one byte a letter: `MÃ¼ller`. */
+/** Returns true if a text is UTF-8 that was read with a single-byte code page, such as `MÃ¼ller`. */
 function isEncodedTwice(text: string): boolean {
   if (!TWICE.test(text)) return false;
   const bytes: number[] = [];
@@ -151,12 +151,12 @@ function isEncodedTwice(text: string): boolean {
   }
 }
 
-/** What escapes a letter of a name. */
+/** An HTML entity in a name. */
 const ESCAPED = /&(?:amp;)*(?:#\d{2,7}|#x[\da-f]{2,6}|[a-z]{2,10});/i;
 
 const PLAIN_NAME = /^[A-Za-z .'-]*$/;
 
-/** Whether a name of a new user is damaged, which has no older text to compare with: encoded twice, escaped, or `M?ller`. */
+/** Returns true if a name without an older text is damaged: encoded twice, escaped, or with lost letters (`M?ller`). */
 export function isBrokenName(name: string): boolean {
   if (PLAIN_NAME.test(name)) return false;
   if (ESCAPED.test(name)) return true;

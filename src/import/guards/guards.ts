@@ -3,86 +3,90 @@ import type { NamedProfile } from '../runs/import-options.js';
 import { type ColumnShape, type Found, NO_ROWS, shown } from './column-shape.js';
 import type { ShapeTally } from './plan-tally.js';
 
-/** What a hit of a guard usually means, in a sentence for an operator. */
+/** Usual reasons why a guard trips, for operators. */
 const HINTS = {
   deactivations:
-    'Many people would lose access at once: the file may be only a part of the data set, or its Status column wrong.',
+    'Many people would lose access at once. The file may contain only part of the data set, or its Status column may be wrong.',
   reactivations:
-    'Many blocked people would get access again: the file may be an old one, or its Status column wrong.',
+    'Many blocked people would get access again. The file may be an old one, or its Status column may be wrong.',
   changed_field:
-    'Many people get another value in this column: it was exchanged with another one, sorted alone, or filled by mistake.',
-  emptied_field: 'Many people lose their value in this column: the source has stopped to deliver it.',
+    'Many people would get a different value in this column. The column may have been swapped with another one, sorted separately or filled by mistake.',
+  emptied_field:
+    'Many people would lose their value in this column. The source has probably stopped sending it.',
   moved_values:
-    'Values move from one person to another: a column has slid by a row, or was sorted without the others.',
+    'Many values would move from one person to another. A column has probably shifted by one row or was sorted without the other columns.',
   same_value:
-    'Most people get one and the same value in a column in which they differed: a default, or a failed look-up.',
+    'Most people would get the same value in a column where their values differ now. The source may have filled in a default, or a lookup may have failed.',
   garbled_text:
-    'Accents are lost, broken or escaped: the file was saved with another encoding than it is read with (see the option encoding), or for a web page.',
+    'Accented letters would be lost, garbled or escaped. The file may be meant for a web page or have a different encoding. Check the option encoding.',
   changed_keys:
-    'Many external ids are new while as many are gone: the ids themselves have changed, and people would be created twice.',
-  shrunken_file: 'The file has far fewer rows than the last one: the export was cut or filtered.',
-  old_file: 'The last import would be undone in large part: the file may be older than the one before it.',
-  foreign_dataset: 'Many people belong to another data set: the option dataset may have the wrong name.',
-  errors:
-    'Many rows fail that did not fail in the same way last time: the format of the source may have changed.',
-  after_revert: 'What a revert has undone would be done again: the source still delivers what was wrong.',
+    'Many external ids are new, and many known ones are missing or in conflict. The ids have probably changed, so the import would create people a second time.',
+  shrunken_file:
+    'The file has far fewer rows than the last one. The export was probably cut short or filtered.',
+  old_file:
+    'The import would undo much of the last import. The file may be older than the last imported file.',
+  foreign_dataset: 'Many people belong to another data set. The option dataset may have the wrong name.',
+  errors: 'Many rows fail with new errors. The format of the source may have changed.',
+  after_revert:
+    'The import would repeat changes that a revert has undone. The source still sends wrong values.',
 } as const;
 
-/** Hints of guards that are hit for another reason than usual. */
+/** Hints of guards that trip for a less usual reason. */
 const OTHER_HINTS = {
   deactivations_week:
-    'Together with the other imports of the last seven days many people lose access: the source may lose them bit by bit.',
+    'Together with the other imports of the last seven days, many people would lose access. The source may be losing people little by little.',
   reactivations_week:
-    'Together with the other imports of the last seven days many blocked people get access again: look at the source.',
+    'Together with the other imports of the last seven days, many blocked people would get access again. Check the source.',
   same_new_name:
-    'Most new people share one name: a column was filled with one value, or these are no people.',
-  cut_text: 'Values in this column end at one length, in the middle of a word: the source has cut them.',
-  same_file: 'A file with exactly these bytes was imported before, and another one since: it is an old file.',
+    'Most new people have the same name. A column was filled with one value, or the rows do not describe people.',
+  cut_text:
+    'Many values in this column end at the same length, in the middle of a word. The source has cut them off.',
+  same_file: 'The same file was imported before, and a different file since. This is an old file.',
 } as const;
 
-/** What a plan amounts to, and what the earlier runs of its data set did. */
+/** Numbers of a plan and of the earlier runs of its data set. */
 export interface PlanNumbers {
   /** Rows of the file. */
   rows: number;
-  /** Rows that fail, those that failed in the same way in the last completed run aside. */
+  /** Failed rows, except rows that failed in the same way in the last completed run. */
   errors: Found;
-  /** Active users that the file names or that its data set manages. */
+  /** Active users that the file names or its data set manages. */
   activeInScope: number;
-  /** Users that the file names or that its data set manages. */
+  /** Users that the file names or its data set manages. */
   linked: number;
   /** Users that rows were matched to. */
   matched: number;
-  /** By rows, and for being missing. */
+  /** Users whom rows block, and users who are blocked as missing. */
   deactivations: Found;
   reactivations: Found;
-  /** By the unapproved runs of the data set in the seven days before. */
+  /** Users whom unapproved runs of the data set blocked or reactivated in the seven days before. */
   week: { deactivations: number; reactivations: number };
-  /** Active users of other parts of the data set that the file does not name. */
+  /** Active users of other parts of the data set who are not in the file. */
   elsewhere: number;
-  /** Rows whose ExternalId no user has: new users, and those that clash with existing ones. */
+  /** Rows whose ExternalId belongs to no user yet: new users, and rows in conflict with existing users. */
   newKeys: Found;
-  /** Users of the data set that the file lacks, and rows that clash with linked users. */
+  /** Missing users of the data set, and rows in conflict with linked users. */
   lostKeys: number;
   shape: ShapeTally;
-  /** Matched users of other data sets; `known` of them in the last completed run, if an operator has approved that. */
+  /** Matched users of other data sets. `known` is their number in the last completed run, which an operator accepted. */
   foreign: Found & { known: number };
-  /** Rows of the last completed run of the data set; null for the first one. */
+  /** Rows of the last completed run of the data set, or null for the first run. */
   lastRows: number | null;
-  /** Rows that change a user, where the file is an earlier one; else 0. */
+  /** Rows that change a user if this is an old file, otherwise 0. */
   sameFile: number;
-  /** Of the users that the last run changed, those that would be changed back; null where they cannot be many. */
+  /** Users of the last run whose changes the plan would undo, or null if they cannot be many. */
   undone: (Found & { of: number }) | null;
-  /** Changes that a revert has undone and that would be made again; null where there was no revert. */
+  /** Changes that a revert has undone and the plan would repeat, or null without a revert. */
   repeated: Found | null;
 }
 
-/** A guard passes up to `rows`, or up to a share of a whole where that is more. */
+/** Limit of a guard: a number of rows, or a percentage of a total if that is more. */
 interface Limit {
   rows: number;
   percent: number;
 }
 
-/** The fields by which people log in and get rights. */
+/** Fields that affect logins and permissions. */
 const LOGINS: ReadonlySet<string> = new Set(['username', 'email', 'authname', 'roles']);
 
 const most = ({ rows, percent }: Limit, of: number): number =>
@@ -91,7 +95,7 @@ const most = ({ rows, percent }: Limit, of: number): number =>
 const capped = (limit: Limit & { total: number }, of: number): number =>
   Math.min(limit.total, most(limit, of));
 
-/** A guard over a number and its limit: only more than that is a hit. */
+/** Returns a guard. By default it trips if the number is above the limit. */
 function over(
   name: keyof typeof HINTS,
   { count: value, examples }: Found,
@@ -106,8 +110,8 @@ function over(
 }
 
 /**
- * The guards of a plan (interface §6; ADR 21 has the reasons). Pure.
- * @param profile of the run, whose limits go before the settings.
+ * Returns the guards of a plan (interface §6, reasons in ADR 21).
+ * @param profile profile of the run, whose limits override the settings.
  */
 export function guardsOf(
   plan: PlanNumbers,
@@ -122,7 +126,7 @@ export function guardsOf(
   return own ? guards.map((guard) => addProfileHint(profile.name, own, guard)) : guards;
 }
 
-/** @param ofDataset the limits for all parts of the data set together. */
+/** @param ofDataset limits for all parts of the data set together. */
 function evaluateGuards(
   plan: PlanNumbers,
   limits: GuardLimits,
@@ -133,7 +137,7 @@ function evaluateGuards(
   const { moved, garbled } = shape;
   const keys = most(limits.changed_keys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
-  // One row fewer does not make a file a cut one, however few there were.
+  // A file with only one row less is never shrunken, however short it is.
   const least = Math.max(
     0,
     Math.min(Math.ceil((lastRows * limits.shrunken_file.percent) / 100), lastRows - 1),
@@ -156,7 +160,7 @@ function evaluateGuards(
     over(
       'foreign_dataset',
       plan.foreign,
-      // What an operator has approved for the data set stays approved; only more of it is news.
+      // An operator has accepted the users of the last run, so only an increase counts.
       plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
     ),
     ...(plan.repeated ? [over('after_revert', plan.repeated, limits.after_revert.rows)] : []),
@@ -165,8 +169,8 @@ function evaluateGuards(
 }
 
 /**
- * Users that lose or get access: by this run alone among the users of its own scope, and by all runs of the week among
- * those of the whole data set, whatever the parts that its files are.
+ * Checks how many users lose or get access. The run alone is compared with the users in its scope. All runs of the
+ * week together are compared with the whole data set, including its other parts.
  */
 function checkAccessChange(
   name: 'deactivations' | 'reactivations',
@@ -197,7 +201,7 @@ function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits)
   return guards;
 }
 
-/** Values that end at one length, in the middle of a word, were cut by whatever wrote the file. */
+/** Returns guards for values that end at the same length inside a word, because the source has cut them. */
 function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
   const limit = most(limits.garbled_text, rows);
   return shape.columns.flatMap(({ field, cut }) =>
@@ -205,7 +209,7 @@ function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
   );
 }
 
-/** New users are matched to no user, but they differ in either name, where the file has both. */
+/** Returns guards for names that most new users share, if the file has both forename and surname. */
 function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
   const names = shape.sameNames;
@@ -228,13 +232,13 @@ function oldFileGuards(
   return undone ? [over('old_file', undone, most(limit, undone.of))] : [];
 }
 
-/** A guard whose limit a profile has set says so: an operator looks for it in the settings otherwise. */
+/** Adds a note to the hint if the profile sets the limit, so that operators do not search the settings for it. */
 function addProfileHint(profile: string, own: GuardOverrides, guard: Guard): Guard {
   const isOwn = limitNames(guard).some((name) => own[name] !== undefined);
-  return isOwn ? { ...guard, hint: `${guard.hint} The limit is that of the profile ${profile}.` } : guard;
+  return isOwn ? { ...guard, hint: `${guard.hint} The profile ${profile} sets the limit.` } : guard;
 }
 
-/** What the limits of a guard are called in a profile. */
+/** Returns the names of the limits of a guard in a profile. */
 function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   if (name === 'changed_field') return [LOGINS.has(field ?? '') ? 'changed_logins' : name];
   if (name === 'old_file') return [hint === OTHER_HINTS.same_file ? 'same_file' : name];
@@ -243,7 +247,7 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   return isLimitName(name) ? [name] : [];
 }
 
-/** Guards whose `rows` a small data set lowers to its own, or to one less. */
+/** Guards whose `rows` are lowered for a small data set, and how much lower they are than its own `rows`. */
 const LOWERED = [
   ['deactivations', 0],
   ['moved_values', 0],
@@ -254,9 +258,9 @@ const LOWERED = [
 ] as const;
 
 /**
- * The limits for a data set of some users: of eight people five are a crowd, so the fixed numbers of small ones are lower.
- * The limits of a profile are for its own data set, and hold as they are.
- * @param users that the file names or that its data set manages.
+ * Returns the limits for a data set of this size. A small data set has lower limits of rows, because five of eight
+ * users are already too many. Limits of a profile stay unchanged, because they are set for its own data set.
+ * @param users number of users that the file names or its data set manages.
  */
 function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides = {}): GuardLimits {
   const limits = withOverrides(settings, profile);
@@ -266,7 +270,7 @@ function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides
   return withOverrides(limits, profile);
 }
 
-/** The limits with those of a profile in their place. */
+/** Returns the limits with the overrides of a profile. */
 function withOverrides(limits: GuardLimits, overrides: GuardOverrides): GuardLimits {
   const merged = structuredClone(limits);
   for (const [name, limit] of Object.entries<object>(merged))

@@ -19,41 +19,41 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ChangeSet, IntList, TextNumbers } from '../plan/packed-numbers.js';
 
 const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 'reactivated', 'missing'];
-/** Kept by the importer itself. */
+/** Fields that the importer itself maintains. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);
 const WEEK_SECONDS = 7 * 24 * 3600;
-/** Earlier runs that are looked at. */
+/** Number of earlier runs that are read. */
 const RUNS = 30;
 const REVERTS = 20;
 
-/** Rows that are read for the examples of a guard. */
+/** Rows that one query reads for the examples of a guard. */
 const PAGE_OF_EXAMPLES = 10;
 
-/** What a plan amounts to, once all its rows are planned. */
+/** Numbers of a plan after all its rows are planned. */
 interface Planned {
   counts: Counts;
-  /** Users that the file lacks. */
+  /** Number of missing users. */
   missing: number;
-  /** Active users of other parts of the data set that the file does not name. */
+  /** Number of active users of other parts of the data set who are not in the file. */
   elsewhere: number;
   tally: PlanTally;
 }
 
-/** What the earlier runs of a data set, or of its part, tell about a new one. */
+/** Earlier runs of the data set or part of a new run. */
 export interface Past {
   /** The last completed run. */
   last: ImportRun | undefined;
   /** The last completed run that changed a user. */
   lastChanging: ImportRun | undefined;
-  /** The file was imported before, and another one since. */
+  /** True if the file was imported before and a different file since. */
   isOldFile: boolean;
-  /** Users that lost or got access by the unapproved runs of the seven days before. */
+  /** Users whom unapproved runs blocked or reactivated in the seven days before. */
   week: { deactivations: number; reactivations: number };
-  /** Reverts that are in force. */
+  /** Reverts that were not reverted themselves. */
   reverts: readonly ImportRun[];
 }
 
-/** The guards of a plan, from its numbers and its shape and from what the earlier runs of the data set did. */
+/** Evaluates the guards of a plan against its limits and the earlier runs of the data set. */
 @Injectable()
 export class PlanGuards {
   private readonly limits: GuardLimits;
@@ -66,14 +66,14 @@ export class PlanGuards {
     this.limits = limitsOf(env);
   }
 
-  /** Reads what the guards of a run need to know of the earlier runs of its data set. */
+  /** Returns the earlier runs of the data set that the guards of a run need. */
   async past(run: ImportRun): Promise<Past> {
     const { dataset, file_sha256: sha256 } = run;
     const scope = userScopeOf(run);
     const earlier = (await this.runs.inScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
     const [last] = earlier;
     const isOther = last !== undefined && last.file_sha256 !== sha256;
-    // From the time of the run, not of this attempt: a second plan counts the same runs.
+    // Counted from the creation of the run, so that a second plan counts the same runs.
     const crowd = await this.runs.crowdSince(dataset, secondsFrom(run.created, -WEEK_SECONDS), run.id);
     return {
       last,
@@ -84,7 +84,6 @@ export class PlanGuards {
     };
   }
 
-  /** Evaluates the guards of a plan. */
   async evaluate(
     run: ImportRun,
     past: Past,
@@ -128,7 +127,7 @@ export class PlanGuards {
     return guardsOf(plan, this.limits, mode, run.profile);
   }
 
-  /** A plan that changes fewer than half as many users as the last run cannot undo most of it. */
+  /** Returns the users whose last change the plan undoes, or null if the plan changes at most half as many users. */
   private async undoneOfLast(
     last: ImportRun | undefined,
     { changes }: PlanTally,
@@ -148,7 +147,7 @@ export class PlanGuards {
     return found;
   }
 
-  /** Of the users that an earlier run changed, those for whom a plan has the value again that the run took away. */
+  /** Finds users who would get back a value that an earlier run replaced. `of` is the number of users that the run changed. */
   private async undone(earlier: ImportRun, changes: ChangeSet): Promise<Found & { of: number }> {
     const found = new FoundRows();
     let of = 0;
@@ -164,7 +163,7 @@ export class PlanGuards {
     return Object.assign({}, found, { of });
   }
 
-  /** Rows that fail, but for those that failed in the same way in the last completed run. */
+  /** Returns the failed rows, except rows that failed in the same way in the last completed run. */
   private async newErrors(run: ImportRun, last: ImportRun | undefined): Promise<Found> {
     const known = new TextNumbers();
     const left = new IntList();
@@ -187,7 +186,7 @@ export class PlanGuards {
     return found;
   }
 
-  /** The first rows of some outcomes, as examples of one field. */
+  /** Returns examples of one field from the first rows with some outcomes. */
   private async firstExamples(
     runId: string,
     outcomes: readonly StagedOutcome[],
@@ -206,11 +205,11 @@ export class PlanGuards {
   }
 }
 
-/** Users of other data sets in the last completed run, which an operator has approved if they were many. */
+/** Returns the number of users of other data sets in the last completed run. An operator has approved a number above the limit. */
 const knownForeign = (last: ImportRun | undefined): number =>
   last?.guards.find(({ name }) => name === 'foreign_dataset')?.value ?? 0;
 
-/** Users that a run changed or changes. */
+/** Returns the number of users that a run changes. */
 function changedUsers({
   counts,
   missing_blocked: missing,
@@ -219,7 +218,7 @@ function changedUsers({
   return created + updated + blocked + reactivated + missing;
 }
 
-/** A row's change that a plan takes back; the blocking of a user takes back that it was created. */
+/** Returns the change of a row that a plan undoes. Blocking a user undoes the creation of the user. */
 function changedBack(
   { outcome, changes }: StagedRow,
   lineOf: (field: string, value: unknown) => number | undefined,
@@ -234,6 +233,6 @@ function changedBack(
 
 const textOf = ({ field, code }: StagedRow['errors'][number]): string => `${field}: ${code}`;
 
-/** What is the same where a row fails again in the same way. */
+/** Returns a key that is equal for rows that fail in the same way. */
 const faultOf = ({ external_id, errors }: StagedRow): string =>
   `${external_id}\0${errors.map(textOf).join('\0')}`;

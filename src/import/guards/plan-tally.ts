@@ -20,28 +20,28 @@ import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { PlannedRow } from '../plan/row-rules.js';
 
 const PRINT_CHARACTERS = 64 * 1024;
-/** Users whose values are looked at: the first ones, then each of so many. */
+/** Users whose values are sampled: the first ones, and then every 64th. */
 const FIRST_SAMPLED = 1000;
 const SAMPLED_EACH = 64;
 
-/** The numbers and the shape of a plan for its guards, and its fingerprint, taken while the rows pass by. */
+/** Numbers, column changes and fingerprint of a plan, collected while its rows are planned. */
 export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
-  /** Part ('' for none) → its users in the file; without their rows they would be missing. */
+  /** Users in the file by part (empty for no part) who would be missing without their rows. */
   readonly listed = new Map<string, number>();
   activeMatched = 0;
-  /** Rows whose ExternalId no user has, and the names that such rows take from other users. */
+  /** Rows whose ExternalId belongs to no user yet, and identifiers that such rows take from linked users. */
   newKeys = 0;
   clashes = 0;
   /** Matched users of other data sets. */
   readonly foreign = new FoundRows();
   readonly shape = new ShapeTally();
-  /** The changes of users, where they are to be compared with those of earlier runs. */
+  /** Changes of users, if they must be compared with earlier runs. */
   changes: ChangeSet | undefined;
   private readonly hash = createHash('sha256');
-  /** What the hash has yet to take: a call for each row costs more than its work. */
+  /** Text that is not hashed yet. A call for each row would cost more than the hashing. */
   private printed = '';
 
   add({ row, before }: PlannedRow): void {
@@ -58,14 +58,14 @@ export class PlanTally {
     this.print(row);
   }
 
-  /** Takes back what a row did to the shape: it has failed after all. */
+  /** Removes the changes of a row that has failed later. */
   withdraw(row: StagedRow): void {
     this.shape.remove(row);
     if (row.outcome === 'created' || row.user_uuid === null) return;
     for (const { field, new: value } of row.changes.list) this.changes?.remove(row.user_uuid, field, value);
   }
 
-  /** A user that the file lacks. */
+  /** Adds the change of a missing user. */
   addMissing({ user_uuid, changes, line }: StagedRow): void {
     if (!changes.isEmpty && user_uuid !== null) this.changes?.add(user_uuid, 'status', 'Blocked', line);
   }
@@ -77,7 +77,7 @@ export class PlanTally {
       this.changes.add(row.user_uuid, field, value, row.line);
   }
 
-  /** The user of the first row with an ExternalId, whatever the outcome of the row. */
+  /** Counts the user of the first row with an ExternalId, whatever the outcome of the row. */
   countListed(user: User, scope: UserScope, line: number): void {
     if (user.managed_by === scope.dataset) {
       const part = user.managed_part ?? '';
@@ -89,10 +89,10 @@ export class PlanTally {
     }
   }
 
-  /** Part of the fingerprint: two plans with the same one do the same. */
+  /** Adds a row to the fingerprint. Plans with the same fingerprint make the same changes. */
   print(row: StagedRow): void {
     const { line, outcome, external_id, user_uuid, changes, errors } = row;
-    const { length } = external_id; // it may hold any character, the others hold none of these separators
+    const { length } = external_id; // only external_id may contain the separators
     this.printed += `${line} ${outcome} ${user_uuid} ${length} ${external_id}${changes.text}${JSON.stringify(errors)}`;
     if (this.printed.length > PRINT_CHARACTERS) this.flush();
   }
@@ -108,30 +108,30 @@ export class PlanTally {
   }
 }
 
-/** Fields that have guards of their own, or that the importer itself keeps. */
+/** Fields that have their own guards or that the importer itself maintains. */
 const ASIDE = new Set('status managed_by managed_part blocked_by external_id password'.split(' '));
-/** Fields in which users may have one value each. */
+/** Fields in which users may differ. */
 const SAMPLED = COLUMNS.filter(
   ({ field, kind }) => kind !== 'flag' && kind !== 'network' && !ASIDE.has(field),
 ).map(({ field }) => field);
-/** A number belongs to one user, though no rule says so. */
+/** Fields whose values belong to one user each, although no rule requires it. */
 const NUMBERS: readonly string[] = ['phone', 'mobile'];
-/** Fields in which people differ: where half of a crowd has one value, the file is at fault. */
+/** Fields in which people differ. If half of the new users have the same value, the file is probably wrong. */
 const NAMES: readonly string[] = ['firstname', 'surname'];
 
 type Row = Pick<StagedRow, 'line' | 'external_id' | 'outcome' | 'changes'>;
 
-/** Rows that take a login of another user, in a bit each. */
+/** Rows that take a login of another user, in one bit each. */
 class MovedLogins {
   count = 0;
   readonly lines = new LineSet();
-  /** Those who are not new, as examples. */
+  /** Rows of existing users, as examples. */
   readonly updates = new FoundRows();
 }
 
 /**
- * The shape of a plan: what its rows do to each column, and which values they exchange. Rows are added in the order of
- * the file, so that a plan that is made twice has the same shape; memory does not grow with them.
+ * Column changes of a plan, and values that its rows exchange. Rows are added in the order of the file, so that a
+ * second plan has the same result. The memory does not grow with the rows.
  */
 export class ShapeTally {
   private readonly changed = new Map<string, ColumnShape>();
@@ -139,7 +139,7 @@ export class ShapeTally {
   private readonly numbers = new Map(NUMBERS.map((field) => [field, new ExchangedValues()]));
   private readonly logins = new Map<string, MovedLogins>();
   private readonly names = new Map(NAMES.map((field) => [field, new FrequentValues()]));
-  /** New users. */
+  /** Number of new users. */
   created = 0;
   private readonly brokenNames = new FoundRows();
 
@@ -148,7 +148,7 @@ export class ShapeTally {
     return [...this.changed.values()].sort((a, b) => (a.field < b.field ? -1 : 1));
   }
 
-  /** Records that a row takes a login of another user: a username, e-mail address or authname. Call it before `add`. */
+  /** Records that a row takes a username, email address or authname of another user. Call it before `add`. */
   takeLogin(line: number, field: string): void {
     const moved = this.logins.get(field) ?? new MovedLogins();
     this.logins.set(field, moved);
@@ -156,7 +156,7 @@ export class ShapeTally {
     moved.count++;
   }
 
-  /** What a user has before the plan: enough of them tell in which columns users differ. */
+  /** Samples the values that a user has before the plan, to find the columns in which users differ. */
   sample(user: User): void {
     for (const field of SAMPLED) this.oldValues(field).add(Reflect.get(user, field));
     for (const [member, value] of Object.entries(user.social_media))
@@ -180,7 +180,7 @@ export class ShapeTally {
     }
   }
 
-  /** Takes back what was added of a row that has failed after all. */
+  /** Undoes `add` for a row that has failed later. */
   remove(row: Row): void {
     const { line } = row;
     for (const moved of this.logins.values()) {
@@ -200,13 +200,13 @@ export class ShapeTally {
     }
   }
 
-  /** Rows that take a login or a number which another row gives up, and the field in which most do. */
+  /** Rows that take a login or a number from another row, and the field with most of them. */
   get moved(): Found & { field: string | null } {
     const logins = [...this.logins].map(([field, { count, updates }]) => {
       return { field, count, examples: updates.examples };
     });
     const numbers = [...this.numbers].map(([field, exchanged]) => ({ field, ...exchanged.found }));
-    // A row may take both kinds of number, and counts once.
+    // A row may take both kinds of number but counts once.
     const count =
       logins.reduce((sum, moved) => sum + moved.count, 0) + Math.max(...numbers.map((moved) => moved.count));
     const [most] = [...logins, ...numbers].sort((a, b) => b.count - a.count);
@@ -222,7 +222,7 @@ export class ShapeTally {
       : { count, field: null, examples: this.brokenNames.examples };
   }
 
-  /** The name that most new users have, by its field. */
+  /** The most frequent name of the new users, for each field of a name. */
   get sameNames(): readonly (Found & { field: string })[] {
     return [...this.names].map(([field, names]) => ({ field, ...names.most }));
   }
@@ -273,7 +273,7 @@ function namesOf({ changes }: Row): [string, string][] {
   });
 }
 
-/** The changes of a row's columns: each network is one. */
+/** Returns the changed columns of a row. Each social network is a column. */
 function changesOf({ changes }: Row): FieldChange[] {
   return changes.list.flatMap((change) => {
     if (ASIDE.has(change.field)) return [];
