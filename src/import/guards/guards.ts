@@ -21,14 +21,11 @@ const HINTS = {
     'Accented letters would be lost, garbled or escaped. The file may be meant for a web page or have a different encoding. Check the option encoding.',
   changed_keys:
     'Many external ids are new, and many known ones are missing or in conflict. The ids have probably changed, so the import would create people a second time.',
-  shrunken_file:
-    'The file has far fewer rows than the last one. The export was probably cut short or filtered.',
-  old_file:
-    'The import would undo much of the last import. The file may be older than the last imported file.',
+  shrunken_file: 'The file has far fewer rows than the last one. The export was probably cut or filtered.',
+  old_file: 'Much of the last import would be undone. The file may be older than the last one.',
   foreign_dataset: 'Many people belong to another data set. The option dataset may have the wrong name.',
   errors: 'Many rows fail with new errors. The format of the source may have changed.',
-  after_revert:
-    'The import would repeat changes that a revert has undone. The source still sends wrong values.',
+  after_revert: 'Changes that were reverted would be made again. The source still sends the wrong values.',
 } as const;
 
 /** Hints of guards that trip for a less usual reason. */
@@ -39,8 +36,7 @@ const OTHER_HINTS = {
     'Together with the other imports of the last seven days, many blocked people would get access again. Check the source.',
   same_new_name:
     'Most new people have the same name. A column was filled with one value, or the rows do not describe people.',
-  cut_text:
-    'Many values in this column end at the same length, in the middle of a word. The source has cut them off.',
+  cut_text: 'Many values in this column end at the same length, inside a word. The source has cut them.',
   same_file: 'The same file was imported before, and a different file since. This is an old file.',
 } as const;
 
