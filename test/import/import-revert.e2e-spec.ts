@@ -70,7 +70,7 @@ test('a user with one value changed since gets the others back', async () => {
   const conflict = {
     field: 'mobile',
     code: 'changed_since',
-    message: 'was changed by another request since, and stays',
+    message: 'has changed since the import and is not reverted',
     value: '1',
   };
   expect({ outcome: row.outcome, changes: row.changes, errors: row.errors }).toEqual({

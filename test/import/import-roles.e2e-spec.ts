@@ -48,7 +48,9 @@ describe('privileges', () => {
       expect((await app.key.get(`/imports/${run.id as string}/failed.csv`)).text).toContain(uuid);
     }
     const created = await imported(app.key, csv(`${HEAD},Roles`, person('c', 'Webmaster')));
-    expect(created.problems).toMatchObject([{ message: expect.stringMatching(/^would grant Webmaster, /) }]);
+    expect(created.problems).toMatchObject([
+      { message: expect.stringMatching(/^would grant the role Webmaster, /) },
+    ]);
   });
 });
 

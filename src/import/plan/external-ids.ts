@@ -4,21 +4,21 @@ import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, hash64 } from './packed-numbers.js';
 
-/** Rows with one ExternalId. */
+/** Rows that share one ExternalId. */
 interface Repeated {
   lines: number[];
   differ: boolean;
 }
 
-/** The ExternalIds of a file with their lines, in some 24 bytes each: a row is about the user with its ExternalId. */
+/** The ExternalIds of a file with their lines, in about 24 bytes each. */
 export class ExternalIds {
   private readonly numbers = new TextNumbers();
-  /** By the number of the ExternalId: the first row with it, and a hash of its cells. */
+  /** Line of the first row with an ExternalId and a hash of its cells, by the number of the ExternalId. */
   private readonly lines = new IntList();
   private readonly contents = new IntList();
   private readonly repeated = new Map<number, Repeated>();
 
-  /** Takes note of a row's ExternalId. @returns whether the row is the first one with it. */
+  /** Records the ExternalId of a row. @returns true if the row is the first one with this ExternalId. */
   add(line: number, externalId: string, cells: readonly string[]): boolean {
     const number = this.numbers.number(exactKey(externalId));
     const [content] = hash64(cells.join('\0'));
@@ -39,17 +39,17 @@ export class ExternalIds {
     group.differ ||= differs;
   }
 
-  /** The number of an ExternalId in the order of first mention, by a row of its own or as a manager. */
+  /** Returns the number of an ExternalId. Assigns the next number to a new ExternalId of a row or a manager. */
   numberOf(externalId: string): number {
     return this.numbers.number(exactKey(externalId));
   }
 
-  /** The first row with this ExternalId; 0 for none. */
+  /** Returns the line of the first row with this ExternalId, or 0 if no row has it. */
   lineOf(externalId: string): number {
     return this.lines.at(this.numbers.find(exactKey(externalId)));
   }
 
-  /** Once all rows are read: those with one ExternalId that are not all the same fail together. */
+  /** Yields an error for each row whose ExternalId is also on a row with other cells. Call it after the last row. */
   *conflicting(): Generator<[line: number, error: RowError]> {
     for (const { lines, differ } of this.repeated.values()) {
       if (!differ) continue;
@@ -62,18 +62,17 @@ export class ExternalIds {
   }
 }
 
-/** How an error names another row. */
+/** Returns the name of a row for error messages. */
 export const nameOfLine = (line: number): string => `line ${line}`;
 
-/** Bits of a uuid that number the users of a run: a file names at most a million, and as many managers. */
+/** Bits of a UUID that number the users of a run. A file names at most a million users and as many managers. */
 const NUMBER_BITS = 21;
 
 /**
- * The uuids of the users that a run creates: of version 7 with the run's time, then a number (RFC 9562, section 6.2) and
- * for the rest a hash of the run. They follow the order in which the file mentions the users: so a second plan, after a
- * crash or for an approval, equals the first, a row can name a manager that a later row creates, and new users stand
- * side by side in every index that ends in the uuid, instead of one on each page.
- * @returns the uuid for the number of an ExternalId.
+ * Returns a function that creates the UUID of a new user from the number of its ExternalId.
+ * The UUIDs have version 7 (RFC 9562, section 6.2): the time of the run, the number, and a hash of the run. A second plan,
+ * after a crash or for an approval, creates the same UUIDs. A row can name a manager that a later row creates. New users
+ * are adjacent in every index that ends in the UUID.
  */
 export function newUuids(run: { id: string; created: number }): (number: number) => string {
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);
@@ -82,8 +81,8 @@ export function newUuids(run: { id: string; created: number }): (number: number)
 }
 
 /**
- * The names in rows that fail, in some 16 bytes a name: such a row changes nothing, but the users whom its cells
- * name are in the file, whatever is wrong with the row. Username and e-mail address are one space, as in a login.
+ * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. A failed row changes nothing, but the
+ * users that its cells name are not missing. As in a login, usernames and email addresses share one namespace.
  */
 export class FailedNames {
   private readonly externalIds = new TextNumbers();
@@ -94,13 +93,13 @@ export class FailedNames {
     if (key !== '') this.externalIds.number(key);
   }
 
-  /** @param name a username or an e-mail address. */
+  /** @param name username or email address. */
   addLogin(name: unknown): void {
     const key = typeof name === 'string' ? loginKey(name) : '';
     if (key !== '') this.logins.number(key);
   }
 
-  /** Whether a row that failed names the user. */
+  /** Returns true if a failed row names the user. */
   has(user: { external_id: string; username_key: string; email_key: string }): boolean {
     if (this.externalIds.find(exactKey(user.external_id)) !== 0) return true;
     return [user.username_key, user.email_key].some((key) => this.logins.find(key) !== 0);

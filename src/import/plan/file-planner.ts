@@ -19,31 +19,31 @@ import { newUuids } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';
 
-/** Rows per turn of the event loop: other requests, and answers of the database, get their turn in between. */
+/** Rows that are planned before the event loop handles other requests and answers of the database. */
 const ROWS_A_TURN = 100;
 
-/** A file that is being planned. */
+/** State of planning one file. */
 interface Planning {
   run: ImportRun;
   scope: UserScope;
   header: Header;
   adopted: Adopted | undefined;
   builder: PlanBuilder;
-  /** The uuid of the new user with a number. */
+  /** Returns the UUID of a new user from the number of its ExternalId. */
   uuidOf: (number: number) => string;
 }
 
-/** Rows of the file while they are looked up. */
+/** Rows of the file that are looked up together. */
 interface Batch {
   rows: readonly { record: CsvRecord; keys: RowKeys }[];
   facts: Promise<Facts>;
-  /** Bytes of the file up to their end. */
+  /** Bytes of the file up to the end of these rows. */
   bytes: number;
 }
 
 type BatchRow = Batch['rows'][number];
 
-/** Reads the file of a run and plans its rows against the live users, batch by batch, without a write to them. */
+/** Reads the file of a run and plans its rows against the current users. It does not change users. */
 @Injectable()
 export class FilePlanner {
   constructor(
@@ -53,9 +53,10 @@ export class FilePlanner {
   ) {}
 
   /**
-   * @param before the last completed run of the data set.
-   * @returns whether the last line has a line end.
-   * @throws FileError where the file is refused as a whole.
+   * Plans the rows of a file.
+   * @param before last completed run of the data set.
+   * @returns true if the last line has a line end.
+   * @throws FileError if the whole file is rejected.
    */
   async plan(run: ImportRun, builder: PlanBuilder, before: ImportRun | undefined): Promise<boolean> {
     const { adopt } = run.options;
@@ -77,14 +78,14 @@ export class FilePlanner {
         .map(({ row }) => row.line);
       await staging;
       staging = builder.add(planned, new Set(adopting), percent(passes, batch.bytes));
-      staging.catch(() => undefined); // it is thrown where it is awaited
+      staging.catch(() => undefined); // thrown at the await
     };
     let waiting: Batch | undefined;
     try {
       for await (const records of file.records(ROWS_AT_ONCE)) {
-        // The database looks these rows up and stores the plan of earlier ones while this thread plans the ones between.
+        // While this thread plans the previous rows, the database looks up these rows and stores the planned ones.
         const batch = this.lookUp(records, reader.bytesRead, planning);
-        await setImmediate(); // the statement is on its way then
+        await setImmediate(); // sends the look-up to the database first
         if (waiting) await add(waiting);
         waiting = batch;
       }
@@ -108,7 +109,7 @@ export class FilePlanner {
       rows.map(({ keys }) => keys),
       adopted,
     );
-    facts.catch(() => undefined); // it is thrown where it is awaited
+    facts.catch(() => undefined); // thrown at the await
     return { rows, facts, bytes };
   }
 
@@ -145,7 +146,7 @@ export class FilePlanner {
     if (usual && isSame(record.cells, header, before, manager, run.options.blank_cells))
       return unchanged(keys, before);
     const planned = this.planByRules(row, before, manager, planning);
-    // Whether a row that repeats an ExternalId fails is known at the end only.
+    // Only the end of the file shows whether a row with a repeated ExternalId fails.
     if (repeats || planned.row.outcome === 'error') mention(record.cells, planning);
     if (repeats) return repeat(planned);
     if (keys.manager && named?.awaited && planned.after && changesManager(planned))
@@ -172,27 +173,27 @@ export class FilePlanner {
   }
 }
 
-/** Returns the uuid of the new user with an ExternalId. */
+/** Returns the UUID of the new user with an ExternalId. */
 const newUuid = (externalId: string, { uuidOf, builder }: Planning): string =>
   uuidOf(builder.externalIds.numberOf(externalId));
 
 const cutShort = () =>
   new FileError(
     'cut_short',
-    'The last line has no line end, and that of the last import of this data set had one: the file was probably cut short. ' +
-      'Export it again; if it is whole, end its last line.',
+    'The last line has no line end, but the last import of this data set had one. The file was probably cut short. ' +
+      'Export it again. If the file is complete, add a line end to its last line.',
   );
 
 const unexpectedRows = (rows: number, expected: number) =>
-  new FileError('unexpected_rows', `The file has ${rows} rows, and expected_rows says ${expected}.`);
+  new FileError('unexpected_rows', `The file has ${rows} rows, but expected_rows is ${expected}.`);
 
-/** Whether a data set, or a part of it, begins to manage a user. */
+/** Returns true if the data set or part starts to manage a user. */
 function begins(scope: UserScope, user: User): boolean {
   const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
   return isOurs && !isMarked(scope, user);
 }
 
-/** A blocked user whose row says nothing of the status needs the rules: it may return. A mark goes where the row says Blocked. */
+/** Returns true if the rules must decide on a blocked user, because the row sets no status or may clear `blocked_by`. */
 function mayReturn(cells: readonly string[], header: Header, user: User): boolean {
   if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
@@ -203,7 +204,7 @@ function changesManager({ row }: PlannedRow): boolean {
   return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
-/** Takes note of the users that the cells of a row name, as far as they can be read: they are not missing. */
+/** Records the users that the readable cells of a failed row name. These users are not missing. */
 function mention(cells: readonly (string | undefined)[], { header, builder }: Planning): void {
   for (const [index, column] of header.entries()) {
     const cell = unescapeFormula((cells[index] ?? '').trim());
@@ -212,16 +213,16 @@ function mention(cells: readonly (string | undefined)[], { header, builder }: Pl
   }
 }
 
-/** A row with too few or too many cells: nothing of it is taken for anything, but the users that it names are not missing. */
+/** Returns an error for a row with too few or too many cells. The users that it names are not missing. */
 function unreadable(record: CsvRecord, width: number, planning: Planning): PlannedRow {
   const { header } = planning;
   const { line, cells } = record;
   const key = header.findIndex((column) => column?.field === 'external_id');
-  // From the left, and from the right: the other cells may have moved.
+  // Cells may have moved, so the row is read from the left and from the right.
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
   for (const reading of record.readings ?? [cells, fromRight]) mention(reading, planning);
   const message =
-    `has ${describeCells(record)}, and the header has ${width}; put a cell that holds the delimiter into quotes, and keep ` +
+    `has ${describeCells(record)}, and the header has ${width}. Put a cell that contains the delimiter in quotes, and keep ` +
     'empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
   const external_id = truncated(unescapeFormula((cells[key] ?? '').trim()), 255);
@@ -232,7 +233,7 @@ function unreadable(record: CsvRecord, width: number, planning: Planning): Plann
   };
 }
 
-/** A row whose ExternalId an earlier row has: whether both fail is known at the end of the file. */
+/** Skips a row that repeats an ExternalId. Only the end of the file shows whether its rows fail. */
 function repeat({ row, before }: PlannedRow): PlannedRow {
   return { row: { ...row, outcome: 'skipped', errors: [], changes: NO_CHANGES }, before, after: undefined };
 }

@@ -6,7 +6,7 @@ import type {
   TextNumbering,
 } from '../../users/set-rules/number-storage.js';
 
-/** Claims of a file of a million rows, in some hundred bytes a row. */
+/** Storage for the set constraints of a million rows, in a few hundred bytes a row. */
 export const COMPACT: NumberStorage = {
   texts: () => new TextNumbers(),
   integers: () => new IntList(),
@@ -16,7 +16,7 @@ export const COMPACT: NumberStorage = {
 const SEGMENT_BITS = 14;
 const SEGMENT = 1 << SEGMENT_BITS;
 
-/** A growing list of integers in four bytes each. It grows by segments: nothing is copied, and what is not set takes nothing. */
+/** A growing list of integers, in four bytes each. Growth copies nothing, and unset segments use no memory. */
 export class IntList implements Integers {
   private readonly segments: (Int32Array | undefined)[] = [];
   length = 0;
@@ -36,7 +36,7 @@ export class IntList implements Integers {
   }
 }
 
-/** A set of line numbers in a bit each. */
+/** A set of line numbers, in one bit each. */
 export class LineSet implements ChangeNumbers {
   private bits = new Uint32Array(1024);
 
@@ -57,25 +57,25 @@ export class LineSet implements ChangeNumbers {
 
 const FIRST_CAPACITY = 1024;
 
-/** What is kept of a text. */
+/** The stored hash of a text. */
 type TextHash = readonly [high: number, low: number];
 
 /**
- * Numbers texts 1, 2, 3 … in the order of their first mention, in some 16 bytes a text, whatever its length. This lets a
- * file of a million rows be planned in little memory. Facts about a text are kept in lists of their own, at its number.
+ * The numbers 1, 2, 3 … of texts, in the order in which the texts first occur. Each text needs about 16 bytes, whatever
+ * its length, so that a file of a million rows can be planned in little memory. Other lists store data of a text at its number.
  *
- * A 64-bit hash is kept instead of the text; among a million texts the chance that any two are taken for one is below
- * one in ten million, and the hash is seeded at random, so that a file cannot provoke collisions.
+ * A 64-bit hash is stored instead of the text. Among a million texts, the probability of a collision is below one in ten
+ * million. The hash has a random seed, so that a file cannot provoke collisions.
  */
 export class TextNumbers implements TextNumbering {
   private readonly seed = randomInt(2 ** 31);
   private readonly high = new IntList();
   private readonly low = new IntList();
-  /** Open addressing: the numbers of the texts, 0 for none. */
+  /** Hash table with open addressing. Each slot holds the number of a text, or 0 if it is free. */
   private slots = new Int32Array(FIRST_CAPACITY);
 
   constructor() {
-    this.append([0, 0]); // so that the first text has the number 1
+    this.append([0, 0]); // makes 1 the number of the first text
   }
 
   /** The highest number so far. */
@@ -83,12 +83,12 @@ export class TextNumbers implements TextNumbering {
     return this.high.length - 1;
   }
 
-  /** The number of a text, 0 if it has none. */
+  /** Returns the number of a text, or 0 if the text is unknown. */
   find(text: string): number {
     return this.slots[this.slot(hash64(text, this.seed))] ?? 0;
   }
 
-  /** The number of a text, a new one if it has none: `last` has grown then. */
+  /** Returns the number of a text. Assigns a new number to an unknown text and increases `last`. */
   number(text: string): number {
     const hash = hash64(text, this.seed);
     const slot = this.slot(hash);
@@ -106,7 +106,7 @@ export class TextNumbers implements TextNumbering {
     return this.last;
   }
 
-  /** The slot of the text, or the free one that it would take. */
+  /** Returns the slot of a text, or the free slot for an unknown text. */
   private slot([high, low]: TextHash): number {
     const mask = this.slots.length - 1;
     let slot = low & mask;
@@ -125,7 +125,7 @@ export class TextNumbers implements TextNumbering {
   }
 }
 
-/** Two independent 32-bit halves (the mixing steps of MurmurHash3), as signed integers. */
+/** Returns two independent 32-bit hashes of a text as signed integers, by the mixing steps of MurmurHash3. */
 export function hash64(text: string, seed = 0): TextHash {
   let high = 0xdeadbeef ^ seed;
   let low = 0x41c6ce57 ^ seed;
@@ -139,26 +139,26 @@ export function hash64(text: string, seed = 0): TextHash {
   return [high | 0, low | 0];
 }
 
-/** Changes that are remembered at a time, in some 48 bytes each. */
+/** Largest number of stored changes, in about 48 bytes each. */
 const MAX_CHANGES = 2 ** 18;
-/** Bits of a key that tell the changes of one user apart: 53 bits are exact in a number. */
+/** Bits of a key that distinguish the changes of one user. A number is exact up to 53 bits. */
 const CHANGE_BITS = 21;
 
 /**
- * The changes of a plan by user, field and new value, so that those of an earlier run can be compared with them: all of them up
- * to 262,144 changes, and beyond them those of a share of the users, which is halved whenever there is no more room.
+ * Changes of a plan by user, field and new value, for the comparison with an earlier run. Up to 262,144 changes are all
+ * stored. Of more changes, only the changes of a sample of the users are stored. The sample is halved whenever it is full.
  */
 export class ChangeSet {
-  /** Hash of the user and of the change → line of the row. */
+  /** Line of the row, by a hash of the user and the change. */
   private readonly lines = new Map<number, number>();
-  /** Users are remembered whose hash has so many bits that are 0. */
+  /** A user is in the sample if this number of low bits of the hash are 0. */
   private bits = 0;
 
   get isEmpty(): boolean {
     return this.lines.size === 0;
   }
 
-  /** @param line of the row; negative for a user that the file lacks. */
+  /** @param line line of the row, negative for a missing user. */
   add(user: string, field: string, value: unknown, line: number): void {
     if (this.remembers(user)) this.lines.set(keyOf(user, field, value), line);
     while (this.lines.size > MAX_CHANGES) {
@@ -168,17 +168,17 @@ export class ChangeSet {
     }
   }
 
-  /** For a row that has failed after all. */
+  /** Removes a change of a row that has failed later. */
   remove(user: string, field: string, value: unknown): void {
     this.lines.delete(keyOf(user, field, value));
   }
 
-  /** The line of the row that gives the user this value; undefined where none does. */
+  /** Returns the line of the row that gives the user this value, or undefined. */
   lineOf(user: string, field: string, value: unknown): number | undefined {
     return this.lines.get(keyOf(user, field, value));
   }
 
-  /** Whether the changes of a user are remembered. */
+  /** Returns true if the changes of a user are in the sample. */
   remembers(user: string): boolean {
     return this.isKept(hash64(user)[0] >>> 0);
   }

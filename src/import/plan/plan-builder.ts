@@ -10,22 +10,22 @@ import { ExternalIds, nameOfLine, FailedNames } from './external-ids.js';
 import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
 
-/** Rows that are looked up and staged at once. */
+/** Rows that are looked up and staged together. */
 export const ROWS_AT_ONCE = 500;
-/** Rows of a batch: the least that a transaction of the applier writes. */
+/** Rows of a batch, the smallest unit that a transaction of the applier writes. */
 const BATCH_ROWS = 25;
 const CHUNK = 500;
 
-/** Stages planned rows unless they are unchanged, and evaluates at the end what depends on the whole file. */
+/** Stages the planned rows of a run, and applies the set rules at the end of the file. */
 export class PlanBuilder {
   readonly externalIds = new ExternalIds();
   readonly failedNames = new FailedNames();
   readonly tally = new PlanTally();
-  /** Created for the first row that is not unchanged. */
+  /** Created for the first changed row. */
   private validator: SetValidator | undefined;
-  /** Users of the database whose managers matter for circles. */
+  /** Users of the database whose managers are needed to detect cycles. */
   private readonly above = new Set<string>();
-  /** Rows whose manager is named by an ExternalId that only another row gives to an existing user. */
+  /** Rows whose manager is an unlinked user that another row adopts. */
   private readonly awaiting: { line: number; externalId: string }[] = [];
   private changes = 0;
   private lateBatches = 0;
@@ -41,7 +41,7 @@ export class PlanBuilder {
     return (this.validator ??= new SetValidator({ storage: COMPACT, nameOf: nameOfLine, links: true }));
   }
 
-  /** @param adopting rows whose user this data set begins to manage, though nothing else changes. */
+  /** @param newlyManaged lines of rows whose user the data set starts to manage, even if nothing else changes. */
   async add(judged: readonly PlannedRow[], adopting: ReadonlySet<number>, percent: number): Promise<void> {
     for (const row of judged) this.tally.add(row);
     const staged = judged
@@ -54,8 +54,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Adds the constraints of rows that change something, with the users who have their identifiers now.
-   * @param managers true when rows of this file may name managers.
+   * Adds the constraints of changed rows, with the current owners of their identifiers.
+   * @param managers true if rows of this file may name managers.
    */
   async addConstraints(planned: readonly PlannedRow[], managers: boolean): Promise<void> {
     const changing = planned.filter(({ row }) => row.outcome !== 'unchanged');
@@ -83,12 +83,16 @@ export class PlanBuilder {
     }
   }
 
-  /** The row's manager is the user whom the row with this ExternalId takes over. That row must not fail. */
+  /** Records that the manager of a row is the user that the row with this ExternalId adopts. That row must not fail. */
   awaitManager(line: number, externalId: string): void {
     this.awaiting.push({ line, externalId });
   }
 
-  /** Stages rows that no other row can fail. @param progress of the planning. @param idle rows that are kept for their warnings only. */
+  /**
+   * Stages rows and assigns the changed ones to batches.
+   * @param progress progress of the planning.
+   * @param isWarningOnly returns true for a row that is stored only for its warnings.
+   */
   async stage(
     rows: readonly StagedRow[],
     progress: { rows_done: number; percent: number },
@@ -103,8 +107,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Evaluates what depends on the whole file: the set rules, and the order in which rows are applied. A file of unchanged
-   * rows needs neither, because rows that fail or repeat an ExternalId are not unchanged.
+   * Applies the set rules to the whole file and orders the rows that depend on each other. A file of unchanged rows needs
+   * neither, because rows that fail or repeat an ExternalId are not unchanged.
    */
   async resolve(): Promise<void> {
     if (this.tally.unchanged < this.tally.rows) await this.validateSet();
@@ -133,7 +137,7 @@ export class PlanBuilder {
     await this.order(applyOrder(() => setRules.dependencies(webmasters)));
   }
 
-  /** What is known of the plan when all of it is staged. */
+  /** Returns the totals of the plan after all rows are staged. */
   async summary() {
     const kept = await this.rows.countByOutcome(this.checkpoint.runId);
     return {
@@ -156,7 +160,7 @@ export class PlanBuilder {
     return claim;
   }
 
-  /** Rows that were good when they were read become errors. */
+  /** Turns staged rows that break a set rule into errors. */
   private async failLate(late: ReadonlyMap<number, RowError[]>): Promise<void> {
     const lines = [...late.keys()].sort((a, b) => a - b);
     for (let from = 0; from < lines.length; from += CHUNK) {
@@ -166,10 +170,10 @@ export class PlanBuilder {
       );
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
-        // An unchanged row is counted and not staged.
+        // An unchanged row is counted and usually not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
-        // Values that it would not have changed are those of the user that it is about.
+        // Names that the row does not change belong to its own user.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return failedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
@@ -182,7 +186,7 @@ export class PlanBuilder {
     }
   }
 
-  /** Rows that wait for others move after all that do not, whole groups into one batch. */
+  /** Moves dependent rows to batches after all other rows. A group stays in one batch. */
   private async order(groups: readonly number[][]): Promise<void> {
     const normal = this.batches;
     let lines: number[] = [];
@@ -203,17 +207,17 @@ export class PlanBuilder {
 type Links = Iterable<readonly [line: number, needed: number]>;
 
 /**
- * The order in which rows that depend on others are applied: what a row needs comes before it, and rows that need each
- * other (a swap of usernames) come together. Rows that can keep their place in the file do.
- * @param links pairs of rows of which the second must be applied no later than the first.
- * @returns groups of rows, to be applied after all rows that are in none.
+ * Returns the order of rows that depend on later rows. A required row comes first, and rows that require each other, as in
+ * a swap of usernames, form a group. All other rows keep the order of the file.
+ * @param links pairs of lines: the second row must be applied no later than the first.
+ * @returns groups of rows, to be applied after the rows without a group.
  */
 export function applyOrder(links: () => Links): number[][] {
   const late = lateRows(links);
   return groupsOf(only(links(), late));
 }
 
-/** Rows that cannot keep their place in the file: what they need comes after them, or is itself such a row. */
+/** Returns the rows that cannot keep the order of the file, because a row that they require is later or is such a row. */
 function lateRows(links: () => Links): LineSet {
   const late = new LineSet();
   for (let found = true; found;) {
@@ -231,7 +235,7 @@ function* only(links: Links, lines: LineSet): Links {
   for (const link of links) if (lines.has(link[0])) yield link;
 }
 
-/** Tarjan's strongly connected components, without recursion. Rows that wait for nothing themselves are in no group. */
+/** Returns the strongly connected components by Tarjan's algorithm. Rows that require no other row are left out. */
 export function groupsOf(links: Links): number[][] {
   const needs = Map.groupBy(links, ([line]) => line);
   const index = new Map<number, number>();
@@ -254,7 +258,7 @@ export function groupsOf(links: Links): number[][] {
     if (low.get(line) !== index.get(line)) return;
     const group = open.splice(open.lastIndexOf(line));
     for (const member of group) isOpen.delete(member);
-    // A row that waits for nothing itself keeps its place in the plan, which is before all of these.
+    // A row that requires no other row keeps its batch, which is before all groups.
     if (group.some((member) => needs.has(member))) groups.push(group);
   };
 

@@ -20,12 +20,12 @@ import {
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
-/** Longest piece of a value that a conflict shows. */
+/** Longest value that a conflict shows, in characters. */
 const MAX_VALUE = 200;
 
 /**
- * Plans the undoing of a run: values that it changed and that have not changed since are restored, users that it
- * created are blocked, and what was changed since is reported as a conflict. Its rows are numbered from 1.
+ * Plans the revert of a run. It restores values that have not changed since the run, blocks users that the run created,
+ * and reports other values as conflicts. Its rows are numbered from 1.
  */
 @Injectable()
 export class RevertPlanner {
@@ -34,7 +34,7 @@ export class RevertPlanner {
     private readonly directory: UserDirectory,
   ) {}
 
-  /** @param original the run to undo. @param total its rows that changed something. @param initiator of the revert. */
+  /** @param original run to revert. @param total number of its changed rows. @param initiator actor of the revert. */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
     const read = (after: number) => this.rows.page(original.id, after, ROWS_AT_ONCE);
     for await (const page of readPages(BEFORE_ALL, lineOf, read)) {
@@ -52,7 +52,7 @@ export class RevertPlanner {
   }
 }
 
-/** Undone is what the writer would let the initiator do. */
+/** Plans the revert of a row. A change that the writer would refuse to the initiator becomes a conflict. */
 function undo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
   const planned = undone(row, user);
   const { before, after } = planned;
@@ -63,12 +63,12 @@ function undo(row: StagedRow, user: User | undefined, initiator: Actor): Planned
 
 function undone(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user)
-    return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'is no user any more' }]);
+    return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'no longer exists' }]);
   if (row.outcome === 'created')
     return staged(row, user, patched(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => same(now[change.field], change.new));
-  // A value that was restored already is no conflict.
+  // A value that is already restored is not a conflict.
   const touched = row.changes.list.filter(
     (change) => !untouched.includes(change) && !same(now[change.field], change.old),
   );
@@ -81,7 +81,7 @@ function undone(row: StagedRow, user: User | undefined): PlannedRow {
 function staged(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
   const changes = Changes.of(differences(before, after));
   const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
-  // A row with a conflict counts as failed, and the rest of it is restored nonetheless.
+  // A row with a conflict counts as failed, but its other values are restored.
   const outcome = errors.length > 0 ? 'error' : restored;
   const { line, external_id } = row;
   const { uuid: user_uuid, version } = before;
@@ -104,10 +104,10 @@ function conflict(
   };
 }
 
-/** `value`: what the revert would have restored. */
+/** Returns the error of a value that has changed since. `value` is what the revert would have restored. */
 function changedSince({ field, old }: FieldChange): RowError {
   const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');
-  const message = 'was changed by another request since, and stays';
+  const message = 'has changed since the import and is not reverted';
   return { field, code: 'changed_since', message, value: truncated(value, MAX_VALUE) };
 }
 

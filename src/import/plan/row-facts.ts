@@ -12,7 +12,7 @@ import { ROWS_AT_ONCE } from './plan-builder.js';
 
 const WORDS = 4;
 
-/** Users that rows of a file take over: uuids by ExternalId, in some forty bytes each. */
+/** UUIDs of the unlinked users that rows adopt, by ExternalId, in about 40 bytes each. */
 export class Adopted {
   private readonly externalIds = new TextNumbers();
   private readonly words = new IntList();
@@ -26,7 +26,7 @@ export class Adopted {
     return stringify(bytes);
   }
 
-  /** Only the first row with an ExternalId counts. */
+  /** Adds the user of the first row with an ExternalId. Later rows with it are ignored. */
   add(externalId: string, uuid: string): void {
     const known = this.externalIds.last;
     const number = this.externalIds.number(exactKey(externalId));
@@ -37,24 +37,24 @@ export class Adopted {
   }
 }
 
-/** How a cell names a manager without external id, as the export writes it. */
+/** A cell that names a manager by UUID, in the format of the export. */
 const BY_UUID = /^uuid:(.*)$/i;
 
-/** An existing user that a cell names as manager. `awaited`: only a row of this file gives the user that ExternalId. */
+/** An existing user that a cell names as manager. With `isAdopted`, a row of this file links the user to the ExternalId. */
 interface NamedManager {
   uuid: string;
   awaited: boolean;
 }
 
-/** What the database says about some rows. */
+/** Existing users to whom rows refer. */
 export interface Facts {
-  /** By ExternalId in its key form: the users that rows are about. */
+  /** Users of the rows, by the comparison key of the ExternalId. */
   users: ReadonlyMap<string, User>;
-  /** By cell: the managers that exist already. */
+  /** Existing managers, by cell. */
   managers: ReadonlyMap<string, NamedManager>;
 }
 
-/** Looks up what the rules of rows depend on, one statement for each kind. */
+/** Finds the users to whom rows refer, with one statement for each kind of reference. */
 @Injectable()
 export class RowFacts {
   constructor(
@@ -63,10 +63,10 @@ export class RowFacts {
   ) {}
 
   /**
-   * Finds the users without external id that a file takes over (`adopt`), before its rows are planned: the manager of a row
-   * may be such a user of any other row, and must be known by uuid.
-   * @param field by which they are found. @param report takes how many bytes have been read.
-   * @throws FileError where the file is refused as a whole.
+   * Finds the unlinked users that a file adopts (`adopt`), before its rows are planned. The manager of a row may be a user that
+   * any other row adopts, so the UUIDs must be known first.
+   * @param field field by which the users are found. @param report receives the number of bytes that were read.
+   * @throws FileError if the whole file is rejected.
    */
   async adopted(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
     const adopted = new Adopted();
@@ -92,12 +92,12 @@ export class RowFacts {
     const users = await this.directory.byUuids(candidates.map(({ uuid }) => uuid));
     return unlinked.flatMap((row): [FileRow, User][] => {
       const user = users.get(owners.get(loginIdentifier(nameOf(row)))?.uuid ?? '');
-      // The name may be another one's e-mail address, and the other way round.
+      // The owner may have the name in the other field, because usernames and email addresses share one namespace.
       return user && loginKey(user[field]) === loginKey(nameOf(row)) ? [[row, user]] : [];
     });
   }
 
-  /** @param adopted users that rows of the file take over, where its options ask for that. */
+  /** Finds the users to whom rows refer. @param adopted users that the file adopts, if its options request it. */
   async of(rows: readonly RowKeys[], adopted?: Adopted): Promise<Facts> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
     const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
@@ -108,7 +108,7 @@ export class RowFacts {
     return { users, managers };
   }
 
-  /** Returns the users that rows are about: with their ExternalIds, or taken over by a row. */
+  /** Returns the users of rows, found by ExternalId or adopted by a row. */
   private async users(named: readonly string[], adopted: Adopted | undefined): Promise<Map<string, User>> {
     const users = await this.directory.byExternalIds(named);
     if (adopted) await this.addAdopted(users, named, adopted);
@@ -124,11 +124,11 @@ export class RowFacts {
     const found = await this.directory.byUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
-      if (user?.external_id === '') users.set(key, user); // it has not been linked since
+      if (user?.external_id === '') users.set(key, user); // skips users that were linked in the meantime
     }
   }
 
-  /** Manager cell → manager, of those that exist already. */
+  /** Returns the existing managers by cell. */
   private async managers(cells: readonly string[], adopted: Adopted | undefined): Promise<Facts['managers']> {
     const linked = await this.directory.uuidsByExternalIds(cells);
     const uuidIn = (cell: string): string => BY_UUID.exec(cell)?.[1]?.trim().toLowerCase() ?? '';

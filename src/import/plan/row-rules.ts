@@ -22,46 +22,46 @@ import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
-/** What the rules of a row depend on. */
+/** Values that the rules of a row depend on. */
 export interface RowContext {
   options: ImportOptions;
-  /** What the file looks after. */
+  /** Data set and part of the file. */
   scope: UserScope;
   settings: RuleSettings;
   initiator: Actor;
-  /** The user that the row is about; none for a new one. */
+  /** User of the row, or undefined for a new user. */
   before: User | undefined;
-  /** Of a new user. */
+  /** UUID of the user, also of a new user. */
   uuid: string;
-  /** The row's manager as a uuid; null for none, undefined where nothing changes. */
+  /** UUID of the manager: null for no manager, undefined if the row does not change the manager. */
   manager: string | null | undefined;
 }
 
-/** A row with its outcome, and the user before and after it. `after` is undefined where the row fails or is skipped. */
+/** A planned row, with its user before and after it. `after` is undefined if the row fails or is skipped. */
 export interface PlannedRow {
   row: StagedRow;
   before: User | undefined;
   after: User | undefined;
 }
 
-/** Longest piece of a cell that an error shows. */
+/** Longest part of a cell that an error shows, in characters. */
 const MAX_VALUE = 200;
-/** Warnings: the rest of such a row holds. */
+/** Warnings. The other values of such a row are applied. */
 const BLOCKED_ELSEWHERE: RowError = {
   field: 'status',
   code: 'blocked_elsewhere',
   message:
-    'is Blocked, though not because a file of this data set lacked the user, and stays so; reactivate the user by hand',
+    'stays Blocked, because the user was not blocked for being missing from this data set. Reactivate the user manually',
 };
 const RETURNED: RowError = {
   field: 'status',
   code: 'returned',
   message:
-    'is Blocked because a file of this data set lacked the user, who is listed again; returning=report and mode=create_only leave it so',
+    'stays Blocked although the user is no longer missing: returning=report and mode=create_only do not reactivate users',
 };
 const NEVER = '1970-01-01 00:00:00.000';
 
-/** What a row does on its own: by the rules of the API, and those that only imports have. Pure. */
+/** Plans a row by the rules of the API and of imports, without regard to other rows. */
 export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
   const errors = keyErrors(file, context);
@@ -73,13 +73,13 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
   const current = before ?? newUser(context.uuid, NEVER);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
-  // No column of a file holds a password (`header.ts`).
+  // No column of a file holds a password (`columns.ts`).
   const input = before
     ? value
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
   const returned = before && listedAgain(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
-  // The source has decided: a user whom it blocks itself does not return by being listed.
+  // The source itself blocks the user, so a later row without a status must not reactivate the user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
   const lost = damaged(file, context);
@@ -103,8 +103,8 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
 }
 
 /**
- * What becomes of a blocked user whose row says nothing of the status (interface §6, "Leavers and returners"): only who was
- * blocked because a file of this data set lacked the user returns by being listed again.
+ * Decides on a blocked user whose row sets no status (interface §6, "Leavers and returners"). A row reactivates only a user
+ * who was blocked for being missing from this data set.
  */
 function listedAgain(
   { status }: { status?: string | null | undefined },
@@ -116,7 +116,7 @@ function listedAgain(
   return returning === 'report' ? RETURNED : 'reactivate';
 }
 
-/** A row about a user that exists, where only new ones are wanted: it says all the same who is back. */
+/** Skips a row of an existing user. It still warns about a blocked user who is no longer missing. */
 function passedOver(file: FileRow, before: User, context: RowContext): PlannedRow {
   const status = typeof file.raw['status'] === 'string' ? file.raw['status'] : undefined;
   const returned = listedAgain({ status }, before, {
@@ -128,27 +128,27 @@ function passedOver(file: FileRow, before: User, context: RowContext): PlannedRo
   });
 }
 
-/** A row that changes nothing. */
+/** Returns the row of a user that it does not change. */
 export function unchanged({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
   const { uuid: user_uuid, version } = user;
   const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'unchanged', external_id, user_uuid, version };
   return { row, before: user, after: user };
 }
 
-/** What a change of a user is called. */
+/** Returns the outcome of a change of a user. */
 export function outcomeOf(before: User, after: User): RowOutcome {
   if (before.status === after.status) return 'updated';
   return after.status === 'Blocked' ? 'blocked' : 'reactivated';
 }
 
-/** The patch that gives the fields of `changes` their new values again, or their old ones. */
+/** Returns the patch that sets the fields of `changes` to their new or old values. */
 export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): UserPatch {
   const other = side === 'new' ? 'old' : 'new';
   const fields = changes.map((change) => [change.field, cleared(change.field, change[side], change[other])]);
   return Object.fromEntries(fields) as UserPatch;
 }
 
-/** A patch merges documents: a member that goes is named with an empty value. */
+/** Returns the value of a field in a patch. Patches merge objects, so removed members are sent as empty values. */
 function cleared(field: string, value: unknown, other: unknown): unknown {
   if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
   const gone = Object.keys(other ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
@@ -157,12 +157,12 @@ function cleared(field: string, value: unknown, other: unknown): unknown {
 
 function keyErrors(file: FileRow, context: RowContext): RowError[] {
   if (file.externalId === '') {
-    return [{ field: 'external_id', code: 'required', message: 'is required: rows are matched by it' }];
+    return [{ field: 'external_id', code: 'required', message: 'is required to match rows to users' }];
   }
   return damaged(file, context).filter(({ field }) => field === 'external_id');
 }
 
-/** A value that the user already has is not damaged. */
+/** Returns the errors of damaged cells. A value that the user already has is not an error. */
 function damaged(file: FileRow, { before, manager }: RowContext): RowError[] {
   const isKnown = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
@@ -184,8 +184,8 @@ function forbidden(before: User | undefined, after: User, context: RowContext): 
     const field = before && before.status !== after.status && was ? 'status' : 'roles';
     const what = was
       ? `would change the status or roles of the Webmaster ${before.uuid}`
-      : `would grant Webmaster${before ? ` to the user ${before.uuid}` : ''}`;
-    return { field, code: 'privileged_user', message: `${what}, which needs allow_privileged=true` };
+      : `would grant the role Webmaster${before ? ` to the user ${before.uuid}` : ''}`;
+    return { field, code: 'privileged_user', message: `${what}, which requires allow_privileged=true` };
   }
   return blocksSelf({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;
 }
@@ -214,10 +214,10 @@ function planned(
 }
 
 /**
- * Whether every cell of a row is as the export would write it for its user: the usual row of a nightly file, which needs
- * no rules, since nothing of it would be written. A row with the same values in other words (`yes` for `true`) goes
- * through the rules and is unchanged then.
- * @param manager uuid of the manager that the row names; null for none.
+ * Returns true if every cell of a row equals the value that the export writes for its user. Such a row, the usual one in a
+ * nightly file, changes nothing and needs no rules. A row with an equal value in another form (`yes` for `true`) passes
+ * through the rules, which find it unchanged.
+ * @param manager UUID of the manager that the row names, or null for no manager.
  */
 export function isSame(
   cells: readonly string[],
@@ -237,7 +237,7 @@ export function isSame(
   });
 }
 
-/** Roles have no order. */
+/** Returns true if a cell names the roles of the user, in any order. */
 function isSameRoles(cell: string, { roles }: User): boolean {
   const named = cell.split(/[;|]/);
   return named.length === roles.length && roles.every((role) => named.includes(role));

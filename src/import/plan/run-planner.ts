@@ -14,18 +14,18 @@ import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { covers } from '../../users/search/user-scope.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
-/** The result of planning a run: what changes of it. */
+/** The result of planning: fields of the run that the plan sets. */
 export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
 
-/** Users of a data set that are searched at once. */
+/** Users of a data set that one query reads. */
 const PAGE = 1000;
 
-/** Part ('' for none) → active users of a data set that a file does not name. */
+/** Number of active users of the data set who are not in the file, by part (empty for no part). */
 type Left = ReadonlyMap<string, number>;
 
 const sumOf = (left: Left): number => [...left.values()].reduce((sum, count) => sum + count, 0);
 
-/** Plans a run from the beginning: nothing of an earlier attempt remains, and no user changes. */
+/** Plans a run from the beginning: removes the rows of an earlier attempt, and does not change users. */
 @Injectable()
 export class RunPlanner {
   constructor(
@@ -38,18 +38,19 @@ export class RunPlanner {
   ) {}
 
   /**
-   * @param run as it was before this attempt: `started` is set when an earlier attempt may have left rows.
-   * @throws FileError where the file is refused as a whole.
+   * Plans a file or a revert.
+   * @param run run before this attempt. `started` is set if an earlier attempt may have staged rows.
+   * @throws FileError if the whole file is rejected.
    */
   async plan(run: ImportRun, checkpoint: Checkpoint) {
-    // In transactions that check the lease: another worker may have planned this run meanwhile.
+    // Each transaction checks the lease, because another worker may have planned this run in the meantime.
     if (run.started !== null) await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     return original ? this.planRevert(run, original, builder) : this.planFile(run, builder);
   }
 
-  /** A revert is an operator's own decision about a run that has been seen: it has no guards. */
+  /** Plans a revert. A revert has no guards, because an operator requests it after a review of the original run. */
   private async planRevert(run: ImportRun, original: ImportRun, builder: PlanBuilder) {
     await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
     await builder.resolve();
@@ -77,7 +78,7 @@ export class RunPlanner {
     };
   }
 
-  /** Counts the active users of each part of the data set that the file does not name, so far as counts tell. */
+  /** Counts the active users of each part who are not in the file, from the totals of the data set and the file. */
   private async countLeft({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<Left> {
     const managed = await this.directory.countManaged(dataset);
     return new Map(
@@ -86,9 +87,8 @@ export class RunPlanner {
   }
 
   /**
-   * Counts the active users that the data set of a run manages and its file lacks. They are searched only where the options want
-   * them listed or blocked, and the file has fewer users than the data set: a change of a user while the file is read may
-   * hide one of them from this run, not from the next.
+   * Counts the active users of the data set who are missing from the file. A search runs only if the options report or block
+   * missing users and the totals show some. A user who changes during the planning may not be found before the next run.
    */
   private async planMissing(run: ImportRun, left: Left, builder: PlanBuilder): Promise<number> {
     const { part, missing } = run.options;
@@ -96,7 +96,7 @@ export class RunPlanner {
     return fewer === 0 || missing === 'keep' ? fewer : this.stageMissing(run, builder);
   }
 
-  /** Stages the missing users. @returns how many there are. */
+  /** Stages the missing users. @returns their number. */
   private async stageMissing(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const scope = userScopeOf(run);
     let count = 0;
@@ -118,13 +118,13 @@ export class RunPlanner {
   }
 }
 
-/** A Webmaster is never missing. */
+/** Returns true if an active user is missing from the file. A Webmaster is never missing. */
 function isMissing(user: Managed, { externalIds, failedNames }: PlanBuilder): boolean {
   if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
   return !failedNames.has(user) && !user.isWebmaster;
 }
 
-/** A blocked user is let go, so that another data set may take it up; the mark tells that it may return. */
+/** Returns the row of a missing user. Blocking removes the user from the data set, and `blocked_by` allows a later return. */
 function missingRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
   const changes = Changes.of([
     { field: 'status', old: 'Active', new: 'Blocked' },
