@@ -16,22 +16,22 @@ import { ImportModule } from './import/import.module.js';
 import { RunEvents } from './import/report/run-events.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 
-// The program of the process that imports beside the service: its modules without those that answer requests.
+// Program of the import worker process, with the modules of the service that do not answer requests.
 
-/** Connections to a server: one that writes, one that reads ahead, and one for the lease. */
+/** Connections to a database server: one for writing, one for reading ahead, and one for the lease. */
 const POOL_SIZE = 3;
 
 @Module({})
-class ImportLaneModule {
+class WorkerModule {
   static with(env: Env, lock: WriteLock): DynamicModule {
     return {
-      module: ImportLaneModule,
+      module: WorkerModule,
       imports: [ConfigModule.with(env), TelemetryModule, DatabaseModule.with(lock), ImportModule],
     };
   }
 }
 
-void runProgram('Imports cannot start.', async () => {
+void runProgram('The import worker cannot start.', async () => {
   const env = loadEnv(); // the settings that the service has read, even if `.env` has changed since
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
   const service = answerAsLane<ServiceCalls, ImportLaneCalls>(
@@ -42,7 +42,7 @@ void runProgram('Imports cannot start.', async () => {
     },
     ['releaseLock', 'notify'],
   );
-  const starting = NestFactory.createApplicationContext(ImportLaneModule.with(env, new WriteLock(service)), {
+  const starting = NestFactory.createApplicationContext(WorkerModule.with(env, new WriteLock(service)), {
     logger: false,
     abortOnError: false,
   });

@@ -14,25 +14,25 @@ import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/impo
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 
-/** Rows that are prepared in one turn of the event loop, in which answers of the database wait. */
+/** Rows that are prepared before the event loop handles answers of the database. */
 const ROWS_AT_ONCE = 50;
 
-/** Batches that one transaction writes, ready for it. Nothing changes it: the transaction may run again. */
+/** Batches of one transaction, ready to be written. They do not change, because the transaction may run again. */
 interface Prepared {
-  /** The last batch. */
+  /** Number of the last batch. */
   last: number;
   batches: number;
-  /** Uuids of users that the data set, or this part of it, begins to manage, though nothing else of them changes. */
+  /** UUIDs of unchanged users whom the data set or part starts to manage. */
   claimed: readonly string[];
   rows: readonly StagedRow[];
-  /** Of each row. */
+  /** Changes of the rows, in the same order. */
   changes: readonly UserChange[];
 }
 
 /**
- * Writes a plan through the user writer, as many batches a transaction as fit its time. The checkpoint of the run moves in
- * the same transaction, so that after a crash a batch is applied and counted, or neither. While the database writes these
- * batches, the next ones are prepared.
+ * Writes a plan through the user writer, with as many batches in a transaction as fit its target duration. The transaction
+ * also moves the checkpoint of the run, so that after a crash a batch is either applied and counted or neither. During the
+ * write, the next batches are prepared.
  */
 @Injectable()
 export class Applier {
@@ -44,7 +44,7 @@ export class Applier {
     private readonly lock: WriteLock,
   ) {}
 
-  /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
+  /** Applies the batches after the last applied one. @throws the errors of `Checkpoint.commit`. */
   async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const caller = callerOf(run);
     const sizer = new BatchSizer(this.database.dialect);
@@ -55,12 +55,12 @@ export class Applier {
       for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, sizer);
-        waiting.catch(() => undefined); // it is thrown where it is awaited
+        waiting.catch(() => undefined); // thrown at the await
         const reached = progress.applied((prepared.last - run.applied_batches) / left);
         let began = 0;
         await checkpoint.commit(
           async (tx) => {
-            began = performance.now(); // of the last attempt: waiting for others holds nothing
+            began = performance.now(); // measures the last attempt, without the wait for locks
             await this.write(tx, run, prepared, caller);
           },
           { ...reached, applied_batches: prepared.last },
@@ -69,11 +69,11 @@ export class Applier {
         applied = prepared.last;
       }
     } finally {
-      await waiting.catch(() => undefined); // nothing reads on when this has ended
+      await waiting.catch(() => undefined); // ends the read-ahead before the return
     }
   }
 
-  /** Reads the batches after `applied` and builds the changes of their rows. Only this run's worker changes staged rows. */
+  /** Reads the batches after `applied` and builds their changes. Only the worker of this run changes staged rows. */
   private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<Prepared> {
     const last = Math.min(applied + sizer.batches, run.batches);
     const staged = last > applied ? await this.rows.batches(run.id, applied + 1, last) : [];
@@ -97,7 +97,7 @@ export class Applier {
   ): Promise<void> {
     await this.directory.claim(tx, claimed, userScopeOf(run));
     const outcomes = await this.writer.apply(tx, changes, caller);
-    // Users have changed since the plan was made, or an identifier was taken since.
+    // Users or identifiers have changed since the planning.
     const failed = rows.flatMap((row, index) => {
       const outcome = outcomes[index];
       return outcome?.outcome === 'error' ? [failedRow(row, [...outcome.failures])] : [];

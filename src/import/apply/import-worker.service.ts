@@ -23,30 +23,30 @@ import { LanePrograms } from '../../platform/config/config.module.js';
 import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 
-/** Calls to the process that imports. */
+/** Calls to the import worker process. */
 export interface ImportLaneCalls extends LaneCalls {
-  /** Works on waiting runs until there are none. */
+  /** Works on runs until none is left to plan or apply. */
   work(): Promise<void>;
-  /** Stops at the next checkpoint, and uses the database no more. */
+  /** Stops at the next checkpoint and closes the database. */
   stop(): Promise<void>;
 }
 
-/** Calls from that process to the service. */
+/** Calls from the import worker process to the service. */
 export interface ServiceCalls extends WriteLockCalls {
-  /** A run has stopped. */
+  /** Reports that a run has stopped. */
   notify(runId: string): void;
 }
 
 /**
- * What an import allocates dies young; little room for it keeps the process small. It has that room from the start, since the
- * young generation of no program grows (`runProgram`): with less an unchanged row takes a tenth more time.
+ * Flags that keep the process small. Most objects of an import are short-lived, so a small young generation is enough. It
+ * starts at this size, because `runProgram` does not let it grow. A smaller one makes an unchanged row 10 % slower.
  */
 const FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
 
-/** Where an import and a request want one processor, the request has it. */
+/** Low priority (`nice`), so that requests get the processor before an import. */
 const NICENESS = 10;
 
-/** Runs imports in a separate process, where the settings name its program. */
+/** The separate process that runs imports, if the settings name its program. */
 @Injectable()
 export class ImportLane {
   private readonly lane: LaneProcess<ImportLaneCalls, ServiceCalls> | undefined;
@@ -62,21 +62,21 @@ export class ImportLane {
       this.lane = new LaneProcess({ program, flags: FLAGS, niceness: NICENESS }, () => this.link());
   }
 
-  /** Whether imports run in a separate process. */
+  /** True if imports run in a separate process. */
   get isUsed(): boolean {
     return this.lane !== undefined;
   }
 
-  /** Works on waiting runs until there are none. @throws LaneEnded when the process ends before. */
+  /** Works on runs until none is left to plan or apply. @throws an error if the process ends early. */
   async work(): Promise<void> {
     await this.lane?.use((calls) => calls.work());
   }
 
-  /** Resolves when the process has stopped at its next checkpoint, and has ended. */
+  /** Stops the process at its next checkpoint and waits until it has ended. */
   async stop(): Promise<void> {
     this.stopping = true;
     if (!this.lane?.isRunning) return;
-    await this.lane.use((calls) => calls.stop()).catch(() => undefined); // it has ended, then
+    await this.lane.use((calls) => calls.stop()).catch(() => undefined); // the process has already ended
     await this.lane.end();
   }
 
@@ -93,33 +93,33 @@ export class ImportLane {
     };
     const ended = (how: string): void => {
       lock.end();
-      if (how !== '0' && !this.stopping) this.log.warning('import process ended', { exit: how });
+      if (how !== '0' && !this.stopping) this.log.warning('import worker ended', { exit: how });
     };
     return { answers, printed, ended };
   }
 }
 
-/** How often an idle instance looks for runs that another instance has left. */
+/** Interval, in milliseconds, at which an idle instance looks for runs that another instance has left. */
 const POLL_MILLIS = 1000;
-/** A file that ends each process that reads it is tried again after twice as long each time, up to about a minute. */
+/** Largest number of doublings of the interval, up to about a minute, for a file that crashes each process that reads it. */
 const MOST_DOUBLED = 6;
 
-/** Runs of each waiting state that one pass looks at: what it costs does not grow with their number. */
+/** Waiting runs of each state that one pass checks, so that its cost does not grow with their number. */
 const LOOKED_AT = 100;
 
 /**
- * Works on runs in the order of their arrival, one at a time across all instances, under a lease in the database. After a
- * crash another instance continues the run as soon as the lease has expired. A service has a process for that work
- * (`ImportLane`); a command of the command line, and that process, work here.
+ * Works on runs in the order of their creation, one at a time across all instances, under a lease in the database. After a
+ * crash another instance continues the run as soon as the lease expires. A service delegates this work to a process
+ * (`ImportWorkerProcess`). That process and the commands of the command line do the work here.
  */
 @Injectable()
 export class ImportWorker implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
   private stopping = false;
-  /** Attempts in a row that have ended with their process. */
+  /** Number of attempts in a row that ended with a crash of the process. */
   private lost = 0;
-  /** The last waiting run of each state that was checked for revoked credentials. */
+  /** Last run of each waiting state that was checked for revoked credentials. */
   private readonly seen = new Map<RunState, string>();
 
   constructor(
@@ -135,7 +135,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly log: Log,
   ) {}
 
-  /** Stops at the next checkpoint; the run continues there after a restart. */
+  /** Stops at the next checkpoint. The run continues there after a restart. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
@@ -143,7 +143,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     await this.busy;
   }
 
-  /** Starts working on runs, looks whether others wait in vain, and polls for more from then on. */
+  /** Works on runs, ends waiting runs with revoked credentials, and then polls for more runs. */
   wake(): void {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
@@ -165,11 +165,11 @@ export class ImportWorker implements BeforeApplicationShutdown {
       });
   }
 
-  /** Works on waiting runs until there are none, or another worker works on them. */
+  /** Works on runs until none is left to plan or apply, or another worker holds the lease. */
   async work(): Promise<void> {
     while (!this.stopping && (await this.runs.next()) !== undefined) {
       if (this.lane.isUsed) {
-        // Otherwise every instance would start a process that finds the lease taken.
+        // Otherwise every instance would start a process that finds the lease held.
         if (await this.leases.isHeld(IMPORT_LEASE)) return;
         await this.lane.work();
         this.lost = 0;
@@ -180,7 +180,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     }
   }
 
-  /** Chooses the run under the lease, so that one that another instance has just finished is not started again. */
+  /** Selects the run under the lease, so that a run that another instance has just finished does not start again. */
   private async workOnNext(): Promise<void> {
     const id = await this.runs.next();
     if (id === undefined) return;
@@ -196,9 +196,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Ends runs that wait for a decision when the credential that started them has lost its rights (interface §6), because no
-   * approval could apply them any more. Each call checks the next ones, until all were checked, and begins again. A decision
-   * checks its run at once.
+   * Ends runs that wait for a decision if their starter has lost the rights (interface §6), because an approval could no
+   * longer apply them. Each call checks the next page of runs and returns to the first page after the last one. A decision
+   * checks its run immediately.
    */
   async endRevoked(): Promise<void> {
     for (const state of WAITING) {
@@ -214,7 +214,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     }
   }
 
-  /** Ends a run that waits for a decision where its starter has lost the rights. */
+  /** Ends a run that waits for a decision if its starter has lost the rights. */
   async endIfRevoked(id: string): Promise<void> {
     const ended = await this.endWaiting(id, 'disown', (tx, { starter }) =>
       this.rights.lost(tx, { starter, approver: null }),
@@ -225,8 +225,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Ends a run that waits for a decision where there is a reason to.
-   * @returns false where there is none, or an operator has decided in the meantime.
+   * Ends a run that waits for a decision if there is a reason.
+   * @returns false if there is no reason or an operator has decided in the meantime.
    */
   async endWaiting(
     id: string,
@@ -239,7 +239,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
       if (run && reason) await this.transitions.transition(tx, run, name, { reason });
       return reason !== undefined;
     });
-    if (ended) await this.files.delete(id); // a purge does it, where this fails
+    if (ended) await this.files.delete(id); // a purge deletes the file if this fails
     return ended;
   }
 }

@@ -26,7 +26,7 @@ import {
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 
-/** Takes a run from its current state as far as it can go without an operator. */
+/** Continues a run from its current state until it ends or needs an operator. */
 @Injectable()
 export class RunExecutor {
   constructor(
@@ -44,7 +44,11 @@ export class RunExecutor {
     private readonly log: Log,
   ) {}
 
-  /** @throws LeaseLostError, ShuttingDownError, and errors of an unreachable database; the run keeps its state and is continued later. */
+  /**
+   * Works on a run.
+   * @throws LeaseLostError, ShuttingDownError, and errors of an unreachable database. The run keeps its state and continues
+   * later.
+   */
   async run(checkpoint: Checkpoint): Promise<void> {
     try {
       let run = await this.current(checkpoint);
@@ -53,7 +57,7 @@ export class RunExecutor {
         run = await this.current(checkpoint);
       } else {
         const goesOn = { phase_started: now(), phase_percent: run.percent };
-        await checkpoint.commit(async () => undefined, goesOn); // the time without a worker does not count
+        await checkpoint.commit(async () => undefined, goesOn); // leaves out the time without a worker
       }
       if (run.state !== 'applying') return;
       if (run.batches > 0) run = await this.apply(run, checkpoint);
@@ -68,7 +72,7 @@ export class RunExecutor {
     return this.current(checkpoint);
   }
 
-  /** Returns the run as it is now, with the rights that its keys have: none, for a key that is not in force any more. */
+  /** Returns the stored run with the current rights of its actors. A revoked or expired key has no rights. */
   private async current(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import was deleted while it was running');
@@ -97,7 +101,7 @@ export class RunExecutor {
       return this.move(checkpoint, 'present', plan);
     }
     if (fuse?.hit === true || (hit && !run.approved)) {
-      const unapproved = { approved: false, approver: null }; // of the key itself, whose fuse it would blow
+      const unapproved = { approved: false, approver: null }; // a key cannot approve a run that would blow its own fuse
       return this.move(checkpoint, 'park', { ...plan, ...unapproved });
     }
     await this.move(checkpoint, 'apply', {
@@ -111,21 +115,21 @@ export class RunExecutor {
 
   private async invalidate(checkpoint: Checkpoint, plan: RunChange): Promise<void> {
     const message =
-      'The plan no longer holds: users or the version of this program have changed since, or whoever approved it may do less than whoever started it. Import again.';
+      'The plan has changed since its approval: users or the version of the service changed, or the approver has fewer permissions than the starter. Start a new import.';
     const reason = { code: 'plan_changed', message };
     return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
   }
 
-  /** Counts the users that a plan blocks. What is applied of failed rows of a revert blocks users too. */
+  /** Counts the users that a plan blocks. Failed rows of a revert count too, because their valid changes are applied. */
   private async countBlocked({ id, reverts }: ImportRun, { counts, missing_blocked }: Plan): Promise<number> {
     const ofFailed = reverts === null ? 0 : await this.rows.countBlockedByFailed(id);
     return counts.blocked + missing_blocked + ofFailed;
   }
 
   /**
-   * Returns the guard `key_fuse`: a run of a key parks where it would blow the fuse of its key, so that it does not stop half way.
-   * It is for reverts too, which have no other guard. Only another credential's approval lets the run go on.
-   * @returns undefined where no fuse counts the run.
+   * Returns the guard `key_fuse`, which parks a run that would blow the fuse of its key, so that the run does not stop halfway.
+   * Reverts have this guard too, although they have no other one. Only a different credential can approve the run.
+   * @returns undefined if no fuse counts the run.
    */
   private async fuseGuard(run: ImportRun, blocked: number): Promise<Guard | undefined> {
     const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
@@ -138,11 +142,11 @@ export class RunExecutor {
       limit: load.limit,
       hit: value > load.limit,
       examples: [],
-      hint: 'The key would block more users than it may within an hour; somebody else has to approve that.',
+      hint: 'The key would block more users than it may within an hour. Approve the run with another credential.',
     };
   }
 
-  /** Moves a run on. One that parks or applies takes the place of older plans. */
+  /** Moves a run to another state. A run that parks or applies replaces older plans. */
   private async move(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
     await checkpoint.commit(async (tx, run) => {
       if (name === 'park' || name === 'apply') await this.supersede(tx, run);
@@ -150,12 +154,12 @@ export class RunExecutor {
     });
   }
 
-  /** Ends older plans of the data set, and of the same part of it, that still wait for approval: this newer file replaces theirs. */
+  /** Ends older plans of the data set and part that wait for approval, because this newer file replaces them. */
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
     const older = await this.runs.inScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
-      const message = `A newer import of this data set took its place: ${run.id}.`;
+      const message = `A newer import of this data set replaced this one: ${run.id}.`;
       const reason = { code: 'newer_run', message };
       await this.transitions.transition(tx, other, 'replace', { reason }, callerOf(run));
     }
@@ -169,7 +173,10 @@ export class RunExecutor {
     await this.finish(checkpoint, end, async () => ({ ...result, ...all, reason }));
   }
 
-  /** A run of which all is applied does not fail because its file is gone: why `failed.csv` cannot be had, then. */
+  /**
+   * Stores the cells of failed rows. An applied run does not fail if its file is gone.
+   * @returns the reason why `failed.csv` is not available.
+   */
   private async keptCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
     try {
       await this.failedRows.keepCells(run, checkpoint);
@@ -180,7 +187,7 @@ export class RunExecutor {
     }
   }
 
-  /** The final counts: the stored rows by outcome, the unchanged ones, which are not stored, and the blocked missing users. */
+  /** Returns the final counts of staged rows by outcome, unchanged rows, which are not staged, and blocked missing users. */
   private async result(run: ImportRun, tx?: Sql) {
     const counts = await this.rows.countByOutcome(run.id, tx);
     const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
@@ -200,14 +207,14 @@ export class RunExecutor {
     }
     if (error instanceof FileError) return this.abandon(checkpoint, 'fail', reasonOf(error));
     const problem = toProblemError(error);
-    if (problem.status === 503) throw error; // of a database that is away, or of a commit whose answer was lost
+    if (problem.status === 503) throw error; // the database is unreachable, or the answer to a commit was lost
     this.log.fault(checkpoint.runId, problem.code, error);
     const message =
-      'The service failed during this import; its log names the run. Rows that were applied stay applied.';
+      'The service failed during this import. Rows that were applied stay applied. See the log of the service for this run.';
     return this.abandon(checkpoint, 'fail', { code: 'internal', message });
   }
 
-  /** Ends a run early: before applying, as if it had planned nothing; later, with its remaining rows skipped. */
+  /** Ends a run early. Before it applies, its plan is deleted. Later, its remaining rows are skipped. */
   private async abandon(checkpoint: Checkpoint, end: 'stop' | 'fail', reason: Reason | null): Promise<void> {
     const run = await this.current(checkpoint);
     checkpoint.end();
@@ -217,14 +224,14 @@ export class RunExecutor {
       return this.finish(checkpoint, end, async () => ({ ...none, reason }));
     }
     await this.tryKeepCells(run, checkpoint);
-    // In one transaction, because half of it would look like a run that still has rows to apply.
+    // One transaction, because half of the changes would look like a run that still has rows to apply.
     await this.finish(checkpoint, end, async (tx) => {
       await this.rows.skipBehind(tx, run.id, run.applied_batches);
       return { ...(await this.result(run, tx)), reason };
     });
   }
 
-  /** Stores the cells of failed rows if the file can still be read. */
+  /** Stores the cells of failed rows if the file is still readable. */
   private async tryKeepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     try {
       await this.failedRows.keepCells(run, checkpoint);
@@ -241,7 +248,7 @@ export class RunExecutor {
   ): Promise<void> {
     await checkpoint.commit(async (tx, run) => this.transitions.transition(tx, run, end, await result(tx)));
     const { runId } = checkpoint;
-    // The run has ended. If its file cannot be deleted, the next purge deletes it.
+    // The run has ended. If its file cannot be deleted now, the next purge deletes it.
     await this.files.delete(runId).catch((error: unknown) => {
       this.log.fault(runId, toProblemError(error).code, error);
     });

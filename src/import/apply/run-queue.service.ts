@@ -26,14 +26,14 @@ import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { ImportProfiles } from '../mapping/import-profiles.service.js';
 
-/** A file that a request has brought, and its options, in the query or as form fields. */
+/** The file of a request and its options, from the query or from form fields. */
 interface Upload extends Requested {
   file: StoredFile;
   /** The options as they were sent. */
   asked: JsonObject;
 }
 
-/** Receives files with their options and queues them as runs, for the API and the schedule alike. */
+/** Receives files with their options and queues them as runs, for the API and the schedule. */
 @Injectable()
 export class RunQueue {
   constructor(
@@ -48,13 +48,13 @@ export class RunQueue {
   ) {}
 
   /**
-   * Stores the file of a request as it arrives, and queues it as a run.
-   * @throws ProblemError as `receive`; FirstAnswer for a repetition; nothing of the file is kept then.
+   * Stores the file of a request while it arrives, and queues it as a run.
+   * @throws ProblemError like `receive`, or FirstAnswer for a repeated request. The stored file is discarded then.
    */
   async upload(request: Request, caller: Caller): Promise<ImportRun> {
     const { file, options, profile, asked } = await this.receive(request, caller, this.store);
     try {
-      // A profile may have changed since: a repetition is known by what was sent.
+      // A profile may have changed since, so a repeated request is recognized by the options that were sent.
       await caller.repeatable?.received([file.name, file.sha256, profile ? asked : options]);
       caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
       return await this.submit(file, options, caller, profile);
@@ -65,8 +65,9 @@ export class RunQueue {
   }
 
   /**
-   * Reads the options of a request and hands its file to `store`.
-   * @throws ProblemError as `request`; `too_large`, `invalid_parameter` for a form. Nothing of the file is kept then.
+   * Reads the options of a request and passes its file to `store`.
+   * @throws ProblemError like `readOptions`, or `too_large` or `invalid_parameter` for a form. The stored file is then
+   * discarded.
    */
   async receive(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     if (isMultipart(request)) return this.receiveForm(request, caller, store);
@@ -76,7 +77,7 @@ export class RunQueue {
     return { file: await store.store(fileNameOf(request), request), asked, ...requested };
   }
 
-  /** A command of this machine may send a profile that is not saved: as JSON in `profile_document`. */
+  /** Reads a form. A command on this machine may send an unsaved profile as JSON in `profile_document`. */
   private async receiveForm(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     const { fields, file } = await storeForm(request, store);
     try {
@@ -94,11 +95,11 @@ export class RunQueue {
   }
 
   /**
-   * Reads the options of an import and finds its profile, whose options come after those that were sent.
-   * @param asked options by name, as they were sent: texts, `profile` among them.
-   * @param document a profile that is not saved, as JSON.
-   * @throws ProblemError `invalid_parameter` naming each option that is unknown or has a bad value; as `assertOptions`;
-   * `validation_failed` for an invalid profile.
+   * Reads the options of an import and finds its profile. Sent options override the options of the profile.
+   * @param sent options by name, as they were sent, including `profile`.
+   * @param document unsaved profile, as JSON.
+   * @throws ProblemError `invalid_parameter` with each unknown or invalid option, `validation_failed` for an invalid profile,
+   * or like `assertOptions`.
    */
   async request(asked: JsonObject, caller: Caller, document?: string): Promise<Requested> {
     const { value, errors } = readInput(RequestedOptions, asked);
@@ -112,7 +113,7 @@ export class RunQueue {
     return { profile, options };
   }
 
-  /** As `request`, for a file in the drop folder. Options of its profile go before the settings of the schedule. */
+  /** Like `readOptions`, for a file in the drop folder. Options of its profile override the settings of the schedule. */
   async requestFor(fileName: string, settings: JsonObject, caller: Caller): Promise<Requested> {
     const profile = await this.profiles.ofFile(fileName);
     if (!profile) return this.request(settings, caller);
@@ -121,9 +122,9 @@ export class RunQueue {
   }
 
   /**
-   * Makes a run of a stored file and wakes the worker; the run starts when its turn comes.
-   * @throws ProblemError `invalid_parameter` as `assertOptions`; `unavailable` when parts of the file are missing because
-   * a purge took it for an interrupted upload.
+   * Creates a run for a stored file and wakes the worker, which starts it after all earlier runs.
+   * @throws ProblemError `invalid_parameter` like `assertOptions`, or `unavailable` if a purge has deleted parts of the file as
+   * an interrupted upload.
    */
   async submit(
     file: StoredFile,
@@ -134,7 +135,7 @@ export class RunQueue {
     this.assertOptions(options, caller);
     const run = await this.transactions.run(async (tx) => {
       const parts = await this.files.lock(tx, file.runId);
-      if (parts !== file.parts) throw unavailable('The stored file is incomplete; send it again.', 1);
+      if (parts !== file.parts) throw unavailable('The stored file is incomplete. Send it again.', 1);
       const queued = newRun(file, options, caller, profile);
       await this.runs.insert(tx, queued);
       await this.audit.startRun(tx, caller, queued.id, startOf(queued));
@@ -147,9 +148,9 @@ export class RunQueue {
   }
 
   /**
-   * Checks what the options' own rules cannot know.
-   * @throws ProblemError `insufficient_scope` for a key that may not import this data set, or not with `allow_privileged`;
-   * `invalid_parameter` when `default_roles` names an unknown role.
+   * Checks what the rules of the options cannot check.
+   * @throws ProblemError `insufficient_scope` if the key may not import this data set or not with `allow_privileged`, or
+   * `invalid_parameter` if `default_roles` contains an unknown role.
    */
   private assertOptions(
     { default_roles, dataset, allow_privileged }: ImportOptions,
@@ -164,7 +165,7 @@ export class RunQueue {
   }
 }
 
-/** The options of an import by a profile; those that were sent by name go before its own. */
+/** Returns the options of an import with a profile. Sent options override the options of the profile. */
 function withProfile(profile: NamedProfile | null, asked: JsonObject): ImportOptions {
   const { profile: _, ...others } = asked;
   return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
@@ -172,7 +173,7 @@ function withProfile(profile: NamedProfile | null, asked: JsonObject): ImportOpt
 
 function invalidOptions(errors: readonly FieldError[]): ProblemError {
   const detail = errors.map(({ field, code, message }) =>
-    code === 'unknown_field' ? `${field} is not an option of an import` : `${field} ${message}`,
+    code === 'unknown_field' ? `${field} is not an import option` : `${field} ${message}`,
   );
   return new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
 }
@@ -182,7 +183,7 @@ function readDocument(text: string): JsonObject {
     const document: unknown = JSON.parse(text);
     if (isObject(document)) return document;
   } catch {
-    // as for a document that is no object
+    // handled below, like a document that is not an object
   }
   throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
 }
@@ -192,7 +193,7 @@ function fileNameOf({ headers }: Request): string {
   return typeof name === 'string' ? decodeName(name) : 'upload.csv';
 }
 
-/** A header has no letters beyond ASCII: others are percent-encoded as UTF-8. A text without such an encoding is the name itself. */
+/** Decodes a file name. A header holds only ASCII, so other characters are percent-encoded as UTF-8. */
 function decodeName(name: string): string {
   try {
     return decodeURIComponent(name);
@@ -203,12 +204,15 @@ function decodeName(name: string): string {
 
 const OPTIONS = fieldsOf(RequestedOptions);
 
-/** Browsers send every field of a form: an option that is left empty is not given. @throws ProblemError `invalid_parameter` naming the field. */
+/**
+ * Merges the options of query and form. Skips empty options, because browsers send all fields of a form.
+ * @throws ProblemError `invalid_parameter` if an option is in both.
+ */
 function merged(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {
   const given = [...fields].filter(([name, value]) => value !== '' || !OPTIONS.has(name));
   const twice = given.map(([name]) => name).find((name) => name in query);
   if (twice !== undefined) {
-    throw new ProblemError('invalid_parameter', `${twice} is in the query and in the form; send it once.`);
+    throw new ProblemError('invalid_parameter', `${twice} is in the query and in the form. Send it once.`);
   }
   return { ...query, ...Object.fromEntries(given) };
 }
