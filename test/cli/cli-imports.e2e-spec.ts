@@ -115,7 +115,7 @@ describe.each(PLACES)('on the %s', (door) => {
     expect([again.code, again.out, again.err]).toEqual([
       2,
       '',
-      `rollcall cannot do this. Import ${id} is completed; it must be planned or needs_approval.\n`,
+      `rollcall cannot do this. Import ${id} is completed. It must be planned or needs_approval.\n`,
     ]);
     const bad = await imported(app.key, file(3, '2', 1), `dataset=${name}&dry_run=true`);
     expect((await run('approve', bad.id)).code).toBe(1);

@@ -94,7 +94,7 @@ withConsole('imports', (service) => {
     await dialog().getByRole('button', { name: 'Approve' }).click();
     const alert = dialog().getByRole('alert');
     await alert.waitFor();
-    expect(await alert.innerText()).toMatch(/is rejected; it must be planned or needs_approval/);
+    expect(await alert.innerText()).toMatch(/is rejected\. It must be planned or needs_approval/);
     expect(await alert.getByRole('button', { name: 'Copy request id' }).count()).toBe(1);
   });
 

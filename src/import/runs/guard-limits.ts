@@ -3,7 +3,7 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { nearest } from '../../platform/common/nearest.js';
 
-/** A number of a limit: the setting that holds it, and the bounds that settings and profiles share. */
+/** A number of a limit: the setting that holds it, and the range that settings and profiles share. */
 interface Bounded {
   setting: keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
   least: number;
@@ -14,9 +14,8 @@ const rows = (setting: Bounded['setting']): Bounded => ({ setting, least: 0, mos
 const percent = (setting: Bounded['setting']): Bounded => ({ setting, least: 0, most: 100 });
 
 /**
- * The limits of all guards, by the names that they have in a profile. Each number is the greatest that passes, but for
- * `shrunken_file`: the least share, in percent. Where a guard has `rows` and `percent`, the greater one counts, and never
- * more than `total`.
+ * Limits of all guards, by their names in a profile. A number is the highest value that passes, except in `shrunken_file`,
+ * where it is the lowest percentage. If a guard has `rows` and `percent`, the higher one applies, but never more than `total`.
  */
 const GUARD_LIMITS = {
   deactivations: {
@@ -29,10 +28,10 @@ const GUARD_LIMITS = {
     percent: percent('IMPORT_MAX_REACTIVATIONS_PERCENT'),
     total: rows('IMPORT_MAX_REACTIVATIONS_TOTAL'),
   },
-  /** How many times the limit of one run the runs of seven days may reach together. */
+  /** Multiple of the limit of one run that all runs of seven days may reach together. */
   week: { factor: { setting: 'IMPORT_WEEK_FACTOR', least: 1, most: 100 } },
   changed_field: { rows: rows('IMPORT_MAX_CHANGED'), percent: percent('IMPORT_MAX_CHANGED_PERCENT') },
-  /** For the fields by which people log in and get rights. */
+  /** For the fields that affect logins and permissions. */
   changed_logins: {
     rows: rows('IMPORT_MAX_CHANGED_LOGINS'),
     percent: percent('IMPORT_MAX_CHANGED_LOGINS_PERCENT'),
@@ -43,13 +42,13 @@ const GUARD_LIMITS = {
   garbled_text: { rows: rows('IMPORT_MAX_GARBLED'), percent: percent('IMPORT_MAX_GARBLED_PERCENT') },
   changed_keys: { rows: rows('IMPORT_MAX_NEW_KEYS'), percent: percent('IMPORT_MAX_NEW_KEYS_PERCENT') },
   shrunken_file: { percent: percent('IMPORT_MIN_SIZE_PERCENT') },
-  /** For a file that was imported before, and another one since. */
+  /** For a file that was imported before, if a different file was imported since. */
   same_file: { rows: rows('IMPORT_MAX_OLD_FILE') },
   old_file: { rows: rows('IMPORT_MAX_UNDONE'), percent: percent('IMPORT_MAX_UNDONE_PERCENT') },
   foreign_dataset: { rows: rows('IMPORT_MAX_FOREIGN'), percent: percent('IMPORT_MAX_FOREIGN_PERCENT') },
   errors: { rows: rows('IMPORT_MAX_ERRORS'), percent: percent('IMPORT_MAX_ERRORS_PERCENT') },
   after_revert: { rows: rows('IMPORT_MAX_REPEATED') },
-  /** With fewer `users` in scope, the `rows` of some guards are no more than these. */
+  /** Highest `rows` of some guards in a data set with fewer than `users` users in scope. */
   small_dataset: {
     users: rows('IMPORT_SMALL_DATASET'),
     rows: { setting: 'IMPORT_SMALL_DATASET_ROWS', least: 1, most: 1000 },
@@ -58,24 +57,24 @@ const GUARD_LIMITS = {
 
 type Limits = typeof GUARD_LIMITS;
 export type GuardLimits = { [K in keyof Limits]: Record<keyof Limits[K], number> };
-/** The limits that a profile sets. */
+/** Limits that a profile sets. */
 export type GuardOverrides = { [K in keyof GuardLimits]?: Partial<GuardLimits[K]> };
 
 export const isLimitName = (name: string): name is keyof GuardLimits => Object.hasOwn(GUARD_LIMITS, name);
 
-/** Returns an object with the same members as the table, and a value for each guard. */
+/** Returns an object with a value for each guard. */
 const mapGuards = <T>(valueOf: (limits: readonly (readonly [name: string, Bounded])[]) => T) =>
   Object.fromEntries(
     Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<Bounded>(limits))]),
   );
 
-/** Returns the limits of the settings. */
+/** Returns the limits that the settings define. */
 export const limitsOf = (env: Env): GuardLimits =>
   mapGuards((limits) =>
     Object.fromEntries(limits.map(([name, { setting }]) => [name, env[setting]])),
   ) as GuardLimits;
 
-/** How OpenAPI describes the limits. */
+/** Returns the OpenAPI schemas of the limits. */
 export const guardProperties = () =>
   mapGuards((limits) => ({
     type: 'object' as const,
@@ -87,7 +86,7 @@ export const guardProperties = () =>
     ),
   }));
 
-/** What is wrong with the limits of a profile, each under its name (`guards.errors.rows`). */
+/** Returns the errors in the limits of a profile, each with the name of its limit (`guards.errors.rows`). */
 export function guardFaults(guards: readonly [string, unknown][]): FieldError[] {
   return guards.flatMap(([name, limits]): FieldError[] => {
     const field = `guards.${name}`;
@@ -109,37 +108,37 @@ export function guardFaults(guards: readonly [string, unknown][]): FieldError[] 
   });
 }
 
-/** With the name that was probably meant, or all that there are. */
+/** Returns the error of an unknown name, with the most similar known name or with all known names. */
 function unknown(field: string, what: string, name: string, names: object): FieldError {
   const known = Object.keys(names);
   const meant = nearest(name, known);
-  const hint = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
+  const hint = meant === undefined ? `use one of ${known.join(', ')}` : `did you mean ${meant}?`;
   return { field, code: 'unknown_field', message: `${what}; ${hint}` };
 }
 
-/** Rows that a guard shows. */
+/** Number of rows that a guard shows. */
 export const MAX_EXAMPLES = 5;
 
-/** A row that shows an operator what a guard has found. Values are cut; a secret is never one. */
+/** A row that shows an operator what a guard has found. Values are truncated, and secrets are left out. */
 export interface GuardExample {
-  /** As a spreadsheet shows it (header = 1); null for a user that the file lacks. */
+  /** Line as a spreadsheet shows it (header = 1), or null for a missing user. */
   line: number | null;
   external_id: string;
   old: unknown;
   new: unknown;
 }
 
-/** A number of a plan and its limit. A hit parks the run before the first write. */
+/** A number of a plan and its limit. A guard that trips parks the run before the first write. */
 export interface Guard {
   name: string;
-  /** Wire name of the field that it is about; null where it is about the whole plan. */
+  /** Wire name of the field, or null if the guard checks the whole plan. */
   field: string | null;
   value: number;
-  /** The greatest value that passes; of `shrunken_file` the least one. */
+  /** Highest value that passes. For `shrunken_file`, the lowest one. */
   limit: number;
   hit: boolean;
-  /** Up to five rows, of a hit. */
+  /** Up to five rows if the guard trips, otherwise none. */
   examples: GuardExample[];
-  /** What a hit usually means, in one sentence. */
+  /** Usual reason why the guard trips. */
   hint: string;
 }

@@ -20,7 +20,7 @@ export const MISSING = ['keep', 'report', 'block'] as const;
 export const RETURNING = ['reactivate', 'report'] as const;
 const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', '\t': '\t', tab: '\t' };
 
-/** As long as a form field may be. */
+/** Longest list of roles in characters, the limit of a form field. */
 const MAX_ROLES_TEXT = 4096;
 
 const DelimiterParam = () =>
@@ -28,11 +28,11 @@ const DelimiterParam = () =>
     ApiPropertyOptional({
       type: String,
       maxLength: 3,
-      // No enum: generators make names of its values, and these have no letters.
+      // No enum: generators of clients turn its values into names, and these values contain no letters.
       pattern: `^(${Object.keys(DELIMITERS)
         .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
         .join('|')})$`,
-      description: '`,` `;` `|` or `tab`; found from the header when it is not set.',
+      description: '`,` `;` `|` or `tab`. By default it is detected from the header.',
     }),
     Normalise((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw)),
     IsIn(Object.values(DELIMITERS), { message: 'must be one of , ; | tab' }),
@@ -45,7 +45,7 @@ const EncodingParam = () =>
     ApiPropertyOptional({
       type: String,
       maxLength: MAX_ENCODING,
-      description: 'Such as windows-1252; UTF-8, or UTF-16 with a byte order mark, when it is not set.',
+      description: 'Encoding, such as windows-1252. Default: UTF-8, or UTF-16 with a byte order mark.',
     }),
     Rule('invalid_value', 'must be the name of an encoding such as windows-1252', isEncoding),
   );
@@ -60,7 +60,7 @@ const listed = (text: string): string[] =>
     .filter((role) => role !== '');
 
 const RolesParam = (schema: QuerySchema) => {
-  const rule = { message: 'must name 1 to 32 roles' };
+  const rule = { message: 'must contain 1 to 32 roles' };
   return applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: MAX_ROLES_TEXT, ...schema }),
     Normalise((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? listed(raw) : raw)),
@@ -69,24 +69,24 @@ const RolesParam = (schema: QuerySchema) => {
   );
 };
 
-/** The name of a data set, or of a part of one. */
+/** Parameter for the name of a data set or of a part. */
 export const DatasetParam = (schema: QuerySchema = {}) =>
-  PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ -', {
+  PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -', {
     maxLength: 64,
     ...schema,
   });
 
-/** The name of a data set that an import may have: not that of the users of identity providers. */
+/** Parameter for the data set of an import. The data set of identity providers is reserved. */
 const OwnDatasetParam = (schema: QuerySchema) =>
   PatternParam(
     new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
-    `must be 1 to 64 of A-Z a-z 0-9 . _ -, and not ${MANAGED_BY_SCIM}`,
+    `must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be ${MANAGED_BY_SCIM}`,
     { maxLength: 64, ...schema },
   );
 
-/** Options of an import (interface §6): the same for upload, command line and schedule, with their defaults. */
+/** Options of an import and their defaults, for uploads, the command line and the schedule (interface §6). */
 export class ImportOptions {
-  @BooleanParam({ default: false, description: 'Plan only: nothing is written.' })
+  @BooleanParam({ default: false, description: 'Only create the plan. Call `apply` to carry it out.' })
   dry_run: boolean = false;
 
   @ChoiceParam(MODES, { default: 'upsert' })
@@ -94,40 +94,40 @@ export class ImportOptions {
 
   @ChoiceParam(MISSING, {
     default: 'keep',
-    description: 'Active users of the data set that the file lacks: left alone, listed, or blocked.',
+    description: 'Active users of the data set who are missing from the file: keep, report or block them.',
   })
   missing: (typeof MISSING)[number] = 'keep';
 
   @ChoiceParam(RETURNING, {
     default: 'reactivate',
     description:
-      'What happens to users who were blocked because the file of the data set lacked them, when it lists them again.',
+      'Users who were blocked for being missing from the file and are listed again: reactivate or report them.',
   })
   returning: (typeof RETURNING)[number] = 'reactivate';
 
   @OwnDatasetParam({
     default: 'default',
     description:
-      'Name of the source: 1 to 64 of A-Z a-z 0-9 . _ -, and not scim, which names identity providers.',
+      'Name of the source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
   })
   dataset: string = 'default';
 
   @DatasetParam({
     description:
-      'This file is one of several of the data set: users are missing, and newer files replace older ones, within the part.',
+      'Part of the data set that the file contains. The file affects missing users and older plans of this part only.',
   })
   part?: string;
 
-  @ChoiceParam(['clear', 'keep'], { default: 'clear', description: 'What an empty cell does to its field.' })
+  @ChoiceParam(['clear', 'keep'], { default: 'clear', description: 'Effect of an empty cell on its field.' })
   blank_cells: 'clear' | 'keep' = 'clear';
 
   @ChoiceParam(['none', 'email', 'username'], {
     default: 'none',
-    description: 'Take over a user without external id that has the same e-mail address or username.',
+    description: 'Link the row to a user without external id who has the same email address or username.',
   })
   adopt: 'none' | 'email' | 'username' = 'none';
 
-  @RolesParam({ description: 'Roles of new users whose row names none, separated by `;` or `|`.' })
+  @RolesParam({ description: 'Roles of new users whose row sets no roles, separated by `;` or `|`.' })
   default_roles?: string[];
 
   @DelimiterParam()
@@ -141,84 +141,84 @@ export class ImportOptions {
 
   @BooleanParam({
     default: false,
-    description: "Allow rows that grant Webmaster, or change a Webmaster's status or roles.",
+    description: "Allow rows that grant the role Webmaster, or change a Webmaster's status or roles.",
   })
   allow_privileged: boolean = false;
 
-  @IntegerParam(1, { description: 'The file is refused when it has another number of rows.' })
+  @IntegerParam(1, { description: 'Number of rows that the file must have. Otherwise it is rejected.' })
   expected_rows?: number;
 }
 
-/** The name of a profile. Clients take `.` and `..` out of a path before they send it. */
+/** Name of a profile. `.` and `..` are invalid, because clients remove them from a path. */
 export const PROFILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
-/** The options of a request: the profile of the file, and options that go before those of the profile. */
+/** Options of a request: a profile, and options that override the options of the profile. */
 export class RequestedOptions extends ImportOptions {
-  @PatternParam(PROFILE_NAME, 'must be 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..', {
+  @PatternParam(PROFILE_NAME, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be . or ..', {
     maxLength: 64,
-    description: 'How the file is read: a profile of `GET /import_profiles`.',
+    description: 'Name of the profile by which the file is read. `GET /import_profiles` lists the profiles.',
   })
   profile?: string;
 }
 
-/** Of a source column that is dropped when it is read. */
+/** Target of a source column that is not imported. */
 export const IGNORE = 'ignore';
 
-/** How the files of one source are read, as it was checked when it was saved (interface §6). */
+/** Saved options for the files of one source, after validation (interface §6). */
 export interface ImportProfile extends Partial<ImportOptions> {
-  /** Source header → our column, or `ignore`. Several may fill Status, of which `Blocked` wins. */
+  /** Source header → column of Rollcall, or `ignore`. Several columns may set Status, and `Blocked` takes precedence. */
   columns: Readonly<Record<string, string>>;
-  /** By source header or by our column: the words of the source and what they mean. */
+  /** Source header or column of Rollcall → values of the source and their replacements. */
   values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Our column → a constant, or a template over the columns of the source. */
+  /** Column of Rollcall → a constant, or a template over source columns. */
   set?: Readonly<Record<string, string>>;
-  /** One character that is taken off the front of every cell. */
+  /** One character that is removed from the start of every cell. */
   strip_prefix?: string;
-  /** Lines of text above the header, and below the last row. */
+  /** Number of text lines before the header, and after the last row. */
   skip_lines?: number;
   skip_last_lines?: number;
-  /** Names of files in the drop folder that it is for; `*` matches any characters and `?` one. */
+  /** Pattern of file names in the drop folder. `*` matches any characters, and `?` matches one character. */
   pattern?: string;
-  /** Limits of guards that go before the settings. */
+  /** Limits of guards that override the settings. */
   guards?: GuardOverrides;
 }
 
-/** A profile as a run keeps it: the plan must not change with the profile that it was made of. */
+/** A profile as a run stores it, so that later changes of the profile do not change the plan. */
 export interface NamedProfile extends ImportProfile {
   name: string;
 }
 
-/** How a file is imported. */
+/** Options and profile of one import. */
 export interface Requested {
   options: ImportOptions;
   profile: NamedProfile | null;
 }
 
-/** Options of runs that a person watches: neither a schedule nor a profile with a pattern may set them. */
+/** Options for runs that a person supervises. A schedule or a profile with a pattern cannot set them. */
 export const ATTENDED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
 
-/** Returns the options of `ATTENDED` that differ from their defaults. */
+/** Returns the names of `INTERACTIVE_OPTIONS` whose values differ from their defaults. */
 export function attendedIn(options: Partial<ImportOptions>): string[] {
   const defaults = new ImportOptions();
   return ATTENDED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
 }
 
-/** The options of an import that a profile sets. */
+/** Returns the import options that a profile sets. */
 export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
   const names = fieldsOf(ImportOptions);
   return Object.fromEntries(Object.entries(profile).filter(([name]) => names.has(name)));
 }
 
 /**
- * Whether a file name matches a pattern in which `*` is any number of characters and `?` one, in any case. In time
- * proportional to the product of their lengths, whatever they are.
+ * Returns true if a file name matches a pattern, in any case. `*` matches any characters, and `?` matches one character. The
+ * time is at most proportional to the product of the two lengths.
  */
 export function matchesPattern(pattern: string, name: string): boolean {
   const wanted = Array.from(pattern.toLowerCase());
   const given = Array.from(name.toLowerCase());
   let at = 0;
   let star = -1;
-  /** How far the last star reaches. */
+  /** Index after the characters that the last star matches. */
   let reach = 0;
   for (let index = 0; index < given.length;) {
     if (wanted[at] === '*') {

@@ -1,6 +1,6 @@
 import { type Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 
-/** Fates of a row; they add up to the rows of the file. */
+/** Outcomes of a row. Their counts add up to the number of rows of the file. */
 export const ROW_OUTCOMES = [
   'created',
   'updated',
@@ -16,45 +16,45 @@ export type Counts = Record<RowOutcome, number>;
 
 export const NO_COUNTS = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Readonly<Counts>;
 
-/** A fault of a row, or a warning (see `StagedRow`). `value` is the cell that broke the rule, cut; a secret is never one. */
+/** An error or a warning of a row (see `StagedRow`). `value` is the truncated invalid cell and never a secret. */
 export interface RowError {
   field: string;
   code: string;
   message: string;
   value?: string;
-  /** The other user of a conflict. */
+  /** UUID of the other user in a conflict. */
   uuid?: string;
 }
 
-/** Users that the data set manages and the file lacks are listed with its rows. */
+/** Outcome of a staged row. Missing users are listed with the rows of the file. */
 export type StagedOutcome = RowOutcome | 'missing';
 
-/** Less than every line: users that the file lacks have negative ones. */
+/** A number below every line. Missing users have negative lines. */
 export const BEFORE_ALL = -(2 ** 31);
 
-/** A row of a plan: what happens, or has happened, to it. */
+/** A row of a plan with its planned or final outcome. */
 export interface StagedRow {
-  /** As a spreadsheet shows it (header = 1); negative for a user that the file lacks. */
+  /** Line as a spreadsheet shows it (header = 1), or a negative number for a missing user. */
   line: number;
   outcome: StagedOutcome;
   external_id: string;
   user_uuid: string | null;
-  /** Of the user that the plan was made for; 0 for a new one. */
+  /** Version of the user at the time of the planning, or 0 for a new user. */
   version: number;
-  /** The batch that applies the row; 0 for none. */
+  /** Number of the batch that applies the row, or 0 for no batch. */
   batch: number;
   changes: Changes;
   /**
-   * Why the row failed. On a row with another outcome they are warnings, with a code of `WARNINGS` first: the row is
-   * applied nonetheless. An unchanged row is kept where it has any.
+   * Reasons why the row failed. On a row with another outcome they are warnings, starting with a code of `WARNINGS`, and the
+   * row is applied. An unchanged row with warnings is stored.
    */
   errors: RowError[];
 }
 
-/** Codes of rows that are no errors. The report looks for these only. */
+/** Codes of warnings. The report searches applied rows for these codes only. */
 export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
-/** Defaults of a staged row. */
+/** Default values of a staged row. */
 export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
   external_id: '',
   user_uuid: null,
@@ -64,23 +64,23 @@ export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
   errors: [],
 };
 
-/** Rows that a batch writes: those that stand, failed ones of which a part stands, and missing users that are to be blocked. */
+/** Returns true if a batch writes the row. Failed rows and missing users are written only if they have changes. */
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' || outcome === 'error' ? !changes.isEmpty : outcome !== 'skipped';
 
-/** Whether a batch of a run has written a row. */
+/** Returns true if the applied batches include the row. */
 export const isApplied = (row: StagedRow, appliedBatches: number): boolean =>
   isChange(row) && row.batch > 0 && row.batch <= appliedBatches;
 
 export const lineOf = ({ line }: StagedRow): number => line;
 
-/** Whether a row takes access from an active user. */
+/** Returns true if a row blocks an active user. */
 export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
   changes.list.some(
     ({ field, old, new: value }) => field === 'status' && old === 'Active' && value === 'Blocked',
   );
 
-/** A row of which nothing is applied. It names no user that only it would have made. */
+/** Returns a failed row without changes, and without the UUID of a user whom only this row would have created. */
 export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';
   const user_uuid = row.version === 0 ? null : row.user_uuid;

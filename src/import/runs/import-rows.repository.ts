@@ -26,52 +26,52 @@ import {
   ROW_OUTCOMES,
 } from './import-row.js';
 
-/** The filter of the rows of a run. */
+/** Filter for the rows of a run. */
 export interface RowFilter {
   outcome?: readonly string[];
   code?: string;
-  /** As the rows have them. */
+  /** ExternalIds in the form that the rows store. */
   external_id?: readonly string[];
 }
 
-/** Where a page of rows begins. */
+/** Start and size of a page of rows. */
 export interface Place {
   after: number;
   offset: number;
   limit: number;
 }
 
-/** Rows that an index has in the order of their lines. */
+/** Rows that an index returns in the order of their lines. */
 interface Part {
-  /** The table, with its index. */
+  /** The table with its index. */
   from: string;
   where: string;
   params: SqlValue[];
 }
 
-/** What a list has without a filter. */
+/** Outcomes in a list without a filter. */
 const LISTED: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 
-/** A failed row with its cells, as they are in the file. */
+/** A failed row with its cells, as in the file. */
 export type FailedRow = StagedRow & { cells: string[] };
 
-/** Rows that are read at once. */
+/** Rows that one query reads. */
 const PAGE = 1000;
 
 const byLines = (lines: readonly number[]): string =>
   `run_id = ? AND line IN (${placeholders(lines.length)})`;
 
 /**
- * The staged rows of a run: its plan, and afterwards its report. Hand-written SQL, as it is set-based, and as the order of large
- * results must come from an index.
+ * The staged rows of a run, which are its plan and later its report. The SQL is hand-written, because it works on sets and
+ * because the order of large results must come from an index.
  */
 @Injectable()
 export class ImportRowsRepository {
-  /** Rows of one outcome, in the order of their lines. */
+  /** Table and index for rows of one outcome, in the order of their lines. */
   private readonly byOutcome: string;
-  /** Rows with one code, in the order of their lines. */
+  /** Table and index for rows with one code, in the order of their lines. */
   private readonly byCode: string;
-  /** Rows with one external id, in the order of their lines. */
+  /** Table and index for rows with one external id, in the order of their lines. */
   private readonly byExternalId: string;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
@@ -85,14 +85,14 @@ export class ImportRowsRepository {
     await insertRows(tx, ImportRowEntity, entities);
   }
 
-  /** Overwrites rows of the same lines; others are added. */
+  /** Replaces rows with the same lines and adds the others. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
     for (const part of inParts(rows.map(({ line }) => line)))
       await tx.execute(`DELETE FROM import_rows WHERE ${byLines(part)}`, [runId, ...part]);
     await this.insert(tx, runId, rows);
   }
 
-  /** Deletes all rows in chunks, so that no lock lasts long. @param each runs the work on a chunk in a transaction. */
+  /** Deletes all rows in chunks, so that no lock lasts long. @param each runs the deletion of a chunk in a transaction. */
   async deleteAll(
     runId: string,
     each: (chunk: (sql: Sql) => Promise<void>) => Promise<void> = (chunk) => chunk(this.database),
@@ -105,9 +105,9 @@ export class ImportRowsRepository {
     }
   }
 
-  /** @returns false when there was nothing left. */
+  /** Deletes a chunk of rows. @returns false if no rows were left. */
   private async deleteChunk(sql: Sql, runId: string): Promise<boolean> {
-    // Up to a known line, which MariaDB finds by the key.
+    // MariaDB finds the rows up to a known line by the primary key.
     const [chunk] = await sql.query<{ last: number | null }>(
       'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
       [runId],
@@ -137,38 +137,38 @@ export class ImportRowsRepository {
     return found;
   }
 
-  /** Moves the rows to another batch. */
+  /** Moves rows to another batch. */
   async assign(tx: Sql, runId: string, lines: readonly number[], batch: number): Promise<void> {
     for (const part of inParts(lines))
       await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${byLines(part)}`, [batch, runId, ...part]);
   }
 
-  /** The rows of these batches, each batch in the order of its lines. */
+  /** Returns the rows of some batches, in the order of batches and lines. */
   async batches(runId: string, first: number, last: number): Promise<StagedRow[]> {
     const from = `import_rows${byIndex(this.database, 'ix_import_rows_batch')}`;
     const where = 'run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line';
     return this.select(from, where, [runId, first, last]);
   }
 
-  /** Rows with lines above `after`, in their order. */
+  /** Returns a page of rows after the line `after`, in the order of their lines. */
   async page(runId: string, after: number, limit: number): Promise<StagedRow[]> {
     const where = 'run_id = ? AND line > ? ORDER BY line LIMIT ?';
     return this.select('import_rows', where, [runId, after, limit]);
   }
 
-  /** Rows of one outcome with lines above `after`, in their order. */
+  /** Returns a page of rows of one outcome after the line `after`, in the order of their lines. */
   async ofOutcome(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
     const where = 'run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?';
     return this.select(this.byOutcome, where, [runId, outcome, after, limit]);
   }
 
-  /** All rows of one outcome in their order, read page by page. */
+  /** Yields all rows of one outcome in the order of their lines. They are read page by page. */
   async *each(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
     const read = (after: number) => this.ofOutcome(runId, outcome, after, PAGE);
     for await (const rows of readPages(BEFORE_ALL, lineOf, read)) yield* rows;
   }
 
-  /** Whether the plan of a run blocks a user. A plan may block any number of users, so it is read in a separate process. */
+  /** Returns true if a plan blocks a user. The query runs in a separate process, because a plan may block many users. */
   async blocks(runId: string, user_uuid: string): Promise<boolean> {
     const rows = await this.database.aside<Pick<ImportRowEntity, 'changes'>>(
       "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
@@ -177,14 +177,14 @@ export class ImportRowsRepository {
     return rows.some(({ changes }) => blocksUser({ changes: Changes.read(changes) }));
   }
 
-  /** Users who are blocked by rows that count as failed: of a row of a revert with a conflict, the rest is applied. */
+  /** Counts the users whom failed rows block. A failed row of a revert is applied except for its conflicts. */
   async countBlockedByFailed(runId: string): Promise<number> {
     let count = 0;
     for await (const row of this.each(runId, 'error')) if (blocksUser(row)) count++;
     return count;
   }
 
-  /** Number of kept rows by outcome, without missing users. */
+  /** Returns the number of staged rows by outcome, without missing users. */
   async countByOutcome(runId: string, sql: Sql = this.database): Promise<Counts> {
     const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(
       'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome',
@@ -195,14 +195,14 @@ export class ImportRowsRepository {
     return counts;
   }
 
-  /** Missing users that have been blocked. */
+  /** Returns the number of missing users whom the run has blocked. */
   async countMissing(runId: string, appliedBatches: number, sql: Sql = this.database): Promise<number> {
     const text = `SELECT COUNT(*) AS count FROM import_rows
        WHERE run_id = ? AND outcome = 'missing' AND batch > 0 AND batch <= ?`;
     return countRows(sql, text, [runId, appliedBatches]);
   }
 
-  /** Marks the rows that a stopped run has not reached as skipped, without the uuids of users that it would have made. */
+  /** Marks the rows after the applied batches as skipped, without the UUIDs of users whom they would have created. */
   async skipBehind(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
     await tx.execute(
       `UPDATE import_rows SET outcome = 'skipped', changes = '[]', user_uuid = CASE version WHEN 0 THEN NULL ELSE user_uuid END
@@ -211,7 +211,7 @@ export class ImportRowsRepository {
     );
   }
 
-  /** The first rows with errors or warnings. */
+  /** Returns the first rows with errors or warnings. */
   async problems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
     const failed = ['error', 'missing'].map((outcome): Part => {
       const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
@@ -224,12 +224,12 @@ export class ImportRowsRepository {
     return this.pageOf(runId, [...failed, ...warned], { after: BEFORE_ALL, offset: 0, limit }, sql);
   }
 
-  /** Rows in the order of their lines, after the line `after`. A page costs the same wherever it begins; an offset, its depth. */
+  /** Returns a page of rows in the order of their lines. Its cost depends on the offset, but not on `after`. */
   async list(runId: string, filter: RowFilter, place: Place): Promise<StagedRow[]> {
     return this.pageOf(runId, this.parts(runId, filter), place);
   }
 
-  /** How many rows a filter finds. */
+  /** Returns the number of rows that match a filter. */
   async count(runId: string, filter: RowFilter): Promise<number> {
     let count = 0;
     for (const { from, where, params } of this.parts(runId, filter)) {
@@ -239,7 +239,7 @@ export class ImportRowsRepository {
     return count;
   }
 
-  /** The rows of a filter, in parts that an index has in the order of their lines. */
+  /** Splits the rows of a filter into sets that an index returns in the order of their lines. */
   private parts(runId: string, { outcome: outcomes, code, external_id: externalIds }: RowFilter): Part[] {
     const wanted = [...new Set(outcomes ?? LISTED)];
     const listed = `outcome IN (${placeholders(wanted.length)})`;
@@ -260,13 +260,13 @@ export class ImportRowsRepository {
     return wanted.flatMap((outcome): Part[] => {
       if (outcome !== 'unchanged')
         return [{ from: this.byOutcome, where: 'run_id = ? AND outcome = ?', params: [runId, outcome] }];
-      // The others are users that the data set begins to manage, which are no news.
+      // All other unchanged rows only record that the data set starts to manage a user.
       const where = "run_id = ? AND code = ? AND outcome = 'unchanged'";
       return WARNINGS.map((warning) => ({ from: this.byCode, where, params: [runId, warning] }));
     });
   }
 
-  /** A page of parts: each in the order of its index. Together they would have to be sorted. */
+  /** Returns a page of several sets of rows. Each set is read by its index, because a combined query would sort all rows. */
   private async pageOf(
     runId: string,
     parts: readonly Part[],
@@ -286,7 +286,7 @@ export class ImportRowsRepository {
     return wanted.length === 0 ? [] : this.lines(runId, wanted, sql);
   }
 
-  /** Keeps the cells of failed rows, by line. */
+  /** Stores the cells of failed rows, by line. */
   async keepCells(
     tx: Sql,
     runId: string,
@@ -297,7 +297,7 @@ export class ImportRowsRepository {
       await tx.execute(sql, [JSON.stringify(kept), external_id, runId, line]);
   }
 
-  /** Lines of failed rows whose cells are not kept yet, above `after`. */
+  /** Returns the lines after `after` of failed rows whose cells are not stored yet. */
   async failedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
     const rows = await this.database.query<{ line: number }>(
       `SELECT line FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
@@ -319,11 +319,11 @@ export class ImportRowsRepository {
 
 const NO_ERRORS = toJson<RowError[]>([]);
 
-/** The columns that a staged row is read from. */
+/** Columns from which a staged row is read. */
 type StagedColumns = Omit<ImportRowEntity, 'run_id' | 'code' | 'cells'>;
 const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors';
 
-/** The database row of a new staged row. */
+/** Converts a staged row to its database row. */
 export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
   const { changes, errors, ...columns } = row;
   return {
@@ -336,7 +336,7 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
   };
 }
 
-/** The staged row of a database row. */
+/** Converts a database row to a staged row. */
 const toStaged = ({ changes, errors, ...columns }: StagedColumns): StagedRow => ({
   ...columns,
   changes: Changes.read(changes),

@@ -7,7 +7,7 @@ import type { Guard } from './guard-limits.js';
 import type { ImportOptions, NamedProfile } from './import-options.js';
 import { ImportRunEntity } from './import.entity.js';
 
-/** Columns that hold JSON, and columns that hold 0 or 1: a run has their values. */
+/** Columns that hold JSON, and columns that hold 0 or 1. A run has their decoded values. */
 const DOCUMENTS = ['options', 'profile', 'counts', 'guards', 'reason', 'header'] as const;
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 
@@ -16,26 +16,26 @@ type ValueOf<K, V> =
 type Values<E> = { [K in keyof E]: ValueOf<K, E[K]> };
 type ActorColumn = `${'actor' | 'approver'}_${'kind' | 'id'}`;
 
-/** A run: the values of its row. Times are as the database writes them. */
+/** A run with the values of its row. Times are in the format of the database. */
 export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'guards' | 'header'>> {
   guards: Guard[];
   header: string[];
-  /** The credential that sent the file. */
+  /** Credential that sent the file. */
   starter: Actor;
-  /** The credential that approved the run, or applied its plan. */
+  /** Credential that approved the run or applied its plan. */
   approver: Actor | null;
 }
 
-/** What guards of older runs lack. */
+/** Defaults for guards that older runs stored with fewer members. */
 const OLD_GUARD = { field: null, examples: [], hint: '' };
 
 type Fixed = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
-/** What a change of a run may set besides its state, which only transitions change. */
+/** Changes of a run except its state, which only transitions change. */
 export type RunChange = Partial<Omit<ImportRun, Fixed | 'state' | 'finished'>>;
-/** What a transition changes. */
+/** Changes of a transition. */
 export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
 
-/** The run of a database row. */
+/** Converts a database row to a run. */
 export function toRun({
   actor_kind: kind,
   actor_id: id,
@@ -56,7 +56,7 @@ export function toRun({
   };
 }
 
-/** The columns of a run, or of a change of one. */
+/** Converts a run, or a change of a run, to columns. */
 export function toColumns({ starter, approver, ...values }: Partial<ImportRun>): Record<string, SqlValue> {
   const columns: Record<string, SqlValue> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -68,10 +68,10 @@ export function toColumns({ starter, approver, ...values }: Partial<ImportRun>):
   return { ...columns, approver_kind: approver?.kind ?? null, approver_id: approver?.id ?? null };
 }
 
-/** The database row of a run. */
+/** Converts a run to its database row. */
 export const toRow = (run: ImportRun): ImportRunEntity => Object.assign({}, EMPTY_ROW, toColumns(run));
 
-/** Without the rights and roles that the actor has, which are looked up when they are needed. */
+/** Returns an actor without rights and roles, which are looked up when they are needed. */
 export function toActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
   if (kind === 'key')
@@ -82,7 +82,7 @@ export function toActor(kind: string, id: string | null): Actor {
 const EMPTY_ROW = new ImportRunEntity();
 const EMPTY = toRun(EMPTY_ROW);
 
-/** A queued run. */
+/** Creates a queued run. */
 export function newRun(
   file: { runId: string; name: string; size: number; sha256: string },
   options: ImportOptions,
@@ -100,20 +100,20 @@ export function newRun(
   };
 }
 
-/** The file of a run, as clients and the audit see it. */
+/** Returns the file of a run, as clients and the audit see it. */
 export const fileOf = ({ file_name: name, file_size: size, file_sha256: sha256 }: ImportRun) => ({
   name,
   size,
   sha256,
 });
 
-/** The users that the file of a run lacks, as clients and the audit see them. */
+/** Returns the counts of missing users, as clients and the audit see them. */
 export const missingOf = (run: ImportRun) => ({
   reported: run.missing_reported,
   blocked: run.missing_blocked,
 });
 
-/** Returns the audit's changes for the start of a run. */
+/** Returns the changes that the audit records at the start of a run. */
 export const startOf = (run: ImportRun) => [
   { field: 'dataset', new: run.dataset },
   ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
@@ -122,7 +122,7 @@ export const startOf = (run: ImportRun) => [
   { field: 'file', new: fileOf(run) },
 ];
 
-/** Returns the audit's changes for the end of a run. */
+/** Returns the changes that the audit records at the end of a run. */
 export const resultOf = (run: ImportRun) => [
   { field: 'state', new: run.state },
   ...(run.counts === null ? [] : [{ field: 'counts', new: run.counts }]),
@@ -130,29 +130,29 @@ export const resultOf = (run: ImportRun) => [
   ...(run.reason === null ? [] : [{ field: 'reason', new: run.reason.code }]),
 ];
 
-/** The users whom a run looks after. */
+/** Returns the data set and the part of a run. */
 export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'options'>): UserScope => ({
   dataset,
   part: options.part ?? null,
 });
 
-/** A run as the caller of its changes. */
+/** Returns a run as the caller of its changes. */
 export const callerOf = ({ id, starter, approver, request_id: requestId, ip }: ImportRun): Caller => ({
   actor: { kind: 'import', id, initiator: starter, approver },
   requestId,
   ip,
 });
 
-/** What it costs to apply a row, where reading and planning one costs 1. */
+/** Cost of applying a row, relative to the cost of reading and planning it. */
 const APPLY_COST = 2;
 
 type Progress = Pick<ImportRun, 'percent' | 'rows_done'>;
 
 /**
- * How far a run is, over all its phases: from where it was when the phase began, up to 100. It never goes back, neither
- * when the next phase begins, nor when a plan is made again after a kill or for an approval. `rows_done` is the same share
- * of the rows. While a file is planned, the share of the plan in the whole is estimated from the changes so far: all of
- * it for a dry run, nearly all for a file that changes little.
+ * Progress of a run over all its phases, from its value at the start of the phase up to 100. It never decreases, not even
+ * when a plan is created again after a crash or an approval. `rows_done` is the same share of the rows. While a file is
+ * planned, the share of planning in the total work is estimated from the changes so far: all of it in a dry run, nearly all
+ * of it for a file with few changes.
  */
 export class RunProgress {
   private share: number;
@@ -167,14 +167,14 @@ export class RunProgress {
     this.rows_done = run.rows_done;
   }
 
-  /** @param share of the file that is planned, 0 to 1. @param rows in it. @param changes of them that are to be applied. */
+  /** @param share planned share of the file, 0 to 1. @param rows rows in this share. @param changes rows of them to apply. */
   planned(share: number, rows: number, changes: number): Progress {
     const { dry_run: dryRun, approved, rows_total } = this.run;
     const cost = dryRun && !approved ? 0 : (APPLY_COST * changes) / Math.max(1, rows);
     return this.reach(share / (1 + cost), rows_total ?? (share > 0 ? rows / share : 0));
   }
 
-  /** @param share of the changes that were to be applied when the phase began, or went on after a kill. */
+  /** @param share applied share of the changes that were left when the phase began or continued after a crash. */
   applied(share: number): Progress {
     return this.reach(share, this.run.rows_total ?? 0);
   }

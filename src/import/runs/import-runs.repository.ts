@@ -25,7 +25,7 @@ import {
 import { NO_COUNTS } from './import-row.js';
 import { COMPLETED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
 
-/** The filter of the list of runs. */
+/** Filter for the list of runs. */
 export interface RunFilter {
   state?: readonly string[];
   dataset?: string;
@@ -35,7 +35,7 @@ export interface RunFilter {
 
 const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
-/** Hand-written SQL: locks, and updates of the changed columns inside the transactions of a batch (ADR 0013). */
+/** The runs. The SQL is hand-written for locks and for updates of single columns in the transaction of a batch (ADR 0013). */
 @Injectable()
 export class ImportRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -57,14 +57,14 @@ export class ImportRunsRepository {
     return row && toRun(row);
   }
 
-  /** As `find`; no other can change it until the transaction ends. */
+  /** Returns a run and locks it until the end of the transaction. */
   async lock(tx: Sql, id: string): Promise<ImportRun | undefined> {
     const sql = `SELECT * FROM import_runs WHERE id = ?${forUpdate(tx)}`;
     const row = await tx.first<ImportRunEntity>(sql, [id]);
     return row && toRun(row);
   }
 
-  /** A page, newest first, with the number of all that match. */
+  /** Returns a page of runs, newest first, and the number of all matching runs. */
   async list({
     state: states,
     dataset,
@@ -86,7 +86,7 @@ export class ImportRunsRepository {
     return { count, runs };
   }
 
-  /** The next run to work on: those that have begun come first. */
+  /** Returns the id of the next run to work on. A run that has started comes first. */
   async next(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
       `SELECT id, state FROM import_runs WHERE state IN (${placeholders(RUNNABLE.length)}) ORDER BY id`,
@@ -95,7 +95,7 @@ export class ImportRunsRepository {
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
   }
 
-  /** Runs of a data set, or of one part of it, in a state, newest first; locked until the end of the transaction where there is one. */
+  /** Returns runs of a data set or part in some states, newest first. A transaction locks them until its end. */
   async inScope(
     { dataset, part }: UserScope,
     states: readonly RunState[],
@@ -111,8 +111,8 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Counts what the unapproved runs of a data set have done since a time, without runs that were undone.
-   * @param but the run that asks.
+   * Counts the users whom unapproved runs of a data set have blocked or reactivated since a time, without reverted runs.
+   * @param excludedId run that does not count.
    */
   async crowdSince(
     dataset: string,
@@ -134,7 +134,7 @@ export class ImportRunsRepository {
     return sum;
   }
 
-  /** Whether a run of the data set, or of its part, in one of these states had a file with these bytes. */
+  /** Returns true if a run of the data set or part in one of these states had a file with the same content. */
   async hasFile({ dataset, part }: UserScope, sha256: string, states: readonly RunState[]): Promise<boolean> {
     const row = await this.database.first<{ id: string }>(
       `SELECT id FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
@@ -144,7 +144,7 @@ export class ImportRunsRepository {
     return row !== undefined;
   }
 
-  /** Reverts of runs of a data set that have changed users and were not undone themselves, newest first. */
+  /** Returns the reverts in a data set that changed users and were not reverted themselves, newest first. */
   async revertsIn(dataset: string, limit: number): Promise<ImportRun[]> {
     return this.select(
       `WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0 AND finished IS NOT NULL
@@ -154,7 +154,7 @@ export class ImportRunsRepository {
     );
   }
 
-  /** Runs that wait for an approval without an alert, the oldest first. */
+  /** Returns runs that wait for an approval and have no alert yet, oldest first. */
   async untold(limit: number): Promise<ImportRun[]> {
     return this.select("WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?", [limit]);
   }
@@ -167,7 +167,7 @@ export class ImportRunsRepository {
     await this.move(sql, id, change);
   }
 
-  /** As `update`, of a transition, which alone changes the state. */
+  /** Updates a run and its state. Only transitions may call it. */
   async move(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
     const columns = toColumns(change);
     const names = Object.keys(columns).map((name) => `${name} = ?`);
@@ -178,7 +178,7 @@ export class ImportRunsRepository {
     ]);
   }
 
-  /** When the last import completed. */
+  /** Returns the time at which the last import completed. */
   async lastCompleted(): Promise<DbTime | null> {
     const [row] = await this.database.query<{ finished: DbTime | null }>(
       `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
@@ -188,7 +188,7 @@ export class ImportRunsRepository {
     return row?.finished ?? null;
   }
 
-  /** Returns the next data set after a name that has runs. */
+  /** Returns the first data set after a name that has runs. */
   async nextDataset(name: string): Promise<string | undefined> {
     const row = await this.database.first<{ dataset: string | null }>(
       'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?',
@@ -197,7 +197,7 @@ export class ImportRunsRepository {
     return row?.dataset ?? undefined;
   }
 
-  /** The newest run of a data set in each state that there is one in. */
+  /** Returns the newest run of a data set in each state. */
   async newest(dataset: string): Promise<{ state: RunState; id: string }[]> {
     const rows = await this.database.query<{ state: RunState; id: string | null }>(
       `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
@@ -211,7 +211,7 @@ export class ImportRunsRepository {
     return this.select(`WHERE id IN (${placeholders(ids.length)})`, ids);
   }
 
-  /** How many runs are in each of these states. */
+  /** Returns the number of runs in each of these states. */
   async countByState(states: readonly RunState[]): Promise<ReadonlyMap<RunState, number>> {
     const rows = await this.database.query<{ state: RunState; count: number }>(
       `SELECT state, COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)}) GROUP BY state`,
@@ -220,7 +220,7 @@ export class ImportRunsRepository {
     return new Map(rows.map(({ state, count }) => [state, count]));
   }
 
-  /** Runs of a state that come after one, oldest first, with who started them. */
+  /** Returns runs of a state after a run, oldest first, with their starters. */
   async waiting(state: RunState, after: string, limit: number): Promise<{ id: string; starter: Actor }[]> {
     const rows = await this.database.query<Pick<ImportRunEntity, 'id' | 'actor_kind' | 'actor_id'>>(
       'SELECT id, actor_kind, actor_id FROM import_runs WHERE state = ? AND id > ? ORDER BY id LIMIT ?',
@@ -229,7 +229,7 @@ export class ImportRunsRepository {
     return rows.map(({ id, actor_kind, actor_id }) => ({ id, starter: toActor(actor_kind, actor_id) }));
   }
 
-  /** Runs from before a time that still wait for an operator. */
+  /** Returns the ids of runs that were created before a time and still wait for an operator. */
   async waitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM import_runs WHERE state IN (${placeholders(WAITING.length)}) AND created < ?

@@ -10,16 +10,16 @@ import { UsersService } from '../../users/users.service.js';
 import type { ImportRun } from './import-run.js';
 import type { Reason } from './run-states.js';
 
-/** Who a run acts for. */
+/** The actors whose rights a run needs. */
 interface Principals {
   starter: Actor;
   approver: Actor | null;
 }
 
 /**
- * The rights of a run are those that its starter and its approver have now, not those that they had when they asked: no
- * change is written for a credential that would be refused (interface §6). Runs of the schedule and of the command line
- * act for the service itself.
+ * The rights of a run: the current rights of its starter and its approver, not their rights at the time of the request. No
+ * change is written for a credential that would be refused (interface §6). Runs of the schedule and the command line act
+ * for the service itself.
  */
 @Injectable()
 export class RunRights {
@@ -29,14 +29,14 @@ export class RunRights {
     private readonly env: Env,
   ) {}
 
-  /** Why the run may not write any more; undefined while it may. Costs a look-up by primary key for each credential. */
+  /** Returns the reason why the run may no longer write, or undefined. Each credential costs a look-up by primary key. */
   async lost(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
     if (!(await this.holds(sql, starter))) return reason(starter, 'started');
     if (!approver || isSame(starter, approver)) return undefined;
     return (await this.holds(sql, approver)) ? undefined : reason(approver, 'approved');
   }
 
-  /** Whether the starter of a run would be refused now. */
+  /** Returns true if the starter of a run would be refused now. */
   async hasLost(starter: Actor): Promise<boolean> {
     return !(await this.holds(undefined, starter));
   }
@@ -47,8 +47,8 @@ export class RunRights {
   }
 
   /**
-   * The actor as a request of this moment would have it; undefined when it would be refused. A session that has ended does
-   * not matter: its user does. @param sql the transaction that this is part of, if any.
+   * Returns an actor with its current rights, or undefined if a request would be refused now. An ended session does not
+   * matter, because the run depends on its user. @param sql current transaction, if any.
    */
   async current(actor: Actor, sql?: Sql): Promise<Actor | undefined> {
     if (actor.kind === 'key') return this.keys.actorOf(actor.id, sql);
@@ -60,8 +60,8 @@ export class RunRights {
   }
 
   /**
-   * IMPORT_FOUR_EYES: a file where a guard was hit is not approved with any credential of the person who sent it. A key belongs
-   * to the person who created it. Two keys of the command line have no creator, and are two people.
+   * Refuses the approval of the person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. An API key belongs
+   * to the person who created it. Two keys without a creator, from the command line, count as two people.
    * @throws ProblemError `forbidden`.
    */
   async assertOtherPerson({ id, guards, starter }: ImportRun, caller: Caller): Promise<void> {
@@ -69,7 +69,7 @@ export class RunRights {
     const senders = new Set(await this.credentialsOf(starter));
     const approvers = await this.credentialsOf(caller.actor);
     if (!approvers.some((credential) => senders.has(credential))) return;
-    const detail = `Import ${id} needs another person's approval: IMPORT_FOUR_EYES is on, and you have sent the file.`;
+    const detail = `Import ${id} needs the approval of another person, because you sent the file and IMPORT_FOUR_EYES is on.`;
     throw new ProblemError('forbidden', detail);
   }
 
@@ -84,8 +84,8 @@ const isSame = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.
 function reason({ kind, id }: Actor, did: 'started' | 'approved'): Reason {
   const who =
     kind === 'key'
-      ? `API key ${id}, which ${did} this import, is revoked or has expired`
-      : `User ${id ?? ''}, who ${did} this import, is blocked or no Webmaster any more`;
+      ? `API key ${id}, which ${did} this import, was revoked or has expired`
+      : `User ${id ?? ''}, who ${did} this import, is blocked or no longer a Webmaster`;
   const message = `${who}. Rows that were applied stay applied.`;
   return { code: 'credential_revoked', message };
 }

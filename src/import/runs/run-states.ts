@@ -16,14 +16,14 @@ export const RUN_STATES = [
 ] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-/** A worker takes these up, in the order of the runs' ids. */
+/** States in which a worker continues a run, in the order of the run ids. */
 export const RUNNABLE: readonly RunState[] = ['queued', 'validating', 'applying'];
-/** An operator decides on these. */
+/** States in which an operator decides on a run. */
 export const WAITING: readonly RunState[] = ['planned', 'needs_approval'];
-/** All that could be applied was applied. */
+/** States of a run that has applied everything that could be applied. */
 export const COMPLETED: readonly RunState[] = ['completed', 'completed_with_errors'];
 
-/** Nothing changes the run any more. */
+/** States in which nothing changes a run any more. */
 export const FINAL: readonly RunState[] = RUN_STATES.filter(
   (state) => !RUNNABLE.includes(state) && !WAITING.includes(state),
 );
@@ -32,25 +32,25 @@ export interface Transition {
   from: readonly RunState[];
   to: RunState;
   by: 'worker' | 'operator' | 'service';
-  /** The audit action, of a transition that the audit records. */
+  /** Audit action of the transition, if the audit records it. */
   audit?: AuditAction;
-  /** States in which the transition is only requested: the worker carries it out at its next batch. */
+  /** States in which the transition is only requested. The worker carries it out at its next batch. */
   requestedIn?: readonly RunState[];
 }
 
 /**
- * Every transition of a run. A worker makes one while it holds the lease of imports, unless an operator has asked the run to
- * stop or a credential of the run was revoked (`Checkpoint`). An operator needs the scope of the data set. The service
- * makes one only while no operator has decided.
+ * All transitions of a run. A worker must hold the lease of imports, and it makes no transition after a stop request or the
+ * revocation of a credential (`Checkpoint`). An operator needs the scope of the data set. The service makes a transition only
+ * if no operator has decided.
  */
 export const TRANSITIONS = {
-  /** Begins to plan: for the first time, again after a crash, or again after an approval. */
+  /** The planning begins: for the first time, again after a crash, or again after an approval. */
   plan: { from: ['queued', 'validating'], to: 'validating', by: 'worker' },
   /** The plan of a dry run is complete. */
   present: { from: ['validating'], to: 'planned', by: 'worker' },
-  /** A guard was hit, and no operator has approved the plan. */
+  /** A guard has tripped, and no operator has approved the plan. */
   park: { from: ['validating'], to: 'needs_approval', by: 'worker' },
-  /** The plan differs from the one that was approved. */
+  /** The plan differs from the plan that was approved. */
   invalidate: { from: ['validating'], to: 'superseded', by: 'worker', audit: 'import.superseded' },
   apply: { from: ['validating'], to: 'applying', by: 'worker' },
   complete: { from: ['applying'], to: 'completed', by: 'worker', audit: 'import.completed' },
@@ -60,11 +60,11 @@ export const TRANSITIONS = {
     by: 'worker',
     audit: 'import.completed',
   },
-  /** The file was refused, or the service has failed. */
+  /** The file was rejected, or the service has failed. */
   fail: { from: RUNNABLE, to: 'failed', by: 'worker', audit: 'import.failed' },
-  /** An operator has asked for it, a credential was revoked, or the fuse of a key has blown. */
+  /** An operator has requested the stop, a credential was revoked, or the fuse of a key has blown. */
   stop: { from: RUNNABLE, to: 'cancelled', by: 'worker', audit: 'import.cancelled' },
-  /** Applies a plan, or approves a parked run. IMPORT_FOUR_EYES may ask for another person. */
+  /** An operator applies a plan or approves a parked run. IMPORT_FOUR_EYES may require another person. */
   approve: { from: WAITING, to: 'queued', by: 'operator', audit: 'import.approved' },
   reject: { from: WAITING, to: 'rejected', by: 'operator', audit: 'import.rejected' },
   cancel: {
@@ -83,11 +83,11 @@ export const TRANSITIONS = {
 } as const satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof TRANSITIONS;
 
-/** Why a file is refused, or a run failed. */
+/** Reason why a file was rejected or a run ended early. */
 export interface Reason {
   code: string;
   message: string;
   line?: number;
-  /** What else is wrong with the file. */
+  /** Other errors of the file. */
   others?: { code: string; message: string; line?: number | undefined }[];
 }

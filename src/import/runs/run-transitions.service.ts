@@ -21,12 +21,12 @@ import { ImportRunsRepository } from './import-runs.repository.js';
 import type { RunRights } from './run-rights.service.js';
 
 export const IMPORT_LEASE = 'imports';
-/** After a crash another worker goes on when this has passed. */
+/** Duration of the lease. After a crash another worker continues when the lease expires. */
 export const LEASE_SECONDS = 5;
-/** Progress is never older. */
+/** Interval of progress reports, in milliseconds. */
 const REPORT_MILLIS = 500;
 
-/** Moves runs from one state to another (`TRANSITIONS`), and records that in the audit. */
+/** Moves runs from one state to another (`TRANSITIONS`) and records it in the audit. */
 @Injectable()
 export class RunTransitions {
   constructor(
@@ -35,9 +35,9 @@ export class RunTransitions {
   ) {}
 
   /**
-   * Moves a run that the transaction has locked. @param change what else changes of the run.
-   * @param caller of the audit: the operator, or the run that causes the transition.
-   * @returns the changed run. @throws ProblemError `wrong_state`, for a worker LeaseLostError.
+   * Moves a run that the transaction has locked. @param change other changes of the run.
+   * @param caller actor for the audit: the operator, or the run that causes the transition.
+   * @returns the changed run. @throws ProblemError `wrong_state`, or LeaseLostError for a worker.
    */
   async transition(
     tx: Sql,
@@ -61,8 +61,8 @@ export class RunTransitions {
 }
 
 /**
- * Returns what a transition changes in the state of a run.
- * @throws ProblemError `wrong_state`, for a worker LeaseLostError, unless the transition starts from the state of the run.
+ * Returns the changes that a transition makes to the state of a run.
+ * @throws ProblemError `wrong_state`, or LeaseLostError for a worker, if the state does not allow the transition.
  */
 export function changeState(
   name: TransitionName,
@@ -71,28 +71,27 @@ export function changeState(
   const { from, to, by, requestedIn }: Transition = TRANSITIONS[name];
   if (!from.includes(state)) {
     if (by === 'worker') throw new LeaseLostError();
-    throw new ProblemError('wrong_state', `Import ${id} is ${state}; it must be ${from.join(' or ')}.`);
+    throw new ProblemError('wrong_state', `Import ${id} is ${state}. It must be ${from.join(' or ')}.`);
   }
   if (requestedIn?.includes(state)) return { cancel: true };
   return { state: to, ...(FINAL.includes(to) && { finished: now() }) };
 }
 
-/** Thrown for a worker whose lease has expired, or whose run was ended by an operator: it may write nothing of the run. */
+/** Thrown if the lease of a worker has expired or an operator has ended its run. The worker must stop writing to the run. */
 export class LeaseLostError extends Error {}
-/** Thrown when an operator has asked the run to stop. */
+/** Thrown if an operator has requested the run to stop. */
 export class StopRequestedError extends Error {}
-/** Thrown when a credential that the run acts for would be refused now. */
+/** Thrown if a credential of the run would be refused now. */
 export class RightsLostError extends Error {
   constructor(readonly reason: Reason) {
     super(reason.message);
   }
 }
-/** Thrown when this process is about to end. */
+/** Thrown if this process is about to end. */
 export class ShuttingDownError extends Error {}
 
 /**
- * One worker's work on one run: every write checks the lease, the requests of operators, and the credentials that the run
- * acts for.
+ * The work of one worker on one run. Every write checks the lease, the requests of operators, and the credentials of the run.
  */
 export class Checkpoint {
   private reported = 0;
@@ -107,14 +106,14 @@ export class Checkpoint {
     private readonly rights: RunRights,
   ) {}
 
-  /** What is written from now on ends the run, and is not stopped any more. */
+  /** Begins the final writes of the run. Stop requests no longer interrupt them. */
   end(): void {
     this.ending = true;
   }
 
   /**
-   * Commits a write together with the progress of the run. @param write gets the locked run.
-   * @throws LeaseLostError, StopRequestedError, RightsLostError, ShuttingDownError: nothing of `write` is done then.
+   * Commits a write together with the progress of the run. @param write receives the locked run.
+   * @throws LeaseLostError, StopRequestedError, RightsLostError or ShuttingDownError. The write is rolled back then.
    */
   async commit(
     write: (tx: Sql, run: ImportRun) => Promise<unknown>,
@@ -126,7 +125,7 @@ export class Checkpoint {
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
       if (run.cancel && !this.ending) throw new StopRequestedError();
-      // Once all batches are applied, nothing is left but to record that.
+      // After the last batch, only the end of the run is left to record.
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
       const lost = this.ending || isWritten ? undefined : await this.rights.lost(tx, run);
       if (lost) throw new RightsLostError(lost);
@@ -134,11 +133,11 @@ export class Checkpoint {
       await this.runs.update(tx, this.runId, progress);
     });
     this.reported = Date.now();
-    // SQLite works in this thread and never waits: other requests run between two batches.
+    // SQLite runs in this thread and never waits, so other requests run between two batches only here.
     await setImmediate();
   }
 
-  /** Moves the progress on, where it is not fresh enough. */
+  /** Stores the progress if the last report is old enough. */
   async report(progress: RunChange): Promise<void> {
     if (Date.now() - this.reported >= REPORT_MILLIS) await this.commit(async () => undefined, progress);
   }
