@@ -18,12 +18,12 @@ import type { Checkpoint } from '../runs/run-transitions.service.js';
 const ROWS_AT_ONCE = 50;
 
 /** Batches of one transaction, ready to be written. They do not change, because the transaction may run again. */
-interface Prepared {
+interface PreparedBatches {
   /** Number of the last batch. */
   last: number;
   batches: number;
   /** UUIDs of unchanged users whom the data set or part starts to manage. */
-  claimed: readonly string[];
+  newlyManaged: readonly string[];
   rows: readonly StagedRow[];
   /** Changes of the rows, in the same order. */
   changes: readonly UserChange[];
@@ -57,15 +57,15 @@ export class Applier {
         waiting = this.prepare(run, prepared.last, sizer);
         waiting.catch(() => undefined); // thrown at the await
         const reached = progress.applied((prepared.last - run.applied_batches) / left);
-        let began = 0;
+        let startedAt = 0;
         await checkpoint.commit(
           async (tx) => {
-            began = performance.now(); // measures the last attempt, without the wait for locks
+            startedAt = performance.now(); // measures the last attempt, without the wait for locks
             await this.write(tx, run, prepared, caller);
           },
           { ...reached, applied_batches: prepared.last },
         );
-        sizer.recordDuration(prepared.batches, performance.now() - began, this.lock.isContended);
+        sizer.recordDuration(prepared.batches, performance.now() - startedAt, this.lock.isContended);
         applied = prepared.last;
       }
     } finally {
@@ -74,10 +74,10 @@ export class Applier {
   }
 
   /** Reads the batches after `applied` and builds their changes. Only the worker of this run changes staged rows. */
-  private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<Prepared> {
+  private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);
     const staged = last > applied ? await this.rows.batches(run.id, applied + 1, last) : [];
-    const claimed = staged.flatMap(({ outcome, user_uuid }) =>
+    const newlyManaged = staged.flatMap(({ outcome, user_uuid }) =>
       outcome === 'unchanged' ? (user_uuid ?? []) : [],
     );
     const rows = staged.filter(({ outcome }) => outcome !== 'unchanged');
@@ -86,16 +86,16 @@ export class Applier {
       changes.push(...rows.slice(at, at + ROWS_AT_ONCE).map(toChange));
       await setImmediate();
     }
-    return { last, batches: last - applied, claimed, rows, changes };
+    return { last, batches: last - applied, newlyManaged, rows, changes };
   }
 
   private async write(
     tx: Sql,
     run: ImportRun,
-    { claimed, rows, changes }: Prepared,
+    { newlyManaged, rows, changes }: PreparedBatches,
     caller: Caller,
   ): Promise<void> {
-    await this.directory.claim(tx, claimed, userScopeOf(run));
+    await this.directory.claim(tx, newlyManaged, userScopeOf(run));
     const outcomes = await this.writer.apply(tx, changes, caller);
     // Users or identifiers have changed since the planning.
     const failed = rows.flatMap((row, index) => {

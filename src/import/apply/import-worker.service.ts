@@ -49,7 +49,7 @@ const NICENESS = 10;
 /** The separate process that runs imports, if the settings name its program. */
 @Injectable()
 export class ImportLane {
-  private readonly lane: LaneProcess<ImportLaneCalls, ServiceCalls> | undefined;
+  private readonly process: LaneProcess<ImportLaneCalls, ServiceCalls> | undefined;
   private stopping = false;
 
   constructor(
@@ -59,28 +59,28 @@ export class ImportLane {
     private readonly log: Log,
   ) {
     if (program !== undefined)
-      this.lane = new LaneProcess({ program, flags: FLAGS, niceness: NICENESS }, () => this.link());
+      this.process = new LaneProcess({ program, flags: FLAGS, niceness: NICENESS }, () => this.createLink());
   }
 
   /** True if imports run in a separate process. */
   get isUsed(): boolean {
-    return this.lane !== undefined;
+    return this.process !== undefined;
   }
 
   /** Works on runs until none is left to plan or apply. @throws an error if the process ends early. */
   async work(): Promise<void> {
-    await this.lane?.use((calls) => calls.work());
+    await this.process?.use((calls) => calls.work());
   }
 
   /** Stops the process at its next checkpoint and waits until it has ended. */
   async stop(): Promise<void> {
     this.stopping = true;
-    if (!this.lane?.isRunning) return;
-    await this.lane.use((calls) => calls.stop()).catch(() => undefined); // the process has already ended
-    await this.lane.end();
+    if (!this.process?.isRunning) return;
+    await this.process.use((calls) => calls.stop()).catch(() => undefined); // the process has already ended
+    await this.process.end();
   }
 
-  private link() {
+  private createLink() {
     const lock = lendWriteLock(this.lock);
     const answers: ServiceCalls = {
       ...lock.calls,
@@ -102,10 +102,10 @@ export class ImportLane {
 /** Interval, in milliseconds, at which an idle instance looks for runs that another instance has left. */
 const POLL_MILLIS = 1000;
 /** Largest number of doublings of the interval, up to about a minute, for a file that crashes each process that reads it. */
-const MOST_DOUBLED = 6;
+const MAX_DOUBLINGS = 6;
 
 /** Waiting runs of each state that one pass checks, so that its cost does not grow with their number. */
-const LOOKED_AT = 100;
+const RUNS_PER_PASS = 100;
 
 /**
  * Works on runs in the order of their creation, one at a time across all instances, under a lease in the database. After a
@@ -118,9 +118,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
   private busy: Promise<void> | undefined;
   private stopping = false;
   /** Number of attempts in a row that ended with a crash of the process. */
-  private lost = 0;
+  private crashes = 0;
   /** Last run of each waiting state that was checked for revoked credentials. */
-  private readonly seen = new Map<RunState, string>();
+  private readonly lastChecked = new Map<RunState, string>();
 
   constructor(
     private readonly runs: ImportRunsRepository,
@@ -128,10 +128,10 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly rights: RunRights,
     private readonly files: ImportFilesRepository,
     private readonly transitions: RunTransitions,
-    private readonly process: RunExecutor,
+    private readonly executor: RunExecutor,
     private readonly transactions: TransactionRunner,
     private readonly events: RunEvents,
-    private readonly lane: ImportLane,
+    private readonly workerProcess: ImportLane,
     private readonly log: Log,
   ) {}
 
@@ -139,7 +139,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
-    await this.lane.stop();
+    await this.workerProcess.stop();
     await this.busy;
   }
 
@@ -150,7 +150,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     this.busy = this.work()
       .then(() => this.endRevoked())
       .catch((error: unknown) => {
-        if (error instanceof LaneEnded) this.lost++;
+        if (error instanceof LaneEnded) this.crashes++;
         this.log.fault('imports', toProblemError(error).code, error);
       })
       .finally(() => {
@@ -160,7 +160,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
             () => {
               this.wake();
             },
-            POLL_MILLIS * 2 ** Math.min(this.lost, MOST_DOUBLED),
+            POLL_MILLIS * 2 ** Math.min(this.crashes, MAX_DOUBLINGS),
           ).unref();
       });
   }
@@ -168,11 +168,11 @@ export class ImportWorker implements BeforeApplicationShutdown {
   /** Works on runs until none is left to plan or apply, or another worker holds the lease. */
   async work(): Promise<void> {
     while (!this.stopping && (await this.runs.next()) !== undefined) {
-      if (this.lane.isUsed) {
+      if (this.workerProcess.isUsed) {
         // Otherwise every instance would start a process that finds the lease held.
         if (await this.leases.isHeld(IMPORT_LEASE)) return;
-        await this.lane.work();
-        this.lost = 0;
+        await this.workerProcess.work();
+        this.crashes = 0;
         continue;
       }
       const held = await this.leases.hold(IMPORT_LEASE, LEASE_SECONDS, () => this.workOnNext());
@@ -187,7 +187,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     const { transactions, leases, runs, rights } = this;
     const checkpoint = new Checkpoint(id, () => this.stopping, transactions, leases, runs, rights);
     try {
-      await this.process.run(checkpoint);
+      await this.executor.run(checkpoint);
     } catch (error) {
       if (!(error instanceof LeaseLostError) && !(error instanceof ShuttingDownError)) throw error;
     } finally {
@@ -202,15 +202,15 @@ export class ImportWorker implements BeforeApplicationShutdown {
    */
   async endRevoked(): Promise<void> {
     for (const state of WAITING) {
-      const page = await this.runs.waiting(state, this.seen.get(state) ?? '', LOOKED_AT);
-      const lost = new Map<string, boolean>();
+      const page = await this.runs.waiting(state, this.lastChecked.get(state) ?? '', RUNS_PER_PASS);
+      const checked = new Map<string, boolean>();
       for (const { id, starter } of page) {
-        const who = `${starter.kind} ${starter.id ?? ''}`;
-        const hasLost = lost.get(who) ?? (await this.rights.hasLost(starter));
-        lost.set(who, hasLost);
+        const actorKey = `${starter.kind} ${starter.id ?? ''}`;
+        const hasLost = checked.get(actorKey) ?? (await this.rights.hasLost(starter));
+        checked.set(actorKey, hasLost);
         if (hasLost) await this.endIfRevoked(id);
       }
-      this.seen.set(state, page.length < LOOKED_AT ? '' : (page.at(-1)?.id ?? ''));
+      this.lastChecked.set(state, page.length < RUNS_PER_PASS ? '' : (page.at(-1)?.id ?? ''));
     }
   }
 

@@ -51,29 +51,29 @@ export class RunExecutor {
    */
   async run(checkpoint: Checkpoint): Promise<void> {
     try {
-      let run = await this.current(checkpoint);
+      let run = await this.findCurrentRun(checkpoint);
       if (run.state !== 'applying') {
         await this.plan(run, checkpoint);
-        run = await this.current(checkpoint);
+        run = await this.findCurrentRun(checkpoint);
       } else {
-        const goesOn = { phase_started: now(), phase_percent: run.percent };
-        await checkpoint.commit(async () => undefined, goesOn); // leaves out the time without a worker
+        const phase = { phase_started: now(), phase_percent: run.percent };
+        await checkpoint.commit(async () => undefined, phase); // leaves out the time without a worker
       }
       if (run.state !== 'applying') return;
       if (run.batches > 0) run = await this.apply(run, checkpoint);
-      await this.end(run, checkpoint);
+      await this.complete(run, checkpoint);
     } catch (error) {
-      await this.stop(error, checkpoint);
+      await this.handleError(error, checkpoint);
     }
   }
 
   private async apply(run: ImportRun, checkpoint: Checkpoint): Promise<ImportRun> {
     await this.fuse.watched(callerOf(run), () => this.applier.apply(run, checkpoint));
-    return this.current(checkpoint);
+    return this.findCurrentRun(checkpoint);
   }
 
   /** Returns the stored run with the current rights of its actors. A revoked or expired key has no rights. */
-  private async current(checkpoint: Checkpoint): Promise<ImportRun> {
+  private async findCurrentRun(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import was deleted while it was running');
     const starter = (await this.rights.current(run.starter)) ?? run.starter;
@@ -83,14 +83,14 @@ export class RunExecutor {
 
   private async plan(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const time = now();
-    await this.move(checkpoint, 'plan', {
+    await this.transition(checkpoint, 'plan', {
       started: run.started ?? time,
       phase_started: time,
       phase_percent: run.percent,
     });
     const planned = await this.planner.plan(run, checkpoint);
     const blocked = await this.countBlocked(run, planned);
-    const fuse = blocked > 0 ? await this.fuseGuard(run, blocked) : undefined;
+    const fuse = blocked > 0 ? await this.checkKeyFuse(run, blocked) : undefined;
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     if (plan.counts.error > 0) await this.failedRows.keepCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
@@ -98,13 +98,13 @@ export class RunExecutor {
       return this.invalidate(checkpoint, plan);
     }
     if (run.dry_run && !run.approved) {
-      return this.move(checkpoint, 'present', plan);
+      return this.transition(checkpoint, 'present', plan);
     }
     if (fuse?.hit === true || (hit && !run.approved)) {
       const unapproved = { approved: false, approver: null }; // a key cannot approve a run that would blow its own fuse
-      return this.move(checkpoint, 'park', { ...plan, ...unapproved });
+      return this.transition(checkpoint, 'park', { ...plan, ...unapproved });
     }
-    await this.move(checkpoint, 'apply', {
+    await this.transition(checkpoint, 'apply', {
       ...plan,
       dry_run: false,
       phase_started: now(),
@@ -131,7 +131,7 @@ export class RunExecutor {
    * Reverts have this guard too, although they have no other one. Only a different credential can approve the run.
    * @returns undefined if no fuse counts the run.
    */
-  private async fuseGuard(run: ImportRun, blocked: number): Promise<Guard | undefined> {
+  private async checkKeyFuse(run: ImportRun, blocked: number): Promise<Guard | undefined> {
     const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
     if (!load) return undefined;
     const value = load.count + blocked;
@@ -147,7 +147,7 @@ export class RunExecutor {
   }
 
   /** Moves a run to another state. A run that parks or applies replaces older plans. */
-  private async move(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
+  private async transition(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
     await checkpoint.commit(async (tx, run) => {
       if (name === 'park' || name === 'apply') await this.supersede(tx, run);
       await this.transitions.transition(tx, run, name, change);
@@ -165,9 +165,9 @@ export class RunExecutor {
     }
   }
 
-  private async end(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    const result = await this.result(run);
-    const reason = result.counts.error > 0 ? await this.keptCells(run, checkpoint) : null;
+  private async complete(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
+    const result = await this.countResult(run);
+    const reason = result.counts.error > 0 ? await this.storeFailedCells(run, checkpoint) : null;
     const end = result.counts.error > 0 ? 'completePartly' : 'complete';
     const all = { rows_done: run.rows_total ?? 0, percent: 100 };
     await this.finish(checkpoint, end, async () => ({ ...result, ...all, reason }));
@@ -177,18 +177,18 @@ export class RunExecutor {
    * Stores the cells of failed rows. An applied run does not fail if its file is gone.
    * @returns the reason why `failed.csv` is not available.
    */
-  private async keptCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
+  private async storeFailedCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
     try {
       await this.failedRows.keepCells(run, checkpoint);
       return null;
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      return reasonOf(error);
+      return toReason(error);
     }
   }
 
   /** Returns the final counts of staged rows by outcome, unchanged rows, which are not staged, and blocked missing users. */
-  private async result(run: ImportRun, tx?: Sql) {
+  private async countResult(run: ImportRun, tx?: Sql) {
     const counts = await this.rows.countByOutcome(run.id, tx);
     const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
     return {
@@ -198,14 +198,14 @@ export class RunExecutor {
     };
   }
 
-  private async stop(error: unknown, checkpoint: Checkpoint): Promise<void> {
+  private async handleError(error: unknown, checkpoint: Checkpoint): Promise<void> {
     if (error instanceof LeaseLostError || error instanceof ShuttingDownError) throw error;
     if (error instanceof StopRequestedError) return this.abandon(checkpoint, 'stop', null);
     if (error instanceof RightsLostError) return this.abandon(checkpoint, 'stop', error.reason);
     if (error instanceof FuseBlownError) {
       return this.abandon(checkpoint, 'stop', { code: error.code, message: error.detail });
     }
-    if (error instanceof FileError) return this.abandon(checkpoint, 'fail', reasonOf(error));
+    if (error instanceof FileError) return this.abandon(checkpoint, 'fail', toReason(error));
     const problem = toProblemError(error);
     if (problem.status === 503) throw error; // the database is unreachable, or the answer to a commit was lost
     this.log.fault(checkpoint.runId, problem.code, error);
@@ -216,23 +216,23 @@ export class RunExecutor {
 
   /** Ends a run early. Before it applies, its plan is deleted. Later, its remaining rows are skipped. */
   private async abandon(checkpoint: Checkpoint, end: 'stop' | 'fail', reason: Reason | null): Promise<void> {
-    const run = await this.current(checkpoint);
+    const run = await this.findCurrentRun(checkpoint);
     checkpoint.end();
     if (run.state !== 'applying') {
       await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
       const none = { counts: null, guards: [], missing_reported: 0, missing_blocked: 0, batches: 0 };
       return this.finish(checkpoint, end, async () => ({ ...none, reason }));
     }
-    await this.tryKeepCells(run, checkpoint);
+    await this.tryStoreCells(run, checkpoint);
     // One transaction, because half of the changes would look like a run that still has rows to apply.
     await this.finish(checkpoint, end, async (tx) => {
       await this.rows.skipBehind(tx, run.id, run.applied_batches);
-      return { ...(await this.result(run, tx)), reason };
+      return { ...(await this.countResult(run, tx)), reason };
     });
   }
 
   /** Stores the cells of failed rows if the file is still readable. */
-  private async tryKeepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
+  private async tryStoreCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     try {
       await this.failedRows.keepCells(run, checkpoint);
     } catch (error) {
@@ -256,7 +256,7 @@ export class RunExecutor {
   }
 }
 
-function reasonOf({ code, message, line, others }: FileError): Reason {
+function toReason({ code, message, line, others }: FileError): Reason {
   return {
     code,
     message,

@@ -52,10 +52,10 @@ export class RunQueue {
    * @throws ProblemError like `receive`, or FirstAnswer for a repeated request. The stored file is discarded then.
    */
   async upload(request: Request, caller: Caller): Promise<ImportRun> {
-    const { file, options, profile, asked } = await this.receive(request, caller, this.store);
+    const { file, options, profile, ...others } = await this.receive(request, caller, this.store);
     try {
       // A profile may have changed since, so a repeated request is recognized by the options that were sent.
-      await caller.repeatable?.received([file.name, file.sha256, profile ? asked : options]);
+      await caller.repeatable?.received([file.name, file.sha256, profile ? others.asked : options]);
       caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
       return await this.submit(file, options, caller, profile);
     } catch (error) {
@@ -71,23 +71,23 @@ export class RunQueue {
    */
   async receive(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     if (isMultipart(request)) return this.receiveForm(request, caller, store);
-    const asked = { ...request.query };
-    const requested = await this.request(asked, caller);
+    const sent = { ...request.query };
+    const requested = await this.readOptions(sent, caller);
     wantBody(request);
-    return { file: await store.store(fileNameOf(request), request), asked, ...requested };
+    return { file: await store.store(fileNameOf(request), request), asked: sent, ...requested };
   }
 
   /** Reads a form. A command on this machine may send an unsaved profile as JSON in `profile_document`. */
   private async receiveForm(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     const { fields, file } = await storeForm(request, store);
     try {
-      const asked = merged(request.query, fields);
-      const { profile_document: document, ...others } = asked;
+      const sent = mergeOptions(request.query, fields);
+      const { profile_document: document, ...others } = sent;
       const requested =
         request.isLocal && typeof document === 'string'
-          ? await this.request(others, caller, document)
-          : await this.request(asked, caller);
-      return { file, asked, ...requested };
+          ? await this.readOptions(others, caller, document)
+          : await this.readOptions(sent, caller);
+      return { file, asked: sent, ...requested };
     } catch (error) {
       await store.discard(file.runId);
       throw error;
@@ -101,14 +101,14 @@ export class RunQueue {
    * @throws ProblemError `invalid_parameter` with each unknown or invalid option, `validation_failed` for an invalid profile,
    * or like `assertOptions`.
    */
-  async request(asked: JsonObject, caller: Caller, document?: string): Promise<Requested> {
-    const { value, errors } = readInput(RequestedOptions, asked);
-    if (errors.length > 0) throw invalidOptions(errors);
+  async readOptions(sent: JsonObject, caller: Caller, document?: string): Promise<Requested> {
+    const { value, errors } = readInput(RequestedOptions, sent);
+    if (errors.length > 0) throw createOptionsError(errors);
     const { profile: name } = value;
     let profile: NamedProfile | null = null;
-    if (document !== undefined) profile = this.profiles.unsaved(name ?? 'file', readDocument(document));
+    if (document !== undefined) profile = this.profiles.unsaved(name ?? 'file', parseDocument(document));
     else if (name !== undefined) profile = await this.profiles.named(name);
-    const options = withProfile(profile, asked);
+    const options = applyProfile(profile, sent);
     this.assertOptions(options, caller);
     return { profile, options };
   }
@@ -116,9 +116,9 @@ export class RunQueue {
   /** Like `readOptions`, for a file in the drop folder. Options of its profile override the settings of the schedule. */
   async requestFor(fileName: string, settings: JsonObject, caller: Caller): Promise<Requested> {
     const profile = await this.profiles.ofFile(fileName);
-    if (!profile) return this.request(settings, caller);
+    if (!profile) return this.readOptions(settings, caller);
     const { profile: _, ...others } = settings;
-    return { profile, options: withProfile(null, { ...others, ...optionsOf(profile) }) };
+    return { profile, options: applyProfile(null, { ...others, ...optionsOf(profile) }) };
   }
 
   /**
@@ -166,19 +166,19 @@ export class RunQueue {
 }
 
 /** Returns the options of an import with a profile. Sent options override the options of the profile. */
-function withProfile(profile: NamedProfile | null, asked: JsonObject): ImportOptions {
-  const { profile: _, ...others } = asked;
+function applyProfile(profile: NamedProfile | null, sent: JsonObject): ImportOptions {
+  const { profile: _, ...others } = sent;
   return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
 }
 
-function invalidOptions(errors: readonly FieldError[]): ProblemError {
+function createOptionsError(errors: readonly FieldError[]): ProblemError {
   const detail = errors.map(({ field, code, message }) =>
     code === 'unknown_field' ? `${field} is not an import option` : `${field} ${message}`,
   );
   return new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
 }
 
-function readDocument(text: string): JsonObject {
+function parseDocument(text: string): JsonObject {
   try {
     const document: unknown = JSON.parse(text);
     if (isObject(document)) return document;
@@ -208,7 +208,7 @@ const OPTIONS = fieldsOf(RequestedOptions);
  * Merges the options of query and form. Skips empty options, because browsers send all fields of a form.
  * @throws ProblemError `invalid_parameter` if an option is in both.
  */
-function merged(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {
+function mergeOptions(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {
   const given = [...fields].filter(([name, value]) => value !== '' || !OPTIONS.has(name));
   const twice = given.map(([name]) => name).find((name) => name in query);
   if (twice !== undefined) {

@@ -5,38 +5,38 @@ import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, hash64 } from './packed-numbers.js';
 
 /** Rows that share one ExternalId. */
-interface Repeated {
+interface RepeatedRows {
   lines: number[];
-  differ: boolean;
+  isDifferent: boolean;
 }
 
 /** The ExternalIds of a file with their lines, in about 24 bytes each. */
 export class ExternalIds {
   private readonly numbers = new TextNumbers();
   /** Line of the first row with an ExternalId and a hash of its cells, by the number of the ExternalId. */
-  private readonly lines = new IntList();
-  private readonly contents = new IntList();
-  private readonly repeated = new Map<number, Repeated>();
+  private readonly firstLines = new IntList();
+  private readonly contentHashes = new IntList();
+  private readonly repeated = new Map<number, RepeatedRows>();
 
   /** Records the ExternalId of a row. @returns true if the row is the first one with this ExternalId. */
   add(line: number, externalId: string, cells: readonly string[]): boolean {
     const number = this.numbers.number(exactKey(externalId));
     const [content] = hash64(cells.join('\0'));
-    const first = this.lines.at(number);
+    const first = this.firstLines.at(number);
     if (first !== 0) {
-      this.addRepeated(line, first, this.contents.at(number) !== content);
+      this.addRepeated(line, first, this.contentHashes.at(number) !== content);
       return false;
     }
-    this.lines.set(number, line);
-    this.contents.set(number, content);
+    this.firstLines.set(number, line);
+    this.contentHashes.set(number, content);
     return true;
   }
 
-  private addRepeated(line: number, first: number, differs: boolean): void {
-    const group = this.repeated.get(first) ?? { lines: [first], differ: false };
+  private addRepeated(line: number, first: number, isDifferent: boolean): void {
+    const group = this.repeated.get(first) ?? { lines: [first], isDifferent: false };
     this.repeated.set(first, group);
     group.lines.push(line);
-    group.differ ||= differs;
+    group.isDifferent ||= isDifferent;
   }
 
   /** Returns the number of an ExternalId. Assigns the next number to a new ExternalId of a row or a manager. */
@@ -46,13 +46,13 @@ export class ExternalIds {
 
   /** Returns the line of the first row with this ExternalId, or 0 if no row has it. */
   lineOf(externalId: string): number {
-    return this.lines.at(this.numbers.find(exactKey(externalId)));
+    return this.firstLines.at(this.numbers.find(exactKey(externalId)));
   }
 
   /** Yields an error for each row whose ExternalId is also on a row with other cells. Call it after the last row. */
   *conflicting(): Generator<[line: number, error: RowError]> {
-    for (const { lines, differ } of this.repeated.values()) {
-      if (!differ) continue;
+    for (const { lines, isDifferent } of this.repeated.values()) {
+      if (!isDifferent) continue;
       for (const line of lines) {
         const other = lines.find((candidate) => candidate !== line) ?? line;
         const message = `is set by another change too: ${nameOfLine(other)}`;
@@ -76,8 +76,8 @@ const NUMBER_BITS = 21;
  */
 export function newUuids(run: { id: string; created: number }): (number: number) => string {
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);
-  const own = random.readUInt32BE(0) << NUMBER_BITS;
-  return (number) => uuidv7({ msecs: run.created, random, seq: (own | number) >>> 0 });
+  const runBits = random.readUInt32BE(0) << NUMBER_BITS;
+  return (number) => uuidv7({ msecs: run.created, random, seq: (runBits | number) >>> 0 });
 }
 
 /**

@@ -20,105 +20,105 @@ import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';
 
 /** Rows that are planned before the event loop handles other requests and answers of the database. */
-const ROWS_A_TURN = 100;
+const ROWS_PER_TICK = 100;
 
 /** State of planning one file. */
-interface Planning {
+interface PlanState {
   run: ImportRun;
   scope: UserScope;
   header: Header;
   adopted: Adopted | undefined;
   builder: PlanBuilder;
   /** Returns the UUID of a new user from the number of its ExternalId. */
-  uuidOf: (number: number) => string;
+  toUuid: (number: number) => string;
 }
 
 /** Rows of the file that are looked up together. */
-interface Batch {
+interface Chunk {
   rows: readonly { record: CsvRecord; keys: RowKeys }[];
-  facts: Promise<Facts>;
+  users: Promise<Facts>;
   /** Bytes of the file up to the end of these rows. */
   bytes: number;
 }
 
-type BatchRow = Batch['rows'][number];
+type ChunkRow = Chunk['rows'][number];
 
 /** Reads the file of a run and plans its rows against the current users. It does not change users. */
 @Injectable()
 export class FilePlanner {
   constructor(
     private readonly files: RunFiles,
-    private readonly facts: RowFacts,
+    private readonly userLookup: RowFacts,
     private readonly settings: UserSettings,
   ) {}
 
   /**
    * Plans the rows of a file.
-   * @param before last completed run of the data set.
+   * @param lastRun last completed run of the data set.
    * @returns true if the last line has a line end.
    * @throws FileError if the whole file is rejected.
    */
-  async plan(run: ImportRun, builder: PlanBuilder, before: ImportRun | undefined): Promise<boolean> {
+  async plan(run: ImportRun, builder: PlanBuilder, lastRun: ImportRun | undefined): Promise<boolean> {
     const { adopt } = run.options;
     const passes = adopt === 'none' ? 1 : 2;
-    const percent = (pass: number, bytes: number): number =>
+    const toPercent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
-    const report = (bytes: number) => builder.stage([], { rows_done: 0, percent: percent(1, bytes) });
-    const adopted = adopt === 'none' ? undefined : await this.facts.adopted(run, adopt, report);
+    const report = (bytes: number) => builder.stage([], { rows_done: 0, percent: toPercent(1, bytes) });
+    const adopted = adopt === 'none' ? undefined : await this.userLookup.adopted(run, adopt, report);
     const file = await this.files.open(run);
     const { reader, header } = file;
-    const uuidOf = newUuids({ id: run.id, created: toMillis(run.created) });
+    const toUuid = newUuids({ id: run.id, created: toMillis(run.created) });
     const scope = userScopeOf(run);
-    const planning = { run, scope, header, adopted, builder, uuidOf };
+    const planning = { run, scope, header, adopted, builder, toUuid };
     let staging = Promise.resolve();
-    const add = async (batch: Batch): Promise<void> => {
-      const planned = await this.planRows(batch, planning);
-      const adopting = planned
-        .filter(({ before }) => before && begins(scope, before))
+    const addChunk = async (chunk: Chunk): Promise<void> => {
+      const planned = await this.planRows(chunk, planning);
+      const newlyManaged = planned
+        .filter(({ before }) => before && isNewlyManaged(scope, before))
         .map(({ row }) => row.line);
       await staging;
-      staging = builder.add(planned, new Set(adopting), percent(passes, batch.bytes));
+      staging = builder.add(planned, new Set(newlyManaged), toPercent(passes, chunk.bytes));
       staging.catch(() => undefined); // thrown at the await
     };
-    let waiting: Batch | undefined;
+    let previous: Chunk | undefined;
     try {
       for await (const records of file.records(ROWS_AT_ONCE)) {
         // While this thread plans the previous rows, the database looks up these rows and stores the planned ones.
-        const batch = this.lookUp(records, reader.bytesRead, planning);
+        const chunk = this.lookUp(records, reader.bytesRead, planning);
         await setImmediate(); // sends the look-up to the database first
-        if (waiting) await add(waiting);
-        waiting = batch;
+        if (previous) await addChunk(previous);
+        previous = chunk;
       }
-      if (waiting) await add(waiting);
+      if (previous) await addChunk(previous);
     } finally {
       await staging;
     }
-    if (!reader.lineEnded && before?.line_ended) throw cutShort();
+    if (!reader.lineEnded && lastRun?.line_ended) throw createCutShortError();
     const { expected_rows: expected } = run.options;
     const { rows } = builder.tally;
-    if (expected !== undefined && rows !== expected) throw unexpectedRows(rows, expected);
+    if (expected !== undefined && rows !== expected) throw createRowCountError(rows, expected);
     return reader.lineEnded;
   }
 
-  private lookUp(records: readonly CsvRecord[], bytes: number, { run, header, adopted }: Planning): Batch {
+  private lookUp(records: readonly CsvRecord[], bytes: number, { run, header, adopted }: PlanState): Chunk {
     const rows = records.map((record) => ({
       record,
       keys: readKeys(record, header, run.options.blank_cells),
     }));
-    const facts = this.facts.of(
+    const users = this.userLookup.of(
       rows.map(({ keys }) => keys),
       adopted,
     );
-    facts.catch(() => undefined); // thrown at the await
-    return { rows, facts, bytes };
+    users.catch(() => undefined); // thrown at the await
+    return { rows, users, bytes };
   }
 
-  private async planRows(batch: Batch, planning: Planning): Promise<PlannedRow[]> {
-    const facts = await batch.facts;
+  private async planRows(chunk: Chunk, planning: PlanState): Promise<PlannedRow[]> {
+    const users = await chunk.users;
     const planned: PlannedRow[] = [];
-    for (let at = 0; at < batch.rows.length; at += ROWS_A_TURN) {
-      const rows = batch.rows.slice(at, at + ROWS_A_TURN);
-      planned.push(...rows.map((row) => this.planRow(row, facts, planning)));
+    for (let at = 0; at < chunk.rows.length; at += ROWS_PER_TICK) {
+      const rows = chunk.rows.slice(at, at + ROWS_PER_TICK);
+      planned.push(...rows.map((row) => this.planRow(row, users, planning)));
       await setImmediate();
     }
     await planning.builder.addConstraints(
@@ -128,37 +128,37 @@ export class FilePlanner {
     return planned;
   }
 
-  private planRow(row: BatchRow, { users, managers }: Facts, planning: Planning): PlannedRow {
+  private planRow(row: ChunkRow, { users, managers }: Facts, planning: PlanState): PlannedRow {
     const { record, keys } = row;
-    if (record.misfit !== undefined) return unreadable(record, record.misfit, planning);
+    if (record.misfit !== undefined) return planUnreadableRow(record, record.misfit, planning);
     const { run, scope, header, builder } = planning;
     const key = exactKey(keys.externalId);
     const before = users.get(key);
-    const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
-    if (before && !repeats) builder.tally.countListed(before, scope, keys.line);
-    const named = keys.manager ? managers.get(keys.manager) : undefined;
-    const manager = keys.manager && (named?.uuid ?? newUuid(keys.manager, planning));
-    const usual =
+    const isRepeated = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
+    if (before && !isRepeated) builder.tally.countListed(before, scope, keys.line);
+    const namedManager = keys.manager ? managers.get(keys.manager) : undefined;
+    const manager = keys.manager && (namedManager?.uuid ?? createUuid(keys.manager, planning));
+    const isUsual =
       before &&
-      !repeats &&
+      !isRepeated &&
       run.options.mode !== 'create_only' &&
-      (before.status === 'Active' || !mayReturn(record.cells, header, before));
-    if (usual && isSame(record.cells, header, before, manager, run.options.blank_cells))
+      (before.status === 'Active' || !needsStatusRules(record.cells, header, before));
+    if (isUsual && isSame(record.cells, header, before, manager, run.options.blank_cells))
       return unchanged(keys, before);
     const planned = this.planByRules(row, before, manager, planning);
     // Only the end of the file shows whether a row with a repeated ExternalId fails.
-    if (repeats || planned.row.outcome === 'error') mention(record.cells, planning);
-    if (repeats) return repeat(planned);
-    if (keys.manager && named?.awaited && planned.after && changesManager(planned))
+    if (isRepeated || planned.row.outcome === 'error') addFailedNames(record.cells, planning);
+    if (isRepeated) return skipRepeatedRow(planned);
+    if (keys.manager && namedManager?.awaited && planned.after && hasManagerChange(planned))
       builder.awaitManager(keys.line, keys.manager);
     return planned;
   }
 
   private planByRules(
-    { record, keys }: BatchRow,
+    { record, keys }: ChunkRow,
     before: User | undefined,
     manager: string | null | undefined,
-    planning: Planning,
+    planning: PlanState,
   ): PlannedRow {
     const { run, scope, header } = planning;
     return planRow(readRow(record, header, run.options.blank_cells), {
@@ -167,45 +167,45 @@ export class FilePlanner {
       settings: this.settings,
       initiator: callerOf(run).actor,
       before,
-      uuid: before?.uuid ?? newUuid(exactKey(keys.externalId), planning),
+      uuid: before?.uuid ?? createUuid(exactKey(keys.externalId), planning),
       manager,
     });
   }
 }
 
 /** Returns the UUID of the new user with an ExternalId. */
-const newUuid = (externalId: string, { uuidOf, builder }: Planning): string =>
-  uuidOf(builder.externalIds.numberOf(externalId));
+const createUuid = (externalId: string, { toUuid, builder }: PlanState): string =>
+  toUuid(builder.externalIds.numberOf(externalId));
 
-const cutShort = () =>
+const createCutShortError = () =>
   new FileError(
     'cut_short',
     'The last line has no line end, but the last import of this data set had one. The file was probably cut short. ' +
       'Export it again. If the file is complete, add a line end to its last line.',
   );
 
-const unexpectedRows = (rows: number, expected: number) =>
+const createRowCountError = (rows: number, expected: number) =>
   new FileError('unexpected_rows', `The file has ${rows} rows, but expected_rows is ${expected}.`);
 
 /** Returns true if the data set or part starts to manage a user. */
-function begins(scope: UserScope, user: User): boolean {
+function isNewlyManaged(scope: UserScope, user: User): boolean {
   const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
   return isOurs && !isMarked(scope, user);
 }
 
 /** Returns true if the rules must decide on a blocked user, because the row sets no status or may clear `blocked_by`. */
-function mayReturn(cells: readonly string[], header: Header, user: User): boolean {
+function needsStatusRules(cells: readonly string[], header: Header, user: User): boolean {
   if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
   return at < 0 || (cells[at] ?? '').trim() === '';
 }
 
-function changesManager({ row }: PlannedRow): boolean {
+function hasManagerChange({ row }: PlannedRow): boolean {
   return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
 /** Records the users that the readable cells of a failed row name. These users are not missing. */
-function mention(cells: readonly (string | undefined)[], { header, builder }: Planning): void {
+function addFailedNames(cells: readonly (string | undefined)[], { header, builder }: PlanState): void {
   for (const [index, column] of header.entries()) {
     const cell = unescapeFormula((cells[index] ?? '').trim());
     if (column?.field === 'external_id') builder.failedNames.addExternalId(cell);
@@ -214,13 +214,13 @@ function mention(cells: readonly (string | undefined)[], { header, builder }: Pl
 }
 
 /** Returns an error for a row with too few or too many cells. The users that it names are not missing. */
-function unreadable(record: CsvRecord, width: number, planning: Planning): PlannedRow {
+function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState): PlannedRow {
   const { header } = planning;
   const { line, cells } = record;
   const key = header.findIndex((column) => column?.field === 'external_id');
   // Cells may have moved, so the row is read from the left and from the right.
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
-  for (const reading of record.readings ?? [cells, fromRight]) mention(reading, planning);
+  for (const reading of record.readings ?? [cells, fromRight]) addFailedNames(reading, planning);
   const message =
     `has ${describeCells(record)}, and the header has ${width}. Put a cell that contains the delimiter in quotes, and keep ` +
     'empty cells';
@@ -234,6 +234,6 @@ function unreadable(record: CsvRecord, width: number, planning: Planning): Plann
 }
 
 /** Skips a row that repeats an ExternalId. Only the end of the file shows whether its rows fail. */
-function repeat({ row, before }: PlannedRow): PlannedRow {
+function skipRepeatedRow({ row, before }: PlannedRow): PlannedRow {
   return { row: { ...row, outcome: 'skipped', errors: [], changes: NO_CHANGES }, before, after: undefined };
 }

@@ -14,7 +14,7 @@ export const COMPACT: NumberStorage = {
 };
 
 const SEGMENT_BITS = 14;
-const SEGMENT = 1 << SEGMENT_BITS;
+const SEGMENT_LENGTH = 1 << SEGMENT_BITS;
 
 /** A growing list of integers, in four bytes each. Growth copies nothing, and unset segments use no memory. */
 export class IntList implements Integers {
@@ -26,12 +26,12 @@ export class IntList implements Integers {
   }
 
   at(index: number): number {
-    return this.segments[index >> SEGMENT_BITS]?.[index & (SEGMENT - 1)] ?? 0;
+    return this.segments[index >> SEGMENT_BITS]?.[index & (SEGMENT_LENGTH - 1)] ?? 0;
   }
 
   set(index: number, value: number): void {
-    const segment = (this.segments[index >> SEGMENT_BITS] ??= new Int32Array(SEGMENT));
-    segment[index & (SEGMENT - 1)] = value;
+    const segment = (this.segments[index >> SEGMENT_BITS] ??= new Int32Array(SEGMENT_LENGTH));
+    segment[index & (SEGMENT_LENGTH - 1)] = value;
     if (index >= this.length) this.length = index + 1;
   }
 }
@@ -85,13 +85,13 @@ export class TextNumbers implements TextNumbering {
 
   /** Returns the number of a text, or 0 if the text is unknown. */
   find(text: string): number {
-    return this.slots[this.slot(hash64(text, this.seed))] ?? 0;
+    return this.slots[this.findSlot(hash64(text, this.seed))] ?? 0;
   }
 
   /** Returns the number of a text. Assigns a new number to an unknown text and increases `last`. */
   number(text: string): number {
     const hash = hash64(text, this.seed);
-    const slot = this.slot(hash);
+    const slot = this.findSlot(hash);
     const known = this.slots[slot] ?? 0;
     if (known !== 0) return known;
     const number = this.append(hash);
@@ -107,7 +107,7 @@ export class TextNumbers implements TextNumbering {
   }
 
   /** Returns the slot of a text, or the free slot for an unknown text. */
-  private slot([high, low]: TextHash): number {
+  private findSlot([high, low]: TextHash): number {
     const mask = this.slots.length - 1;
     let slot = low & mask;
     for (let number = this.slots[slot]; number; number = this.slots[slot]) {
@@ -120,7 +120,7 @@ export class TextNumbers implements TextNumbering {
   private grow(): void {
     this.slots = new Int32Array(this.slots.length * 2);
     for (let number = 1; number <= this.last; number++) {
-      this.slots[this.slot([this.high.at(number), this.low.at(number)])] = number;
+      this.slots[this.findSlot([this.high.at(number), this.low.at(number)])] = number;
     }
   }
 }
@@ -152,7 +152,7 @@ export class ChangeSet {
   /** Line of the row, by a hash of the user and the change. */
   private readonly lines = new Map<number, number>();
   /** A user is in the sample if this number of low bits of the hash are 0. */
-  private bits = 0;
+  private zeroBits = 0;
 
   get isEmpty(): boolean {
     return this.lines.size === 0;
@@ -162,9 +162,9 @@ export class ChangeSet {
   add(user: string, field: string, value: unknown, line: number): void {
     if (this.remembers(user)) this.lines.set(keyOf(user, field, value), line);
     while (this.lines.size > MAX_CHANGES) {
-      this.bits++;
+      this.zeroBits++;
       for (const key of this.lines.keys())
-        if (!this.isKept(Math.floor(key / 2 ** CHANGE_BITS))) this.lines.delete(key);
+        if (!this.isSampledHash(Math.floor(key / 2 ** CHANGE_BITS))) this.lines.delete(key);
     }
   }
 
@@ -180,11 +180,11 @@ export class ChangeSet {
 
   /** Returns true if the changes of a user are in the sample. */
   remembers(user: string): boolean {
-    return this.isKept(hash64(user)[0] >>> 0);
+    return this.isSampledHash(hash64(user)[0] >>> 0);
   }
 
-  private isKept(userHash: number): boolean {
-    return userHash % 2 ** this.bits === 0;
+  private isSampledHash(userHash: number): boolean {
+    return userHash % 2 ** this.zeroBits === 0;
   }
 }
 

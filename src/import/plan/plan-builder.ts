@@ -14,7 +14,7 @@ import type { PlannedRow } from './row-rules.js';
 export const ROWS_AT_ONCE = 500;
 /** Rows of a batch, the smallest unit that a transaction of the applier writes. */
 const BATCH_ROWS = 25;
-const CHUNK = 500;
+const LINES_AT_ONCE = 500;
 
 /** Stages the planned rows of a run, and applies the set rules at the end of the file. */
 export class PlanBuilder {
@@ -24,11 +24,11 @@ export class PlanBuilder {
   /** Created for the first changed row. */
   private validator: SetValidator | undefined;
   /** Users of the database whose managers are needed to detect cycles. */
-  private readonly above = new Set<string>();
+  private readonly cycleCandidates = new Set<string>();
   /** Rows whose manager is an unlinked user that another row adopts. */
-  private readonly awaiting: { line: number; externalId: string }[] = [];
-  private changes = 0;
-  private lateBatches = 0;
+  private readonly adoptedManagers: { line: number; externalId: string }[] = [];
+  private changeCount = 0;
+  private reorderedBatches = 0;
 
   constructor(
     private readonly checkpoint: Checkpoint,
@@ -41,67 +41,67 @@ export class PlanBuilder {
     return (this.validator ??= new SetValidator({ storage: COMPACT, nameOf: nameOfLine, links: true }));
   }
 
-  /** @param newlyManaged lines of rows whose user the data set starts to manage, even if nothing else changes. */
-  async add(judged: readonly PlannedRow[], adopting: ReadonlySet<number>, percent: number): Promise<void> {
-    for (const row of judged) this.tally.add(row);
-    const staged = judged
+  /** @param managed lines of rows whose user the data set starts to manage, even if nothing else changes. */
+  async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, percent: number): Promise<void> {
+    for (const row of planned) this.tally.add(row);
+    const staged = planned
       .map(({ row }) => row)
       .filter(
-        ({ outcome, line, errors }) => outcome !== 'unchanged' || adopting.has(line) || errors.length > 0,
+        ({ outcome, line, errors }) => outcome !== 'unchanged' || managed.has(line) || errors.length > 0,
       );
-    const idle = ({ outcome, line }: StagedRow): boolean => outcome === 'unchanged' && !adopting.has(line);
-    await this.stage(staged, { rows_done: this.tally.rows, percent }, idle);
+    const isIdle = ({ outcome, line }: StagedRow): boolean => outcome === 'unchanged' && !managed.has(line);
+    await this.stage(staged, { rows_done: this.tally.rows, percent }, isIdle);
   }
 
   /**
    * Adds the constraints of changed rows, with the current owners of their identifiers.
-   * @param managers true if rows of this file may name managers.
+   * @param hasManagers true if rows of this file may name managers.
    */
-  async addConstraints(planned: readonly PlannedRow[], managers: boolean): Promise<void> {
+  async addConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
     const changing = planned.filter(({ row }) => row.outcome !== 'unchanged');
-    if (changing.length > 0) await this.constrain(changing, managers);
+    if (changing.length > 0) await this.addRowConstraints(changing, hasManagers);
   }
 
-  private async constrain(planned: readonly PlannedRow[], managers: boolean): Promise<void> {
+  private async addRowConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
     for (const { row, after } of planned) if (!after) this.setRules.withdraw(row.line);
-    const claims = planned.flatMap((row) => this.constraintOf(row, managers) ?? []);
-    if (claims.length === 0) return;
+    const constraints = planned.flatMap((row) => this.buildConstraint(row, hasManagers) ?? []);
+    if (constraints.length === 0) return;
     const owners = await this.directory.owners(
-      claims.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
+      constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
     );
-    for (const claim of claims) {
-      this.setRules.add(claim, owners);
-      const linked = claim.taken.filter(
+    for (const constraint of constraints) {
+      this.setRules.add(constraint, owners);
+      const linked = constraint.taken.filter(
         ({ identifier }) => (owners.get(identifier)?.external_id ?? '') !== '',
       );
-      if (claim.creates) this.tally.clashes += linked.length;
-      const moved = claim.taken.find(({ identifier, field }) => {
+      if (constraint.creates) this.tally.clashes += linked.length;
+      const moved = constraint.taken.find(({ identifier, field }) => {
         const owner = owners.get(identifier);
-        return field !== 'external_id' && owner !== undefined && owner.uuid !== claim.user;
+        return field !== 'external_id' && owner !== undefined && owner.uuid !== constraint.user;
       });
-      if (moved) this.tally.shape.takeLogin(claim.change, moved.field);
+      if (moved) this.tally.shape.takeLogin(constraint.change, moved.field);
     }
   }
 
   /** Records that the manager of a row is the user that the row with this ExternalId adopts. That row must not fail. */
   awaitManager(line: number, externalId: string): void {
-    this.awaiting.push({ line, externalId });
+    this.adoptedManagers.push({ line, externalId });
   }
 
   /**
    * Stages rows and assigns the changed ones to batches.
    * @param progress progress of the planning.
-   * @param isWarningOnly returns true for a row that is stored only for its warnings.
+   * @param isIdle returns true for a row that is stored only for its warnings.
    */
   async stage(
     rows: readonly StagedRow[],
     progress: { rows_done: number; percent: number },
-    idle: (row: StagedRow) => boolean = () => false,
+    isIdle: (row: StagedRow) => boolean = () => false,
   ): Promise<void> {
     for (const row of rows) if (row.outcome === 'missing') this.tally.addMissing(row);
     for (const row of rows)
-      if (isChange(row) && !idle(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
-    const reached = this.progress.planned(progress.percent / 100, progress.rows_done, this.changes);
+      if (isChange(row) && !isIdle(row)) row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
+    const reached = this.progress.planned(progress.percent / 100, progress.rows_done, this.changeCount);
     if (rows.length === 0) return this.checkpoint.report(reached);
     await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
   }
@@ -121,50 +121,50 @@ export class PlanBuilder {
       setRules.withdraw(line);
       late.set(line, [error]);
     }
-    const above = [...this.above];
-    for (let from = 0; from < above.length; from += CHUNK) {
-      const managers = await this.directory.managersAbove(above.slice(from, from + CHUNK));
+    const candidates = [...this.cycleCandidates];
+    for (let from = 0; from < candidates.length; from += LINES_AT_ONCE) {
+      const managers = await this.directory.managersAbove(candidates.slice(from, from + LINES_AT_ONCE));
       for (const [user, manager] of managers) setRules.addExistingManager(user, manager);
     }
-    for (const { line, externalId } of this.awaiting) {
+    for (const { line, externalId } of this.adoptedManagers) {
       setRules.needManager(line, this.externalIds.lineOf(externalId));
     }
     const webmasters = setRules.losesWebmasters ? await this.directory.countWebmasters() : 0;
     for (const [line, failures] of setRules.validate(webmasters)) {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
     }
-    await this.failLate(late);
-    await this.order(applyOrder(() => setRules.dependencies(webmasters)));
+    await this.failStagedRows(late);
+    await this.reorderRows(applyOrder(() => setRules.dependencies(webmasters)));
   }
 
   /** Returns the totals of the plan after all rows are staged. */
   async summary() {
-    const kept = await this.rows.countByOutcome(this.checkpoint.runId);
+    const staged = await this.rows.countByOutcome(this.checkpoint.runId);
     return {
-      ...this.progress.planned(1, this.tally.rows, this.changes),
+      ...this.progress.planned(1, this.tally.rows, this.changeCount),
       rows_total: this.tally.rows,
-      counts: { ...kept, unchanged: this.tally.unchanged },
+      counts: { ...staged, unchanged: this.tally.unchanged },
       plan_hash: this.tally.fingerprint(),
       batches: this.batches,
     };
   }
 
   private get batches(): number {
-    return Math.ceil(this.changes / BATCH_ROWS) + this.lateBatches;
+    return Math.ceil(this.changeCount / BATCH_ROWS) + this.reorderedBatches;
   }
 
-  private constraintOf({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
-    const claim = after && constraintOf(row.line, before, after, { managers });
-    if (claim?.manager?.after) this.above.add(claim.manager.after);
-    if (claim?.manager?.before) this.above.add(claim.manager.before);
-    return claim;
+  private buildConstraint({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
+    const constraint = after && constraintOf(row.line, before, after, { managers });
+    if (constraint?.manager?.after) this.cycleCandidates.add(constraint.manager.after);
+    if (constraint?.manager?.before) this.cycleCandidates.add(constraint.manager.before);
+    return constraint;
   }
 
   /** Turns staged rows that break a set rule into errors. */
-  private async failLate(late: ReadonlyMap<number, RowError[]>): Promise<void> {
+  private async failStagedRows(late: ReadonlyMap<number, RowError[]>): Promise<void> {
     const lines = [...late.keys()].sort((a, b) => a - b);
-    for (let from = 0; from < lines.length; from += CHUNK) {
-      const part = lines.slice(from, from + CHUNK);
+    for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
+      const part = lines.slice(from, from + LINES_AT_ONCE);
       const known = new Map(
         (await this.rows.lines(this.checkpoint.runId, part)).map((row) => [row.line, row]),
       );
@@ -187,12 +187,12 @@ export class PlanBuilder {
   }
 
   /** Moves dependent rows to batches after all other rows. A group stays in one batch. */
-  private async order(groups: readonly number[][]): Promise<void> {
+  private async reorderRows(groups: readonly number[][]): Promise<void> {
     const normal = this.batches;
     let lines: number[] = [];
     const flush = async (): Promise<void> => {
       if (lines.length === 0) return;
-      const batch = normal + ++this.lateBatches;
+      const batch = normal + ++this.reorderedBatches;
       await this.checkpoint.commit((tx) => this.rows.assign(tx, this.checkpoint.runId, lines, batch));
       lines = [];
     };
@@ -204,7 +204,7 @@ export class PlanBuilder {
   }
 }
 
-type Links = Iterable<readonly [line: number, needed: number]>;
+type RowLinks = Iterable<readonly [line: number, needed: number]>;
 
 /**
  * Returns the order of rows that depend on later rows. A required row comes first, and rows that require each other, as in
@@ -212,13 +212,13 @@ type Links = Iterable<readonly [line: number, needed: number]>;
  * @param links pairs of lines: the second row must be applied no later than the first.
  * @returns groups of rows, to be applied after the rows without a group.
  */
-export function applyOrder(links: () => Links): number[][] {
-  const late = lateRows(links);
-  return groupsOf(only(links(), late));
+export function applyOrder(links: () => RowLinks): number[][] {
+  const late = findLateRows(links);
+  return groupsOf(filterLinks(links(), late));
 }
 
 /** Returns the rows that cannot keep the order of the file, because a row that they require is later or is such a row. */
-function lateRows(links: () => Links): LineSet {
+function findLateRows(links: () => RowLinks): LineSet {
   const late = new LineSet();
   for (let found = true; found;) {
     found = false;
@@ -231,12 +231,12 @@ function lateRows(links: () => Links): LineSet {
   return late;
 }
 
-function* only(links: Links, lines: LineSet): Links {
+function* filterLinks(links: RowLinks, lines: LineSet): RowLinks {
   for (const link of links) if (lines.has(link[0])) yield link;
 }
 
 /** Returns the strongly connected components by Tarjan's algorithm. Rows that require no other row are left out. */
-export function groupsOf(links: Links): number[][] {
+export function groupsOf(links: RowLinks): number[][] {
   const needs = Map.groupBy(links, ([line]) => line);
   const index = new Map<number, number>();
   const low = new Map<number, number>();
@@ -269,8 +269,8 @@ export function groupsOf(links: Links): number[][] {
       if (needed === undefined) {
         close(step.line);
         path.pop();
-        const above = path.at(-1);
-        if (above) lower(above.line, low.get(step.line) ?? 0);
+        const parent = path.at(-1);
+        if (parent) lower(parent.line, low.get(step.line) ?? 0);
       } else if (!index.has(needed)) {
         path.push(enter(needed));
       } else if (isOpen.has(needed)) {

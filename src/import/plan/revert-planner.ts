@@ -43,7 +43,7 @@ export class RevertPlanner {
       );
       const users = await this.directory.byUuids(applied.flatMap(({ user_uuid }) => user_uuid ?? []));
       const planned = applied.map((row, index) =>
-        undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.user_uuid ?? ''), initiator),
+        planUndo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.user_uuid ?? ''), initiator),
       );
       await builder.addConstraints(planned, true);
       const done = (builder.tally.rows + planned.length) / Math.max(1, total);
@@ -53,32 +53,32 @@ export class RevertPlanner {
 }
 
 /** Plans the revert of a row. A change that the writer would refuse to the initiator becomes a conflict. */
-function undo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
-  const planned = undone(row, user);
+function planUndo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
+  const planned = planRestore(row, user);
   const { before, after } = planned;
   const blocked = after && blocksSelf({ actor: initiator }, before, after) ? SELF_BLOCK : undefined;
   const refused = blocked ?? (after && privilegeFailure(initiator, before, after));
-  return refused ? conflict(row, user, [refused]) : planned;
+  return refused ? toConflict(row, user, [refused]) : planned;
 }
 
-function undone(row: StagedRow, user: User | undefined): PlannedRow {
+function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user)
-    return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'no longer exists' }]);
+    return toConflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'no longer exists' }]);
   if (row.outcome === 'created')
-    return staged(row, user, patched(user, { status: 'Blocked', managed_by: null }), []);
+    return toRow(row, user, patched(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
-  const untouched = row.changes.list.filter((change) => same(now[change.field], change.new));
+  const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
   // A value that is already restored is not a conflict.
   const touched = row.changes.list.filter(
-    (change) => !untouched.includes(change) && !same(now[change.field], change.old),
+    (change) => !untouched.includes(change) && !isEqual(now[change.field], change.old),
   );
-  const errors = touched.map(changedSince);
+  const errors = touched.map(toConflictError);
   const after = patched(user, patchOf(untouched, 'old'));
   const restoresNone = differences(user, after).length === 0;
-  return restoresNone && errors.length > 0 ? conflict(row, user, errors) : staged(row, user, after, errors);
+  return restoresNone && errors.length > 0 ? toConflict(row, user, errors) : toRow(row, user, after, errors);
 }
 
-function staged(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
+function toRow(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
   const changes = Changes.of(differences(before, after));
   const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
   // A row with a conflict counts as failed, but its other values are restored.
@@ -92,7 +92,7 @@ function staged(row: StagedRow, before: User, after: User, errors: RowError[]): 
   };
 }
 
-function conflict(
+function toConflict(
   { line, external_id, user_uuid }: StagedRow,
   before: User | undefined,
   errors: RowError[],
@@ -105,12 +105,12 @@ function conflict(
 }
 
 /** Returns the error of a value that has changed since. `value` is what the revert would have restored. */
-function changedSince({ field, old }: FieldChange): RowError {
+function toConflictError({ field, old }: FieldChange): RowError {
   const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');
   const message = 'has changed since the import and is not reverted';
   return { field, code: 'changed_since', message, value: truncated(value, MAX_VALUE) };
 }
 
-function same(a: unknown, b: unknown): boolean {
+function isEqual(a: unknown, b: unknown): boolean {
   return JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 }

@@ -10,7 +10,7 @@ import type { ImportRun } from '../runs/import-run.js';
 import { IntList, TextNumbers } from './packed-numbers.js';
 import { ROWS_AT_ONCE } from './plan-builder.js';
 
-const WORDS = 4;
+const UUID_WORDS = 4;
 
 /** UUIDs of the unlinked users that rows adopt, by ExternalId, in about 40 bytes each. */
 export class Adopted {
@@ -20,9 +20,9 @@ export class Adopted {
   get(externalId: string): string | undefined {
     const number = this.externalIds.find(exactKey(externalId));
     if (number === 0) return undefined;
-    const bytes = Buffer.alloc(4 * WORDS);
-    for (let word = 0; word < WORDS; word++)
-      bytes.writeInt32BE(this.words.at(number * WORDS + word), 4 * word);
+    const bytes = Buffer.alloc(4 * UUID_WORDS);
+    for (let word = 0; word < UUID_WORDS; word++)
+      bytes.writeInt32BE(this.words.at(number * UUID_WORDS + word), 4 * word);
     return stringify(bytes);
   }
 
@@ -32,13 +32,13 @@ export class Adopted {
     const number = this.externalIds.number(exactKey(externalId));
     if (number <= known) return;
     const bytes = Buffer.from(parse(uuid));
-    for (let word = 0; word < WORDS; word++)
-      this.words.set(number * WORDS + word, bytes.readInt32BE(4 * word));
+    for (let word = 0; word < UUID_WORDS; word++)
+      this.words.set(number * UUID_WORDS + word, bytes.readInt32BE(4 * word));
   }
 }
 
 /** A cell that names a manager by UUID, in the format of the export. */
-const BY_UUID = /^uuid:(.*)$/i;
+const UUID_CELL = /^uuid:(.*)$/i;
 
 /** An existing user that a cell names as manager. With `isAdopted`, a row of this file links the user to the ExternalId. */
 interface NamedManager {
@@ -76,13 +76,13 @@ export class RowFacts {
     for await (const records of file.records(ROWS_AT_ONCE)) {
       const fit = records.filter(({ misfit }) => misfit === undefined);
       const rows = fit.map((record) => readRow(record, header, blankCells));
-      for (const [row, user] of await this.adoptable(rows, field)) adopted.add(row.externalId, user.uuid);
+      for (const [row, user] of await this.matchRows(rows, field)) adopted.add(row.externalId, user.uuid);
       await report(reader.bytesRead);
     }
     return adopted;
   }
 
-  private async adoptable(rows: readonly FileRow[], field: 'email' | 'username'): Promise<[FileRow, User][]> {
+  private async matchRows(rows: readonly FileRow[], field: 'email' | 'username'): Promise<[FileRow, User][]> {
     const named = rows.filter(({ externalId }) => externalId !== '');
     const linked = await this.directory.uuidsByExternalIds(named.map(({ externalId }) => externalId));
     const unlinked = named.filter(({ externalId }) => !linked.has(exactKey(externalId)));
@@ -102,16 +102,16 @@ export class RowFacts {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
     const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
     const [users, managers] = await Promise.all([
-      this.users(named, adopted),
-      cells.size === 0 ? new Map<string, NamedManager>() : this.managers([...cells], adopted),
+      this.findUsers(named, adopted),
+      cells.size === 0 ? new Map<string, NamedManager>() : this.findManagers([...cells], adopted),
     ]);
     return { users, managers };
   }
 
   /** Returns the users of rows, found by ExternalId or adopted by a row. */
-  private async users(named: readonly string[], adopted: Adopted | undefined): Promise<Map<string, User>> {
-    const users = await this.directory.byExternalIds(named);
-    if (adopted) await this.addAdopted(users, named, adopted);
+  private async findUsers(ids: readonly string[], adopted?: Adopted): Promise<Map<string, User>> {
+    const users = await this.directory.byExternalIds(ids);
+    if (adopted) await this.addAdopted(users, ids, adopted);
     return users;
   }
 
@@ -129,15 +129,15 @@ export class RowFacts {
   }
 
   /** Returns the existing managers by cell. */
-  private async managers(cells: readonly string[], adopted: Adopted | undefined): Promise<Facts['managers']> {
+  private async findManagers(cells: readonly string[], adopted?: Adopted): Promise<Facts['managers']> {
     const linked = await this.directory.uuidsByExternalIds(cells);
-    const uuidIn = (cell: string): string => BY_UUID.exec(cell)?.[1]?.trim().toLowerCase() ?? '';
-    const known = await this.directory.externalIdsOf(cells.map(uuidIn).filter(isUuid));
+    const parseUuid = (cell: string): string => UUID_CELL.exec(cell)?.[1]?.trim().toLowerCase() ?? '';
+    const known = await this.directory.externalIdsOf(cells.map(parseUuid).filter(isUuid));
     const managers = new Map<string, NamedManager>();
     for (const cell of cells) {
       const own = linked.get(exactKey(cell));
       const taken = own === undefined ? adopted?.get(cell) : undefined;
-      const uuid = own ?? taken ?? (known.has(uuidIn(cell)) ? uuidIn(cell) : undefined);
+      const uuid = own ?? taken ?? (known.has(parseUuid(cell)) ? parseUuid(cell) : undefined);
       if (uuid !== undefined) managers.set(cell, { uuid, awaited: taken !== undefined });
     }
     return managers;

@@ -59,43 +59,43 @@ const RETURNED: RowError = {
   message:
     'stays Blocked although the user is no longer missing: returning=report and mode=create_only do not reactivate users',
 };
-const NEVER = '1970-01-01 00:00:00.000';
+const EPOCH = '1970-01-01 00:00:00.000';
 
 /** Plans a row by the rules of the API and of imports, without regard to other rows. */
 export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
-  const errors = keyErrors(file, context);
-  if (errors.length > 0) return planned(file, context, 'error', { errors });
-  if (before && options.mode === 'create_only') return passedOver(file, before, context);
-  if (!before && options.mode === 'update_only') return planned(file, context, 'skipped', {});
+  const errors = findKeyErrors(file, context);
+  if (errors.length > 0) return createPlannedRow(file, context, 'error', { errors });
+  if (before && options.mode === 'create_only') return skipExistingUser(file, before, context);
+  if (!before && options.mode === 'update_only') return createPlannedRow(file, context, 'skipped', {});
   const sent = { ...file.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
-  const current = before ?? newUser(context.uuid, NEVER);
+  const current = before ?? newUser(context.uuid, EPOCH);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
   // No column of a file holds a password (`columns.ts`).
   const input = before
     ? value
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
-  const returned = before && listedAgain(value, before, options);
+  const returned = before && evaluateReturn(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
   // The source itself blocks the user, so a later row without a status must not reactivate the user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
-  const lost = damaged(file, context);
+  const lost = findDamagedCells(file, context);
   const others = all.filter((error) => !lost.some(({ field }) => field === error.field));
   const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, file))];
-  if (errorsOfRow.length > 0) return planned(file, context, 'error', { errors: errorsOfRow });
+  if (errorsOfRow.length > 0) return createPlannedRow(file, context, 'error', { errors: errorsOfRow });
 
-  const refused = forbidden(before, after, context) ?? privilegeFailure(context.initiator, before, after);
-  if (refused) return planned(file, context, 'error', { errors: [refused] });
-  if (!before) return planned(file, context, 'created', { after, changes: fieldsSet(after) });
+  const refused = checkRights(before, after, context) ?? privilegeFailure(context.initiator, before, after);
+  if (refused) return createPlannedRow(file, context, 'error', { errors: [refused] });
+  if (!before) return createPlannedRow(file, context, 'created', { after, changes: fieldsSet(after) });
   const warnings = returned === undefined || returned === 'reactivate' ? [] : [returned];
   const changes = differences(before, after);
-  if (changes.length === 0) return planned(file, context, 'unchanged', { after, errors: warnings });
+  if (changes.length === 0) return createPlannedRow(file, context, 'unchanged', { after, errors: warnings });
   const isOurs = before.managed_by === null || before.managed_by === scope.dataset;
   const owned = isOurs ? { ...after, managed_by: scope.dataset, managed_part: scope.part } : after;
-  return planned(file, context, outcomeOf(before, after), {
+  return createPlannedRow(file, context, outcomeOf(before, after), {
     after: owned,
     changes: Changes.of(differences(before, owned)),
     errors: warnings,
@@ -106,7 +106,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
  * Decides on a blocked user whose row sets no status (interface §6, "Leavers and returners"). A row reactivates only a user
  * who was blocked for being missing from this data set.
  */
-function listedAgain(
+function evaluateReturn(
   { status }: { status?: string | null | undefined },
   before: User,
   { dataset, returning }: Pick<ImportOptions, 'dataset' | 'returning'>,
@@ -117,13 +117,13 @@ function listedAgain(
 }
 
 /** Skips a row of an existing user. It still warns about a blocked user who is no longer missing. */
-function passedOver(file: FileRow, before: User, context: RowContext): PlannedRow {
+function skipExistingUser(file: FileRow, before: User, context: RowContext): PlannedRow {
   const status = typeof file.raw['status'] === 'string' ? file.raw['status'] : undefined;
-  const returned = listedAgain({ status }, before, {
+  const returned = evaluateReturn({ status }, before, {
     dataset: context.options.dataset,
     returning: 'report',
   });
-  return planned(file, context, 'skipped', {
+  return createPlannedRow(file, context, 'skipped', {
     errors: returned === undefined || returned === 'reactivate' ? [] : [returned],
   });
 }
@@ -144,26 +144,26 @@ export function outcomeOf(before: User, after: User): RowOutcome {
 /** Returns the patch that sets the fields of `changes` to their new or old values. */
 export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): UserPatch {
   const other = side === 'new' ? 'old' : 'new';
-  const fields = changes.map((change) => [change.field, cleared(change.field, change[side], change[other])]);
+  const fields = changes.map((change) => [change.field, toValue(change.field, change[side], change[other])]);
   return Object.fromEntries(fields) as UserPatch;
 }
 
 /** Returns the value of a field in a patch. Patches merge objects, so removed members are sent as empty values. */
-function cleared(field: string, value: unknown, other: unknown): unknown {
+function toValue(field: string, value: unknown, other: unknown): unknown {
   if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
-  const gone = Object.keys(other ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
-  return { ...Object.fromEntries(gone), ...(value ?? {}) };
+  const removed = Object.keys(other ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
+  return { ...Object.fromEntries(removed), ...(value ?? {}) };
 }
 
-function keyErrors(file: FileRow, context: RowContext): RowError[] {
+function findKeyErrors(file: FileRow, context: RowContext): RowError[] {
   if (file.externalId === '') {
     return [{ field: 'external_id', code: 'required', message: 'is required to match rows to users' }];
   }
-  return damaged(file, context).filter(({ field }) => field === 'external_id');
+  return findDamagedCells(file, context).filter(({ field }) => field === 'external_id');
 }
 
 /** Returns the errors of damaged cells. A value that the user already has is not an error. */
-function damaged(file: FileRow, { before, manager }: RowContext): RowError[] {
+function findDamagedCells(file: FileRow, { before, manager }: RowContext): RowError[] {
   const isKnown = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
     return column.kind === 'manager' ? manager === before.manager_uuid : column.write(before, '') === cell;
@@ -176,10 +176,10 @@ function toRowError({ field, code, message }: FieldError, file: FileRow): RowErr
   return { field, code, message, ...(value !== undefined && { value: truncated(value, MAX_VALUE) }) };
 }
 
-function forbidden(before: User | undefined, after: User, context: RowContext): RowError | undefined {
+function checkRights(before: User | undefined, after: User, context: RowContext): RowError | undefined {
   const was = before !== undefined && isWebmasterUser(before);
   const is = isWebmasterUser(after);
-  const changed = before && (before.status !== after.status || !sameRoles(before, after));
+  const changed = before && (before.status !== after.status || !hasSameRoles(before, after));
   if (!context.options.allow_privileged && ((is && !was) || (was && changed))) {
     const field = before && before.status !== after.status && was ? 'status' : 'roles';
     const what = was
@@ -190,11 +190,11 @@ function forbidden(before: User | undefined, after: User, context: RowContext): 
   return blocksSelf({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;
 }
 
-function sameRoles(a: User, b: User): boolean {
+function hasSameRoles(a: User, b: User): boolean {
   return a.roles.length === b.roles.length && a.roles.every((role) => b.roles.includes(role));
 }
 
-function planned(
+function createPlannedRow(
   file: FileRow,
   { before, uuid }: RowContext,
   outcome: RowOutcome,
@@ -233,12 +233,12 @@ export function isSame(
     if (column.kind === 'manager') return manager === user.manager_uuid;
     const stored = column.write(user, '');
     if (cell === stored || column.form?.(cell) === stored) return true;
-    return column.kind === 'roles' && isSameRoles(cell, user);
+    return column.kind === 'roles' && isRolesCellUnchanged(cell, user);
   });
 }
 
 /** Returns true if a cell names the roles of the user, in any order. */
-function isSameRoles(cell: string, { roles }: User): boolean {
+function isRolesCellUnchanged(cell: string, { roles }: User): boolean {
   const named = cell.split(/[;|]/);
   return named.length === roles.length && roles.every((role) => named.includes(role));
 }

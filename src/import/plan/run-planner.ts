@@ -18,12 +18,12 @@ import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
 
 /** Users of a data set that one query reads. */
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
 /** Number of active users of the data set who are not in the file, by part (empty for no part). */
-type Left = ReadonlyMap<string, number>;
+type UnlistedCounts = ReadonlyMap<string, number>;
 
-const sumOf = (left: Left): number => [...left.values()].reduce((sum, count) => sum + count, 0);
+const addUp = (left: UnlistedCounts): number => [...left.values()].reduce((sum, count) => sum + count, 0);
 
 /** Plans a run from the beginning: removes the rows of an earlier attempt, and does not change users. */
 @Injectable()
@@ -63,9 +63,9 @@ export class RunPlanner {
     if (past.lastChanging || past.reverts.length > 0) builder.tally.changes = new ChangeSet();
     const lineEnded = await this.files.plan(run, builder, past.last);
     await builder.resolve();
-    const left = await this.countLeft(run, builder);
+    const left = await this.countUnlisted(run, builder);
     const missing = await this.planMissing(run, left, builder);
-    const elsewhere = run.options.part === undefined ? 0 : sumOf(left) - (left.get(run.options.part) ?? 0);
+    const elsewhere = run.options.part === undefined ? 0 : addUp(left) - (left.get(run.options.part) ?? 0);
     const summary = await builder.summary();
     const { counts } = summary;
     const { missing: mode } = run.options;
@@ -79,7 +79,7 @@ export class RunPlanner {
   }
 
   /** Counts the active users of each part who are not in the file, from the totals of the data set and the file. */
-  private async countLeft({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<Left> {
+  private async countUnlisted({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<UnlistedCounts> {
     const managed = await this.directory.countManaged(dataset);
     return new Map(
       [...managed].map(([part, count]) => [part, Math.max(0, count - (tally.listed.get(part) ?? 0))]),
@@ -90,9 +90,9 @@ export class RunPlanner {
    * Counts the active users of the data set who are missing from the file. A search runs only if the options report or block
    * missing users and the totals show some. A user who changes during the planning may not be found before the next run.
    */
-  private async planMissing(run: ImportRun, left: Left, builder: PlanBuilder): Promise<number> {
+  private async planMissing(run: ImportRun, left: UnlistedCounts, builder: PlanBuilder): Promise<number> {
     const { part, missing } = run.options;
-    const fewer = part === undefined ? sumOf(left) : (left.get(part) ?? 0);
+    const fewer = part === undefined ? addUp(left) : (left.get(part) ?? 0);
     return fewer === 0 || missing === 'keep' ? fewer : this.stageMissing(run, builder);
   }
 
@@ -100,7 +100,7 @@ export class RunPlanner {
   private async stageMissing(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const scope = userScopeOf(run);
     let count = 0;
-    const read = (after: string) => this.directory.managed(scope, after, PAGE);
+    const read = (after: string) => this.directory.managed(scope, after, PAGE_SIZE);
     for await (const users of readPages('', ({ uuid }) => uuid, read)) {
       const gone = users.filter(
         (user) =>
@@ -108,7 +108,7 @@ export class RunPlanner {
           isMissing(user, builder),
       );
       const rows = gone.map((user, index) =>
-        missingRow(user, -(count + index + 1), run.dataset, run.options.missing === 'block'),
+        createMissingRow(user, -(count + index + 1), run.dataset, run.options.missing === 'block'),
       );
       for (const row of rows) builder.tally.print(row);
       await builder.stage(rows, { rows_done: builder.tally.rows, percent: 99 });
@@ -125,7 +125,7 @@ function isMissing(user: Managed, { externalIds, failedNames }: PlanBuilder): bo
 }
 
 /** Returns the row of a missing user. Blocking removes the user from the data set, and `blocked_by` allows a later return. */
-function missingRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
+function createMissingRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
   const changes = Changes.of([
     { field: 'status', old: 'Active', new: 'Blocked' },
     { field: 'managed_by', old: dataset, new: null },

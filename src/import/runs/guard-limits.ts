@@ -4,14 +4,14 @@ import { isObject } from '../../platform/common/json.js';
 import { nearest } from '../../platform/common/nearest.js';
 
 /** A number of a limit: the setting that holds it, and the range that settings and profiles share. */
-interface Bounded {
+interface LimitRange {
   setting: keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
   least: number;
   most: number;
 }
 
-const rows = (setting: Bounded['setting']): Bounded => ({ setting, least: 0, most: 1_000_000 });
-const percent = (setting: Bounded['setting']): Bounded => ({ setting, least: 0, most: 100 });
+const toRows = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 1_000_000 });
+const toPercent = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
 
 /**
  * Limits of all guards, by their names in a profile. A number is the highest value that passes, except in `shrunken_file`,
@@ -19,41 +19,41 @@ const percent = (setting: Bounded['setting']): Bounded => ({ setting, least: 0, 
  */
 const GUARD_LIMITS = {
   deactivations: {
-    rows: rows('IMPORT_MAX_DEACTIVATIONS'),
-    percent: percent('IMPORT_MAX_DEACTIVATIONS_PERCENT'),
-    total: rows('IMPORT_MAX_DEACTIVATIONS_TOTAL'),
+    rows: toRows('IMPORT_MAX_DEACTIVATIONS'),
+    percent: toPercent('IMPORT_MAX_DEACTIVATIONS_PERCENT'),
+    total: toRows('IMPORT_MAX_DEACTIVATIONS_TOTAL'),
   },
   reactivations: {
-    rows: rows('IMPORT_MAX_REACTIVATIONS'),
-    percent: percent('IMPORT_MAX_REACTIVATIONS_PERCENT'),
-    total: rows('IMPORT_MAX_REACTIVATIONS_TOTAL'),
+    rows: toRows('IMPORT_MAX_REACTIVATIONS'),
+    percent: toPercent('IMPORT_MAX_REACTIVATIONS_PERCENT'),
+    total: toRows('IMPORT_MAX_REACTIVATIONS_TOTAL'),
   },
   /** Multiple of the limit of one run that all runs of seven days may reach together. */
   week: { factor: { setting: 'IMPORT_WEEK_FACTOR', least: 1, most: 100 } },
-  changed_field: { rows: rows('IMPORT_MAX_CHANGED'), percent: percent('IMPORT_MAX_CHANGED_PERCENT') },
+  changed_field: { rows: toRows('IMPORT_MAX_CHANGED'), percent: toPercent('IMPORT_MAX_CHANGED_PERCENT') },
   /** For the fields that affect logins and permissions. */
   changed_logins: {
-    rows: rows('IMPORT_MAX_CHANGED_LOGINS'),
-    percent: percent('IMPORT_MAX_CHANGED_LOGINS_PERCENT'),
+    rows: toRows('IMPORT_MAX_CHANGED_LOGINS'),
+    percent: toPercent('IMPORT_MAX_CHANGED_LOGINS_PERCENT'),
   },
-  emptied_field: { rows: rows('IMPORT_MAX_EMPTIED'), percent: percent('IMPORT_MAX_EMPTIED_PERCENT') },
-  moved_values: { rows: rows('IMPORT_MAX_MOVED'), percent: percent('IMPORT_MAX_MOVED_PERCENT') },
-  same_value: { rows: rows('IMPORT_MAX_SAME'), percent: percent('IMPORT_MAX_SAME_PERCENT') },
-  garbled_text: { rows: rows('IMPORT_MAX_GARBLED'), percent: percent('IMPORT_MAX_GARBLED_PERCENT') },
-  changed_keys: { rows: rows('IMPORT_MAX_NEW_KEYS'), percent: percent('IMPORT_MAX_NEW_KEYS_PERCENT') },
-  shrunken_file: { percent: percent('IMPORT_MIN_SIZE_PERCENT') },
+  emptied_field: { rows: toRows('IMPORT_MAX_EMPTIED'), percent: toPercent('IMPORT_MAX_EMPTIED_PERCENT') },
+  moved_values: { rows: toRows('IMPORT_MAX_MOVED'), percent: toPercent('IMPORT_MAX_MOVED_PERCENT') },
+  same_value: { rows: toRows('IMPORT_MAX_SAME'), percent: toPercent('IMPORT_MAX_SAME_PERCENT') },
+  garbled_text: { rows: toRows('IMPORT_MAX_GARBLED'), percent: toPercent('IMPORT_MAX_GARBLED_PERCENT') },
+  changed_keys: { rows: toRows('IMPORT_MAX_NEW_KEYS'), percent: toPercent('IMPORT_MAX_NEW_KEYS_PERCENT') },
+  shrunken_file: { percent: toPercent('IMPORT_MIN_SIZE_PERCENT') },
   /** For a file that was imported before, if a different file was imported since. */
-  same_file: { rows: rows('IMPORT_MAX_OLD_FILE') },
-  old_file: { rows: rows('IMPORT_MAX_UNDONE'), percent: percent('IMPORT_MAX_UNDONE_PERCENT') },
-  foreign_dataset: { rows: rows('IMPORT_MAX_FOREIGN'), percent: percent('IMPORT_MAX_FOREIGN_PERCENT') },
-  errors: { rows: rows('IMPORT_MAX_ERRORS'), percent: percent('IMPORT_MAX_ERRORS_PERCENT') },
-  after_revert: { rows: rows('IMPORT_MAX_REPEATED') },
+  same_file: { rows: toRows('IMPORT_MAX_OLD_FILE') },
+  old_file: { rows: toRows('IMPORT_MAX_UNDONE'), percent: toPercent('IMPORT_MAX_UNDONE_PERCENT') },
+  foreign_dataset: { rows: toRows('IMPORT_MAX_FOREIGN'), percent: toPercent('IMPORT_MAX_FOREIGN_PERCENT') },
+  errors: { rows: toRows('IMPORT_MAX_ERRORS'), percent: toPercent('IMPORT_MAX_ERRORS_PERCENT') },
+  after_revert: { rows: toRows('IMPORT_MAX_REPEATED') },
   /** Highest `rows` of some guards in a data set with fewer than `users` users in scope. */
   small_dataset: {
-    users: rows('IMPORT_SMALL_DATASET'),
+    users: toRows('IMPORT_SMALL_DATASET'),
     rows: { setting: 'IMPORT_SMALL_DATASET_ROWS', least: 1, most: 1000 },
   },
-} as const satisfies Record<string, Record<string, Bounded>>;
+} as const satisfies Record<string, Record<string, LimitRange>>;
 
 type Limits = typeof GUARD_LIMITS;
 export type GuardLimits = { [K in keyof Limits]: Record<keyof Limits[K], number> };
@@ -63,9 +63,9 @@ export type GuardOverrides = { [K in keyof GuardLimits]?: Partial<GuardLimits[K]
 export const isLimitName = (name: string): name is keyof GuardLimits => Object.hasOwn(GUARD_LIMITS, name);
 
 /** Returns an object with a value for each guard. */
-const mapGuards = <T>(valueOf: (limits: readonly (readonly [name: string, Bounded])[]) => T) =>
+const mapGuards = <T>(valueOf: (limits: readonly (readonly [name: string, LimitRange])[]) => T) =>
   Object.fromEntries(
-    Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<Bounded>(limits))]),
+    Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<LimitRange>(limits))]),
   );
 
 /** Returns the limits that the settings define. */
@@ -90,26 +90,26 @@ export const guardProperties = () =>
 export function guardFaults(guards: readonly [string, unknown][]): FieldError[] {
   return guards.flatMap(([name, limits]): FieldError[] => {
     const field = `guards.${name}`;
-    if (!isLimitName(name)) return [unknown(field, 'is not a guard with limits', name, GUARD_LIMITS)];
-    const bounds = new Map(Object.entries<Bounded>(GUARD_LIMITS[name]));
+    if (!isLimitName(name)) return [toUnknownError(field, 'is not a guard with limits', name, GUARD_LIMITS)];
+    const bounds = new Map(Object.entries<LimitRange>(GUARD_LIMITS[name]));
     if (!isObject(limits)) {
       const message = `must be an object with ${[...bounds.keys()].join(', ')}`;
       return [{ field, code: 'invalid_type', message }];
     }
     return Object.entries(limits).flatMap(([limit, value]) => {
       const bound = bounds.get(limit);
-      const place = `${field}.${limit}`;
-      if (!bound) return [unknown(place, `is not a limit of ${name}`, limit, GUARD_LIMITS[name])];
+      const path = `${field}.${limit}`;
+      if (!bound) return [toUnknownError(path, `is not a limit of ${name}`, limit, GUARD_LIMITS[name])];
       const { least, most } = bound;
-      const fits = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+      const isValid = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
       const message = `must be an integer from ${least} to ${most}`;
-      return fits ? [] : [{ field: place, code: 'invalid_value', message }];
+      return isValid ? [] : [{ field: path, code: 'invalid_value', message }];
     });
   });
 }
 
 /** Returns the error of an unknown name, with the most similar known name or with all known names. */
-function unknown(field: string, what: string, name: string, names: object): FieldError {
+function toUnknownError(field: string, what: string, name: string, names: object): FieldError {
   const known = Object.keys(names);
   const meant = nearest(name, known);
   const hint = meant === undefined ? `use one of ${known.join(', ')}` : `did you mean ${meant}?`;

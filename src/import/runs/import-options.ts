@@ -16,8 +16,8 @@ import { fieldsOf } from '../../platform/common/fields.js';
 import type { GuardOverrides } from './guard-limits.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
-export const MISSING = ['keep', 'report', 'block'] as const;
-export const RETURNING = ['reactivate', 'report'] as const;
+export const MISSING_MODES = ['keep', 'report', 'block'] as const;
+export const RETURNING_MODES = ['reactivate', 'report'] as const;
 const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', '\t': '\t', tab: '\t' };
 
 /** Longest list of roles in characters, the limit of a form field. */
@@ -53,7 +53,7 @@ const EncodingParam = () =>
 const isEncoding = (label: unknown): boolean =>
   typeof label === 'string' && label.length <= MAX_ENCODING && findEncoding(label) !== undefined;
 
-const listed = (text: string): string[] =>
+const parseRoles = (text: string): string[] =>
   text
     .split(/[;|,]/)
     .map((role) => role.trim())
@@ -63,7 +63,7 @@ const RolesParam = (schema: QuerySchema) => {
   const rule = { message: 'must contain 1 to 32 roles' };
   return applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: MAX_ROLES_TEXT, ...schema }),
-    Normalise((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? listed(raw) : raw)),
+    Normalise((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? parseRoles(raw) : raw)),
     ArrayMinSize(1, rule),
     ArrayMaxSize(32, rule),
   );
@@ -92,18 +92,18 @@ export class ImportOptions {
   @ChoiceParam(MODES, { default: 'upsert' })
   mode: (typeof MODES)[number] = 'upsert';
 
-  @ChoiceParam(MISSING, {
+  @ChoiceParam(MISSING_MODES, {
     default: 'keep',
     description: 'Active users of the data set who are missing from the file: keep, report or block them.',
   })
-  missing: (typeof MISSING)[number] = 'keep';
+  missing: (typeof MISSING_MODES)[number] = 'keep';
 
-  @ChoiceParam(RETURNING, {
+  @ChoiceParam(RETURNING_MODES, {
     default: 'reactivate',
     description:
       'Users who were blocked for being missing from the file and are listed again: reactivate or report them.',
   })
-  returning: (typeof RETURNING)[number] = 'reactivate';
+  returning: (typeof RETURNING_MODES)[number] = 'reactivate';
 
   @OwnDatasetParam({
     default: 'default',

@@ -42,7 +42,7 @@ export interface Place {
 }
 
 /** Rows that an index returns in the order of their lines. */
-interface Part {
+interface RowSet {
   /** The table with its index. */
   from: string;
   where: string;
@@ -50,15 +50,15 @@ interface Part {
 }
 
 /** Outcomes in a list without a filter. */
-const LISTED: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
+const LISTED_OUTCOMES: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 
 /** A failed row with its cells, as in the file. */
 export type FailedRow = StagedRow & { cells: string[] };
 
 /** Rows that one query reads. */
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
-const byLines = (lines: readonly number[]): string =>
+const matchLines = (lines: readonly number[]): string =>
   `run_id = ? AND line IN (${placeholders(lines.length)})`;
 
 /**
@@ -88,7 +88,7 @@ export class ImportRowsRepository {
   /** Replaces rows with the same lines and adds the others. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
     for (const part of inParts(rows.map(({ line }) => line)))
-      await tx.execute(`DELETE FROM import_rows WHERE ${byLines(part)}`, [runId, ...part]);
+      await tx.execute(`DELETE FROM import_rows WHERE ${matchLines(part)}`, [runId, ...part]);
     await this.insert(tx, runId, rows);
   }
 
@@ -125,13 +125,13 @@ export class ImportRowsRepository {
     sql: Sql = this.database,
   ): Promise<StagedRow[]> {
     const query = `SELECT ${ROW_COLUMNS} FROM ${from} WHERE ${where}`;
-    return (await sql.query<StagedColumns>(query, params)).map(toStaged);
+    return (await sql.query<StagedColumns>(query, params)).map(toStagedRow);
   }
 
   async lines(runId: string, lines: readonly number[], sql?: Sql): Promise<StagedRow[]> {
     const found: StagedRow[] = [];
     for (const part of inParts(lines)) {
-      const where = `${byLines(part)} ORDER BY line`;
+      const where = `${matchLines(part)} ORDER BY line`;
       found.push(...(await this.select('import_rows', where, [runId, ...part], sql)));
     }
     return found;
@@ -140,7 +140,7 @@ export class ImportRowsRepository {
   /** Moves rows to another batch. */
   async assign(tx: Sql, runId: string, lines: readonly number[], batch: number): Promise<void> {
     for (const part of inParts(lines))
-      await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${byLines(part)}`, [batch, runId, ...part]);
+      await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${matchLines(part)}`, [batch, runId, ...part]);
   }
 
   /** Returns the rows of some batches, in the order of batches and lines. */
@@ -164,7 +164,7 @@ export class ImportRowsRepository {
 
   /** Yields all rows of one outcome in the order of their lines. They are read page by page. */
   async *each(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
-    const read = (after: number) => this.ofOutcome(runId, outcome, after, PAGE);
+    const read = (after: number) => this.ofOutcome(runId, outcome, after, PAGE_SIZE);
     for await (const rows of readPages(BEFORE_ALL, lineOf, read)) yield* rows;
   }
 
@@ -213,26 +213,26 @@ export class ImportRowsRepository {
 
   /** Returns the first rows with errors or warnings. */
   async problems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
-    const failed = ['error', 'missing'].map((outcome): Part => {
+    const failed = ['error', 'missing'].map((outcome): RowSet => {
       const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
       return { from: this.byOutcome, where, params: [runId] };
     });
-    const warned = WARNINGS.map((code): Part => {
+    const warned = WARNINGS.map((code): RowSet => {
       const where = "run_id = ? AND code = ? AND outcome NOT IN ('error', 'missing')";
       return { from: this.byCode, where, params: [runId, code] };
     });
-    return this.pageOf(runId, [...failed, ...warned], { after: BEFORE_ALL, offset: 0, limit }, sql);
+    return this.mergePage(runId, [...failed, ...warned], { after: BEFORE_ALL, offset: 0, limit }, sql);
   }
 
   /** Returns a page of rows in the order of their lines. Its cost depends on the offset, but not on `after`. */
-  async list(runId: string, filter: RowFilter, place: Place): Promise<StagedRow[]> {
-    return this.pageOf(runId, this.parts(runId, filter), place);
+  async list(runId: string, filter: RowFilter, position: Place): Promise<StagedRow[]> {
+    return this.mergePage(runId, this.toSets(runId, filter), position);
   }
 
   /** Returns the number of rows that match a filter. */
   async count(runId: string, filter: RowFilter): Promise<number> {
     let count = 0;
-    for (const { from, where, params } of this.parts(runId, filter)) {
+    for (const { from, where, params } of this.toSets(runId, filter)) {
       const sql = `SELECT COUNT(*) AS count FROM ${from} WHERE ${where}`;
       count += (await this.database.aside<{ count: number }>(sql, params))[0]?.count ?? 0;
     }
@@ -240,8 +240,8 @@ export class ImportRowsRepository {
   }
 
   /** Splits the rows of a filter into sets that an index returns in the order of their lines. */
-  private parts(runId: string, { outcome: outcomes, code, external_id: externalIds }: RowFilter): Part[] {
-    const wanted = [...new Set(outcomes ?? LISTED)];
+  private toSets(runId: string, { outcome: outcomes, code, external_id: externalIds }: RowFilter): RowSet[] {
+    const wanted = [...new Set(outcomes ?? LISTED_OUTCOMES)];
     const listed = `outcome IN (${placeholders(wanted.length)})`;
     if (externalIds !== undefined) {
       const coded = code === undefined ? '' : ' AND code = ?';
@@ -257,7 +257,7 @@ export class ImportRowsRepository {
       const where = `run_id = ? AND code = ? AND ${listed}`;
       return [{ from: this.byCode, where, params: [runId, code, ...wanted] }];
     }
-    return wanted.flatMap((outcome): Part[] => {
+    return wanted.flatMap((outcome): RowSet[] => {
       if (outcome !== 'unchanged')
         return [{ from: this.byOutcome, where: 'run_id = ? AND outcome = ?', params: [runId, outcome] }];
       // All other unchanged rows only record that the data set starts to manage a user.
@@ -267,9 +267,9 @@ export class ImportRowsRepository {
   }
 
   /** Returns a page of several sets of rows. Each set is read by its index, because a combined query would sort all rows. */
-  private async pageOf(
+  private async mergePage(
     runId: string,
-    parts: readonly Part[],
+    parts: readonly RowSet[],
     { after, offset, limit }: Place,
     sql?: Sql,
   ): Promise<StagedRow[]> {
@@ -313,7 +313,7 @@ export class ImportRowsRepository {
        WHERE run_id = ? AND outcome = 'error' AND line > ? ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
-    return rows.map(({ cells, ...row }) => ({ ...toStaged(row), cells: cells ? fromJson(cells) : [] }));
+    return rows.map(({ cells, ...row }) => ({ ...toStagedRow(row), cells: cells ? fromJson(cells) : [] }));
   }
 }
 
@@ -337,7 +337,7 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
 }
 
 /** Converts a database row to a staged row. */
-const toStaged = ({ changes, errors, ...columns }: StagedColumns): StagedRow => ({
+const toStagedRow = ({ changes, errors, ...columns }: StagedColumns): StagedRow => ({
   ...columns,
   changes: Changes.read(changes),
   errors: errors === NO_ERRORS ? [] : fromJson(errors),

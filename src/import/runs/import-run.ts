@@ -8,7 +8,7 @@ import type { ImportOptions, NamedProfile } from './import-options.js';
 import { ImportRunEntity } from './import.entity.js';
 
 /** Columns that hold JSON, and columns that hold 0 or 1. A run has their decoded values. */
-const DOCUMENTS = ['options', 'profile', 'counts', 'guards', 'reason', 'header'] as const;
+const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header'] as const;
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 
 type ValueOf<K, V> =
@@ -27,11 +27,11 @@ export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'g
 }
 
 /** Defaults for guards that older runs stored with fewer members. */
-const OLD_GUARD = { field: null, examples: [], hint: '' };
+const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
 
-type Fixed = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
+type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
 /** Changes of a run except its state, which only transitions change. */
-export type RunChange = Partial<Omit<ImportRun, Fixed | 'state' | 'finished'>>;
+export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finished'>>;
 /** Changes of a transition. */
 export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
 
@@ -44,12 +44,12 @@ export function toRun({
   ...row
 }: ImportRunEntity): ImportRun {
   const values: Record<string, unknown> = { ...row };
-  for (const name of DOCUMENTS) values[name] = row[name] && fromJson<unknown>(row[name]);
+  for (const name of JSON_COLUMNS) values[name] = row[name] && fromJson<unknown>(row[name]);
   for (const name of FLAGS) values[name] = row[name] === null ? null : row[name] === 1;
   const { guards, header, ...others } = values as Values<typeof row>;
   return {
     ...others,
-    guards: (guards ?? []).map((guard) => ({ ...OLD_GUARD, ...guard })),
+    guards: (guards ?? []).map((guard) => ({ ...GUARD_DEFAULTS, ...guard })),
     header: header ?? [],
     starter: toActor(kind, id),
     approver: approverKind === null ? null : toActor(approverKind, approverId),
@@ -171,15 +171,15 @@ export class RunProgress {
   planned(share: number, rows: number, changes: number): Progress {
     const { dry_run: dryRun, approved, rows_total } = this.run;
     const cost = dryRun && !approved ? 0 : (APPLY_COST * changes) / Math.max(1, rows);
-    return this.reach(share / (1 + cost), rows_total ?? (share > 0 ? rows / share : 0));
+    return this.advance(share / (1 + cost), rows_total ?? (share > 0 ? rows / share : 0));
   }
 
   /** @param share applied share of the changes that were left when the phase began or continued after a crash. */
   applied(share: number): Progress {
-    return this.reach(share, this.run.rows_total ?? 0);
+    return this.advance(share, this.run.rows_total ?? 0);
   }
 
-  private reach(share: number, rows: number): Progress {
+  private advance(share: number, rows: number): Progress {
     this.share = Math.max(this.share, this.from + (1 - this.from) * share);
     this.rows_done = Math.max(this.rows_done, Math.floor(rows * this.share));
     return { percent: Math.floor(100 * this.share), rows_done: this.rows_done };

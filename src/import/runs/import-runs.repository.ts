@@ -117,13 +117,13 @@ export class ImportRunsRepository {
   async crowdSince(
     dataset: string,
     time: string,
-    but: string,
+    excludedId: string,
   ): Promise<{ blocked: number; reactivated: number }> {
     const rows = await this.database.query<Pick<ImportRunEntity, 'counts' | 'missing_blocked'>>(
       `SELECT counts, missing_blocked FROM import_runs WHERE dataset = ? AND finished >= ? AND id <> ?
        AND reverts IS NULL AND approved = 0 AND applied_batches > 0
        AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)`,
-      [dataset, time, but, dataset],
+      [dataset, time, excludedId, dataset],
     );
     const sum = { blocked: 0, reactivated: 0 };
     for (const { counts, missing_blocked: missing } of rows) {

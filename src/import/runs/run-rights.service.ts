@@ -31,17 +31,17 @@ export class RunRights {
 
   /** Returns the reason why the run may no longer write, or undefined. Each credential costs a look-up by primary key. */
   async lost(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
-    if (!(await this.holds(sql, starter))) return reason(starter, 'started');
-    if (!approver || isSame(starter, approver)) return undefined;
-    return (await this.holds(sql, approver)) ? undefined : reason(approver, 'approved');
+    if (!(await this.hasImportRight(sql, starter))) return createReason(starter, 'started');
+    if (!approver || isSameActor(starter, approver)) return undefined;
+    return (await this.hasImportRight(sql, approver)) ? undefined : createReason(approver, 'approved');
   }
 
   /** Returns true if the starter of a run would be refused now. */
   async hasLost(starter: Actor): Promise<boolean> {
-    return !(await this.holds(undefined, starter));
+    return !(await this.hasImportRight(undefined, starter));
   }
 
-  private async holds(sql: Sql | undefined, actor: Actor): Promise<boolean> {
+  private async hasImportRight(sql: Sql | undefined, actor: Actor): Promise<boolean> {
     const current = await this.current(actor, sql);
     return current !== undefined && may(current, 'imports.write');
   }
@@ -66,26 +66,26 @@ export class RunRights {
    */
   async assertOtherPerson({ id, guards, starter }: ImportRun, caller: Caller): Promise<void> {
     if (!this.env.IMPORT_FOUR_EYES || !guards.some(({ hit }) => hit)) return;
-    const senders = new Set(await this.credentialsOf(starter));
-    const approvers = await this.credentialsOf(caller.actor);
+    const senders = new Set(await this.listCredentials(starter));
+    const approvers = await this.listCredentials(caller.actor);
     if (!approvers.some((credential) => senders.has(credential))) return;
     const detail = `Import ${id} needs the approval of another person, because you sent the file and IMPORT_FOUR_EYES is on.`;
     throw new ProblemError('forbidden', detail);
   }
 
-  private async credentialsOf({ kind, id }: Actor): Promise<string[]> {
+  private async listCredentials({ kind, id }: Actor): Promise<string[]> {
     if (id === null) return []; // the service itself
     return kind === 'key' ? this.keys.withMakers(id) : [id];
   }
 }
 
-const isSame = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.id;
+const isSameActor = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.id;
 
-function reason({ kind, id }: Actor, did: 'started' | 'approved'): Reason {
-  const who =
+function createReason({ kind, id }: Actor, did: 'started' | 'approved'): Reason {
+  const subject =
     kind === 'key'
       ? `API key ${id}, which ${did} this import, was revoked or has expired`
       : `User ${id ?? ''}, who ${did} this import, is blocked or no longer a Webmaster`;
-  const message = `${who}. Rows that were applied stay applied.`;
+  const message = `${subject}. Rows that were applied stay applied.`;
   return { code: 'credential_revoked', message };
 }

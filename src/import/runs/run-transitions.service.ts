@@ -94,12 +94,12 @@ export class ShuttingDownError extends Error {}
  * The work of one worker on one run. Every write checks the lease, the requests of operators, and the credentials of the run.
  */
 export class Checkpoint {
-  private reported = 0;
-  private ending = false;
+  private lastReport = 0;
+  private isEnding = false;
 
   constructor(
     readonly runId: string,
-    private readonly stopping: () => boolean,
+    private readonly isStopping: () => boolean,
     private readonly transactions: TransactionRunner,
     private readonly leases: Leases,
     private readonly runs: ImportRunsRepository,
@@ -108,7 +108,7 @@ export class Checkpoint {
 
   /** Begins the final writes of the run. Stop requests no longer interrupt them. */
   end(): void {
-    this.ending = true;
+    this.isEnding = true;
   }
 
   /**
@@ -119,26 +119,26 @@ export class Checkpoint {
     write: (tx: Sql, run: ImportRun) => Promise<unknown>,
     progress: RunChange = {},
   ): Promise<void> {
-    if (this.stopping() && !this.ending) throw new ShuttingDownError();
+    if (this.isStopping() && !this.isEnding) throw new ShuttingDownError();
     await this.transactions.run(async (tx) => {
       if (!(await this.leases.keep(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new LeaseLostError();
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
-      if (run.cancel && !this.ending) throw new StopRequestedError();
+      if (run.cancel && !this.isEnding) throw new StopRequestedError();
       // After the last batch, only the end of the run is left to record.
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
-      const lost = this.ending || isWritten ? undefined : await this.rights.lost(tx, run);
+      const lost = this.isEnding || isWritten ? undefined : await this.rights.lost(tx, run);
       if (lost) throw new RightsLostError(lost);
       await write(tx, run);
       await this.runs.update(tx, this.runId, progress);
     });
-    this.reported = Date.now();
+    this.lastReport = Date.now();
     // SQLite runs in this thread and never waits, so other requests run between two batches only here.
     await setImmediate();
   }
 
   /** Stores the progress if the last report is old enough. */
   async report(progress: RunChange): Promise<void> {
-    if (Date.now() - this.reported >= REPORT_MILLIS) await this.commit(async () => undefined, progress);
+    if (Date.now() - this.lastReport >= REPORT_MILLIS) await this.commit(async () => undefined, progress);
   }
 }
