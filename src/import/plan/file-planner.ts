@@ -64,7 +64,7 @@ export class FilePlanner {
     const toPercent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
     const report = (bytes: number) => builder.stage([], { rows_done: 0, percent: toPercent(1, bytes) });
-    const adopted = adopt === 'none' ? undefined : await this.userLookup.adopted(run, adopt, report);
+    const adopted = adopt === 'none' ? undefined : await this.userLookup.findAdopted(run, adopt, report);
     const file = await this.files.open(run);
     const { reader, header } = file;
     const toUuid = newUuids({ id: run.id, created: toMillis(run.created) });

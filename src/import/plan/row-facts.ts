@@ -68,7 +68,7 @@ export class RowFacts {
    * @param field field by which the users are found. @param report receives the number of bytes that were read.
    * @throws FileError if the whole file is rejected.
    */
-  async adopted(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
+  async findAdopted(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
     const adopted = new Adopted();
     const { blank_cells: blankCells } = run.options;
     const file = await this.files.open(run);

@@ -92,14 +92,14 @@ export class ImportRowsRepository {
     await this.insert(tx, runId, rows);
   }
 
-  /** Deletes all rows in chunks, so that no lock lasts long. @param each runs the deletion of a chunk in a transaction. */
+  /** Deletes all rows in chunks, so that no lock lasts long. @param runChunk runs the deletion of a chunk in a transaction. */
   async deleteAll(
     runId: string,
-    each: (chunk: (sql: Sql) => Promise<void>) => Promise<void> = (chunk) => chunk(this.database),
+    runChunk: (chunk: (sql: Sql) => Promise<void>) => Promise<void> = (chunk) => chunk(this.database),
   ): Promise<void> {
     const left = { some: true };
     while (left.some) {
-      await each(async (sql) => {
+      await runChunk(async (sql) => {
         left.some = await this.deleteChunk(sql, runId);
       });
     }
@@ -128,9 +128,9 @@ export class ImportRowsRepository {
     return (await sql.query<StagedColumns>(query, params)).map(toStagedRow);
   }
 
-  async lines(runId: string, lines: readonly number[], sql?: Sql): Promise<StagedRow[]> {
+  async lines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
     const found: StagedRow[] = [];
-    for (const part of inParts(lines)) {
+    for (const part of inParts(numbers)) {
       const where = `${matchLines(part)} ORDER BY line`;
       found.push(...(await this.select('import_rows', where, [runId, ...part], sql)));
     }
@@ -138,8 +138,8 @@ export class ImportRowsRepository {
   }
 
   /** Moves rows to another batch. */
-  async assign(tx: Sql, runId: string, lines: readonly number[], batch: number): Promise<void> {
-    for (const part of inParts(lines))
+  async assign(tx: Sql, runId: string, numbers: readonly number[], batch: number): Promise<void> {
+    for (const part of inParts(numbers))
       await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${matchLines(part)}`, [batch, runId, ...part]);
   }
 
@@ -213,15 +213,15 @@ export class ImportRowsRepository {
 
   /** Returns the first rows with errors or warnings. */
   async problems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
-    const failed = ['error', 'missing'].map((outcome): RowSet => {
+    const failures = ['error', 'missing'].map((outcome): RowSet => {
       const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
       return { from: this.byOutcome, where, params: [runId] };
     });
-    const warned = WARNINGS.map((code): RowSet => {
+    const warnings = WARNINGS.map((code): RowSet => {
       const where = "run_id = ? AND code = ? AND outcome NOT IN ('error', 'missing')";
       return { from: this.byCode, where, params: [runId, code] };
     });
-    return this.mergePage(runId, [...failed, ...warned], { after: BEFORE_ALL, offset: 0, limit }, sql);
+    return this.mergePage(runId, [...failures, ...warnings], { after: BEFORE_ALL, offset: 0, limit }, sql);
   }
 
   /** Returns a page of rows in the order of their lines. Its cost depends on the offset, but not on `after`. */
@@ -273,11 +273,11 @@ export class ImportRowsRepository {
     { after, offset, limit }: Place,
     sql?: Sql,
   ): Promise<StagedRow[]> {
-    const lines = parts.map(
+    const selects = parts.map(
       ({ from, where }, index) =>
         `SELECT line FROM (SELECT line FROM ${from} WHERE ${where} AND line > ? ORDER BY line LIMIT ?) AS part${index}`,
     );
-    const query = `SELECT line FROM (${lines.join(' UNION ALL ')}) AS every_line ORDER BY line LIMIT ? OFFSET ?`;
+    const query = `SELECT line FROM (${selects.join(' UNION ALL ')}) AS every_line ORDER BY line LIMIT ? OFFSET ?`;
     const params = [...parts.flatMap((part) => [...part.params, after, offset + limit]), limit, offset];
     const found = sql
       ? await sql.query<{ line: number }>(query, params)

@@ -42,8 +42,8 @@ export class RunRights {
   }
 
   private async hasImportRight(sql: Sql | undefined, actor: Actor): Promise<boolean> {
-    const current = await this.current(actor, sql);
-    return current !== undefined && may(current, 'imports.write');
+    const found = await this.current(actor, sql);
+    return found !== undefined && may(found, 'imports.write');
   }
 
   /**
