@@ -197,7 +197,7 @@ export interface Requested {
 /** Options for runs that a person supervises. A schedule or a profile with a pattern cannot set them. */
 export const ATTENDED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
 
-/** Returns the names of `INTERACTIVE_OPTIONS` whose values differ from their defaults. */
+/** Returns the names of `SUPERVISED` whose values differ from their defaults. */
 export function attendedIn(options: Partial<ImportOptions>): string[] {
   const defaults = new ImportOptions();
   return ATTENDED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
