@@ -55,7 +55,7 @@ export class Applier {
       for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, sizer);
-        waiting.catch(() => undefined); // thrown at the await
+        waiting.catch(() => undefined); // awaited later, which throws the error
         const reached = progress.applied((prepared.last - run.applied_batches) / left);
         let startedAt = 0;
         await checkpoint.commit(
@@ -69,7 +69,7 @@ export class Applier {
         applied = prepared.last;
       }
     } finally {
-      await waiting.catch(() => undefined); // ends the read-ahead before the return
+      await waiting.catch(() => undefined); // waits until the read-ahead has ended
     }
   }
 
@@ -97,7 +97,7 @@ export class Applier {
   ): Promise<void> {
     await this.directory.claim(tx, newlyManaged, userScopeOf(run));
     const outcomes = await this.writer.apply(tx, changes, caller);
-    // Users or identifiers have changed since the planning.
+    // Rows fail here if users or identifiers have changed since the planning.
     const failed = rows.flatMap((row, index) => {
       const outcome = outcomes[index];
       return outcome?.outcome === 'error' ? [failedRow(row, [...outcome.failures])] : [];

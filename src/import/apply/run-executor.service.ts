@@ -57,7 +57,7 @@ export class RunExecutor {
         run = await this.findCurrentRun(checkpoint);
       } else {
         const phase = { phase_started: now(), phase_percent: run.percent };
-        await checkpoint.commit(async () => undefined, phase); // leaves out the time without a worker
+        await checkpoint.commit(async () => undefined, phase); // excludes the time without a worker
       }
       if (run.state !== 'applying') return;
       if (run.batches > 0) run = await this.apply(run, checkpoint);
@@ -214,7 +214,7 @@ export class RunExecutor {
     return this.abandon(checkpoint, 'fail', { code: 'internal', message });
   }
 
-  /** Ends a run early. Before it applies, its plan is deleted. Later, its remaining rows are skipped. */
+  /** Ends a run early. Skips the remaining rows of a run that is applying, and deletes the plan of any other run. */
   private async abandon(checkpoint: Checkpoint, end: 'stop' | 'fail', reason: Reason | null): Promise<void> {
     const run = await this.findCurrentRun(checkpoint);
     checkpoint.end();

@@ -78,7 +78,7 @@ export class FilePlanner {
         .map(({ row }) => row.line);
       await staging;
       staging = builder.add(planned, new Set(newlyManaged), toPercent(passes, chunk.bytes));
-      staging.catch(() => undefined); // thrown at the await
+      staging.catch(() => undefined); // awaited later, which throws the error
     };
     let previous: Chunk | undefined;
     try {
@@ -109,7 +109,7 @@ export class FilePlanner {
       rows.map(({ keys }) => keys),
       adopted,
     );
-    users.catch(() => undefined); // thrown at the await
+    users.catch(() => undefined); // awaited later, which throws the error
     return { rows, users, bytes };
   }
 

@@ -146,7 +146,7 @@ const CHANGE_BITS = 21;
 
 /**
  * Changes of a plan by user, field and new value, for the comparison with an earlier run. Up to 262,144 changes are all
- * stored. Of more changes, only the changes of a sample of the users are stored. The sample is halved whenever it is full.
+ * stored. With more changes, only the changes of a sample of users are stored. The sample is halved whenever it is full.
  */
 export class ChangeSet {
   /** Line of the row, by a hash of the user and the change. */

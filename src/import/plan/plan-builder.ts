@@ -173,7 +173,7 @@ export class PlanBuilder {
         // An unchanged row is counted and usually not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
-        // Names that the row does not change belong to its own user.
+        // A name that the row does not change belongs to its user, whose ExternalId is recorded.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return failedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
@@ -217,7 +217,7 @@ export function applyOrder(links: () => RowLinks): number[][] {
   return groupsOf(filterLinks(links(), late));
 }
 
-/** Returns the rows that cannot keep the order of the file, because a row that they require is later or is such a row. */
+/** Returns the rows that cannot keep the order of the file, because a required row comes later or cannot keep it either. */
 function findLateRows(links: () => RowLinks): LineSet {
   const late = new LineSet();
   for (let found = true; found;) {

@@ -31,7 +31,7 @@ export interface RowContext {
   initiator: Actor;
   /** User of the row, or undefined for a new user. */
   before: User | undefined;
-  /** UUID of the user, also of a new user. */
+  /** UUID of the existing or new user. */
   uuid: string;
   /** UUID of the manager: null for no manager, undefined if the row does not change the manager. */
   manager: string | null | undefined;
@@ -128,7 +128,7 @@ function skipExistingUser(file: FileRow, before: User, context: RowContext): Pla
   });
 }
 
-/** Returns the row of a user that it does not change. */
+/** Returns a planned row that does not change its user. */
 export function unchanged({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
   const { uuid: user_uuid, version } = user;
   const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'unchanged', external_id, user_uuid, version };
