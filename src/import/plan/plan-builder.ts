@@ -173,7 +173,7 @@ export class PlanBuilder {
         // An unchanged row is counted and usually not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
-        // A name that the row does not change belongs to its user, whose ExternalId is recorded.
+        // A name that the row does not change belongs to its own user.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return failedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
