@@ -55,7 +55,7 @@ describe('POST', () => {
     [{ displayName: undefined }, 'displayName is required'],
     [{ displayName: ' ' }, 'displayName'],
     [{ displayName: 'x'.repeat(256) }, 'displayName may have at most 255'],
-    [{ displayName: 'a\u200Bb' }, 'displayName may not hold the character U+200B'],
+    [{ displayName: 'a\u200Bb' }, 'displayName must not contain the invisible character U+200B'],
     [{ displayName: 5 }, 'displayName'],
     [{ externalId: 'x'.repeat(256) }, 'externalId may have at most 255'],
     [{ [ROLES]: { roles: [{ value: 'Nobody' }] } }, 'roles must hold roles of this service'],

@@ -7,7 +7,7 @@ afterEach(() => void jest.useRealTimers());
 
 /** Names follow the rules of the API. `cli-keys` tests a name that is normalised. */
 test.each(['', ' \u00a0'])('the name %j is refused', (name) => {
-  expect(() => parseName(name)).toThrow('may not be empty');
+  expect(() => parseName(name)).toThrow('must not be empty');
 });
 
 test('90d is that many days from now', () => {

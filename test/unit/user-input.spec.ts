@@ -62,7 +62,7 @@ describe('a value of another type is never coerced', () => {
 describe('null and text without a visible character', () => {
   test.each(['username', 'email', 'status'])('%s may not be cleared', (field) => {
     for (const value of [null, '', ' ', '\u00a0\u3000'])
-      expectRefused(field, value, 'blank', 'may not be empty');
+      expectRefused(field, value, 'blank', 'must not be empty');
   });
   test.each([...LINES.filter((field) => field !== 'username'), 'about_me', 'user_avatar', 'manager_uuid'])(
     '%s is cleared',

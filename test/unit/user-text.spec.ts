@@ -11,7 +11,7 @@ import {
 import { ChangedUserInput } from '../../src/users/rules/user.input.js';
 
 /** Tests which texts the fields of a user refuse: deceptive and broken characters, and invalid formats. */
-const CONTROL = 'may not hold control characters or broken Unicode';
+const CONTROL = 'must not contain control characters or invalid Unicode';
 const URL = 'must be an http or https URL with a host and without credentials';
 const URLS = 'must hold http or https URLs with a host and without credentials';
 const EMAIL = 'must be an e-mail address';
@@ -42,7 +42,7 @@ describe.each(Object.entries(TEXTS))('%s', (field, valueOf) => {
     'refuses %j and names the character',
     (text) => {
       const character = codePointOf(/[^ -~]/u.exec(text)?.[0] ?? '');
-      const message = `may not hold the character ${character}, which nobody sees`;
+      const message = `must not contain the invisible character ${character}`;
       expectRefused(field, valueOf(text), 'invisible_character', message);
     },
   );
@@ -55,7 +55,7 @@ test.each(['علی\u200cرضا', 'ශ්\u200dරී', 'രാജന്\u200d', 
 test('running text may hold invisible characters of emoji and pasted text, but none that changes its order', () => {
   const text = '❤\ufe0f 👩\u200d👧 soft\u00adhyphen\nsecond line';
   expectStored('about_me', text, text);
-  const message = 'may not hold the character U+202E, which nobody sees';
+  const message = 'must not contain the invisible character U+202E';
   expectRefused('about_me', 'to \u202egro.elpmaxe', 'invisible_character', message);
 });
 

@@ -12,12 +12,12 @@ import {
 } from '../common/text.js';
 import { type JsonObject, isObject } from '../common/json.js';
 
-/** Turns what was sent into the form that the rules check and the service stores. */
+/** Converts a raw value to the form that is validated and stored. */
 export type Form = (raw: unknown) => unknown;
 
 const forms = new WeakMap<object, Map<string, Form>>();
 
-/** Normalises a field before its rules run. The last of several on one field counts. */
+/** Normalizes a field before its rules run. If a field has several, only the last one applies. */
 export function Normalise(form: Form): PropertyDecorator {
   return (prototype, property) => {
     const own = forms.get(prototype) ?? new Map<string, Form>();
@@ -25,7 +25,7 @@ export function Normalise(form: Form): PropertyDecorator {
   };
 }
 
-/** The form of a field of an input class, inherited ones included. */
+/** Returns the normalizer of a field, which may be inherited. */
 export function formOf(input: object, field: string): Form | undefined {
   for (let at: object | null = input; at; at = Reflect.getPrototypeOf(at)) {
     const form = forms.get(at)?.get(field);
@@ -34,14 +34,14 @@ export function formOf(input: object, field: string): Form | undefined {
   return undefined;
 }
 
-/** Completes "<field> …". Computed from the value where it quotes a part of it. */
+/** An error text that follows the name of the field. A function computes it from the value. */
 type Message = string | ((value: unknown) => string);
 
 /**
- * A rule of our own, where class-validator has none that says the same.
- * @param code its code in the error answer. Several broken rules of one field are one error: that of the first code in
- * the order of `FIELD_CODES`.
- * @param test is not called for a field that was not sent or is cleared.
+ * Declares a custom rule for a field.
+ * @param code error code in the response. If several rules of a field fail, only the first code in the order of
+ * `FIELD_CODES` is reported.
+ * @param test returns true for a valid value. Not called for a missing or cleared field.
  */
 export function Rule(
   code: FieldCode,
@@ -57,7 +57,7 @@ export function Rule(
   });
 }
 
-/** As `Rule`, for text only: `IsString` refuses every other type. */
+/** Declares a custom rule for text. Other types pass, because `IsString` rejects them. */
 export function TextRule(
   code: FieldCode,
   message: string,
@@ -66,19 +66,20 @@ export function TextRule(
   return Rule(code, message, (value) => typeof value !== 'string' || test(value));
 }
 
-/** The field must be sent. Also makes an inherited optional field required. */
+/** Declares a required field. Also makes an inherited optional field required. */
 export const Required = () => applyDecorators(IsDefined(), ApiProperty({ required: true }));
 
+/** Rejects control characters and invalid Unicode. */
 export const Clean = (options: { newlines?: boolean } = {}) =>
-  TextRule('invalid_format', 'may not hold control characters or broken Unicode', (text) =>
+  TextRule('invalid_format', 'must not contain control characters or invalid Unicode', (text) =>
     isCleanText(text, options),
   );
 
-/** No character that deceives a reader. @param find the first one of a value. */
+/** Rejects values in which `find` finds an invisible character. */
 const Seen = (find: (value: unknown) => string | undefined) =>
   Rule(
     'invisible_character',
-    (value) => `may not hold the character ${codePointOf(find(value) ?? '')}, which nobody sees`,
+    (value) => `must not contain the invisible character ${codePointOf(find(value) ?? '')}`,
     (value) => find(value) === undefined,
   );
 
@@ -86,39 +87,41 @@ const textIn = (value: unknown): string[] => (typeof value === 'string' ? [value
 const firstIn = (texts: readonly string[], find: typeof invisibleIn): string | undefined =>
   texts.map(find).find((found) => found !== undefined);
 
-/** Names or identifiers, of which a reader sees every character. @param textsOf those of a value; itself by default. */
+/** Rejects invisible characters in names and identifiers. @param textsOf returns the texts of a value, by default the value. */
 export const Visible = (textsOf = textIn) => Seen((value) => firstIn(textsOf(value), invisibleIn));
-/** Running text, whose characters neither change its order nor hide a message. */
+/** Rejects characters in running text that change its reading order or hide a message. */
 export const Honest = () => Seen((value) => firstIn(textIn(value), deceptiveIn));
 
 const clearable = (form: (text: string) => string) => (raw: unknown) =>
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;
 
-/** One line of text: NFC, trimmed, each run of spaces one space; empty text clears the field. */
+/** Normalizes single-line text: NFC, trimmed, runs of spaces collapsed. Empty text clears the field. */
 export const line = clearable(normaliseLine);
-/** Text as it is, NFC and trimmed; empty text clears the field. */
+/** Normalizes multi-line text: NFC and trimmed. Empty text clears the field. */
 export const trimmed = clearable(normalise);
 
-/** The most that a value of a field may hold. */
+/** Maximum size of the value of a field. */
 export interface Size {
-  /** Characters of a text, and of each text in a list or an object. */
+  /** Maximum characters of a text, and of each text in a list or an object. */
   text: number;
+  /** Maximum items of a list. */
   items: number;
+  /** Maximum members of an object. */
   members: number;
 }
 
-/** Of a field that names no limit. More than the headers of a request hold, so that a query parameter is never cut. */
+/** Default limits. */
 const USUAL: Size = { text: 4096, items: 100, members: 32 };
 
 /**
- * UTF-16 units that one character of the normal form may come from: NFC joins up to four code points of one unit, or two of
- * two units, and runs of spaces collapse.
+ * Maximum UTF-16 code units that NFC combines into one character: four code points of one unit, or two code points of two
+ * units.
  */
 const UNITS = 4;
 
 const sizes = new WeakMap<object, Map<string, Partial<Size>>>();
 
-/** States limits of a field that no decorator of class-validator has: those inside an object. */
+/** Declares size limits that class-validator has no decorator for, such as limits inside an object. */
 export function Sized(size: Partial<Size>): PropertyDecorator {
   return (prototype, property) => {
     const own = sizes.get(prototype) ?? new Map<string, Partial<Size>>();
@@ -126,7 +129,7 @@ export function Sized(size: Partial<Size>): PropertyDecorator {
   };
 }
 
-/** The size of a field of an input class, inherited ones included. @param limits those of its other decorators. */
+/** Returns the size limits of a field, which may be inherited. @param limits limits from decorators of class-validator. */
 export function sizeOf(input: object, field: string, limits: Partial<Size> = {}): Size {
   for (let at: object | null = input; at; at = Reflect.getPrototypeOf(at)) {
     const own = sizes.get(at)?.get(field);
@@ -136,8 +139,8 @@ export function sizeOf(input: object, field: string, limits: Partial<Size> = {})
 }
 
 /**
- * The value itself where it may be within its size, whatever its normal form is. Otherwise what is left of it when it is
- * cut: small, and still over its limits, so that the rules of the field refuse it.
+ * Truncates a value that exceeds its size even after normalization. The result is small but still over the limits, so the
+ * rules of the field reject it. Returns other values unchanged.
  */
 export function fitted(value: unknown, size: Size): unknown {
   if (typeof value === 'string') {

@@ -17,9 +17,8 @@ import { UUID } from '../common/uuid.js';
 import { Normalise, Rule, Sized } from './field-rules.js';
 
 /**
- * Query parameters, which arrive as text or, when repeated, as a list of texts: one decorator carries the form, the rules
- * and the schema. A value that cannot be read stays text and fails its rule: nothing is guessed. An empty value is an
- * error, never "no filter".
+ * OpenAPI schema of a query parameter. Each decorator below declares the schema, parsing and rules of one parameter.
+ * A value that cannot be parsed stays text and fails its rule. An empty value is an error and never means "no filter".
  */
 export interface QuerySchema {
   default?: unknown;
@@ -36,10 +35,10 @@ const read =
 const asIs = read((text) => text);
 const listed = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw);
 
-/** Every engine accepts it as an offset; a greater number means the same: past every end. */
+/** Maximum integer, which every engine accepts as an offset. Larger numbers are reduced to it. */
 const MAX_INTEGER = 1e15;
 
-/** Decimal digits with a minus in front, where it may be negative: no other sign, no fraction, no exponent. */
+/** Declares an integer with a minimum and a maximum. Accepts decimal digits with an optional minus sign. */
 export const RangeParam = (min: number, max: number, schema: QuerySchema = {}) => {
   const rule = { message: `must be an integer from ${min} to ${max}` };
   return applyDecorators(
@@ -51,7 +50,7 @@ export const RangeParam = (min: number, max: number, schema: QuerySchema = {}) =
   );
 };
 
-/** Decimal digits only: no sign, no fraction, no exponent. */
+/** Declares an integer with a minimum. Accepts only decimal digits. */
 export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
   const rule = { message: `must be an integer of at least ${min}` };
   return applyDecorators(
@@ -63,7 +62,7 @@ export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
   );
 };
 
-/** Times that a parameter may be repeated: more than a client lists, and few enough for one statement. */
+/** Maximum repetitions of a parameter, so that all values fit into one SQL statement. */
 const MAX_REPEATS = 100;
 
 export const BooleanParam = (schema: QuerySchema = {}) =>
@@ -73,7 +72,7 @@ export const BooleanParam = (schema: QuerySchema = {}) =>
     IsBoolean({ message: 'must be true or false' }),
   );
 
-/** Extension of a query parameter that holds its values: Nest loses the `enum` of a parameter in a class. */
+/** OpenAPI extension with the values of a query parameter, because Nest drops the `enum` of a parameter in a class. */
 export const CHOICES = 'x-choices';
 
 export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}) =>
@@ -83,7 +82,7 @@ export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}
     IsIn(choices, { message: `must be one of ${choices.join(', ')}` }),
   );
 
-/** May be repeated. */
+/** Declares a parameter with fixed values that may be repeated. */
 export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) => {
   const rule = { message: `must be one of ${choices.join(', ')}, at most ${MAX_REPEATS} times` };
   return applyDecorators(
@@ -94,7 +93,7 @@ export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {
   );
 };
 
-/** Texts, one or repeated; what they may be is decided where the settings are known. */
+/** Declares a text parameter that may be repeated. The caller validates values that depend on settings. */
 export const TextsParam = (max: number, schema: QuerySchema = {}) => {
   const rule = { message: `must have 1 to ${max} characters, at most ${MAX_REPEATS} times` };
   const each = { ...rule, each: true };
@@ -113,7 +112,7 @@ export const TextsParam = (max: number, schema: QuerySchema = {}) => {
   );
 };
 
-/** One text, not empty, at most `max` characters. */
+/** Declares a text parameter of 1 to `max` characters. */
 export const TextParam = (max: number, schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: max, ...schema }),
@@ -142,7 +141,7 @@ export const UuidParam = (schema: QuerySchema = {}, message = 'must be a UUID') 
 
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** ISO 8601 with `Z` or an offset, or a date alone (midnight UTC). */
+/** Declares a time in ISO 8601 with `Z` or an offset, or a date (midnight UTC). */
 export const TimeParam = (schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'date-time', ...schema }),
@@ -154,13 +153,13 @@ export const TimeParam = (schema: QuerySchema = {}) =>
     ),
   );
 
-/** @returns undefined for text that is not a time, or not a day of the calendar. */
+/** Parses an ISO 8601 time or date. @returns undefined for invalid text, or for a day that does not exist. */
 export function parseTime(text: string): DbTime | undefined {
   const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(millis) || !isDay(text.slice(0, 10)) ? undefined : toDbTime(new Date(millis));
 }
 
-/** `Date.parse` rolls days over: it takes 30 February for 2 March. */
+/** Returns true for a day that exists. `Date.parse` alone accepts 30 February as 2 March. */
 function isDay(text: string): boolean {
   const midnight = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text);

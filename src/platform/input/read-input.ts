@@ -7,16 +7,19 @@ import type { JsonObject } from '../common/json.js';
 import { characters, isWithin } from '../common/text.js';
 import { type Form, type Size, fitted, formOf, sizeOf } from './field-rules.js';
 
-/** An input as it was sent, its value with normalised fields, and every field that breaks a rule, one error a field. */
+/** The result of `readInput`. */
 export interface Checked<T> {
+  /** The input as it was sent. */
   raw: JsonObject;
+  /** The input with normalized fields. */
   value: T;
+  /** At most one error for each field. */
   errors: FieldError[];
 }
 
 /**
- * The pipe of a request body: `@Body(new InputPipe(NewUserInput)) input: Checked<NewUserInput>`. It does not refuse the
- * errors: whether the record exists is checked before them (interface §1).
+ * Reads a request body: `@Body(new InputPipe(NewUserInput)) input: CheckedInput<NewUserInput>`. It returns errors instead of
+ * throwing them, because a missing record is reported first (interface section 1).
  */
 export class InputPipe<T extends object> implements PipeTransform<JsonObject, Checked<T>> {
   constructor(private readonly type: InputClass<T>) {}
@@ -26,21 +29,24 @@ export class InputPipe<T extends object> implements PipeTransform<JsonObject, Ch
   }
 }
 
-/** How a decorator of class-validator appears in an error answer. */
+/** The error code and text for a decorator of class-validator. */
 interface Standard {
   code: FieldCode;
   message: (limit: unknown) => string;
-  /** Replaces the test of class-validator, where the interface counts in another way. */
+  /** Replaces the test of class-validator where the API counts differently. */
   test?: (value: unknown, limit: unknown) => boolean;
 }
 
 const type = (name: string): Standard => ({ code: 'invalid_type', message: () => `must be ${name}` });
 const count = (value: unknown): number => (typeof value === 'string' ? characters(value) : 0);
 
-/** class-validator does not count variation selectors; the interface and the databases count all code points. */
+/**
+ * Errors of class-validator's decorators. It ignores variation selectors, whereas the API and the databases count all code
+ * points.
+ */
 const STANDARD: Readonly<Record<string, Standard>> = {
   isDefined: { code: 'required', message: () => 'is required' },
-  isNotEmpty: { code: 'blank', message: () => 'may not be empty' },
+  isNotEmpty: { code: 'blank', message: () => 'must not be empty' },
   isString: type('a string'),
   isBoolean: type('a boolean'),
   isArray: type('an array'),
@@ -60,9 +66,9 @@ const STANDARD: Readonly<Record<string, Standard>> = {
     message: (min) => `must have at least ${String(min)} characters`,
     test: (value, min) => count(value) >= Number(min),
   },
-  arrayMinSize: { code: 'too_short', message: (min) => `must hold at least ${String(min)} values` },
-  arrayMaxSize: { code: 'too_long', message: (max) => `may hold at most ${String(max)} values` },
-  arrayUnique: { code: 'invalid_value', message: () => 'may not name a value twice' },
+  arrayMinSize: { code: 'too_short', message: (min) => `must have at least ${String(min)} values` },
+  arrayMaxSize: { code: 'too_long', message: (max) => `may have at most ${String(max)} values` },
+  arrayUnique: { code: 'invalid_value', message: () => 'must not contain duplicate values' },
 };
 
 interface Check {
@@ -73,22 +79,23 @@ interface Check {
 
 interface Field {
   form: Form | undefined;
-  /** A larger value is never normalised. */
+  /** Larger values are not normalized. */
   size: Size;
-  /** In the order in which they are reported. */
+  /** Checks of a present value, in reporting order. */
   checks: readonly Check[];
-  /** The check of a field that was not sent, and of one that is cleared. */
+  /** Check of a missing field. */
   required: Check | undefined;
+  /** Check of a cleared field. */
   notEmpty: Check | undefined;
 }
 
 /**
- * Reads what a client sent as an instance of an input class. A field that was not sent stays undefined, one that was sent
- * empty is null. Nothing is coerced; an unknown key is an error. A value is never walked: it may hold members named
- * `constructor` or `then` that a generic transformer would trip over.
+ * Reads client input as an instance of an input class. A missing field is undefined and an empty field is null. Types are not
+ * coerced, and an unknown key is an error. Values are not transformed recursively, because members named `constructor` or
+ * `then` would break a generic transformer.
  *
- * Its cost is bounded by the class, whatever is sent: a value that exceeds its limits by far is cut and not normalised, and
- * no more than `MAX_ERRORS` errors are collected, though always those of all fields.
+ * The cost depends on the class and not on the input. Oversized values are truncated and not normalized. Errors of known
+ * fields are always reported, and errors of unknown keys only up to `MAX_ERRORS` in total.
  */
 export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): Checked<T> {
   const fields = compiledFields.get(type) ?? compile(type);
@@ -128,8 +135,8 @@ function brokenCheck({ checks, required, notEmpty }: Field, value: unknown): Che
 const compiledFields = new WeakMap<object, ReadonlyMap<string, Field>>();
 
 /**
- * The rules of an input class by field, read from class-validator once: its own `validateSync` gathers them anew for each
- * value, which takes four times as long as the rules themselves, and an import reads a hundred thousand values.
+ * Reads the rules of an input class from class-validator once. Its `validateSync` collects them again for each value, which
+ * takes four times as long as the rules themselves. An import validates a hundred thousand values.
  */
 function compile(type: InputClass<object>): ReadonlyMap<string, Field> {
   const checks = checksOf(type);
@@ -150,13 +157,13 @@ function compile(type: InputClass<object>): ReadonlyMap<string, Field> {
   return fields;
 }
 
-/** What class-validator keeps of a decorator: without options it has no message, and `Allow` has no constraints. */
+/** Metadata that class-validator stores for a decorator. `message` and `constraints` are missing on some decorators. */
 type Registered = Pick<ValidationMetadata, 'propertyName' | 'constraintCls' | 'each'> & {
   constraints?: unknown[];
   message?: ValidationMetadata['message'];
 };
 
-/** The limits of each field that class-validator's decorators name. */
+/** Returns the size limits of each field that decorators of class-validator declare. */
 function limitsOf(type: InputClass<object>): ReadonlyMap<string, Partial<Size>> {
   const storage = getMetadataStorage();
   const limits = new Map<string, Partial<Size>>();
@@ -171,7 +178,7 @@ function limitsOf(type: InputClass<object>): ReadonlyMap<string, Partial<Size>> 
   return limits;
 }
 
-/** The checks of each field in the order of `FIELD_CODES`: a value's type is reported before its length. */
+/** Returns the checks of each field in the order of `FIELD_CODES`, so that a wrong type is reported before a wrong length. */
 function checksOf(type: InputClass<object>): ReadonlyMap<string, Check[]> {
   const storage = getMetadataStorage();
   const checks = new Map<string, Check[]>();
@@ -181,7 +188,7 @@ function checksOf(type: InputClass<object>): ReadonlyMap<string, Check[]> {
     for (const { name, instance } of storage.getTargetValidatorConstraints(rule.constraintCls)) {
       const standard = STANDARD[name];
       const code = standard?.code ?? FIELD_CODES.find((own) => own === name);
-      if (!code) throw new Error(`${type.name}.${rule.propertyName} has the rule ${name}, which has no code`);
+      if (!code) throw new Error(`${type.name}.${rule.propertyName}: the rule ${name} has no error code`);
       const args = (value?: unknown): ValidationArguments => ({
         value,
         constraints,
@@ -199,7 +206,7 @@ function checksOf(type: InputClass<object>): ReadonlyMap<string, Check[]> {
         return standard?.message(constraints[0]) ?? instance.defaultMessage?.(args(value)) ?? '';
       };
       const passes = rule.each ? (value: unknown) => Array.isArray(value) && value.every(test) : test;
-      // The later of two rules with one code is the more specific one, and comes first.
+      // Of two rules with the same code, the rule that was registered later is more specific and comes first.
       checks.set(rule.propertyName, [{ code, passes, message }, ...(checks.get(rule.propertyName) ?? [])]);
     }
   }
