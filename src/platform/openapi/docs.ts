@@ -1,44 +1,53 @@
 import { HEADER_BYTES } from '../http/server.js';
 
-/** Schemas, headers and answers that the OpenAPI descriptions of several features share. */
+/** OpenAPI schemas and headers that several features share. */
 
-/** Schema of an id in a path or an answer. */
+/** Schema of an id in a path or a response. */
 export const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
 
 export const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
 export const NULLABLE_ID = { type: String, format: 'uuid', nullable: true } as const;
 export const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
-/** For an id whose letters may be of either case. */
-export const IN_ANY_CASE = { description: 'In any case.' } as const;
+/** Addition to the schema of a case-insensitive id. */
+export const IN_ANY_CASE = { description: 'Case-insensitive.' } as const;
 
-/** Schema of a list of texts. */
+/** Returns the schema of a list of texts. */
 export const describeTexts = (maxLength: number, maxItems: number) =>
   ({ type: 'array', items: { type: 'string', maxLength }, maxItems }) as const;
 
-/** A header of an answer: a text, unless its schema says otherwise. */
+/** Describes a response header. Its type is text unless the schema has another type. */
 export const describeHeader = (name: string, description: string, schema: object) => ({
   [name]: { description, schema: { type: 'string', ...schema } },
 });
 
-/** Header of an answer that has created a record. */
-export const LOCATION = describeHeader('Location', 'Path of the record.', { maxLength: 255 });
+/** Response header of a created record. */
+export const LOCATION = describeHeader('Location', 'Path of the created record.', { maxLength: 255 });
 
-/** Header of a list that is walked by its links. */
-export const NEXT = describeHeader('Link', '`rel="next"`: the next page.', { maxLength: HEADER_BYTES });
+/** Response header of a list with cursor paging. */
+export const NEXT = describeHeader(
+  'Link',
+  'Link to the next page, with `rel="next"`. Missing on the last page.',
+  { maxLength: HEADER_BYTES },
+);
 
-export const ETAG = describeHeader('ETag', 'For If-None-Match and If-Match.', { maxLength: 64 });
+export const ETAG = describeHeader('ETag', 'Version of the resource, for If-None-Match and If-Match.', {
+  maxLength: 64,
+});
 
-/** One tag or several; limited by the headers of a request. */
+/** Schema of one or several entity tags, limited by the maximum size of request headers. */
 export const TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
 
-/** Links from an answer to operations on its record. @param field of the answer that has the value of the parameter. */
+/**
+ * Returns OpenAPI links from a response to operations on the returned record.
+ * @param field response field with the value of the parameter.
+ */
 export const linkTo = (operationIds: readonly string[], parameter: string, field: string, more?: object) => {
   const parameters = { [parameter]: `$response.body#/${field}` };
   return Object.fromEntries(operationIds.map((id) => [id, { operationId: id, parameters, ...more }]));
 };
 
-/** Schema of any JSON value. Written out, because an empty schema gives a generator no type. */
+/** Returns the schema of any JSON value. It lists all types because code generators derive no type from an empty schema. */
 export const describeValue = (items: object, maxItems: number) => ({
   oneOf: [
     { type: 'string', maxLength: 10_000, nullable: true },
@@ -49,7 +58,7 @@ export const describeValue = (items: object, maxItems: number) => ({
   ],
 });
 
-/** The value of a field, old or new. A list has roles, or the elements of an attribute such as addresses. */
+/** Schema of an old or new field value. A list contains roles, or elements of an attribute such as addresses. */
 export const FIELD_VALUE = {
   ...describeValue({ oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] }, 1000),
   example: '+44 20 7946 0958',

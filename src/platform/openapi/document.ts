@@ -5,7 +5,7 @@ import { CHOICES } from '../input/query-rules.js';
 import { describeHeader } from './docs.js';
 import { IDEMPOTENCY_KEY, REQUEST_BODY, REQUIRED_SCOPE } from './route-docs.js';
 
-/** The media type of a body that is a form with a file. */
+/** Media type of a form with a file. */
 export const FORM = 'multipart/form-data';
 
 export interface SchemaObject {
@@ -27,7 +27,7 @@ interface ParameterObject {
   examples?: unknown;
 }
 
-/** The members of an operation that are read or changed. */
+/** An operation, reduced to the members that are read or changed. */
 export interface Operation {
   operationId: string;
   description?: string;
@@ -45,28 +45,28 @@ function isOperation(value: unknown): value is Operation {
   return isObject(value) && 'responses' in value;
 }
 
-/** The header of an answer that was sent before. */
+/** Response header of a replayed response. */
 const REPLAY = describeHeader(
   REPLAYED,
-  'Present when this is the answer to an earlier request with the same Idempotency-Key.',
+  'Present if this is the stored response to an earlier request with the same Idempotency-Key.',
   { enum: ['true'] },
 );
 
-/** Headers of every answer but those of a fault. */
+/** Headers of every response with a status below 500. */
 const QUOTA = {
   ...describeHeader(
     'RateLimit',
-    'Requests that are left, and the seconds until all are back; where RATE_LIMIT_PER_MINUTE is set.',
+    'Remaining requests, and seconds until the limit resets. Only if RATE_LIMIT_PER_MINUTE is set.',
     { maxLength: 100, pattern: '^"default";r=\\d+;t=\\d+$' },
   ),
   ...describeHeader(
     'RateLimit-Policy',
-    'Requests in a window of seconds; where RATE_LIMIT_PER_MINUTE is set.',
+    'Allowed requests, and the length of the window in seconds. Only if RATE_LIMIT_PER_MINUTE is set.',
     { maxLength: 100, pattern: '^"default";q=\\d+;w=\\d+$' },
   ),
 };
 
-/** Adds what all operations have in common, so that no decorator has to repeat it. */
+/** Adds the schemas, headers and bodies that follow from the decorators of all operations. */
 export function completeDocument(document: OpenAPIObject): void {
   completeSchemas(document);
   const { schemas = {} } = (document.components ??= {});
@@ -86,23 +86,23 @@ export function completeDocument(document: OpenAPIObject): void {
   }
 }
 
-/** Headers of many answers are written once. */
+/** Returns references to shared headers, so that the document defines each header once. */
 function referencesTo(headers: object): object {
   return Object.fromEntries(
     Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
 
-/** The limits that a type or format implies. */
+/** Schema limits that a type or format implies. */
 const LIMITS: Readonly<Record<string, object>> = {
   uuid: { minLength: 36, maxLength: 36 },
-  // The longest accepted text, with nanoseconds and an offset. Answers have 24 characters.
+  // The longest accepted text, with nanoseconds and an offset. Responses use 24 characters.
   'date-time': { maxLength: 35 },
   // The integers that a JSON number represents exactly.
   integer: { format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 };
 
-/** Moves the values of `CHOICES` into the schemas that they belong to, and adds `LIMITS`, throughout the document. */
+/** Moves `CHOICES` into the `enum` of their schemas and adds `LIMITS`, throughout the document. */
 function completeSchemas(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   for (const member of Object.values(node)) completeSchemas(member);
@@ -115,8 +115,8 @@ function completeSchemas(node: unknown): void {
 }
 
 /**
- * `readInput` refuses an unknown key (`unknown_field`), so the schema of a JSON body and each object in it that names its
- * members are closed. SCIM ignores unknown keys, so its bodies stay open.
+ * Sets `additionalProperties: false` on the schema of a JSON body and on its nested objects, because `readInput` rejects
+ * unknown keys. SCIM bodies stay open, because SCIM ignores unknown keys.
  */
 function close(schema: SchemaObject | undefined, schemas: Readonly<Record<string, SchemaObject>>): void {
   const named = schema?.$ref === undefined ? schema : schemas[schema.$ref.split('/').at(-1) ?? ''];
@@ -125,7 +125,7 @@ function close(schema: SchemaObject | undefined, schemas: Readonly<Record<string
   for (const member of Object.values(named.properties)) close(member, schemas);
 }
 
-/** The options of an upload may be fields of its form, with the schemas that they have in the query. */
+/** Adds the query options of an upload to its form, where a client may send them too. */
 function addFormFields({ requestBody, parameters }: Operation): void {
   const form = requestBody?.content[FORM]?.schema;
   if (!form) return;

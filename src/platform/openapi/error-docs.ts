@@ -5,32 +5,34 @@ import { isObject } from '../common/json.js';
 import { ProblemDto, toProblem } from '../http/problem.js';
 import { describeHeader } from './docs.js';
 
-/** What all routes of the REST API have in common, or all of SCIM: credentials, and the form of errors. */
+/** Conventions of an API (REST or SCIM): credentials, error codes and error format. */
 export interface Conventions {
-  /** @param scope undefined for a public route. */
+  /** Returns the security decorators of a route. @param scope undefined for a public route. */
   securityOf: (scope: string | undefined) => MethodDecorator[];
-  /** Error codes that every route may return, before and after its own. */
+  /** Error codes of every route, listed before the codes of the route itself. */
   first?: readonly ErrorCode[];
+  /** Error codes of every route, listed after the codes of the route itself. */
   last: readonly ErrorCode[];
-  /** Error codes of unsafe methods, and further answers of changes. */
+  /** Error codes of unsafe methods. */
   ofUnsafe?: readonly ErrorCode[];
+  /** Additional responses of routes that change data. */
   ofChange?: readonly MethodDecorator[];
-  /** The schema of errors, and their media type. */
+  /** Schema of errors. */
   error: Type<unknown>;
   mediaType: string;
   exampleOf: (code: ErrorCode) => { status: number | string };
-  /** Members that have fewer values in the errors of a status. The last one names an error. */
+  /** Members of an error whose values depend on the status. The last member identifies the error. */
   narrowed: readonly string[];
 }
 
-const CHALLENGE = describeHeader('WWW-Authenticate', 'The header that is required.', { maxLength: 255 });
-const RETRY = describeHeader('Retry-After', 'Seconds to wait.', {
+const CHALLENGE = describeHeader('WWW-Authenticate', 'The required credentials.', { maxLength: 255 });
+const RETRY = describeHeader('Retry-After', 'Seconds to wait before the next attempt.', {
   type: 'integer',
   minimum: 1,
   maximum: 3600,
 });
 
-/** Describes the errors with these codes: one answer for each status. */
+/** Describes errors in OpenAPI, as one response for each status. */
 export function describeErrors(codes: readonly ErrorCode[], conventions: Conventions): MethodDecorator[] {
   const { error, mediaType, exampleOf, narrowed } = conventions;
   const examples = [...new Set(codes)].map((code) => ({ code, example: exampleOf(code) }));
@@ -55,7 +57,7 @@ function textIn(example: object, member: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns a schema whose members have fewer values in this place. */
+/** Returns a schema that restricts members of a type to the given values. */
 export function narrowSchema(type: Type<unknown>, values: Readonly<Record<string, readonly string[]>>) {
   const properties: Record<string, object> = {};
   for (const [name, list] of Object.entries(values))
@@ -63,19 +65,19 @@ export function narrowSchema(type: Type<unknown>, values: Readonly<Record<string
   return { allOf: [{ $ref: getSchemaPath(type) }, { type: 'object', properties }] };
 }
 
-/** Error codes of every route, at the end of its list. */
+/** Error codes of every route, at the end of each list. */
 export const ALWAYS: readonly ErrorCode[] = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'];
 
-/** Members that the examples of some statuses have. */
+/** Additional members of the examples by status. */
 const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
   409: { conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }] },
   422: { errors: [{ field: 'email', code: 'invalid_format', message: 'must be an e-mail address' }] },
 };
 
-/** The REST API: an API key or a session, and problem details. */
+/** Conventions of the REST API: an API key or a session, and problem details. */
 export const REST: Conventions = {
   securityOf: (scope) => {
-    if (scope === undefined) return [ApiSecurity({})]; // OpenAPI must state explicitly that there is none
+    if (scope === undefined) return [ApiSecurity({})]; // states explicitly that the route needs no credentials
     return scope === 'none' ? [ApiCookieAuth('session')] : [ApiSecurity('api_key'), ApiCookieAuth('session')];
   },
   first: ['invalid_parameter'],

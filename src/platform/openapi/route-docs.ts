@@ -20,29 +20,31 @@ import { ID, LOCATION, TAGS, type linkTo } from './docs.js';
 import { type Conventions, REST, describeErrors } from './error-docs.js';
 
 /**
- * The OpenAPI description of a route. What its other decorators declare is derived from them: security, parameters of path
- * and query, headers of a change, the status of the answer, and the errors that follow from these.
+ * The OpenAPI description of a route. Security, path and query parameters, request headers, response status and common
+ * errors are derived from the other decorators of the route.
  */
 export interface RouteDocs {
   description?: string;
-  /** The answer, with the status of the route. A text describes one without a body. */
+  /** The successful response. A text describes a response without a body. */
   answer: string | ApiResponseNoStatusOptions;
   links?: ReturnType<typeof linkTo>;
-  /** Error codes of this route alone. */
+  /** Error codes specific to this route. */
   errors?: readonly ErrorCode[];
-  /** The class of the JSON body, and examples of it by name. */
+  /** Class of the JSON body. */
   body?: Type<unknown>;
+  /** Examples of the body by name. */
   examples?: Readonly<Record<string, object>>;
-  /** Overrides the schema of the id in the path. */
+  /** Overrides parts of the schema of the id in the path. */
   id?: { description?: string; example?: string };
-  /** Descriptions of these headers. With `ifMatch` the route answers 412, with `ifNoneMatch` a GET answers 304. */
+  /** Description of `If-Match`, which adds the response 412. */
   ifMatch?: string;
+  /** Description of `If-None-Match`, which adds the response 304 to a GET. */
   ifNoneMatch?: string;
-  /** Marks an unsafe method that changes nothing, and takes no `Idempotency-Key`. */
+  /** Marks a route with an unsafe method that changes nothing and takes no `Idempotency-Key`. */
   changesNothing?: true;
-  /** Credentials other than those that `Requires` implies. */
+  /** Overrides the credentials that `Requires` implies. */
   security?: MethodDecorator;
-  /** Further decorators of Swagger. */
+  /** Additional Swagger decorators. */
   more?: readonly MethodDecorator[];
 }
 
@@ -51,42 +53,45 @@ type NamedDocs = RouteDocs & { operationId: string; summary: string };
 const reflector = new Reflector();
 const Documented = Reflector.createDecorator<NamedDocs | undefined>();
 
-/** Describes a route. @param operationId the name that generated clients call, chosen by hand and never changed. */
+/** Describes a route. @param operationId method name in generated clients, chosen by hand and never changed. */
 export const Doc = (operationId: string, summary: string, docs: RouteDocs) =>
   Documented({ operationId, summary, ...docs });
 
 type Headers = NonNullable<ApiResponseNoStatusOptions['headers']>;
 
-/** An answer with a JSON body. */
+/** Describes a JSON response. */
 export const describeJson = (description: string, type: Type<unknown>, headers: Headers = {}) => ({
   description,
   type,
   headers,
 });
 
-/** An answer of text that is sent while it is generated: its length is unknown. */
+/** Describes a streamed CSV response of unknown length. */
 export const describeCsv = (description: string) => ({
   description,
   content: { 'text/csv': { schema: { type: 'string' } } },
 });
 
-/** Extension of an operation: the scope that an API key needs, `any` for any valid key, `full` for a key without scopes, `none` where keys are refused. */
+/**
+ * OpenAPI extension with the scope that an API key needs. `any` accepts every valid key, `full` a key without scopes, and
+ * `none` no key.
+ */
 export const REQUIRED_SCOPE = 'x-required-scope';
 
-/** Extension of an operation that holds a request body of several media types until Swagger has built the document. */
+/** OpenAPI extension that carries a request body with several media types until Swagger has built the document. */
 export const REQUEST_BODY = 'x-request-body';
 
-/** A route that needs credentials, with its `REQUIRED_SCOPE`. */
+/** Declares the `REQUIRED_SCOPE` of a route that needs credentials. */
 export const RequiredScope = Reflector.createDecorator<string | undefined>();
 
-/** A controller of the REST API: its path, the tag of its routes, and their OpenAPI descriptions. */
+/** Declares a controller of the REST API, with its path, OpenAPI tag and route descriptions. */
 export const ApiController = (path: string, tag: string) =>
   applyDecorators(Controller(path), DescribesRoutes(tag, REST));
 
-/** Descriptions that no document has needed yet. Commands and worker processes need none. */
+/** Deferred descriptions. Commands and worker processes never need them. */
 const pending: (() => void)[] = [];
 
-/** Derives the descriptions of the routes of a controller that have a `Doc`, once `describeRoutes` is called. */
+/** Registers the routes with `DescribeRoute` of a controller for `describeRoutes`. */
 export const DescribesRoutes =
   (tag: string, conventions: Conventions): ClassDecorator =>
   (controller) => {
@@ -106,14 +111,14 @@ export const DescribesRoutes =
     }
   };
 
-/** Gives Swagger the descriptions of all routes. */
+/** Passes the deferred descriptions of all routes to Swagger. */
 export function describeRoutes(): void {
   for (const describe of pending.splice(0)) describe();
 }
 
 type Target = Parameters<ClassDecorator>[0];
 
-/** Reads what a handler and its controller declare about a route. */
+/** Reads the decorators of a route from its handler and controller. */
 function readRoute(docs: NamedDocs, controller: Target, handler: Target) {
   const path = [controller, handler].map((each) => reflector.get<string>(PATH_METADATA, each)).join('/');
   const method = reflector.get<RequestMethod>(METHOD_METADATA, handler);
@@ -123,7 +128,7 @@ function readRoute(docs: NamedDocs, controller: Target, handler: Target) {
   return {
     docs,
     ...reflector.get(Accepts, handler),
-    /** The name of the id in the path. */
+    /** Name of the id parameter in the path. */
     id: /:((?:\w+_)?id)\b/.exec(path)?.[1],
     status: status ?? (method === RequestMethod.POST ? 201 : 200),
     scope,
@@ -154,9 +159,12 @@ function describeRoute(route: Route, conventions: Conventions): MethodDecorator[
   ];
 }
 
-const NOT_MODIFIED = ApiResponse({ status: 304, description: 'Not changed since.' });
+const NOT_MODIFIED = ApiResponse({
+  status: 304,
+  description: 'Not modified since the version in If-None-Match.',
+});
 
-/** The error codes of a route: those of the guards, those that follow from its input, and its own. */
+/** Lists the error codes of a route: codes of the guards, of its input and of the route itself. */
 function codesOf({ docs, body, file, scope, id, isUnsafe, isChange }: Route, conventions: Conventions) {
   return [
     ...(conventions.first ?? []),
@@ -176,7 +184,7 @@ function codesOf({ docs, body, file, scope, id, isUnsafe, isChange }: Route, con
 
 const codesIf = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
 
-/** The answer of a route: one that has created a record names its path. */
+/** Builds the successful response of a route. Status 201 and 202 add the `Location` header. */
 function answerOf({ docs: { answer, links }, status }: Route) {
   const {
     description = '',
@@ -195,7 +203,7 @@ function bodyOf({ docs: { body, examples = {} }, file }: Route): MethodDecorator
   return [ApiBody({ type: body, ...(named.length > 0 && { examples: Object.fromEntries(named) }) })];
 }
 
-/** A file is the body itself, or a part of a form. */
+/** Describes a file as the whole body or as part of a form. */
 const fileBody = ({ type, maxBytes, description, example }: FileRules) => {
   const file = { type: 'string', format: 'binary', maxLength: maxBytes };
   const form = { schema: { type: 'object', properties: { file }, required: ['file'] } };
@@ -206,22 +214,22 @@ const fileBody = ({ type, maxBytes, description, example }: FileRules) => {
 const OptionalHeader = (name: string, description: string, schema: object) =>
   ApiHeader({ name, required: false, description, schema });
 
-/** The header of a request that may be sent again. */
+/** Request header that makes a change safe to repeat. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
-/** Characters of one that is percent-encoded as UTF-8. */
+/** Maximum length of one percent-encoded character. */
 const MAX_ENCODED = 12;
 
-/** With a key a change takes effect once, and a repetition gets the first answer. The audit keeps the reason. */
+/** Request headers of a route that changes data. */
 const CHANGE_HEADERS = [
   OptionalHeader(
     IDEMPOTENCY_KEY,
-    'Random, 1 to 255 printable ASCII characters. Sent again within 24 hours, the request gets its first answer.',
+    'Random key of 1 to 255 printable ASCII characters. Repeating the request with the same key within 24 hours returns the first response and changes nothing.',
     { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
   ),
   OptionalHeader(
     AUDIT_REASON,
-    `Why, for the audit: at most ${MAX_REASON} characters, percent-encoded as UTF-8.`,
+    `Reason for the change, stored in the audit. At most ${MAX_REASON} characters, percent-encoded as UTF-8.`,
     { type: 'string', maxLength: MAX_REASON * MAX_ENCODED, pattern: '^[ -~]*$' },
   ),
 ];
