@@ -9,23 +9,22 @@ import { isoNow } from '../common/time.js';
 import { prettyLine } from './pretty-line.js';
 import { type Observer, type Outcome, pathOf } from './observe.js';
 
-/** Characters per write: this many stay whole in a pipe that several workers write to. */
+/** Maximum characters of one write. Writes of this size stay atomic in a pipe that several instances share. */
 const MAX_WAITING = 2048;
 
-/** Bytes that wait for a reader of a pipe at the most: some seconds of a busy service. */
+/** Maximum bytes buffered for a slow pipe reader, a few seconds of output of a busy service. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** Until a pipe that was full is tried again. */
+/** Delay, in milliseconds, before a write to a full pipe is retried. */
 const RETRY_MILLIS = 50;
-/** How long the end of the process waits for the reader of a pipe. */
+/** Longest time, in milliseconds, that the exiting process waits for a pipe reader. */
 const LAST_TRY_MILLIS = 500;
-/** The write was not done now and may be in a moment. */
+/** Error codes of writes that can be retried. */
 const BUSY: readonly (string | undefined)[] = ['EAGAIN', 'EBUSY', 'EINTR'];
 const LINE_END = 10;
 
 /**
- * Writes lines to standard output or standard error, whatever becomes of them: the service outlives its log. What the
- * reader of a pipe does not take at once waits in bounded memory and holds up nothing. What cannot be written (closed
- * pipe, full disk, too much waiting) is dropped and counted, and every later write is tried again.
+ * Writes log lines to standard output or standard error without ever blocking or failing. Lines for a slow pipe reader are
+ * buffered in limited memory. Lines that cannot be written (closed pipe, full disk, full buffer) are dropped and counted.
  */
 export class LogOutput {
   private opened: number | undefined;
@@ -33,9 +32,9 @@ export class LogOutput {
   private waitingBytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private dropped = 0;
-  /** What was written last is no end of a line. */
+  /** True if the last written byte did not end a line. */
   private isWithin = false;
-  /** The rest of that line is lost. */
+  /** True if the rest of a partly written line was dropped. */
   private torn = false;
 
   constructor(private readonly fd: number) {
@@ -45,8 +44,8 @@ export class LogOutput {
   }
 
   /**
-   * Writes whole lines, or keeps them for later. It does not throw.
-   * @returns how many lines were lost before these, once something can be written again.
+   * Writes or buffers whole lines. It does not throw.
+   * @returns the number of lines dropped before a successful write, otherwise 0.
    */
   write(lines: string): number {
     const bytes = Buffer.from(lines);
@@ -57,7 +56,7 @@ export class LogOutput {
     return lost;
   }
 
-  /** Writes bytes after those that wait, or keeps them until the next retry. */
+  /** Appends bytes to the buffer and flushes it, unless a retry is pending. */
   private writeInOrder(bytes: Buffer): boolean {
     if (this.waitingBytes + bytes.length > MAX_WAITING_BYTES) this.drop(bytes);
     else {
@@ -67,7 +66,7 @@ export class LogOutput {
     return !this.timer && this.flush();
   }
 
-  /** Writes what waits. @returns true when all of it is written. */
+  /** Writes the buffer. @returns true if the buffer is empty afterwards. */
   private flush(): boolean {
     for (let bytes = this.waiting.shift(); bytes; bytes = this.waiting.shift()) {
       this.waitingBytes -= bytes.length;
@@ -76,7 +75,7 @@ export class LogOutput {
     return true;
   }
 
-  /** Writes bytes. What a busy reader does not take is tried again, anything else is lost. @returns true when all are written. */
+  /** Writes bytes. A write to a full pipe is retried, and any other failure drops the rest. @returns true on success. */
   private send(bytes: Buffer): boolean {
     let rest = bytes;
     try {
@@ -117,7 +116,7 @@ export class LogOutput {
     for (const byte of bytes) if (byte === LINE_END) this.dropped++;
   }
 
-  /** A write to a pipe waits for its reader, with the whole process; opened anew for this process alone, it does not. */
+  /** Returns the file descriptor for writes, which never blocks. */
   private target(): number {
     this.opened ??= nonBlocking(this.fd);
     return this.opened;
@@ -130,25 +129,25 @@ export class LogOutput {
   }
 }
 
+/** Reopens a pipe in non-blocking mode, so that a slow reader does not block the process. */
 function nonBlocking(fd: number): number {
   try {
     if (!fstatSync(fd).isFIFO()) return fd;
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    return fd; // no /proc, no reader yet, or a pipe of another user
+    return fd; // /proc is missing, the pipe has no reader yet, or another user owns it
   }
 }
 
-/** Keeps this process alive where its standard output or standard error fails, be it for what others print there. */
+/** Keeps this process alive when standard output or standard error fails, for every writer in the process. */
 export function outliveOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
 /**
- * Writes one JSON line per event to standard output, or to standard error for the command line; for a person at a terminal a
- * line to read. Bodies, headers and query
- * strings are never logged, because they hold secrets; what looks like a credential in the rest is masked. The lines of requests are written together, at the end of a turn
- * of the event loop.
+ * Writes one JSON line per event to standard output, or to standard error for commands. A terminal gets readable text
+ * instead. Bodies, headers and query strings are never logged, because they contain secrets, and credentials elsewhere are
+ * masked. Lines of requests are written in batches, once per iteration of the event loop.
  */
 @Injectable()
 export class Log implements Observer {
@@ -160,7 +159,7 @@ export class Log implements Observer {
 
   constructor({ LOG_LEVEL: level, LOG_FORMAT: format, WORKERS }: Env) {
     this.format = format;
-    const base = WORKERS > 1 ? { pid: process.pid } : null; // identifies the worker
+    const base = WORKERS > 1 ? { pid: process.pid } : null; // identifies the instance
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {
@@ -169,7 +168,7 @@ export class Log implements Observer {
     });
   }
 
-  /** Sends further lines to standard error: a command keeps standard output for its result. */
+  /** Switches to standard error. A command uses standard output for its result. */
   useStderr(): void {
     this.output = new LogOutput(process.stderr.fd);
     this.isTerminal = process.stderr.isTTY;
@@ -186,7 +185,10 @@ export class Log implements Observer {
     });
   }
 
-  /** @param fields with `aborted` instead of a status where the client broke off: it has no answer. */
+  /**
+   * Logs a request.
+   * @param fields `aborted` replaces the status if the client disconnected before the response was complete.
+   */
   request(fields: {
     request_id: string;
     method: string;
@@ -198,7 +200,7 @@ export class Log implements Observer {
     this.pino.info(fields, 'request');
   }
 
-  /** Logs an error with its stack, without its message: a driver's message may quote values. */
+  /** Logs an error with its stack but without its message, because a driver's message may quote values. */
   fault(requestId: string, code: string, thrown: unknown): void {
     const origin = originOf(thrown);
     const stack = origin instanceof Error ? origin.stack?.split('\n    at ').slice(1) : undefined;
@@ -208,18 +210,19 @@ export class Log implements Observer {
     this.write();
   }
 
+  /** Logs an event at level info. */
   event(message: string, fields: Record<string, string | number> = {}): void {
     this.pino.info(fields, message);
     this.write();
   }
 
-  /** Logs what an operator should know although the service goes on. */
+  /** Logs a problem that does not stop the service but that an operator should know. */
   warning(message: string, fields: Record<string, string | number>): void {
     this.pino.warn(fields, message);
     this.write();
   }
 
-  /** Writes whole lines that a process beside this one has logged. */
+  /** Writes whole lines that a worker process has logged. */
   relay(lines: string): void {
     for (const line of lines.split(/(?<=\n)/)) this.add(line);
     this.write();
@@ -229,7 +232,7 @@ export class Log implements Observer {
     this.add(withoutSecrets(logged));
   }
 
-  /** Lines are for programs, unless a person looks on. */
+  /** True if lines are formatted for people instead of programs. */
   private get isPretty(): boolean {
     return this.format === undefined ? this.isTerminal : this.format === 'pretty';
   }
@@ -250,7 +253,7 @@ export class Log implements Observer {
   }
 }
 
-/** Without an actor where the credentials were refused, or none were asked for. */
+/** Returns the sender fields of a log line. The actor is missing on public routes and for invalid credentials. */
 const senderOf = ({ actor, ip }: Partial<Request>) => ({
   ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,

@@ -6,13 +6,13 @@ import type { Observer, Outcome } from './observe.js';
 
 type Series = Histogram.Internal<'method' | 'route' | 'status'>;
 
-/** The metrics of this process (Prometheus). No label holds what a client sent: routes, not paths. */
+/** Prometheus metrics of this process. Labels never contain client input: they name routes instead of paths. */
 @Injectable()
 export class Metrics implements Observer {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Requests by method, route and status (aborted: the client broke off), and how long they took.',
+    help: 'Duration of requests by method, route and status. The status is aborted if the client disconnected early.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.registry],
@@ -25,12 +25,12 @@ export class Metrics implements Observer {
   });
   private readonly ignored = new Counter({
     name: 'rollcall_ignored_fields_total',
-    help: 'Fields of users that were ignored, because the API key is made so.',
+    help: 'User fields that were ignored because the API key has ignore_unknown or ignore_readonly set.',
     registers: [this.registry],
   });
   private readonly deviations = new Counter({
     name: 'rollcall_scim_deviations_total',
-    help: 'What SCIM clients send otherwise than the RFC has it, by kind and by the profile of the API key.',
+    help: 'Deviations of SCIM clients from RFC 7644, by kind and by the profile of the API key.',
     labelNames: ['kind', 'profile'],
     registers: [this.registry],
   });
@@ -49,12 +49,12 @@ export class Metrics implements Observer {
     return this.report();
   }
 
-  /** Replaces the source of scrapes: a worker reports the metrics of all workers. */
+  /** Replaces the source of the metrics text. An instance in a cluster reports the metrics of all instances. */
   reportFrom(text: () => Promise<string>): void {
     this.report = text;
   }
 
-  /** The metrics of this process alone, to be combined with those of other workers. */
+  /** Returns the metrics of this process as JSON, for the combined metrics of all instances. */
   async share() {
     return this.registry.getMetricsAsJSON();
   }
@@ -72,8 +72,8 @@ export class Metrics implements Observer {
   }
 
   /**
-   * Adds a value that is read on each scrape; NaN when that fails.
-   * @param aggregator how workers combine it: `sum` if each has its own value, `max` if all read the same one.
+   * Adds a gauge whose value is read on each scrape. The value is NaN if `read` fails.
+   * @param aggregator how instances combine the value: `sum` if each has its own value, `max` if all read the same value.
    */
   gauge(
     name: string,
@@ -91,7 +91,7 @@ export class Metrics implements Observer {
     const gauge = new Gauge({ name, help, aggregator, registers: [this.registry], collect });
   }
 
-  /** The series of these labels, cached: looking it up costs more than counting. */
+  /** Returns the cached series of these labels, because prom-client's look-up costs more than the observation. */
   private series(method: string, route: string, status: Outcome): Series {
     const key = `${method} ${status} ${route}`;
     return this.known.get(key) ?? this.addSeries(key, method, route, String(status));

@@ -4,21 +4,21 @@ import type { Socket } from 'node:net';
 import { holdsSecret } from '../common/secrets.js';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
-/** The id is logged and stored as it is: one that looks like a credential is none. */
+/** Rejects ids that look like a credential, because request ids are logged and stored unmasked. */
 const isAcceptable = (id: string): boolean => ACCEPTABLE.test(id) && !holdsSecret(id);
 
-/** How a request ended: the status of a whole answer, or `aborted` where the client broke off before it had all of it. */
+/** The status of a complete response, or `aborted` if the client disconnected earlier. */
 export type Outcome = number | 'aborted';
 
-/** Is called after every answer. */
+/** Observes the end of every request. */
 export interface Observer {
-  /** The answer is sent, or the client has disconnected. @param ms since the request arrived. */
+  /** Called after the response is sent or the client has disconnected. @param ms milliseconds since the request arrived. */
   answered(request: Request, response: Response, ms: number, outcome: Outcome): void;
 }
 
 /**
- * Gives every request its id, returns it in `X-Request-Id`, and calls the observers after the answer. They share one
- * listener, because each listener costs a request as much as a route does.
+ * Creates the preparation that assigns request ids, returns them in `X-Request-Id` and notifies observers at the end of each
+ * request. Observers share one listener, because a listener costs as much as a short route.
  */
 export function observe(...observers: readonly Observer[]): (request: Request, response: Response) => void {
   return (request, response) => {
@@ -34,22 +34,22 @@ export function observe(...observers: readonly Observer[]): (request: Request, r
   };
 }
 
-/** The status of an answer that the service itself cut off, because it failed half-way. */
+/** Status that is reported for a response that the service cut off after a failure. */
 const CUT = 500;
 
 /**
- * Node.js takes the socket from an answer when the last byte of it has been handed over, and never where the connection
- * ends first. (A request whose body was not read to its end may have lost its own.) An error of the answer itself comes from
- * the service, which destroyed it; those of the client end the socket.
+ * Returns the result of a request. Node.js detaches the socket from a complete response, and never if the connection closes
+ * first. A request with an unread body may lose its socket earlier. An error of the response comes from the service, whereas
+ * a disconnect is an error of the socket.
  */
 function outcomeOf({ socket }: { socket: Socket | null }, response: Response): Outcome {
   if (response.errored) return CUT;
   return response.socket === null && !socket?.errored ? response.statusCode : 'aborted';
 }
 
-/** The whole path as the client sent it. Inside a router, `request.path` lacks the path that the router is mounted on. */
+/** Returns the full path as the client sent it. In a router, `request.path` lacks the mount path. */
 export function pathOf(request: Request): string {
-  const target = request.originalUrl || request.url; // Express sets the first, which not every request reaches
+  const target = request.originalUrl || request.url; // requests that are rejected before Express lack `originalUrl`
   const end = target.indexOf('?');
   return end < 0 ? target : target.slice(0, end);
 }

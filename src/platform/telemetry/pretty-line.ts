@@ -13,9 +13,9 @@ const NAME_LENGTH = 5;
 const SERVER_FAULT = 500;
 
 /**
- * A line of the log for people: time (of the machine's zone), level, what happened, and the other fields. A line that is
- * no JSON stays as it is.
- * @param isColored with the colours of a terminal.
+ * Formats a JSON log line for people: local time, level, message and the other fields. Returns a line that is not JSON
+ * unchanged.
+ * @param isColored true for terminal colours.
  */
 export function prettyLine(line: string, isColored: boolean): string {
   const event = parsed(line);
@@ -34,7 +34,7 @@ export function prettyLine(line: string, isColored: boolean): string {
   return `${[head, ...(shown.length > 0 ? [styled('dim', printable(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
 }
 
-/** A client may send what a terminal would act on. */
+/** Replaces control characters, because client input could contain terminal escape sequences. */
 const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\ufffd');
 
 function parsed(line: string): Record<string, unknown> | undefined {
@@ -46,7 +46,7 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Hours to milliseconds; a day is of no interest to who looks on. */
+/** Formats the time of day, from hours to milliseconds. */
 function clock(time: unknown): string {
   const date = new Date(String(time));
   if (Number.isNaN(date.getTime())) return String(time);
@@ -56,7 +56,7 @@ function clock(time: unknown): string {
 const requestText = ({ method, path, status, aborted, ms }: Record<string, unknown>): string =>
   `${String(method)} ${String(path)} ${aborted === true ? 'aborted' : String(status)} ${String(ms)} ms`;
 
-/** Of a request, what its line does not say already. */
+/** Returns the fields of a request that its summary does not contain. */
 function senderOf({
   method: _m,
   path: _p,
