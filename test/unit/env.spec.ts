@@ -155,7 +155,7 @@ describe.each(Object.entries(REFUSED))('%s', (name, values) => {
   test.each(values)('%s is refused, naming the variable and its rule but not the value', (value) => {
     const message = refusal({ [name]: value });
     const [heading, ...rules] = message.split('\n');
-    expect(heading).toBe('The settings are not valid:');
+    expect(heading).toBe('Invalid settings:');
     expect(rules).not.toHaveLength(0);
     for (const rule of rules) expect(rule).toMatch(new RegExp(`^- .*\\b${name} must .+`));
     // Shorter ones occur in rules by chance.
@@ -229,7 +229,7 @@ describe('secrets', () => {
 
   test.each(secrets)('%s is refused together with its twin', (name) => {
     const message = refusal({ [name]: GOOD[name] ?? '', ...named(name, GOOD[name] ?? '') });
-    expect(message).toBe(`The settings are not valid:\n- ${name}_FILE must not be set together with ${name}`);
+    expect(message).toBe(`Invalid settings:\n- ${name}_FILE must not be set together with ${name}`);
   });
 
   test.each(secrets)('a file of %s that breaks a rule is refused without its content', (name) => {
@@ -247,7 +247,7 @@ describe('secrets', () => {
       [folder, 'EISDIR'],
     ]) {
       const rule = `${name}_FILE must name a file that can be read (${code})`;
-      expect(refusal({ [`${name}_FILE`]: path ?? '' })).toBe(`The settings are not valid:\n- ${rule}`);
+      expect(refusal({ [`${name}_FILE`]: path ?? '' })).toBe(`Invalid settings:\n- ${rule}`);
     }
   });
 });

@@ -189,7 +189,7 @@ test('every limit is a setting', () => {
 test('a setting that was replaced is refused with the name of the new one, and without its value', () => {
   expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(EnvError);
   expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(
-    /IMPORT_MAX_COLUMN is retired: set IMPORT_MAX_CHANGED/,
+    /IMPORT_MAX_COLUMN is no longer supported. Set IMPORT_MAX_CHANGED/,
   );
   expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).not.toThrow(/4711/);
 });

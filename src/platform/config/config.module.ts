@@ -1,13 +1,13 @@
 import { DynamicModule, Global, Module } from '@nestjs/common';
 import { Env } from './env.js';
 
-/** The programs of the processes beside the service, where there are any (ADR 0018). */
+/** Paths of the worker programs. Without a path the service does the work itself (ADR 0018). */
 export class LanePrograms {
   import?: string;
   reader?: string;
 }
 
-/** Provides the settings to every module, read and checked once before the application is created. */
+/** Provides the settings to every module. They are validated once, before the application is created. */
 @Global()
 @Module({})
 export class ConfigModule {

@@ -1,14 +1,14 @@
-/** A server that a URL names. */
+/** A database server in a URL. */
 export interface DatabaseHost {
-  /** A name or an address, an IPv6 address without its brackets. */
+  /** Host name or address. An IPv6 address has no brackets. */
   host: string;
   port: number;
 }
 
-/** What a `mysql:` or `mariadb:` URL says. */
+/** The parts of a `mysql:` or `mariadb:` URL. */
 export interface DatabaseUrl {
   kind: 'mysql' | 'mariadb';
-  /** In the order of preference; at least one. */
+  /** At least one host, in order of preference. */
   hosts: readonly DatabaseHost[];
   user: string;
   password: string;
@@ -17,13 +17,13 @@ export interface DatabaseUrl {
 
 const DEFAULT_PORT = 3306;
 
-/** Scheme, credentials, hosts, and the rest from the path on. */
+/** Groups: scheme, credentials, hosts, and the path with the rest. */
 const FORM = /^(mysql|mariadb):\/\/((?:[^/?#]*@)?)([^@/?#]+)(\/.*)$/;
 
 /**
- * Reads `mysql://user:password@host:port,host:port/database`, percent-encoded. Each host may have a port of its own, and
- * an IPv6 address is in brackets. WHATWG URLs have one host, so each host is read as the host of a URL.
- * @returns undefined for anything else.
+ * Parses `mysql://user:password@host:port,host:port/database`, percent-encoded. Each host may have its own port, and IPv6
+ * addresses need brackets. A WHATWG URL has only one host, so each host is parsed in a URL of its own.
+ * @returns undefined for an invalid URL.
  */
 export function readDatabaseUrl(text: string): DatabaseUrl | undefined {
   const [, kind, credentials = '', names = '', rest = ''] = FORM.exec(text) ?? [];

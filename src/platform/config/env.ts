@@ -5,20 +5,20 @@ import { passwordFault } from '../common/secret-rules.js';
 import { normalForm } from '../common/text.js';
 import { SETTINGS, type SettingValues } from './setting-table.js';
 
-/** Username of the Webmaster of an empty database. */
+/** User name of the first Webmaster, created in an empty database. */
 export const FIRST_WEBMASTER = 'admin';
 
-/** Browsers refuse these prefixes without HTTPS (RFC 6265bis), in any case. */
+/** Cookie name prefixes that browsers accept only over HTTPS, case-insensitively (RFC 6265bis). */
 const SECURE_PREFIX = /^__(?:Host|Secure|Http|Host-Http)-/i;
 
-/** Settings of older versions, with the settings that replace them. */
+/** Removed settings with their replacements. */
 const RETIRED: Readonly<Record<string, string>> = {
   IMPORT_MAX_COLUMN: 'IMPORT_MAX_CHANGED, IMPORT_MAX_CHANGED_LOGINS and IMPORT_MAX_EMPTIED',
   IMPORT_MAX_COLUMN_PERCENT:
     'IMPORT_MAX_CHANGED_PERCENT, IMPORT_MAX_CHANGED_LOGINS_PERCENT and IMPORT_MAX_EMPTIED_PERCENT',
 };
 
-/** Holds a value for every setting, at first its default. */
+/** A value for every setting, initially its default. */
 class Values {
   constructor() {
     for (const [name, { fallback }] of Object.entries(SETTINGS)) this.set(name, fallback);
@@ -29,9 +29,9 @@ class Values {
   }
 }
 
-/** The settings of this process, and what follows from them. */
+/** The settings of this process, with values derived from them. */
 export class Env extends (Values as new () => Values & SettingValues) {
-  /** `TRUST_PROXY` as Express takes it. */
+  /** `TRUST_PROXY` in the form of Express's `trust proxy`. */
   get trustProxy(): number | string | false {
     if (this.TRUST_PROXY === undefined) return false;
     return /^\d+$/.test(this.TRUST_PROXY) ? Number(this.TRUST_PROXY) : this.TRUST_PROXY;
@@ -47,7 +47,7 @@ export class Env extends (Values as new () => Values & SettingValues) {
     return this.baseUrl.startsWith('https:');
   }
 
-  /** With the prefix, browsers take the cookie from this host over HTTPS only, so that no other host can plant one. */
+  /** Name of the session cookie. With the prefix `__Host-`, browsers reject such a cookie from other hosts or without HTTPS. */
   get sessionCookieName(): string {
     return this.SESSION_COOKIE_NAME ?? (this.isHttps ? '__Host-rollcall_session' : 'rollcall_session');
   }
@@ -57,18 +57,18 @@ export class Env extends (Values as new () => Values & SettingValues) {
   }
 }
 
-/** An invalid setting. The message names variable and rule, never the value, which may be a secret. */
+/** Invalid settings. The message names variables and rules but never values, which may be secret. */
 export class EnvError extends Error {}
 
 /**
- * Reads the settings from environment variables. An empty variable counts as unset. The value of a secret may be in a file
- * instead, which `NAME_FILE` names.
+ * Reads the settings from environment variables. An empty variable counts as unset. `NAME_FILE` may contain the path of a
+ * file with the value of a secret.
  * @throws EnvError naming every invalid variable.
  */
 export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
   assertValid(
     Object.entries(RETIRED).flatMap(([name, others]) =>
-      variables[name] ? `${name} is retired: set ${others} instead` : [],
+      variables[name] ? `${name} is no longer supported. Set ${others} instead` : [],
     ),
   );
   const env = new Env();
@@ -84,7 +84,7 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
   return env;
 }
 
-/** The content of the file that `NAME_FILE` names, without its last newline. */
+/** Reads a secret from the file in `NAME_FILE`, without its last newline. Appends errors to `faults`. */
 function textOfFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]): string | undefined {
   const twin = `${name}_FILE`;
   const file = variables[twin];
@@ -100,7 +100,7 @@ function textOfFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]
   }
 }
 
-/** Rules about several settings. */
+/** Returns the errors of rules about several settings. */
 function faultsTogether(env: Env): string[] {
   const { BOOTSTRAP_WEBMASTER_PASSWORD: password, PASSWORD_MIN_LENGTH: minLength } = env;
   const rules = { minLength, known: [FIRST_WEBMASTER] };
@@ -109,18 +109,16 @@ function faultsTogether(env: Env): string[] {
     ...(fault ? [`BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it ${fault.message}`] : []),
     ...(SECURE_PREFIX.test(env.SESSION_COOKIE_NAME ?? '') && !env.isHttps
       ? [
-          'SESSION_COOKIE_NAME must not begin with __Host- or __Secure- unless BASE_URL is https: browsers drop such a cookie',
+          'SESSION_COOKIE_NAME must not begin with __Host- or __Secure- unless BASE_URL is https. Browsers reject such a cookie',
         ]
       : []),
     ...(env.WORKERS !== 1 && env.databaseUrl.startsWith('sqlite:')
-      ? [
-          'WORKERS must be 1 on SQLite, which has one writer; more of them need MariaDB or MySQL (DATABASE_URL)',
-        ]
+      ? ['WORKERS must be 1 on SQLite. For more, set DATABASE_URL to MariaDB or MySQL']
       : []),
   ];
 }
 
 function assertValid(faults: readonly string[]): void {
   if (faults.length === 0) return;
-  throw new EnvError(['The settings are not valid:', ...faults.map((fault) => `- ${fault}`)].join('\n'));
+  throw new EnvError(['Invalid settings:', ...faults.map((fault) => `- ${fault}`)].join('\n'));
 }

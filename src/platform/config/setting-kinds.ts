@@ -3,25 +3,25 @@ import { Cron } from 'croner';
 import { isGuessableKey } from '../common/secret-rules.js';
 import { readDatabaseUrl } from './database-url.js';
 
-/** The value of a setting and the rules that it breaks. */
+/** The parsed value of a setting and its errors. */
 interface Reading<Value> {
-  /** Undefined for text that is not a value of this kind. */
+  /** Undefined for text that cannot be parsed. */
   value: Value | undefined;
   /** Error texts, with `$property` for the name of the setting. */
   broken: readonly string[];
 }
 
-/** How the text of a setting is read and checked. */
+/** The type of a setting: parses and validates its text. */
 export interface Kind<Value> {
   read: (text: string) => Reading<Value>;
-  /** The valid numbers, as documents show them. */
+  /** Range of valid numbers, for documents. */
   range?: string;
 }
 
-/** A rule and its error text. */
+/** A test with its error text. */
 type Rule<Value> = readonly [isKept: (value: Value) => boolean, error: string];
 
-/** Text that `parse` cannot read breaks all rules. */
+/** Creates a setting type. Text that `parse` cannot parse breaks every rule. */
 function kind<Value>(
   parse: (text: string) => Value | undefined,
   rules: readonly Rule<Value>[],
@@ -35,7 +35,7 @@ function kind<Value>(
   };
 }
 
-/** @param test must return true and not throw. */
+/** Creates a text type. @param test returns true for valid text. A text for which it throws is invalid. */
 export function checkedText(rule: string, test: (text: string) => boolean): Kind<string> {
   const isKept = (text: string): boolean => {
     try {
@@ -48,34 +48,34 @@ export function checkedText(rule: string, test: (text: string) => boolean): Kind
 }
 
 export const text = (max: number): Kind<string> =>
-  checkedText(`be shorter than or equal to ${max} characters`, (value) => length(value, 0, max));
+  checkedText(`have at most ${max} characters`, (value) => length(value, 0, max));
 
 export const matching = (form: RegExp, rule: string): Kind<string> =>
   checkedText(rule, (value) => form.test(value));
 
-/** The path of a file or folder. */
+/** Path of a file or folder. */
 export const path = text(4096);
 
 export const url = (options: Parameters<typeof isURL>[1] = {}): Kind<string> =>
-  checkedText('be a URL address', (value) =>
+  checkedText('be a valid URL', (value) =>
     isURL(value, { require_tld: false, require_protocol: true, protocols: ['http', 'https'], ...options }),
   );
 
 export const oneOf = <Value extends string>(...values: Value[]): Kind<Value> =>
   kind(
     (text) => values.find((value) => value === text),
-    [[() => true, `$property must be one of the following values: ${values.join(', ')}`]],
+    [[() => true, `$property must be one of ${values.join(', ')}`]],
   );
 
 export const flag: Kind<boolean> = kind(
   (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
-  [[() => true, '$property must be a boolean value']],
+  [[() => true, '$property must be true or false']],
 );
 
 function number(form: RegExp, rule: string, min: number, max: number): Kind<number> {
   const limits: Rule<number>[] = [
-    [(value) => value >= min, `$property must not be less than ${min}`],
-    [(value) => value <= max, `$property must not be greater than ${max}`],
+    [(value) => value >= min, `$property must be at least ${min}`],
+    [(value) => value <= max, `$property must be at most ${max}`],
   ];
   return {
     ...kind(
@@ -87,18 +87,18 @@ function number(form: RegExp, rule: string, min: number, max: number): Kind<numb
 }
 
 export const integer = (min: number, max = Infinity): Kind<number> =>
-  number(/^\d{1,9}$/, 'an integer number', min, max);
+  number(/^\d{1,9}$/, 'an integer', min, max);
 
-/** A number with up to three decimals. */
+/** Creates the type of numbers with up to three decimals. */
 export const decimal = (min: number, max: number): Kind<number> =>
-  number(/^\d{1,6}(\.\d{1,3})?$/, 'a number conforming to the specified constraints', min, max);
+  number(/^\d{1,6}(\.\d{1,3})?$/, 'a number with at most three decimals', min, max);
 
 export const count = integer(1);
-/** A number of rows or users. */
+/** Number of rows or users. */
 export const rows = integer(0, 1_000_000);
 export const percent = integer(0, 100);
 
-/** Items separated by commas. */
+/** Creates the type of comma-separated lists. */
 export const list = (error: string, isItem: (item: string) => boolean): Kind<readonly string[]> =>
   kind(
     (text) =>
@@ -109,14 +109,14 @@ export const list = (error: string, isItem: (item: string) => boolean): Kind<rea
     [[(items) => items.every(isItem), error]],
   );
 
-/** A file of SQLite, or a URL of MariaDB or MySQL. */
+/** SQLite file, or URL of MariaDB or MySQL. */
 export const databaseUrl = checkedText(
   'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded; ' +
-    'several hosts are separated by commas',
+    'with commas between several hosts',
   (text) => /^sqlite:.+/.test(text) || readDatabaseUrl(text) !== undefined,
 );
 
-/** Five fields, as in a crontab. */
+/** Cron expression with five fields. */
 export const cron = checkedText(
   'be a cron expression of five fields',
   (text) => text.trim().split(/\s+/).length === 5 && new Cron(text, { paused: true }).nextRun() !== null,
@@ -127,8 +127,8 @@ export const timeZone = checkedText(
   (text) => new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '',
 );
 
-/** An API key that a person chose. */
+/** API key that a person has chosen. */
 export const chosenKey = checkedText(
-  'be 32 to 128 printable ASCII characters, and more than repetitions, sequences and words',
+  'be 32 to 128 printable ASCII characters that are hard to guess (no repetitions, sequences or words)',
   (text) => /^[\x21-\x7e]{32,128}$/.test(text) && !isGuessableKey(text),
 );

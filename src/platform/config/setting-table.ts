@@ -23,9 +23,9 @@ import {
 
 /** One setting: an environment variable. */
 export interface Setting<Value> extends Kind<Value> {
-  /** Undefined for a setting without a default. */
+  /** Default value. Undefined for a setting without a default. */
   fallback: Value;
-  /** Marks a setting that `NAME_FILE` may name the file of. */
+  /** True if `NAME_FILE` may contain the path of a file with the value. */
   isSecret?: boolean;
 }
 
@@ -43,16 +43,16 @@ const SIGNING_KEY = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Z
 const COOKIE_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 
 /**
- * Every setting with its kind and default. Its text is its comment. The checks, the types, `.env.example` and the table in
- * docs/deployment.md derive from this table.
+ * All settings with their type and default. Validation, TypeScript types, `.env.example` and the table in docs/deployment.md
+ * are derived from this table. The comments below are the texts in these documents.
  */
 export const SETTINGS = {
   /** Address to listen on. */
   HOST: setting(text(255), '127.0.0.1'),
-  /** Port to listen on. 0 takes a free one. */
+  /** Port to listen on. 0 selects a free port. */
   PORT: setting(integer(0, 65535), 3000),
   /**
-   * Address that clients use to reach the service (http or https). Only its pages may use a session. Unset:
+   * URL at which clients reach the service (http or https). Only pages of this origin may use a session. Unset:
    * `http://HOST:PORT`.
    */
   BASE_URL: optional(url()),
@@ -60,221 +60,230 @@ export const SETTINGS = {
   DATA_DIR: setting(path, './data'),
 
   /**
-   * `sqlite:<file>` or `mysql://user:password@host:port/database`, percent-encoded. Of several hosts
-   * (`host1:port,host2:port`) the first that accepts writes serves. Unset: `sqlite:<DATA_DIR>/rollcall.sqlite`.
+   * Database: `sqlite:<file>` or `mysql://user:password@host:port/database`, percent-encoded. With several hosts
+   * (`host1:port,host2:port`), the service uses the first host that accepts writes. Unset:
+   * `sqlite:<DATA_DIR>/rollcall.sqlite`.
    */
   DATABASE_URL: secret(optional(databaseUrl)),
-  /** File of trusted certificates (PEM) for TLS to the MariaDB/MySQL server. Unset: no TLS. */
+  /** File with trusted CA certificates (PEM) for TLS connections to MariaDB or MySQL. Unset: no TLS. */
   DATABASE_TLS_CA_FILE: optional(path),
-  /** Connections of each worker to MariaDB/MySQL, so WORKERS times as many in all. SQLite uses one. */
+  /** Connections of each instance to MariaDB or MySQL. The total is WORKERS times this number. SQLite uses one connection. */
   DATABASE_POOL_SIZE: setting(integer(1, 500), 32),
-  /** Run pending migrations at start: auto (on SQLite only), true or false. */
+  /** Run pending migrations at start: true, false or auto (only on SQLite). */
   MIGRATE_ON_START: setting(oneOf('auto', 'true', 'false'), 'auto'),
 
-  /** Processes that serve, one core each. More than one needs MariaDB or MySQL. */
+  /** Number of processes that answer requests (instances). Each uses one CPU core. More than one requires MariaDB or MySQL. */
   WORKERS: setting(integer(1, 64), 1),
-  /** Certificate chain (PEM) for built-in HTTPS. Unset: HTTP. */
+  /** File with the certificate chain (PEM) for built-in HTTPS. Unset: HTTP. */
   TLS_CERT_FILE: optional(path),
-  /** Private key (PEM) of TLS_CERT_FILE. */
+  /** File with the private key (PEM) of the certificate in TLS_CERT_FILE. */
   TLS_KEY_FILE: optional(path),
   /**
-   * Trusted proxies that set X-Forwarded-For: their number, or their addresses (CIDR, loopback), separated by
-   * commas. Unset: none.
+   * Trusted proxies that set X-Forwarded-For: their number, or a comma-separated list of addresses, CIDR networks or
+   * names such as loopback. Unset: no proxy is trusted.
    */
-  TRUST_PROXY: optional(matching(TRUSTED, 'be a number of proxies or a list of addresses')),
-  /** Compress responses for clients that accept gzip. false where a proxy in front of the service does that. */
+  TRUST_PROXY: optional(matching(TRUSTED, 'be a number of proxies or a comma-separated list of addresses')),
+  /** Compress responses for clients that accept gzip. Set it to false if a reverse proxy compresses them. */
   COMPRESSION: setting(flag, true),
-  /** Serve the console for operators at /console, to which the service's own address redirects a browser. */
+  /** Serve the operators' console at /console. Opening the base URL in a browser redirects to it. */
   CONSOLE_ENABLED: setting(flag, true),
   /**
-   * Seconds after SIGTERM in which /health/ready is 503 and everything else works, so that a balancer can react.
+   * Seconds after SIGTERM during which /health/ready returns 503 and everything else works, so that a load balancer can
+   * react.
    */
   SHUTDOWN_DELAY_SECONDS: setting(integer(0, 300), 0),
 
   /**
-   * First API key of an empty database: 32 to 128 printable characters, hard to guess. Unset: random, and printed
-   * once.
+   * First API key, created in an empty database: 32 to 128 printable ASCII characters that are hard to guess. Unset: a
+   * random key, printed once.
    */
   BOOTSTRAP_API_KEY: secret(optional(chosenKey)),
   /**
-   * Password of the first Webmaster "admin", by the rules of all passwords. Unset: random, and printed once.
+   * Password of the first Webmaster "admin", which must meet the rules for all passwords. Unset: a random password,
+   * printed once.
    */
   BOOTSTRAP_WEBMASTER_PASSWORD: secret(optional(checkedText('be text', () => true))),
-  /** Characters that a new password must have at least. Existing passwords stay valid. */
+  /** Minimum length of new passwords, in characters. Existing passwords stay valid. */
   PASSWORD_MIN_LENGTH: setting(integer(SHORTEST_MIN_LENGTH, 64), 12),
   /**
-   * Name of the session cookie. Unset: `__Host-rollcall_session` where BASE_URL is https, else `rollcall_session`.
+   * Name of the session cookie. Unset: `__Host-rollcall_session` if BASE_URL is https, otherwise `rollcall_session`.
    */
   SESSION_COOKIE_NAME: optional(matching(COOKIE_NAME, 'be a cookie name (RFC 6265)')),
-  /** A session without a request ends after this many minutes. */
+  /** Minutes without a request after which a session ends. */
   SESSION_IDLE_MINUTES: setting(count, 120),
-  /** A session ends this many minutes after login, used or not. */
+  /** Minutes after login at which a session ends, even if it is in use. */
   SESSION_ABSOLUTE_MINUTES: setting(count, 720),
-  /** Failed logins of one user from one address in 15 minutes before more are refused. */
+  /** Failed logins of one user from one address that are allowed within 15 minutes. Further attempts are rejected. */
   LOGIN_FAILURES_PER_NAME: setting(count, 5),
   /**
-   * Failed logins of one user from everywhere in an hour before more are refused from addresses that are new to
-   * the user.
+   * Failed logins of one user from all addresses that are allowed within an hour. Further attempts are rejected from
+   * addresses that the user has not logged in from before.
    */
   LOGIN_FAILURES_PER_USER: setting(count, 50),
   /**
-   * Failed logins from one address in an hour before more are refused for names that failed there, and others are
-   * delayed.
+   * Failed logins from one address that are allowed within an hour. Further attempts with the user names that failed
+   * are rejected, and attempts with other user names are delayed.
    */
   LOGIN_FAILURES_PER_IP: setting(count, 50),
-  /** Password hashes that may wait for a free core before requests are answered with 503. */
+  /** Maximum number of password hashes that wait for a CPU core. Further requests get 503. */
   HASH_QUEUE_LIMIT: setting(count, 100),
 
-  /** Seconds in which a request with a JSON body must arrive. */
+  /** Seconds within which the body of a JSON request must arrive. */
   REQUEST_TIMEOUT_SECONDS: setting(integer(1, 300), 30),
   /**
-   * Open connections of one worker. Another one is closed at once, without a response. A connection that sends
-   * nothing takes 2 KiB, and one that sends half of its headers up to 20 KiB.
+   * Maximum open connections of one instance. Further connections are closed without a response. An idle connection
+   * uses 2 KiB, and a connection with incomplete headers uses up to 20 KiB.
    */
   MAX_CONNECTIONS: setting(integer(10, 100_000), 10_000),
-  /** Seconds after which a broad search is stopped and answered with 422 `search_too_broad`. */
+  /** Seconds after which a search is stopped with 422 `search_too_broad`. */
   SEARCH_TIMEOUT: setting(decimal(0.05, 10), 2),
-  /** Users that a SCIM filter may examine one by one where no index answers all of it. */
+  /** Maximum number of users that a SCIM filter may examine one by one if no index covers the whole filter. */
   SCIM_SCAN_LIMIT: setting(integer(1000, 100_000), 10_000),
   /**
-   * Requests per minute of one API key or user, and logins and refused credentials of one address, before more are
-   * refused. Unset: no limit.
+   * Requests per minute allowed for one API key or user. Also the limit for logins and invalid credentials from one
+   * address. Unset: no limit.
    */
   RATE_LIMIT_PER_MINUTE: optional(count),
-  /** Requests per minute of one user, over all sessions, before more are refused. 0: no limit. */
+  /** Requests per minute allowed for one user, over all sessions. 0: no limit. */
   SESSION_RATE_LIMIT_PER_MINUTE: setting(integer(0), 600),
   /**
-   * Users that one API key may block or delete within an hour before its fuse blows (429 `fuse_blown`). 0: no fuse.
+   * Number of users that one API key may block or delete within an hour before its fuse blows (429 `fuse_blown`). 0: no
+   * fuse.
    */
   FUSE_MIN: setting(rows, 50),
-  /** The same as a share of the active users, where that is more. */
+  /** FUSE_MIN as a percentage of the active users. The higher of the two limits applies. */
   FUSE_PERCENT: setting(percent, 10),
 
-  /** false accepts e-mail addresses without a top-level domain, such as `user@intranet`. */
+  /** Require a top-level domain in email addresses. false also accepts addresses such as `user@intranet`. */
   EMAIL_REQUIRE_TLD: setting(flag, true),
-  /** Additional role names, separated by commas. */
+  /** Additional role names, comma-separated. */
   EXTRA_ROLES: setting(
-    list(
-      'each value in $property must be longer than or equal to 1 and shorter than or equal to 64 characters',
-      (role) => length(role, 1, 64),
+    list('$property must be role names of 1 to 64 characters, separated by commas', (role) =>
+      length(role, 1, 64),
     ),
     [],
   ),
-  /** Days for which a deleted user can be restored. Then the user is forgotten. */
+  /** Days for which a deleted user can be restored. After that, the user's data is removed. */
   SCIM_DELETED_DAYS: setting(count, 30),
 
   /**
-   * An import that would do more than the limits from here to IMPORT_SMALL_DATASET_ROWS allow waits for approval
-   * (docs/imports.md). Users that one import may block.
+   * Number of users that one import may block. An import that exceeds this limit, or any of the limits down to
+   * IMPORT_SMALL_DATASET_ROWS, waits for approval (docs/imports.md).
    */
   IMPORT_MAX_DEACTIVATIONS: setting(rows, 5),
-  /** The same as a share of the active users in its scope, where that is more. */
+  /** IMPORT_MAX_DEACTIVATIONS as a percentage of the active users in scope. The higher of the two limits applies. */
   IMPORT_MAX_DEACTIVATIONS_PERCENT: setting(percent, 10),
-  /** At most this many, whatever the share is. */
+  /** Upper bound for the limit that results from IMPORT_MAX_DEACTIVATIONS_PERCENT. */
   IMPORT_MAX_DEACTIVATIONS_TOTAL: setting(rows, 200),
-  /** Users that one import may reactivate. */
+  /** Number of users that one import may reactivate. */
   IMPORT_MAX_REACTIVATIONS: setting(rows, 5),
-  /** The same as a share of the active users in its scope, where that is more. */
+  /** IMPORT_MAX_REACTIVATIONS as a percentage of the active users in scope. The higher of the two limits applies. */
   IMPORT_MAX_REACTIVATIONS_PERCENT: setting(percent, 10),
-  /** At most this many, whatever the share is. */
+  /** Upper bound for the limit that results from IMPORT_MAX_REACTIVATIONS_PERCENT. */
   IMPORT_MAX_REACTIVATIONS_TOTAL: setting(rows, 200),
   /**
-   * The unapproved imports of a data set may block or reactivate this many times the limit of one import within
-   * seven days.
+   * Factor for seven days: the unapproved imports of a data set together may block or reactivate this many times the
+   * limit of one import.
    */
   IMPORT_WEEK_FACTOR: setting(integer(1, 100), 2),
-  /** Users whose value in one column may be replaced by another. */
+  /** Number of users whose value in one column may change. */
   IMPORT_MAX_CHANGED: setting(rows, 4),
-  /** The same as a share of the matched users, where that is more. */
+  /** IMPORT_MAX_CHANGED as a percentage of the matched users. The higher of the two limits applies. */
   IMPORT_MAX_CHANGED_PERCENT: setting(percent, 20),
-  /** The same for usernames, e-mail addresses, authnames and roles: they decide on logins and rights. */
+  /** IMPORT_MAX_CHANGED for user names, email addresses, authnames and roles, which control logins and permissions. */
   IMPORT_MAX_CHANGED_LOGINS: setting(rows, 2),
-  /** The same as a share of the matched users, where that is more. */
+  /** IMPORT_MAX_CHANGED_LOGINS as a percentage of the matched users. The higher of the two limits applies. */
   IMPORT_MAX_CHANGED_LOGINS_PERCENT: setting(percent, 10),
-  /** Users whose value in one column may be emptied. */
+  /** Number of users whose value in one column may be emptied. */
   IMPORT_MAX_EMPTIED: setting(rows, 4),
-  /** The same as a share of the matched users, where that is more. */
+  /** IMPORT_MAX_EMPTIED as a percentage of the matched users. The higher of the two limits applies. */
   IMPORT_MAX_EMPTIED_PERCENT: setting(percent, 10),
-  /** Rows that may take a username, e-mail, authname or phone which another row gives up. */
+  /** Number of rows that may take over a user name, email address, authname or phone number from another row. */
   IMPORT_MAX_MOVED: setting(rows, 3),
-  /** The same as a share of the matched users, where that is more. */
+  /** IMPORT_MAX_MOVED as a percentage of the matched users. The higher of the two limits applies. */
   IMPORT_MAX_MOVED_PERCENT: setting(percent, 2),
-  /** Users who may get one and the same value in a column that had more than ten values. */
+  /** Number of users who may get the same new value in a column that had more than ten different values. */
   IMPORT_MAX_SAME: setting(rows, 9),
-  /** The same as a share of the matched users, where that is more. In names: of the new users. */
+  /** IMPORT_MAX_SAME as a percentage of the matched users, or of the new users for names. The higher limit applies. */
   IMPORT_MAX_SAME_PERCENT: setting(percent, 50),
-  /** Values that may lose their accents, or be encoded twice. */
+  /** Number of values that may lose their accents or be encoded twice. */
   IMPORT_MAX_GARBLED: setting(rows, 3),
-  /** The same as a share of the rows, where that is more. */
+  /** IMPORT_MAX_GARBLED as a percentage of the rows. The higher of the two limits applies. */
   IMPORT_MAX_GARBLED_PERCENT: setting(percent, 1),
-  /** New external ids, with as many lost ones, above which the key column counts as changed. */
+  /**
+   * Number of users who may get a new external id while as many external ids are missing. More suggests that the key column
+   * changed.
+   */
   IMPORT_MAX_NEW_KEYS: setting(rows, 5),
-  /** The same as a share of the linked users, where that is more. */
+  /** IMPORT_MAX_NEW_KEYS as a percentage of the linked users. The higher of the two limits applies. */
   IMPORT_MAX_NEW_KEYS_PERCENT: setting(percent, 20),
-  /** With missing=block: minimum size in percent of the rows of the data set's last completed import. */
+  /** Minimum number of rows with missing=block, as a percentage of the rows of the data set's last completed import. */
   IMPORT_MIN_SIZE_PERCENT: setting(percent, 80),
-  /** Users that the last import changed and that the next one may change back. */
+  /** Number of users changed by the last import whom the next import may change back. */
   IMPORT_MAX_UNDONE: setting(rows, 4),
-  /** The same as a share of what the last import changed, where that is more. */
+  /** IMPORT_MAX_UNDONE as a percentage of the changes of the last import. The higher of the two limits applies. */
   IMPORT_MAX_UNDONE_PERCENT: setting(percent, 50),
-  /** Users that a file may change which was imported before, where another file has been imported since. */
+  /** Number of users that an old file may change: a file that was imported before the last imported file. */
   IMPORT_MAX_OLD_FILE: setting(rows, 0),
-  /** Matched users that may belong to another data set. */
+  /** Number of matched users that may belong to another data set. */
   IMPORT_MAX_FOREIGN: setting(rows, 4),
-  /** The same as a share of the matched users, where that is more. */
+  /** IMPORT_MAX_FOREIGN as a percentage of the matched users. The higher of the two limits applies. */
   IMPORT_MAX_FOREIGN_PERCENT: setting(percent, 10),
-  /** Rows that may fail. Rows that failed in the same way in the last import do not count. */
+  /** Number of rows that may fail. Rows that failed in the same way in the last import do not count. */
   IMPORT_MAX_ERRORS: setting(rows, 4),
-  /** The same as a share of the rows, where that is more. */
+  /** IMPORT_MAX_ERRORS as a percentage of the rows. The higher of the two limits applies. */
   IMPORT_MAX_ERRORS_PERCENT: setting(percent, 10),
-  /** Users for whom an import may repeat a change that a revert has undone. */
+  /** Number of users for whom an import may repeat a change that was reverted. */
   IMPORT_MAX_REPEATED: setting(rows, 0),
-  /** Below this many users in scope, IMPORT_SMALL_DATASET_ROWS replaces larger fixed limits. 0: never. */
+  /**
+   * Number of users in scope below which a data set is small: IMPORT_SMALL_DATASET_ROWS replaces higher fixed limits. 0:
+   * never.
+   */
   IMPORT_SMALL_DATASET: setting(rows, 50),
   /**
-   * Users of a small data set that may be blocked or moved or get new ids. For changed and emptied values it is
-   * one less.
+   * Limit in a small data set for users who are blocked, for moved values and for new external ids. The limit for
+   * changed and emptied values is one lower.
    */
   IMPORT_SMALL_DATASET_ROWS: setting(integer(1, 1000), 3),
 
-  /** Drop folder of scheduled imports. Unset: no schedule. */
+  /** Drop folder for scheduled imports. Unset: no scheduled imports. */
   IMPORT_FOLDER: optional(path),
   /**
-   * Folder for processing/, done/ and failed/, on the same file system, best where the deliverer cannot write.
-   * Unset: IMPORT_FOLDER.
+   * Folder for processing/, done/ and failed/, on the same file system as IMPORT_FOLDER. The account that delivers the
+   * files should not have write access to it. Unset: IMPORT_FOLDER.
    */
   IMPORT_WORK_FOLDER: optional(path),
-  /** Names of the files to take. `*` and `?` are wildcards. */
+  /** Names of the files to import. `*` and `?` are wildcards. */
   IMPORT_PATTERN: setting(text(255), '*.csv'),
-  /** When the schedule checks the folder: minute, hour, day of month, month, day of week. */
+  /** Times at which the drop folder is checked, as a cron expression: minute, hour, day of month, month, day of week. */
   IMPORT_CRON: setting(cron, '0 2 * * *'),
   /** Time zone of IMPORT_CRON (IANA). */
   IMPORT_TIME_ZONE: setting(timeZone, 'UTC'),
-  /** Options of scheduled imports, as in the query of POST /imports, such as `mode=upsert&missing=report`. */
+  /** Options of scheduled imports, in the format of the query of POST /imports, such as `mode=upsert&missing=report`. */
   IMPORT_OPTIONS: setting(text(1000), ''),
-  /** After so many hours without a completed import, /status reports that imports are overdue. Unset: never. */
+  /** Hours without a completed import after which /status reports that imports are overdue. Unset: never. */
   IMPORT_OVERDUE_HOURS: optional(count),
-  /** true: a user or key that sent a file may not approve it where a guard was hit. */
+  /** Require a second person: the user or API key that uploaded a file cannot approve its import if a guard tripped. */
   IMPORT_FOUR_EYES: setting(flag, false),
-  /** Days for which finished imports and their rows are kept, and for which a plan waits for a decision. */
+  /** Days for which finished imports and their rows are stored, and for which a plan can wait for a decision. */
   IMPORT_RETENTION_DAYS: setting(count, 90),
 
   /**
-   * Program, without arguments, that is started for each alert (such as a parked import) and reads it as JSON.
-   * Unset: none.
+   * Program that is started without arguments for each alert, such as an import that waits for approval, and receives
+   * the alert as JSON on standard input. Unset: no program.
    */
   NOTIFY_COMMAND: optional(path),
-  /** Address to which each alert is sent with one POST, signed with NOTIFY_SECRET. Unset: none. */
+  /** URL that receives each alert as a POST request, signed with NOTIFY_SECRET. Unset: no requests. */
   NOTIFY_URL: optional(url({ disallow_auth: true })),
-  /** Key of that signature: whsec_ and 24 to 64 bytes in Base64, such as from `openssl rand -base64 32`. */
+  /** Key that signs alerts: whsec_ followed by 24 to 64 bytes in Base64, for example from `openssl rand -base64 32`. */
   NOTIFY_SECRET: secret(optional(matching(SIGNING_KEY, 'be whsec_ and 24 to 64 bytes in Base64'))),
-  /** Bearer token that /metrics requires. Unset: none. */
+  /** Bearer token that /metrics requires. Unset: no token required. */
   METRICS_TOKEN: secret(optional(matching(BEARER_TOKEN, 'be 16 to 128 printable ASCII characters'))),
-  /** Days for which audit rows are kept. Unset: for ever. */
+  /** Days for which audit events are stored. Unset: forever. */
   AUDIT_RETENTION_DAYS: optional(count),
   /**
-   * Secret keys of 32 to 128 characters for the seals of the audit, separated by commas: the first one seals, all
-   * of them verify. Empty: no key.
+   * Secret keys for audit seals, comma-separated, each with 32 to 128 characters. The first key seals, and all keys
+   * verify. Empty: no key.
    */
   AUDIT_SEAL_KEY: secret(
     setting(
@@ -282,10 +291,11 @@ export const SETTINGS = {
       [],
     ),
   ),
-  /** fatal, error, warn, info, debug, trace or silent. */
+  /** Lowest level of logged events: fatal, error, warn, info, debug or trace. silent turns the log off. */
   LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
   /**
-   * json: a JSON line for each event, for programs. pretty: for people. Unset: pretty on a terminal, else json.
+   * Format of the log: json (one JSON object per line) or pretty (readable text). Unset: pretty on a terminal,
+   * otherwise json.
    */
   LOG_FORMAT: optional(oneOf('pretty', 'json')),
 };

@@ -6,8 +6,8 @@ import { NEEDED_NODE, isNodeNewEnough } from '../common/version.js';
 import { type Env, EnvError, loadEnv } from './env.js';
 
 /**
- * The settings of this process: its environment, and for variables that are not set there the file `.env` in the
- * working directory. @throws EnvError as `loadEnv`; Error when `.env` cannot be read.
+ * Reads the settings from the environment and from the file `.env` in the working directory. The environment takes precedence.
+ * @throws EnvError as `loadEnv`, and Error if `.env` cannot be read.
  */
 export function readSettings(): Env {
   if (existsSync('.env')) process.loadEnvFile('.env');
@@ -15,26 +15,27 @@ export function readSettings(): Env {
 }
 
 /**
- * Reads the certificate or key file that a setting names.
- * @throws EnvError naming the setting when it cannot be read.
+ * Reads the certificate or key file of a setting.
+ * @throws EnvError naming the setting if the file cannot be read.
  */
 export function readPemFile(setting: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new EnvError(`${setting} names a file that cannot be read (${errorCode(error) ?? 'error'}).`);
+    throw new EnvError(`${setting}: the file cannot be read (${errorCode(error) ?? 'error'}).`);
   }
 }
 
 /**
- * Percent by which the heap may grow beyond its live objects before a full collection. V8's default lets it grow to four
- * times their size, so that garbage of requests and rows fills 100 MiB first.
+ * Growth of the heap over its live objects, in percent, that triggers a full garbage collection. V8's default is four times
+ * their size, which would let garbage fill 100 MiB.
  */
 const HEAP_GROWTH = 50;
 
 /**
- * Runs a program, where this Node.js is new enough. A failure is printed on one line without a stack and ends the process
- * with `code`. The promise is settled when the program is done.
+ * Runs a program after checking the version of Node.js. A failure is printed on one line without a stack and ends the process
+ * with `code`.
+ * @param refusal text before the reason of a failure.
  */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): Promise<void> {
   const end = (reason: string): never => {
@@ -43,7 +44,9 @@ export function runProgram(refusal: string, program: () => Promise<void>, code =
   };
   const { node } = process.versions;
   if (!isNodeNewEnough(node))
-    end(`Rollcall needs Node.js ${NEEDED_NODE} or later, such as 24, and this is ${node}.`);
+    end(
+      `Rollcall needs Node.js ${NEEDED_NODE} or later, but this is Node.js ${node}. Install version 24, for example.`,
+    );
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   return program().catch((error: unknown) =>
     end(`${refusal} ${error instanceof Error ? error.message : String(error)}`),
