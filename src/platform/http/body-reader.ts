@@ -14,19 +14,19 @@ import { Metrics } from '../telemetry/metrics.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** What a route takes as its JSON body. */
+/** The limits of a JSON body on one route. */
 export interface BodyRules {
-  /** As sent, and again when unpacked. */
+  /** Maximum size, checked as sent and again after decompression. */
   maxBytes: number;
-  /** Values, members and items included: parsed, they take more memory and time than their bytes. */
+  /** Maximum number of JSON values, including members and items. Parsed values cost more memory and time than their bytes. */
   maxValues: number;
-  /** Whether the body may have a `Content-Encoding`. */
+  /** True if the route accepts a `Content-Encoding`. */
   compressed: boolean;
-  /** Media types that it may have, in small letters. */
+  /** Accepted media types, in lower case. */
   types: readonly string[];
 }
 
-/** Room for the longest user many times over; 85,000 members took 115 ms of the main thread. */
+/** Default limits, many times the size of the longest user. Parsing 85,000 members blocked the main thread for 115 ms. */
 export const JSON_BODY: BodyRules = {
   maxBytes: MIB,
   maxValues: 20_000,
@@ -34,46 +34,50 @@ export const JSON_BODY: BodyRules = {
   types: ['application/json'],
 };
 
-/** SCIM (RFC 7644, section 3.1): providers send either. */
+/** Limits of SCIM bodies. Identity providers send either media type (RFC 7644, section 3.1). */
 export const SCIM_BODY = { types: ['application/scim+json', 'application/json'] } as const;
 
-/** A group with some ten thousand members. */
+/** Limits of a SCIM group with about ten thousand members. */
 export const SCIM_GROUP_BODY = { ...SCIM_BODY, maxBytes: 4 * MIB, maxValues: 200_000 } as const;
 
-/** A thousand users or groups (RFC 7644, section 3.7.4). */
+/** Limits of a SCIM bulk request with a thousand users or groups (RFC 7644, section 3.7.4). */
 export const SCIM_BULK_BODY = { ...SCIM_GROUP_BODY } as const;
 
-/** A login is a name and a password. Anybody may send one, so it costs a packet or two and no decompressor. */
+/** Limits of a login: small and uncompressed, because unauthenticated clients may send one. */
 export const LOGIN_BODY = { maxBytes: 4 * KIB, maxValues: 100, compressed: false } as const;
 
-/** Deeper than anything in the interface, and shallow enough for any code that walks a value. */
+/** Maximum nesting depth of JSON. Every valid body is shallower, and recursive code is safe at this depth. */
 const JSON_DEPTH = 32;
 
 /**
- * Memory of all bodies of this process that are arriving or being worked on: buffers, unpacked bytes and the windows of
- * decompressors. Room for 64 of the largest at once. Logins cannot fill it: they are refused at 4 KiB each.
+ * Memory limit for all request bodies that this process is receiving or processing: buffers, decompressed bytes and
+ * decompressor windows. Enough for 64 bodies of 1 MiB. Logins cannot exhaust it because each is limited to 4 KiB.
  */
 export const IN_FLIGHT_BYTES = 64 * MIB;
 
-/** What an upload holds of its file: the part that is being received, and its copy on the way to the database. */
+/** Memory that an upload reserves: the chunk that is being received, and its copy for the database. */
 export const UPLOAD_BYTES = MIB;
 
-/** Most memory of a decompressor besides its output: window and state, which for Brotli the sender chooses (RFC 7932, §9.1). */
+/**
+ * Maximum memory of a decompressor, excluding its output. The sender chooses the Brotli window size (RFC 7932, section
+ * 9.1).
+ */
 const WINDOW_BYTES = { gzip: 64 * KIB, deflate: 64 * KIB, br: 16 * MIB } as const;
 
-/** Bodies that are unpacked at the same time. The threads that do it also read files and hash passwords. */
+/** Maximum concurrent decompressions. They share the thread pool with file reads and password hashing. */
 const UNPACKED_AT_ONCE = 2;
 
 /**
- * How long a connection stays open, and how much more is received and thrown away, after a request was answered before
- * it was read: a client that is still sending would lose the answer if the connection were reset under it (RFC 9112, §9.6).
+ * Longest time, in milliseconds, that a connection stays open after an early response to a partly read request. Closing it
+ * at once would reset it, and a client that is still sending would lose the response (RFC 9112, section 9.6).
  */
 export const LINGER_MILLIS = 2000;
+/** Bytes that are received and discarded meanwhile. */
 const LINGER_BYTES = MIB;
 
 /**
- * The memory that the bodies of all requests may take together, so that no number of clients can use up that of the
- * process. What a request takes it keeps until it is answered.
+ * Limits the memory that the bodies of all requests use together, so that many clients cannot exhaust the memory of the
+ * process. A request keeps its reservation until its response has ended.
  */
 @Injectable()
 export class BodyBudget implements Observer {
@@ -83,30 +87,31 @@ export class BodyBudget implements Observer {
   constructor(metrics: Metrics) {
     metrics.gauge(
       'rollcall_body_bytes',
-      `Memory that bodies of requests hold; at ${IN_FLIGHT_BYTES} further ones get 503.`,
+      `Memory reserved for request bodies, in bytes. At ${IN_FLIGHT_BYTES}, further requests get 503.`,
       'sum',
       () => this.total,
     );
   }
 
-  /** Bytes that all requests hold. */
+  /** Bytes reserved by all requests. */
   get bytes(): number {
     return this.total;
   }
 
   /**
-   * @throws ProblemError `unavailable` where the budget has no such room; `malformed_json` when the client has gone, whose
-   * bytes nobody would give back.
+   * Reserves memory until the response has ended.
+   * @throws ProblemError `unavailable` if the limit would be exceeded, `malformed_json` if the client has disconnected.
    */
   take(response: Response, bytes: number): void {
-    if (response.closed) throw new ProblemError('malformed_json', 'The body broke off.');
+    if (response.closed)
+      throw new ProblemError('malformed_json', 'The connection closed before the whole body arrived.');
     if (this.total + bytes > IN_FLIGHT_BYTES) {
-      throw unavailable('The service is receiving as much as it can hold.', 1);
+      throw unavailable('The service is receiving too many request bodies. Try again later.', 1);
     }
     this.add(response, bytes);
   }
 
-  /** Gives back a part of what the request has taken. */
+  /** Releases part of a request's reservation. */
   give(response: Response, bytes: number): void {
     this.add(response, -Math.min(bytes, this.held.get(response) ?? 0));
   }
@@ -126,14 +131,14 @@ type Encoding = keyof typeof WINDOW_BYTES;
 const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
 const isEncoding = (name: string): name is Encoding => Object.hasOwn(UNPACK, name);
 
-const NO_BODY = 'The request has no body; a JSON object is needed.';
+const NO_BODY = 'The request body is missing. Send a JSON object.';
 
-/** A media type, with no other character set than UTF-8. */
+/** A media type with an optional UTF-8 charset. */
 const TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 
 /**
- * Reads bodies within the bounds of this service. A body is unpacked only when all of it is here, so that a client that
- * does not end it holds its bytes and no decompressor.
+ * Reads request bodies within size and time limits. Decompression starts after the whole body has arrived, so a slow
+ * client never occupies a decompressor.
  */
 @Injectable()
 export class BodyReader {
@@ -148,9 +153,9 @@ export class BodyReader {
   }
 
   /**
-   * Returns the JSON object in a request's body.
+   * Reads the JSON object in a request's body.
    * @param own the rules of the route that differ from `JSON_BODY`.
-   * @throws ProblemError as `BodyReader.read`; `malformed_json` for anything but one JSON object in UTF-8.
+   * @throws ProblemError as `BodyReader.read`, and `malformed_json` unless the body is one JSON object in UTF-8.
    */
   async readJson(request: Request, response: Response, own: Partial<BodyRules>): Promise<JsonObject> {
     const rules = { ...JSON_BODY, ...own };
@@ -161,9 +166,10 @@ export class BodyReader {
   }
 
   /**
-   * The bytes of a body, unpacked.
-   * @throws ProblemError `unsupported_media_type` for an encoding that is not taken; `too_large`, at once where the headers
-   * tell; `request_timeout`; `unavailable` while other bodies hold all memory; `malformed_json` when it breaks off.
+   * Reads the bytes of a body and decompresses them.
+   * @throws ProblemError `unsupported_media_type` for an unsupported encoding, `too_large`, `request_timeout`, `unavailable`
+   * if other bodies use all memory, and `malformed_json` if the client disconnects. A `Content-Length` that is too large
+   * fails before the body is read.
    */
   async read(request: Request, response: Response, rules: BodyRules): Promise<Buffer> {
     const encoding =
@@ -179,7 +185,7 @@ export class BodyReader {
       this.budget.take(response, bytes);
     });
     return new Promise((resolve, reject) => {
-      const detail = `The body did not arrive in ${this.seconds} seconds.`;
+      const detail = `The body did not arrive within ${this.seconds} seconds.`;
       const timer = request.complete
         ? undefined
         : setTimeout(() => {
@@ -209,7 +215,7 @@ export class BodyReader {
         fail(brokenOff());
       };
       request.on('data', add).on('end', end).on('error', breakOff).on('close', breakOff);
-      if (request.destroyed) breakOff(); // the client went before anybody listened
+      if (request.destroyed) breakOff(); // the client disconnected before the listeners were attached
     });
   }
 
@@ -228,29 +234,29 @@ export class BodyReader {
   }
 }
 
-/** Tells a client that waits for it to send the body (RFC 9110, section 10.1.1): nothing in its headers stands against it. */
+/** Sends `100 Continue` to a client that waits for it before sending the body (RFC 9110, section 10.1.1). */
 export function wantBody({ headers, res }: Request): void {
   if (headers.expect !== undefined) res?.writeContinue();
 }
 
-/** Pieces of a body in one buffer, which grows twofold: a body of single bytes takes no more memory than another one. */
+/** Collects the chunks of a body in one buffer that doubles its size, so memory does not depend on the chunk sizes. */
 class Gathered {
   private buffer: Buffer = Buffer.alloc(0);
   private length = 0;
 
-  /** @param take is told of every byte of memory before it is used, and throws where there is none. */
+  /** @param take reserves memory before it is allocated, and throws if the limit is exceeded. */
   constructor(
     private readonly rules: BodyRules,
     private readonly take: (bytes: number) => void,
   ) {}
 
-  /** @throws ProblemError `too_large`, and whatever `take` throws. */
+  /** @throws ProblemError `too_large`, and every error of `take`. */
   add(piece: Buffer): void {
     const length = this.length + piece.length;
     if (length > this.rules.maxBytes) throw tooLarge(this.rules);
     if (this.length === 0) {
       this.take(length);
-      this.buffer = piece; // most bodies are one piece
+      this.buffer = piece; // most bodies arrive in one chunk
     } else this.append(piece, length);
     this.length = length;
   }
@@ -274,7 +280,7 @@ class Gathered {
 }
 
 function unsupportedType({ types }: BodyRules): ProblemError {
-  const detail = `The body must be sent as ${types.join(' or ')}, in UTF-8.`;
+  const detail = `Unsupported Content-Type. Send the body as ${types.join(' or ')} in UTF-8.`;
   return new ProblemError('unsupported_media_type', detail);
 }
 
@@ -282,22 +288,25 @@ function encodingOf({ headers }: Request, { compressed }: BodyRules): Encoding |
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity') return undefined;
   if (!compressed) {
-    throw new ProblemError('unsupported_media_type', 'Send this body without a Content-Encoding.');
+    throw new ProblemError(
+      'unsupported_media_type',
+      'This route does not accept a Content-Encoding. Send the body uncompressed.',
+    );
   }
   if (isEncoding(encoding)) return encoding;
-  const detail = 'The Content-Encoding must be gzip, deflate, br or identity.';
+  const detail = 'Unsupported Content-Encoding. Use gzip, deflate, br or identity.';
   throw new ProblemError('unsupported_media_type', detail);
 }
 
 function tooLarge({ maxBytes }: BodyRules): ProblemError {
   const size = maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`;
-  return new ProblemError('too_large', `The body has more than ${size}.`);
+  return new ProblemError('too_large', `The body is larger than ${size}.`);
 }
 
 const brokenOff = (): ProblemError =>
-  new ProblemError('malformed_json', 'The body broke off or could not be unpacked.');
+  new ProblemError('malformed_json', 'The body is incomplete or could not be decompressed.');
 
-/** Returns what `work` returns. @throws ProblemError `malformed_json` with a detail for what `work` throws. */
+/** Runs `work` and returns its result. @throws ProblemError `malformed_json` if `work` fails. */
 function orMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T {
   try {
     return work();
@@ -326,22 +335,22 @@ function parse(text: string, { maxValues }: BodyRules): JsonObject {
 const toExcessError = (excess: 'depth' | 'values', maxValues: number): ProblemError =>
   excess === 'depth'
     ? new ProblemError('malformed_json', `The body is nested deeper than ${JSON_DEPTH} levels.`)
-    : new ProblemError('too_large', `The body holds more than ${maxValues} values.`);
+    : new ProblemError('too_large', `The body has more than ${maxValues} JSON values.`);
 
-/** Where the parser stopped; the rest of its message quotes the body, which may hold a password. */
+/** Returns the position of a syntax error. The rest of the parser's message quotes the body, which may contain a password. */
 function position(error: unknown): string {
   const found = /position \d+/.exec(error instanceof Error ? error.message : '');
   return found ? ` (at ${found[0]})` : '';
 }
 
-/** Whether a request has a body (RFC 9112, section 6.3). */
+/** Returns true if a request has a body (RFC 9112, section 6.3). */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /**
- * Closes the connection with an answer that begins before the whole body has arrived. The service would otherwise read on
- * for as long as the client sends.
+ * Closes the connection after this response if the request body has not been read completely. Otherwise the service would
+ * keep reading for as long as the client sends.
  */
 export function closeIfUnread(response: ServerResponse): void {
   const { req: request } = response;
@@ -364,7 +373,7 @@ function stopReading(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
 }
 
-/** Sends what is written, then the end; the connection is closed once the client closes it, or after `LINGER_MILLIS`. */
+/** Flushes and half-closes a connection, and destroys it after `LINGER_MILLIS` unless the client closes it first. */
 export function linger(socket: Socket): void {
   socket.end();
   const timer = setTimeout(() => {

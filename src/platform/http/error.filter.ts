@@ -9,9 +9,9 @@ import { allowedMethods } from './lean.adapter.js';
 import { asksForPlainJson } from './request-headers.js';
 import { PAGE_POLICY, htmlPage, markup, prose } from './html-page.js';
 
-/** How errors below some path are written where that is not as problem details. */
+/** An error format for one path prefix, in place of problem details. */
 export interface ErrorForm {
-  /** Whether the path is below it. */
+  /** Returns true if errors at this path use the format. */
   holds(path: string): boolean;
   write(
     error: ProblemError,
@@ -20,7 +20,7 @@ export interface ErrorForm {
   readonly type: string;
 }
 
-/** Answers any thrown value as problem details (RFC 9457); a fault of the service is logged with its stack. */
+/** Turns every thrown value into problem details (RFC 9457), and logs server errors with their stack. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -28,7 +28,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(private readonly log: Log) {}
 
-  /** Errors below a path get another form from now on. */
+  /** Registers an error format for a path prefix. */
   writeAs(form: ErrorForm): void {
     this.forms.push(form);
   }
@@ -43,14 +43,14 @@ export class ErrorFilter implements ExceptionFilter {
       replay(thrown.answer, response);
       return;
     }
-    if (response.writableEnded) return; // the server has answered: the request did not arrive in full, or not in time
-    // By origin, not by code: an ECONNRESET of a database is another matter. Nobody is left to be answered.
+    if (response.writableEnded) return; // the server has already rejected an incomplete or late request
+    // The client has disconnected. Compared by identity because a database connection can also fail with ECONNRESET.
     if (thrown !== undefined && thrown === request.errored) return;
     const error = withMethods(thrown, request);
     if (error.status >= 500 && error.code !== 'not_implemented')
       this.log.fault(request.requestId, error.code, thrown);
     if (response.headersSent) {
-      response.destroy(error); // the answer cannot become another one; as it is, no client takes it for whole
+      response.destroy(error); // cut off, so that the client does not take the partial response for a complete one
       return;
     }
     const path = pathOf(request);
@@ -90,26 +90,30 @@ function replay({ status, headers, body }: SentAnswer, response: Response): void
   response.set(headers).end(body);
 }
 
-/** A path that exists with other methods is `method_not_allowed`, whatever else the router says of it. */
+/** Converts a thrown value, to `method_not_allowed` if the path exists only with other methods. */
 function withMethods(thrown: unknown, request: Request): ProblemError {
   const error = toProblemError(thrown);
-  if (thrown instanceof ProblemError || error.status >= 500) return error; // a route has had the request
+  if (thrown instanceof ProblemError || error.status >= 500) return error; // a route has handled the request
   const methods = allowedMethods(request);
   if (methods.length === 0 || methods.includes(request.method)) return error;
   const allow = methods.join(', ');
-  return new ProblemError('method_not_allowed', `${request.method} is not possible here; use ${allow}.`, {
-    headers: { Allow: allow },
-  });
+  return new ProblemError(
+    'method_not_allowed',
+    `This path does not support ${request.method}. Use ${allow}.`,
+    {
+      headers: { Allow: allow },
+    },
+  );
 }
 
 const JSON_FORMS = ['application/problem+json', 'application/json'];
 
-/** Whether the client would rather have a page: a browser that shows an address does, one that runs a script does not. */
+/** Returns true if the client prefers HTML over JSON, as browsers do when they navigate to a page. */
 export function asksForPage(request: Request): boolean {
   return request.accepts([...JSON_FORMS, 'text/html']) === 'text/html';
 }
 
-/** A problem for people: what it is, what to do about it, and the request id to ask with. */
+/** Sends a problem as an HTML page with its remedy and the request id. */
 function sendProblemPage(response: Response, { code }: ProblemError, problem: ProblemDto): void {
   const { title, detail, status, type, errors = [], request_id: id } = problem;
   const faults = errors.map(({ field, message }) => markup`<li><code>${field}</code> ${message}</li>`);
@@ -122,21 +126,21 @@ ${faults.length > 0 ? markup`<ul>${faults}</ul>` : ''}
   response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(page);
 }
 
-/** An answer as it went out. */
+/** A stored response of an idempotent request. */
 export interface SentAnswer {
   status: number;
   headers: Readonly<Record<string, string | string[]>>;
-  /** JSON, or nothing. */
+  /** JSON text, or an empty string. */
   body: string;
 }
 
-/** Thrown where a request turns out to be a repetition: `ErrorFilter` answers it as it was answered before. */
+/** Thrown for a repeated idempotent request. `ErrorFilter` sends the stored response again. */
 export class FirstAnswer extends Error {
   constructor(readonly answer: SentAnswer) {
-    super('This request has been answered before.');
-    this.name = 'FirstAnswer';
+    super('This request has already been answered.');
+    this.name = 'ReplayedResponseError';
   }
 }
 
-/** Tells a client that this is the answer to an earlier request with its `Idempotency-Key`. */
+/** Response header that marks the response to an earlier request with the same `Idempotency-Key`. */
 export const REPLAYED = 'Idempotency-Replayed';

@@ -6,19 +6,19 @@ const STYLE =
   'code{overflow-wrap:anywhere}li{margin:.3rem 0}pre,table{display:block;overflow-x:auto;font-size:.9rem}' +
   'th,td{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #8884}';
 
-/** What a page may load (Content-Security-Policy): its own style, and nothing else. */
+/** Content-Security-Policy of an HTML page: only its own inline style. */
 export const PAGE_POLICY =
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Markup: what `markup` makes. */
+/** Trusted HTML markup, created by the tag `toHtml`. */
 export class Html {
   constructor(readonly markup: string) {}
 }
 
 type Part = string | number | Html | readonly Html[];
 
-/** Markup of a template. Text in it is escaped, so that what a client sent cannot become markup. */
+/** Template tag that builds HTML markup. Interpolated text is escaped, so client input cannot inject markup. */
 export function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
     template.reduce((whole, next, index) => `${whole}${markupOf(parts[index - 1] ?? '')}${next}`),
@@ -31,7 +31,7 @@ function markupOf(part: Part): string {
   return escapeHtml(String(part));
 }
 
-/** A text of ours, in which backquotes mark code, as in Markdown. */
+/** Renders trusted text as HTML. Backquotes mark code, as in Markdown. */
 export function prose(text: string): Html {
   const parts = text
     .split('`')
@@ -39,7 +39,7 @@ export function prose(text: string): Html {
   return markup`${parts}`;
 }
 
-/** A page of the service for people, to be sent with PAGE_POLICY. */
+/** Renders a complete HTML page. Send it with `PAGE_POLICY`. */
 export function htmlPage(title: string, body: Html): string {
   return markup`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">

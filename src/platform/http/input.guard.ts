@@ -10,40 +10,40 @@ import { BodyBudget, BodyReader, type BodyRules, UPLOAD_BYTES } from './body-rea
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The query, as an instance of the class that the route names. */
+    /** The validated query, as an instance of the query class of the route. */
     checkedQuery: object;
   }
 }
 
 interface Accepted {
-  /** The body is a JSON object, within the usual limits or those of this route. */
+  /** Accepts a JSON object as the body, with the default limits or the route's own limits. */
   body?: true | Partial<BodyRules>;
-  /** The body is a file, which the route reads itself. */
+  /** Accepts a file as the body. The route reads the file itself. */
   file?: FileRules;
-  /** The class of the query parameters; none are accepted when unset. */
+  /** Class of the query parameters. When unset, the route accepts no query parameters. */
   query?: InputClass<object>;
-  /** Query parameters that nobody knows are ignored; the route reads the others itself (SCIM), or the browser does (the console). */
+  /** Accepts any query without validation. SCIM routes and the console read their parameters themselves. */
   anyQuery?: true;
-  /** The media type of the response, unless `Accept` names JSON alone. JSON when unset. */
+  /** Media type of the response, unless the client accepts only plain JSON. Default: JSON. */
   responseType?: string;
 }
 
-/** For routes without query parameters. */
+/** Query class of routes without query parameters. */
 class NoQuery {
   readonly none = true;
 }
 
-/** The input of a route, and the type of its response. Without it no body is read, and any query parameter is an error. */
+/** Declares the input and response type of a route. Without it the body is not read, and every query parameter is an error. */
 export const Accepts = Reflector.createDecorator<Accepted | undefined>();
 
-/** The query as an instance of the class that `Accepts` names. */
+/** Injects the query as an instance of the class declared with `Accepts`. */
 export const CheckedQuery = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().checkedQuery,
 );
 
 /**
- * The syntax of a request, checked after the credentials and before the permission: media type and size, JSON,
- * path identifiers, query. The fields of a body are checked later, after the record is known to exist.
+ * Checks the syntax of a request after authentication and before authorization: media type, size, JSON, path ids and
+ * query. Body fields are validated later, after the existence of the record is checked.
  */
 @Injectable()
 export class InputGuard implements CanActivate {
@@ -76,7 +76,7 @@ export class InputGuard implements CanActivate {
   }
 }
 
-/** Called before the idempotency guard repeats a response: its type is that of this request, and no part of the first response. */
+/** Sets the media type early: a replayed idempotent response gets its type from the current request. */
 function setResponseType(request: Request, response: Response, type: string): void {
   const accepted = asksForPlainJson(request) ? 'application/json' : type;
   response.setHeader('Content-Type', `${accepted}; charset=utf-8`);
@@ -86,38 +86,44 @@ function readQuery(type: InputClass<object>, query: Request['query']): object {
   const { value, errors } = readInput(type, query);
   if (errors.length === 0) return value;
   const detail = errors.map(({ field, code, message }) =>
-    code === 'unknown_field' ? `${field} is not a query parameter here` : `${field} ${message}`,
+    code === 'unknown_field' ? `${field} is an unknown query parameter` : `${field} ${message}`,
   );
   throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
 }
 
-/** The files that a route accepts. */
+/** Rules for the files that a route accepts. */
 export interface FileRules {
-  /** Media type of the file when it is the body itself; it may also come as `multipart/form-data`. */
+  /** Media type of a file that is the whole body. A file may also be part of `multipart/form-data`. */
   type: string;
   maxBytes: number;
-  /** What the OpenAPI file says of it. */
+  /** Description in the OpenAPI document. */
   description?: string;
   example?: string;
 }
 
-/** Boundaries and part headers of a multipart body. */
+/** Bytes allowed for boundaries and part headers of a multipart body. */
 export const MULTIPART_EXTRA = 64 * 1024;
 
 /**
- * Checks the rules of a file against the headers of its request.
+ * Validates the headers of an upload.
  * @throws ProblemError `unsupported_media_type`, `too_large`.
  */
 function assertFile(request: Request, { type, maxBytes }: FileRules): void {
   if (!request.is(type) && !isMultipart(request)) {
-    throw new ProblemError('unsupported_media_type', `Send the file as ${type} or multipart/form-data.`);
+    throw new ProblemError(
+      'unsupported_media_type',
+      `Unsupported Content-Type. Send the file as ${type} or multipart/form-data.`,
+    );
   }
   const encoding = request.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
-    throw new ProblemError('unsupported_media_type', 'Send the file as it is, without a Content-Encoding.');
+    throw new ProblemError(
+      'unsupported_media_type',
+      'File uploads do not support Content-Encoding. Send the file uncompressed.',
+    );
   }
   if (Number(request.get('content-length') ?? 0) > maxBytes + (isMultipart(request) ? MULTIPART_EXTRA : 0)) {
-    throw new ProblemError('too_large', `The file has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
+    throw new ProblemError('too_large', `The file is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
   }
 }
 

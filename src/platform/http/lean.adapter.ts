@@ -22,22 +22,21 @@ type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Set where the request came by the private socket, and not over the network. */
+    /** Set for requests on the private socket. */
     isLocal?: true;
   }
 }
 
-/** Answers a request that was refused before any route could. */
+/** Sends the error response of a request that is rejected before routing. */
 type Refuse = (refusal: ProblemError, request: Request, response: Response) => void;
 
 /**
- * Nest's adapter for Express without the overhead that is half of a short request (docs/performance.md): Express gives
- * each request and response another prototype, which discards V8's hidden classes; it looks each middleware up like a
- * route; `json` reads the settings of the application for each answer; `ip` reads a header that may not count. Everything
- * else is stock.
+ * Nest's Express adapter without the overhead that takes half the time of a short request (docs/performance.md). Express
+ * replaces the prototype of each request and response, which discards V8's hidden classes. It matches middleware like
+ * routes, and `json` reads application settings for each response. Everything else is stock Express.
  */
 export class LeanAdapter extends ExpressAdapter {
-  /** Serves the same routes to the commands of this machine, once it listens on a private socket. */
+  /** Server of the same routes for local commands. Another module makes it listen on the private socket. */
   localServer!: Server;
   private preparations: readonly Preparation[] = [];
   private held: Promise<unknown> | undefined;
@@ -45,37 +44,37 @@ export class LeanAdapter extends ExpressAdapter {
   private addressOf: (request: Request) => string | undefined = peerOf;
   private forwarded: ((request: Request) => ProblemError | undefined) | undefined;
   private refuse: Refuse = (_refusal, _request, response) => {
-    response.destroy(); // until the application is complete
+    response.destroy(); // until `refuseWith` is called
   };
 
   constructor() {
     super();
-    this.getInstance<Express>().router.stack.length = 0; // Nest's middleware for its hooks; `prepareWith` replaces it
+    this.getInstance<Express>().router.stack.length = 0; // removes Nest's hook middleware, which `prepareWith` replaces
   }
 
-  /** Called for every request, in this order: a middleware for all routes at the cost of a call. */
+  /** Sets functions that run in this order for every request. They cost less than Express middleware. */
   prepareWith(...preparations: readonly Preparation[]): void {
     this.preparations = preparations;
   }
 
-  /** While the service is `ending`, a response closes its connection: the next request would find it closed. */
+  /** Sends `Connection: close` with every response while `state.ending` is true. */
   closeWhile(state: { readonly ending: boolean }): void {
     this.state = state;
   }
 
-  /** How to answer what the server itself refuses. */
+  /** Sets the handler of requests that the server rejects before routing. */
   refuseWith(refuse: Refuse): void {
     this.refuse = refuse;
   }
 
-  /** No proxy is trusted: the address of a client is that of its connection. */
+  /** Takes client addresses from the connection and ignores `X-Forwarded-For`. */
   trustNobody(): void {
     this.addressOf = peerOf;
   }
 
   /**
-   * The address of a client is what the trusted proxies say (`trust proxy` of Express). One that is no IP address is refused
-   * before anything else, so that log, audit and limits see only addresses in their one form (`normalAddress`).
+   * Takes client addresses from trusted proxies (`trust proxy` of Express). A forwarded value that is not an IP address is
+   * rejected before routing, so that log, audit and limits receive only normalized addresses.
    */
   trustProxies(): void {
     const ofExpress = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
@@ -84,10 +83,13 @@ export class LeanAdapter extends ExpressAdapter {
     this.forwarded = (each) =>
       each.headers['x-forwarded-for'] === undefined || normalAddress(claimed(each)) !== undefined
         ? undefined
-        : new ProblemError('invalid_parameter', 'X-Forwarded-For holds something other than an IP address.');
+        : new ProblemError(
+            'invalid_parameter',
+            'X-Forwarded-For contains an invalid IP address. Check the proxy configuration.',
+          );
   }
 
-  /** Requests wait until this is settled. */
+  /** Delays requests until the promise is settled. */
   holdUntil(moment: Promise<unknown>): void {
     const release = (): void => {
       this.held = undefined;
@@ -95,12 +97,12 @@ export class LeanAdapter extends ExpressAdapter {
     this.held = moment.then(release, release);
   }
 
-  /** Requests and responses are created with the prototypes that Express would set, so that it changes nothing. */
+  /** Creates requests and responses with the prototypes of Express, so that Express does not replace them. */
   override initHttpServer(options: Options): void {
     const app = this.getInstance<Express>();
     const isEnding = (): boolean => this.state.ending;
     class Incoming extends IncomingMessage {
-      /** Of the client, read when the request arrives: later its connection may be gone. */
+      /** Client address, stored on arrival because the connection may close later. */
       address: string | undefined = undefined;
 
       get ip(): string | undefined {
@@ -139,7 +141,7 @@ export class LeanAdapter extends ExpressAdapter {
       for (const prepare of this.preparations) prepare(request, response);
       request.isLocal = true;
       if (incoming instanceof Incoming) incoming.address = localAddress(request.headers[LOCAL_USER]);
-      response.setHeader('Connection', 'close'); // no idle connection delays the end
+      response.setHeader('Connection', 'close'); // idle connections would delay the shutdown
       if (refusal) refuse(refusal, request, response);
       else route(request, response);
     };
@@ -149,7 +151,7 @@ export class LeanAdapter extends ExpressAdapter {
     };
     this.httpServer = boundedServer(options.httpsOptions, classes, serve, refuse);
     this.localServer = boundedServer(undefined, classes, serveLocal, refuse);
-    this.localServer.requestTimeout = 0; // a file from standard input may take its time
+    this.localServer.requestTimeout = 0; // a file from standard input may arrive slowly
   }
 
   override async close(): Promise<void> {
@@ -157,7 +159,7 @@ export class LeanAdapter extends ExpressAdapter {
     await Promise.all([super.close(), isClosed]);
   }
 
-  /** Writes an object as JSON without Express's `json`. */
+  /** Sends an object as JSON without Express's slower `json`. */
   override reply(response: Response, body: unknown, status?: number): unknown {
     const isJson = typeof body === 'object' && body !== null && !(body instanceof StreamableFile);
     if (!isJson) return super.reply(response, body, status);
@@ -176,13 +178,13 @@ function peerOf({ socket }: Request): string | undefined {
   return normalAddress(socket.remoteAddress ?? '');
 }
 
-/** The part of an Express layer with its path and methods. */
+/** A router layer of Express, reduced to its path and methods. */
 interface Layer {
   match(path: string): boolean;
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** The methods of the request's path, in capitals; empty where the path does not exist. */
+/** Returns the methods of the request's path in upper case, or an empty list for an unknown path. */
 export function allowedMethods(request: Request): string[] {
   const path = pathOf(request);
   const served = routesOf(request.app).filter((layer) => matches(layer, path));
@@ -194,8 +196,8 @@ export function allowedMethods(request: Request): string[] {
 }
 
 /**
- * A path that is a route by its letters is never taken for the parameter of another one, whatever the method: `/users/me` is
- * not `/users/:user_id`. So a wrong method is found before anything is asked of the parameter. Called after the last route.
+ * Gives literal routes precedence over routes with parameters, for every method: `/users/me` never matches
+ * `/users/:user_id`. A wrong method is then reported before parameters are checked. Call it after the last route is added.
  */
 export function literalsFirst(app: Express): void {
   const layers = routesOf(app);
@@ -209,7 +211,7 @@ export function literalsFirst(app: Express): void {
   }
 }
 
-/** Whether all paths of the first pattern are also paths of the second, which has a parameter where the first has letters. */
+/** Returns true if the second pattern matches every path of the first one and has parameters in place of its literals. */
 function isCloser(path: string, wide: string): boolean {
   const [own, others] = [path.split('/'), wide.split('/')];
   if (own.length !== others.length) return false;
@@ -230,7 +232,7 @@ function routesOf({ router }: Pick<Express, 'router'>): Layer[] {
   return layers.filter(isRoute);
 }
 
-/** Nest's own layers around unprefixed routes serve every method; no route of ours serves TRACE. */
+/** Returns true for a route of this service. Nest's own layers serve every method, so they are recognized by TRACE. */
 function isRoute(value: unknown): value is Layer {
   if (!isObject(value) || typeof value['match'] !== 'function' || !isObject(value['route'])) return false;
   const { path, methods } = value['route'];
@@ -241,6 +243,6 @@ function matches(layer: Layer, path: string): boolean {
   try {
     return layer.match(path);
   } catch {
-    return true; // a broken percent-encoding, in the parameter of this path
+    return true; // malformed percent-encoding in a path parameter
   }
 }

@@ -11,10 +11,10 @@ export const PAGE_COUNT = {
   type: 'integer',
   minimum: 0,
   example: 1,
-  description: 'All that match, not only this page.',
+  description: 'Number of matches on all pages.',
 } as const;
 
-/** Creates the base class of a page of records. @param count schema of `Count`. */
+/** Creates the base class of a page of records. @param count schema of the `Count` property. */
 export function PageOf<T>(type: Type<T>, count: ApiPropertyOptions = COUNT, maxItems = MAX_LIMIT) {
   class PageDto {
     @ApiProperty(count) Count!: number;
@@ -26,16 +26,19 @@ export function PageOf<T>(type: Type<T>, count: ApiPropertyOptions = COUNT, maxI
 const COUNT = { type: 'integer', minimum: 0 } as const;
 
 export const LimitParam = () =>
-  IntegerParam(1, { default: DEFAULT_LIMIT, description: `Above ${MAX_LIMIT} it is taken as ${MAX_LIMIT}.` });
+  IntegerParam(1, {
+    default: DEFAULT_LIMIT,
+    description: `Page size. Values above ${MAX_LIMIT} are treated as ${MAX_LIMIT}.`,
+  });
 
-/** The id of the last record of a page. */
+/** Declares the cursor of a list: the id of the last record of the previous page. */
 export const AfterParam = () =>
   UuidParam(
-    { description: 'From the `Link: rel="next"` header of the page before.' },
+    { description: 'Cursor from the `Link: rel="next"` header of the previous page.' },
     'must be the cursor of a page',
   );
 
-/** The query parameters of a list with an offset. */
+/** The query parameters of a list with offset paging. */
 export class Page {
   @IntegerParam(0, { default: 0 })
   offset: number = 0;
@@ -44,7 +47,7 @@ export class Page {
   limit: number = 25;
 }
 
-/** The query parameters of a list that is walked from its newest record to its oldest. */
+/** The query parameters of a list with cursor paging, from the newest record to the oldest. */
 export class Walk {
   @LimitParam()
   limit: number = 25;
@@ -53,12 +56,12 @@ export class Walk {
   after?: string;
 }
 
-/** The records of a page: `limit`, at most `MAX_LIMIT`. */
+/** Returns the page size, at most `MAX_LIMIT`. */
 export const limitOf = ({ limit = DEFAULT_LIMIT }: { limit?: number }): number => Math.min(limit, MAX_LIMIT);
 
 export const page = (query: Page) => ({ offset: query.offset, limit: limitOf(query) });
 
-/** The same request behind the last record of this page (`Link: rel="next"`). */
+/** Returns the path and query of the next page (`Link: rel="next"`). @param after id of the last record of this page. */
 export function nextPage(request: Request, after: string): string {
   const { searchParams: query } = new URL(request.originalUrl, 'http://localhost');
   query.delete('offset');

@@ -4,14 +4,14 @@ import { CATALOGUE, FIELD_CODES, MAX_ERRORS, ProblemError } from '../common/erro
 import { truncated } from '../common/text.js';
 import { HEADER_BYTES } from './server.js';
 
-/** Characters: what quotes a request may not grow with it. */
+/** Maximum characters of a detail, which may quote the request. */
 export const MAX_DETAIL = 2000;
 
-/** The headers hold the path. */
+/** Maximum length of the path, which is part of the request headers. */
 const MAX_TARGET = HEADER_BYTES;
-/** Username and e-mail conflict with either of another user's; and there are up to 160 names of login methods. */
+/** Maximum conflicts of one error: username and email with other users, and up to 160 logins of authnames. */
 const MAX_CONFLICTS = 200;
-/** `X-Request-Id` as it is accepted, or a generated UUID. */
+/** Schema of a request id: an accepted `X-Request-Id` or a generated UUID. */
 export const REQUEST_ID = { maxLength: 64, pattern: '^[A-Za-z0-9._-]{1,64}$' } as const;
 
 class FieldErrorDto {
@@ -26,7 +26,7 @@ class ConflictDto {
   @ApiProperty({ format: 'uuid' }) uuid!: string;
 }
 
-/** The body of an error answer: problem details, RFC 9457. */
+/** The body of an error response: problem details (RFC 9457). */
 export class ProblemDto {
   @ApiProperty({ format: 'uri-reference', maxLength: 64, example: '/problems/validation_failed' })
   type!: string;
@@ -42,29 +42,35 @@ export class ProblemDto {
   @ApiPropertyOptional({
     type: [FieldErrorDto],
     maxItems: MAX_ERRORS,
-    description: 'With 422: every field that is not valid.',
+    description: 'Only with status 422: the invalid fields.',
   })
   errors?: FieldErrorDto[];
   @ApiPropertyOptional({
     type: [ConflictDto],
     maxItems: MAX_CONFLICTS,
-    description: 'With 409: the users that have the value.',
+    description: 'Only with status 409: the users who already have the value.',
   })
   conflicts?: ConflictDto[];
 }
 
-/** Any thrown value as an error of the catalogue; any other is `internal` and shows nothing of itself. */
+/** Converts a thrown value to an error of the catalogue. An unknown error becomes `internal` without its details. */
 export function toProblemError(thrown: unknown): ProblemError {
   if (thrown instanceof ProblemError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : undefined;
   if (status === 404) {
-    return new ProblemError('not_found', 'There is nothing at this path.');
+    return new ProblemError('not_found', 'This path does not exist. Check the URL.');
   }
-  // The router's answer to a path parameter with a broken percent-encoding.
+  // The router rejects malformed percent-encoding in a path parameter with 400.
   if (status === 400) {
-    return new ProblemError('malformed_uuid', 'The path holds a malformed percent-encoding.');
+    return new ProblemError(
+      'malformed_uuid',
+      'The path contains malformed percent-encoding. Encode it as UTF-8.',
+    );
   }
-  return new ProblemError('internal', 'The service failed to answer.');
+  return new ProblemError(
+    'internal',
+    'The service failed to process the request. Report the request id to the operator.',
+  );
 }
 
 export function toProblem(error: ProblemError, path: string, requestId: string): ProblemDto {

@@ -5,14 +5,14 @@ import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../common/errors.js';
 import { deceptiveIn, isCleanText, isWithin, normaliseLine } from '../common/text.js';
 
-/** An IPv4 address as IPv6 writes it (RFC 4291, section 2.5.5.2), in the form of `inet_ntop`. */
+/** An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2), as `inet_ntop` formats it. */
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
-/** Some proxies (Azure's Application Gateway) forward the port of the client too. */
+/** An address with a client port, as Azure Application Gateway forwards it. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+)):\d{1,5}$/;
 
 /**
- * An IP address in its one form: IPv4 with dots, IPv6 as RFC 5952 writes it, without port and zone; an IPv4 address that
- * came as IPv6 is that IPv4 address. @returns undefined for what is no address.
+ * Normalizes an IP address: IPv4 in dotted form, IPv6 by RFC 5952, without port and zone. IPv4-mapped IPv6 addresses
+ * become IPv4. @returns undefined for an invalid address.
  */
 export function normalAddress(text: string): string | undefined {
   return isIPv4(text) ? text : normalize(text);
@@ -20,24 +20,24 @@ export function normalAddress(text: string): string | undefined {
 
 function normalize(text: string): string | undefined {
   const [, inBrackets, beforePort] = WITH_PORT.exec(text) ?? [];
-  const [address = ''] = (inBrackets ?? beforePort ?? text).split('%', 1); // a zone means something on one host only
+  const [address = ''] = (inBrackets ?? beforePort ?? text).split('%', 1); // a zone is meaningful on one host only
   if (isIPv4(address)) return inBrackets === undefined ? address : undefined;
   if (isIP(address) !== 6) return undefined;
   const { address: normal } = new SocketAddress({ address, family: 'ipv6' });
   return MAPPED.exec(normal)?.[1] ?? normal;
 }
 
-/** The header by which a command of this machine names the user of the operating system that runs it. */
+/** Header in which a local command sends the name of its operating system user. */
 export const LOCAL_USER = 'x-local-user';
 const USER_NAME = /^[!-~]{1,59}$/;
 
-/** The address of a client of the private socket, as the audit stores it: `unix:alice`. Empty for a client without a name. */
+/** Returns the address of a private socket client for the audit, such as `unix:alice`. Empty for an invalid user name. */
 export const localAddress = (user: unknown): string =>
   typeof user === 'string' && USER_NAME.test(user) ? `unix:${user}` : '';
 
-/** The address as limits count it: an IPv4 address, or the /64 network of an IPv6 address, which has one holder. */
+/** Returns the network by which limits count an address: the IPv4 address, or the /64 of an IPv6 address. */
 export function networkOf(ip: string): string {
-  // ipaddr.js 1 refuses most addresses with a dotted end, which is not part of the network.
+  // ipaddr.js 1 rejects most IPv6 addresses with a dotted suffix, which is not part of the network.
   const readable = ipaddr.isValid(ip) ? ip : ip.replace(/:[\d.]+$/, ':0:0');
   if (!ipaddr.isValid(readable)) return ip;
   const address = ipaddr.process(readable);
@@ -47,12 +47,12 @@ export function networkOf(ip: string): string {
 }
 
 /**
- * Characters that are read of `X-Forwarded-For`, from its end: every proxy appends an address, and each trusted address is
- * parsed. There are no twenty proxies in a row.
+ * Maximum characters of `X-Forwarded-For` that are parsed, counted from the end, where each proxy appends an address. Enough
+ * for more than twenty proxies.
  */
 export const FORWARDED_CHARACTERS = 1000;
 
-/** Shortens a list of forwarded addresses from its beginning, which only its sender vouches for. */
+/** Truncates `X-Forwarded-For` at the start, where the client can send any value. */
 export function boundForwarded({ headers }: Request): void {
   const list = headers['x-forwarded-for'];
   if (typeof list !== 'string' || list.length <= FORWARDED_CHARACTERS) return;
@@ -61,23 +61,25 @@ export function boundForwarded({ headers }: Request): void {
 }
 
 /**
- * A name or an IPv4 address, and a port (RFC 3986, section 3.2.2). The grammar has a comma too, which no host has: it is how
- * several lines become one on the way.
+ * A host name or IPv4 address with an optional port (RFC 3986, section 3.2.2). Excludes the comma of that grammar, because it
+ * shows that several Host headers were joined.
  */
 const NAMED = /^(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})+(?::\d{0,5})?$/i;
-/** An IPv6 address, or one of a version to come. */
+/** An IPv6 address, or an address of a future IP version, in brackets. */
 const BRACKETED = /^\[(?:([\d:.a-f]+)|v[\da-f]+\.[\w.~!$&'()*+;=:-]+)\](?::\d{0,5})?$/i;
 
 /**
- * What is wrong with the Host header of a request, if anything (RFC 9112, section 3.2): HTTP/1.1 asks for one, of one line
- * and with a valid value. An empty value is valid: the client knows no name of the service. The server must join lines of the
- * same name (`joinDuplicateHeaders`): a comma and a space are in no host.
+ * Returns an error text for an invalid Host header (RFC 9112, section 3.2), or undefined. HTTP/1.1 requires exactly one Host
+ * header, whose value may be empty. The server must set `joinDuplicateHeaders`, so that repeated headers are detected.
  */
 export function hostFault({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>) {
   const { host } = headers;
-  if (host === undefined) return httpVersion === '1.1' ? 'The Host header is missing.' : undefined;
+  if (host === undefined)
+    return httpVersion === '1.1'
+      ? 'The Host header is missing. Send it with every HTTP/1.1 request.'
+      : undefined;
   if (host === '' || NAMED.test(host) || isBracketed(host)) return undefined;
-  return 'The Host header must be sent once, with a host and perhaps a port.';
+  return 'The Host header is invalid. Send it once, with a host and an optional port.';
 }
 
 function isBracketed(host: string): boolean {
@@ -87,18 +89,18 @@ function isBracketed(host: string): boolean {
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Whether the method of a request changes nothing (RFC 9110, section 9.2.1). */
+/** Returns true for a safe, read-only method (RFC 9110, section 9.2.1). */
 export function isSafe({ method }: { method: string }): boolean {
   return SAFE.has(method);
 }
 
-/** The header by which a client says why it changes something. */
+/** Request header with the reason for a change. */
 export const AUDIT_REASON = 'X-Audit-Reason';
 export const MAX_REASON = 500;
 
 /**
- * Why a request changes something, for the audit. A header has no letters beyond ASCII: others are percent-encoded as UTF-8.
- * @returns undefined where nothing is said. @throws ProblemError `invalid_parameter`.
+ * Reads the audit reason of a request. Characters outside ASCII are percent-encoded as UTF-8.
+ * @returns undefined for a safe method or without a reason. @throws ProblemError `invalid_parameter`.
  */
 export function auditReasonOf(request: Request): string | undefined {
   const sent = request.headers['x-audit-reason'];
@@ -106,13 +108,16 @@ export function auditReasonOf(request: Request): string | undefined {
   return checkedReason(decoded(sent), AUDIT_REASON);
 }
 
-/** @param name of the header or option that it comes from. @returns undefined for an empty one. @throws ProblemError `invalid_parameter`. */
+/**
+ * Validates a reason as single-line text. @returns undefined for an empty reason.
+ * @param name header or option of the reason, for the error text. @throws ProblemError `invalid_parameter`.
+ */
 export function checkedReason(text: string, name: string): string | undefined {
   const reason = normaliseLine(text);
   if (!isWithin(reason, MAX_REASON) || !isCleanText(reason) || deceptiveIn(reason) !== undefined) {
     throw new ProblemError(
       'invalid_parameter',
-      `${name} must have at most ${MAX_REASON} characters, in one line, and none that changes the order of what is read.`,
+      `${name} must be one line of at most ${MAX_REASON} characters, without control or text direction characters.`,
     );
   }
   return reason === '' ? undefined : reason;
@@ -122,13 +127,13 @@ function decoded(sent: string): string {
   try {
     return decodeURIComponent(sent);
   } catch {
-    throw new ProblemError('invalid_parameter', `${AUDIT_REASON} must be percent-encoded UTF-8.`);
+    throw new ProblemError('invalid_parameter', `${AUDIT_REASON} is not valid percent-encoded UTF-8.`);
   }
 }
 
 /**
- * Returns the versions that an `If-Match` admits, undefined when it admits any (`*`, or no header).
- * @param tag matches an entity tag of this service, with the version as its first group. Other tags admit no version.
+ * Returns the versions that an `If-Match` header accepts, or undefined if it accepts any (`*`, or no header).
+ * @param tag matches an entity tag, with the version as its first group. Other tags are ignored.
  */
 export function parseIfMatch(ifMatch: string | undefined, tag: RegExp): number[] | undefined {
   return ifMatch === undefined || ifMatch.trim() === '*' ? undefined : versionsOf(ifMatch, tag);
@@ -141,25 +146,25 @@ function versionsOf(ifMatch: string, tag: RegExp): number[] {
   });
 }
 
-/** The version of a resource as its `meta.version` and its `ETag` (RFC 7644, section 3.14). */
+/** Returns the weak entity tag of a version, used in `ETag` and in SCIM's `meta.version` (RFC 7644, section 3.14). */
 export const etagOf = ({ version }: { version: number }): string => `W/"${version}"`;
 
-/** Providers send a version with and without `W/`: both mean the version itself. */
+/** An entity tag with a version. Identity providers send it with and without `W/`. */
 const TAG = /^(?:W\/)?"(\d{1,9})"$/i;
 
-/** Returns the versions that an `If-Match` admits, undefined when it admits any. */
+/** Returns the versions that an `If-Match` header with weak entity tags accepts, or undefined if it accepts any. */
 export const versionsIn = (ifMatch: string | undefined): number[] | undefined => parseIfMatch(ifMatch, TAG);
 
-/** Whether the client has this version already, by its `If-None-Match`. */
+/** Returns true if `If-None-Match` contains the entity tag of this version. */
 export function isNotModified(ifNoneMatch: string | undefined, version: number): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.trim() === '*' || (versionsIn(ifNoneMatch) ?? []).includes(version);
 }
 
-/** This media type alone, with any parameters and weight. */
+/** An `Accept` value with `application/json` as its only media type. Parameters and weight are allowed. */
 const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
 
-/** Whether `Accept` names `application/json` alone, so that the response has no more specific type. */
+/** Returns true if the client accepts only `application/json`, so the response must not use a more specific media type. */
 export function asksForPlainJson({ headers }: Request): boolean {
   return PLAIN_JSON.test(headers.accept ?? '');
 }

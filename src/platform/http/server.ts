@@ -14,7 +14,7 @@ import type { Metrics } from '../telemetry/metrics.js';
 import { hostFault } from './request-headers.js';
 import { linger } from './body-reader.js';
 
-/** Those of TLS 1.3, and of 1.2 those with forward secrecy and authenticated encryption (Mozilla, "intermediate"). */
+/** Cipher suites of TLS 1.3, and suites of TLS 1.2 with forward secrecy and AEAD (Mozilla's "intermediate" profile). */
 const FORWARD_SECRECY = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -27,18 +27,18 @@ const FORWARD_SECRECY = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-/** Runs for every request before its route is looked up. It may not answer. */
+/** A function that runs for every request before routing. It must not send a response. */
 export type Preparation = (request: Request, response: Response) => void;
 
 /**
- * What the service needs to speak HTTPS itself; undefined where it does not.
- * @throws EnvError naming the setting whose file cannot be read.
+ * Returns the options of built-in HTTPS, or undefined if HTTPS is not configured.
+ * @throws EnvError if only one of the two settings is set, or if a file cannot be read.
  */
 export function tlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
   if (cert === undefined && key === undefined) return undefined;
   const missing = cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE';
   if (cert === undefined || key === undefined) {
-    throw new EnvError(`${missing} is missing: TLS_CERT_FILE and TLS_KEY_FILE go together.`);
+    throw new EnvError(`${missing} is missing. Set both TLS_CERT_FILE and TLS_KEY_FILE, or neither.`);
   }
   return {
     cert: readPemFile('TLS_CERT_FILE', cert),
@@ -49,7 +49,7 @@ export function tlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
   };
 }
 
-/** Closes idle connections after each answer of a server that no longer listens, so that none delays its end. */
+/** Creates an observer that closes idle connections during shutdown, so that they do not delay it. */
 export function closePromptly(server: Server): Observer {
   return {
     answered: () => {
@@ -64,14 +64,14 @@ export function closePromptly(server: Server): Observer {
 const NOTHING = ["'none'"];
 const SELF = ["'self'"];
 
-/** A browser may only show an answer. */
+/** Policy of API responses and plain pages: a browser may display them but not run or load anything. */
 const OF_AN_ANSWER = {
   'default-src': NOTHING,
   'base-uri': NOTHING,
   'form-action': NOTHING,
   'frame-ancestors': NOTHING,
 };
-/** Swagger UI loads its scripts from files and styles its elements inline. */
+/** Policy of Swagger UI, which loads scripts from files and uses inline styles. */
 const OF_THE_DOCS = {
   ...OF_AN_ANSWER,
   'script-src': SELF,
@@ -79,7 +79,7 @@ const OF_THE_DOCS = {
   'img-src': [...SELF, 'data:'],
   'connect-src': SELF,
 };
-/** The console loads its own files, and talks to this service only. No text becomes markup or code in it. */
+/** Policy of the console: only own files, connections to this service only, and no injection of markup (Trusted Types). */
 const OF_THE_CONSOLE = {
   ...OF_AN_ANSWER,
   'script-src': SELF,
@@ -89,7 +89,7 @@ const OF_THE_CONSOLE = {
   'require-trusted-types-for': ["'script'"],
 };
 
-/** Headers that matter for pages in a browser only. */
+/** Turns off the headers that affect only HTML pages. */
 const OF_PAGES_ALONE = {
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
@@ -99,20 +99,23 @@ const OF_PAGES_ALONE = {
   xXssProtection: false,
 };
 
-/** Security headers (OWASP HTTP Headers Cheat Sheet). @param https whether clients reach the service by HTTPS. */
+/**
+ * Creates the preparation that sets security headers (OWASP HTTP Headers Cheat Sheet).
+ * @param https true if clients use HTTPS, directly or through a proxy.
+ */
 export function securityHeaders(https: boolean): Preparation {
   const withPolicy = (directives: Record<string, string[]>, more = {}) =>
     headersOf({
       contentSecurityPolicy: { useDefaults: false, directives },
       strictTransportSecurity: https,
-      // No page of another origin embeds an answer; the picture of users without one says otherwise itself.
+      // Responses cannot be embedded cross-origin. The default avatar route overrides this.
       crossOriginResourcePolicy: { policy: 'same-origin' },
       ...more,
     });
   const pages = withPolicy(OF_AN_ANSWER);
   const docs = withPolicy(OF_THE_DOCS);
   const ofConsole = withPolicy(OF_THE_CONSOLE);
-  // Personal data: no cache may keep it. Clients that use ETags revalidate with If-None-Match.
+  // Responses contain personal data, so caches must not store them. Clients with an ETag revalidate with If-None-Match.
   const api = [
     ...withPolicy(OF_AN_ANSWER, OF_PAGES_ALONE),
     ['Cache-Control', 'no-store'] satisfies [string, string],
@@ -124,9 +127,9 @@ export function securityHeaders(https: boolean): Preparation {
     '/cons': ofConsole,
   };
   return (request, response) => {
-    const headers = families[request.url.slice(0, 5).toLowerCase()] ?? pages; // routes are found in any case
+    const headers = families[request.url.slice(0, 5).toLowerCase()] ?? pages; // route matching ignores case
     for (const [name, value] of headers) response.setHeader(name, value);
-    if (headers === docs) varies(response); // its files may be cached, compressed or not
+    if (headers === docs) varies(response); // caches may store these files, compressed or not
   };
 }
 
@@ -139,7 +142,7 @@ class Recorder extends ServerResponse {
   }
 }
 
-/** The headers that helmet sets, computed once: none of them depends on the request. */
+/** Computes the headers that helmet sets. They do not depend on the request, so each set is computed once. */
 function headersOf(options: Parameters<typeof helmet>[0]): [string, string][] {
   const request = new IncomingMessage(new Socket());
   const response = new Recorder(request);
@@ -154,37 +157,37 @@ interface Classes {
   ServerResponse: typeof ServerResponse;
 }
 
-/** Prepares a request and routes it, or refuses it. */
+/** Prepares a request and routes it, or rejects it with the given error. */
 type Serve = (request: IncomingMessage, response: ServerResponse, refusal?: ProblemError) => void;
-/** Answers a request that has been prepared. */
+/** Sends the error response of a prepared request. */
 type Refuse = (refusal: ProblemError, request: IncomingMessage, response: ServerResponse) => void;
 
-/** Request line and headers: Node's own default, written down so that no option of the process raises it. */
+/** Maximum bytes of the request line and headers. Node's default, set explicitly so that no process option can raise it. */
 export const HEADER_BYTES = 16 * 1024;
 
-/** A connection that has not sent all headers of a request by then is closed. Headers are a few packets. */
+/** Deadline for the headers of a request, in milliseconds. */
 const HEADERS_MILLIS = 15_000;
 
-/** The longest that any request may take to arrive: a file of 100 MiB over a slow line. */
+/** Deadline for a whole request, in milliseconds. Allows for 100 MiB over a slow connection. */
 const FILE_MILLIS = 15 * 60 * 1000;
 
-/** How often deadlines are checked. Node's default of 30 s would treble the deadline of headers. */
+/** Interval, in milliseconds, at which deadlines are checked. Node's default of 30 s would triple the header deadline. */
 const CHECK_MILLIS = 2000;
 
 const LIMITS = {
   maxHeaderSize: HEADER_BYTES,
   headersTimeout: HEADERS_MILLIS,
   requestTimeout: FILE_MILLIS,
-  handshakeTimeout: HEADERS_MILLIS, // of TLS: Node waits 120 s
+  handshakeTimeout: HEADERS_MILLIS, // for TLS, where Node's default is 120 s
   connectionsCheckingInterval: CHECK_MILLIS,
-  requireHostHeader: false, // `serve` refuses it, in the form of every other answer
-  joinDuplicateHeaders: true, // of two Host headers, Node.js would take the first and forget the other
+  requireHostHeader: false, // this service checks it itself, for the usual error format
+  joinDuplicateHeaders: true, // otherwise Node.js silently drops a second Host header
 };
 
 /**
- * A server with the bounds of this service. What its parser or its deadlines refuse goes the way of all requests, so that
- * it has the same form, request id, log line and metric.
- * @param tls HTTP when undefined.
+ * Creates a server with size and time limits. Requests that the HTTP parser or a deadline rejects get the same error format,
+ * request id, log line and metric as other requests.
+ * @param tls options of HTTPS. The server uses HTTP when undefined.
  */
 export function boundedServer(
   tls: ServerOptions | undefined,
@@ -197,13 +200,13 @@ export function boundedServer(
     latest.set(request.socket, response);
     serve(request, response, refusal ?? withoutHost(request) ?? withoutPath(request));
   };
-  /** Answers on a connection that Node.js has given up. */
+  /** Sends a response on a connection that Node.js no longer reads. */
   const answer = (socket: Socket, request: IncomingMessage, refusal: ProblemError): void => {
     const response = new classes.ServerResponse(request);
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);
-      response.emit('close'); // as Node.js does for the requests that it reads
+      response.emit('close'); // as Node.js does for its own requests
       linger(socket);
     });
     route(request, response, refusal);
@@ -214,19 +217,19 @@ export function boundedServer(
   };
   const server = tls ? createTlsServer({ ...tls, ...settings }, listener) : createServer(settings, listener);
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
-    // Node.js keeps the address once it is read; when the client has reset the connection it is too late.
+    // Reading the address caches it. After the client resets the connection, it is no longer available.
     Reflect.get(socket, 'remoteAddress');
   });
-  server.on('checkContinue', listener); // the reader of the body sends the 100
+  server.on('checkContinue', listener); // `BodyReader` sends 100 Continue
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const detail = 'Only Expect: 100-continue can be met.';
+    const detail = 'Unsupported Expect header. Only 100-continue is supported.';
     route(request, response, new ProblemError('expectation_failed', detail));
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
     const isBusy = latest.get(socket)?.closed === false;
     if (socket instanceof Socket && !isBusy)
-      answer(socket, request, malformed('This service is not a proxy.'));
+      answer(socket, request, malformed('CONNECT is not supported: this service is not a proxy.'));
     else socket.destroy();
   });
   server.on('clientError', (error: Error, socket: Duplex) => {
@@ -234,10 +237,10 @@ export function boundedServer(
     const last = latest.get(socket);
     const isReading = last !== undefined && !last.closed && !last.headersSent && !last.req.complete;
     if (isReading && errorCode(error) === BROKE_OFF) {
-      socket.destroy(); // its client has left; who reads the body learns of it
+      socket.destroy(); // the client has disconnected, which the reader of the body detects
       return;
     }
-    // A connection that has sent nothing has asked for nothing: a browser or a balancer keeps it ready.
+    // A connection without any bytes gets no response: browsers and load balancers open spare connections.
     if (!refusal || !(socket instanceof Socket) || !socket.writable || socket.bytesRead === 0) {
       socket.destroy();
       return;
@@ -245,18 +248,18 @@ export function boundedServer(
     if (!last || last.closed) {
       answer(socket, unknownRequest(classes, socket), refusal);
     } else if (last.headersSent) {
-      if (!last.writableEnded) socket.destroy(); // what follows half of an answer would pass for its rest
+      if (!last.writableEnded) socket.destroy(); // an error response would be taken for the rest of the partial response
     } else if (last.req.complete) {
-      last.setHeader('Connection', 'close'); // what came behind that request is none
+      last.setHeader('Connection', 'close'); // the bytes after that request are invalid
     } else {
       refuse(refusal, last.req, last);
-      last.once('close', () => last.req.destroy()); // who reads the body waits for the rest
+      last.once('close', () => last.req.destroy()); // ends a pending read of the body
     }
   });
   return server;
 }
 
-/** The connection ended within a request. */
+/** Parser error: the connection ended within a request. */
 const BROKE_OFF = 'HPE_INVALID_EOF_STATE';
 
 function withoutHost(request: IncomingMessage): ProblemError | undefined {
@@ -264,13 +267,13 @@ function withoutHost(request: IncomingMessage): ProblemError | undefined {
   return fault === undefined ? undefined : malformed(fault);
 }
 
-/** A whole URL as the target (RFC 9112, section 3.2.2) must be one: Express answers others by itself. */
+/** Rejects an invalid request target (RFC 9112, section 3.2.2), for which Express would send its own error response. */
 function withoutPath({ url = '' }: IncomingMessage): ProblemError | undefined {
   if (url.startsWith('/') || url === '*' || URL.canParse(url)) return undefined;
-  return malformed('The target of the request is neither a path nor a URL.');
+  return malformed('The request target is invalid. Send a path or an absolute URL.');
 }
 
-/** The request of a client whose bytes could not be read as one. */
+/** Creates a placeholder for a request that could not be parsed. */
 function unknownRequest(classes: Classes, socket: Socket): IncomingMessage {
   const request = new classes.IncomingMessage(socket);
   request.method = 'none';
@@ -278,17 +281,20 @@ function unknownRequest(classes: Classes, socket: Socket): IncomingMessage {
   return request;
 }
 
-/** Undefined where the connection itself has failed, or TLS. */
+/** Converts a parser or deadline error to a problem. @returns undefined for a failure of the connection or of TLS. */
 function refusalOf(error: Error): ProblemError | undefined {
   const code = errorCode(error) ?? '';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new ProblemError('request_timeout', 'The request did not arrive in time.');
+    return new ProblemError('request_timeout', 'The request did not arrive in time. Send it again.');
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ProblemError('headers_too_large', `The headers have more than ${HEADER_BYTES / 1024} KiB.`);
+    return new ProblemError(
+      'headers_too_large',
+      `The request headers are larger than ${HEADER_BYTES / 1024} KiB.`,
+    );
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
-    return new ProblemError('too_large', 'The extensions of the chunks are too long.');
+    return new ProblemError('too_large', 'The chunk extensions are too long. Send the body without them.');
   }
   return code.startsWith('HPE_') ? malformed('The request is not valid HTTP/1.1.') : undefined;
 }
@@ -297,16 +303,16 @@ function malformed(detail: string): ProblemError {
   return new ProblemError('malformed_request', detail);
 }
 
-/** One line says how many connections were refused in this time. */
+/** Interval, in milliseconds, between log lines about refused connections. */
 const REPORT_MILLIS = 60_000;
 
 /**
- * Bounds the connections of this process, whatever they send or do not send: each takes a file descriptor and memory before
- * anything of it is known. One more is closed without an answer, and shows in the log and the metrics.
+ * Limits the open connections of this process, because even an idle connection uses a file descriptor and memory. Further
+ * connections are closed without a response, logged and counted.
  */
 export function limitConnections(server: Server, most: number, log: Log, metrics: Metrics): void {
   server.maxConnections = most;
-  // In a cluster the primary would offer it to the other workers, round and round while all are full.
+  // Otherwise the primary would offer a refused connection to one full instance after another.
   Object.assign(server, { dropMaxConnection: true });
   let open = 0;
   let refused = 0;
@@ -322,14 +328,19 @@ export function limitConnections(server: Server, most: number, log: Log, metrics
     log.warning('connections refused', { limit: most, refused });
   });
   metrics.gauge('rollcall_connections', 'Open connections.', 'sum', () => open);
-  metrics.gauge('rollcall_connections_refused', 'Connections over MAX_CONNECTIONS.', 'sum', () => refused);
+  metrics.gauge(
+    'rollcall_connections_refused',
+    'Connections refused because of MAX_CONNECTIONS.',
+    'sum',
+    () => refused,
+  );
 }
 
-/** Shorter responses stay as they are: they fit into a few packets, and compressing costs more than it saves. */
+/** Minimum size, in bytes, of a compressed response. Smaller responses cost more to compress than the transfer saves. */
 export const MIN_BYTES = 4096;
-/** Above 4, lists of users and CSV files hardly shrink further and take up to twice the time (docs/performance.md). */
+/** Compression level. Higher levels take up to twice the time for hardly smaller user lists (docs/performance.md). */
 const LEVEL = 4;
-/** The request as the package sees it, which would prefer Brotli where the client accepts that too. */
+/** Fake request for the package `compression`, which would prefer Brotli if the client accepts it. */
 const GZIP_ONLY = { method: 'GET', headers: { 'accept-encoding': 'gzip' } } as Request;
 
 const compress = compression({
@@ -338,21 +349,21 @@ const compress = compression({
   filter: (request, response) => isCompressible(response) && compression.filter(request, response),
 });
 
-/** Adds `Vary: Accept-Encoding`: a cache must not serve this response to a request with another `Accept-Encoding`. */
+/** Adds `Vary: Accept-Encoding`, so that caches separate compressed and uncompressed responses. */
 export function varies(response: Response): void {
   response.vary('Accept-Encoding');
 }
 
 /**
- * Compresses the response to a GET in other threads, where the client accepts gzip and it is worth it. Responses to other
- * methods, and those with a cookie, hold secrets, whose length a compressor would reveal (BREACH).
+ * Compresses large responses to GET with gzip in the thread pool. Responses to other methods and responses with a cookie
+ * stay uncompressed, because compression would reveal their secrets (BREACH).
  */
 export function compressResponse(request: Request, response: Response): void {
   if (request.method !== 'GET' || request.headers['accept-encoding']?.includes('gzip') !== true) return;
   compress(GZIP_ONLY, response, () => undefined);
 }
 
-/** An ETag that names these very bytes, as that of a user does, comes back as `If-Match`. A compressor delays events. */
+/** Returns true if a response may be compressed. A strong ETag excludes it, and compression would delay event streams. */
 function isCompressible(response: Response): boolean {
   const header = (name: string): string => String(response.getHeader(name) ?? '');
   return (

@@ -4,16 +4,15 @@ import { pipeline } from 'node:stream/promises';
 import { varies } from './server.js';
 
 /**
- * Sends text as it is made, no faster than the client takes it. The first piece is awaited before the first byte, so
- * that what fails at once is answered as any error.
- * @throws what `text` throws, at any time: the answer must be cut then, which no client takes for the end. A client that
- * goes away is no error.
+ * Streams generated text with backpressure. Nothing is sent before the first chunk is available, so an early failure gets a
+ * normal error response.
+ * @throws every error of `text`. The caller must then cut off the response. A disconnect of the client is not an error.
  */
 export async function streamText(response: Response, text: AsyncGenerator<string>): Promise<void> {
   const first = await text.next();
   varies(response);
   let failure: { error: unknown } | undefined;
-  // What the pipeline throws into its source, because the client is gone, is not what the source throws.
+  // Records only errors of `text`. The pipeline also throws into its source when the client disconnects.
   const next = async (): Promise<IteratorResult<string, unknown>> => {
     try {
       return await text.next();
@@ -29,14 +28,14 @@ export async function streamText(response: Response, text: AsyncGenerator<string
       await text.return(undefined);
     }
   }
-  await pipeline(Readable.from(all()), response, { end: false }).catch(() => undefined); // the client is gone
+  await pipeline(Readable.from(all()), response, { end: false }).catch(() => undefined); // the client has disconnected
   if (failure) throw failure.error;
   response.end();
 }
 
 /**
- * A signal that aborts when the client has left without its answer, so that work for it can end. To be asked for only by
- * work that takes long: a listener costs a short request as much as its route.
+ * Returns a signal that aborts when the client disconnects before the response is complete. Use it only for long-running
+ * work: on a short request the listener costs as much as the route itself.
  */
 export function departureOf(response: Response): AbortSignal {
   const departure = new AbortController();
