@@ -13,7 +13,7 @@ import { Shell } from './shell.js';
 
 const SIGN_IN = '/sign-in';
 
-/** Shows the page of the address, to whom it is for. */
+/** Root component: shows the page of the current URL if the user may see it. */
 export function App() {
   const { path, query } = usePlace();
   const session = useStore(who);
@@ -26,7 +26,7 @@ export function App() {
   return (
     <Shell key={user?.uuid} user={user}>
       {session.state === 'unreachable' ? (
-        <Page title="Not available">
+        <Page title="Service not available">
           <ProblemNote problem={session.problem} />
           <button type="button" onClick={() => void findOut()}>
             Try again
@@ -41,7 +41,7 @@ export function App() {
   );
 }
 
-/** Where to go instead of what the address says. */
+/** Returns the URL to redirect to, or undefined if the current URL is right. */
 function redirection(
   state: string,
   user: User | undefined,
@@ -49,7 +49,7 @@ function redirection(
   back: string | null,
 ): string | undefined {
   if (path === SIGN_IN) return user && (back && isOurs(back) ? back : href(homeOf(user)));
-  if (state === 'nobody') return href(SIGN_IN, { back: path === '/' ? undefined : here() });
+  if (state === 'signed-out') return href(SIGN_IN, { back: path === '/' ? undefined : here() });
   return user && path === '/' ? href(homeOf(user)) : undefined;
 }
 
@@ -59,16 +59,16 @@ function Found({ user, path }: { user: User; path: string }) {
     return (
       <Page title="Page not found">
         <p>
-          The console has no page at <code>{path}</code>. <a href={href('/')}>Go to the first page.</a>
+          The page <code>{path}</code> does not exist. <a href={href('/')}>Go to the start page.</a>
         </p>
       </Page>
     );
   const { route, params } = found;
   if (!route.isFor(user))
     return (
-      <Page title="Not for your account">
+      <Page title="Access denied">
         <p>
-          This page needs rights that {user.username} does not have.{' '}
+          {user.username} does not have permission to open this page.{' '}
           <a href={href('/me')}>Go to your profile.</a>
         </p>
       </Page>

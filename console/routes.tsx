@@ -15,22 +15,21 @@ import { UsersPage } from './pages/users/users-page.js';
 import type { IconName } from './parts/icon.js';
 
 export interface Route {
-  /** Below `/console`; a segment with a colon is a parameter of the page: `/users/:id`. */
+  /** Path below `/console`. A segment with a colon is a parameter: `/users/:id`. */
   path: string;
   page: (props: { user: User; params: Record<string, string> }) => ComponentChildren;
-  /** Who is let in; others are told so. The service decides what they may do. */
+  /** Returns true if the user may open the page. The service checks permissions itself. */
   isFor: (user: User) => boolean;
-  /** Its link in the navigation; none for pages that are reached from others. */
+  /** Navigation link. Missing for pages that other pages link to. */
   nav?: { text: string; icon: IconName };
 }
 
 const everybody = (): boolean => true;
 
 /**
- * The pages, in the order of the navigation. A new page is a file in `pages/` that exports a component, and a line here: its
- * address, who may see it, its link. The page draws itself with `Page` and the other parts, reads with `useResource`, writes with
- * `useAction`, and keeps in the query (`usePlace`, `setQuery`) what is to survive a reload. `test/console/pages.e2e-spec.ts` opens every
- * page of this table, and judges it with axe-core.
+ * All pages, in navigation order. To add a page, export a component from a file in `pages/` and add a line here. A page renders
+ * with `Page` and other parts, reads with `useResource` and writes with `useAction`. It stores in the query (`useUrl`,
+ * `setQuery`) what must survive a reload. `test/console/pages.e2e-spec.ts` opens every page and checks it with axe-core.
  */
 export const ROUTES: readonly Route[] = [
   { path: '/home', page: HomePage, isFor: isWebmaster, nav: { text: 'Home', icon: 'home' } },
@@ -47,7 +46,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/me', page: UserPage, isFor: everybody, nav: { text: 'My profile', icon: 'person' } },
 ];
 
-/** The page of an address: the first line of the table that fits. */
+/** Finds the first route that matches a path, with its parameters. */
 export function routeOf(path: string): { route: Route; params: Record<string, string> } | undefined {
   const parts = path.split('/');
   for (const route of ROUTES) {
@@ -71,6 +70,6 @@ function decoded(part: string): string {
   }
 }
 
-/** Where somebody is led who comes without an address. */
+/** Returns the start page of a user: the first navigation link that the user may open. */
 export const homeOf = (user: User): string =>
   ROUTES.find((route) => route.nav && route.isFor(user))?.path ?? '/me';

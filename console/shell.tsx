@@ -12,7 +12,7 @@ import { ProblemNote } from './parts/problem-note.js';
 import { Toast } from './parts/toast.js';
 import { ROUTES } from './routes.js';
 
-/** What is around every page: the navigation, on the left or, in a narrow window, behind a button. */
+/** The frame of every page, with the navigation on the left or, in a narrow window, in a menu. */
 export function Shell({ user, children }: { user: User | undefined; children: ComponentChildren }) {
   const { path } = usePlace();
   const [isOpen, setOpen] = useState(false);
@@ -28,7 +28,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
       }}
     >
       <a class="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <header class={`side${isOpen ? ' open' : ''}`}>
         <a class="brand" href={href('/')}>
@@ -52,7 +52,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
           <div class="foot">
             <a href="/docs" class="item" target="_blank" rel="noreferrer">
               <Icon name="docs" />
-              API in Swagger UI
+              API documentation
             </a>
             <a href="/guides" class="item" target="_blank" rel="noreferrer">
               <Icon name="profile" />

@@ -13,10 +13,10 @@ export type Row = Schemas['ImportRowDto'];
 export type Guard = Schemas['ImportGuardDto'];
 export type Outcome = Row['outcome'];
 
-/** Counts the sessions that followed one that had ended: what was refused meanwhile is asked for again. */
+/** Counts new sessions after an expired session. Requests that failed in between are repeated after each change. */
 export const renewals = store(0);
 
-/** Told when the service no longer knows the session. */
+/** Listener that is called when the service rejects the session. */
 let onSignedOut: () => void = () => undefined;
 export const whenSignedOut = (listener: () => void): void => {
   onSignedOut = listener;
@@ -24,15 +24,15 @@ export const whenSignedOut = (listener: () => void): void => {
 
 const SESSION = { credentials: 'same-origin', cache: 'no-store' } as const;
 const SAFE = ['GET', 'HEAD'];
-/** A login needs no key, and its password is not to be kept; a look at a file changes nothing. */
+/** Requests without an idempotency key: logins, whose password must not be stored, and previews, which change nothing. */
 const WITHOUT_KEY = /\/(sessions\/login|preview)(\?|$)/;
 
-/** Requests that change something and have no answer yet, each with its key. */
+/** Idempotency keys of changes that have no response yet. */
 const unanswered = new Map<string, string>();
 
 /**
- * Sends a request so that it takes effect once: whoever repeats what has lost its answer gets the first answer (docs/interface.md,
- * `Idempotency-Key`).
+ * Sends a request that takes effect only once. If the response was lost, repeating the request returns the first response
+ * (docs/interface.md, `Idempotency-Key`).
  */
 async function once(request: Request): Promise<Response> {
   const { method, url, headers, signal } = request;
@@ -50,7 +50,7 @@ async function once(request: Request): Promise<Response> {
   return response;
 }
 
-/** The interface of the service, typed by `docs/openapi.json`. The browser adds the cookie of the session. */
+/** Client of the API, typed by `docs/openapi.json`. The browser adds the session cookie. */
 export const api = createClient<paths>({
   baseUrl: '',
   ...SESSION,
@@ -62,15 +62,15 @@ export interface Answer<T> {
   headers: Headers;
 }
 
-/** An answer that is no JSON is not from the service. */
+/** Problem for a response that is not JSON and therefore not from the service. */
 const FOREIGN = {
   code: 'foreign_answer',
-  title: 'Something else than the service has answered',
+  title: 'Unexpected response',
   detail:
-    'A proxy or a login page of the network may stand between. Open the service in a new tab, then try again.',
+    'The response did not come from the service, but perhaps from a proxy or a network login page. Open the service in a new tab, then try again.',
 };
 
-/** The answer to a call of `api`. @throws Problem as the service describes it. */
+/** Returns the response to a call of `api`. @throws ProblemError for an error response or a failed connection. */
 export async function ask<T>(
   call: Promise<{ data?: T; error?: unknown; response: Response }>,
 ): Promise<Answer<NonNullable<T>>> {
@@ -85,11 +85,11 @@ export async function ask<T>(
   throw problem;
 }
 
-/** The header by which the audit learns why something is done; none where nothing was said. */
+/** Builds the header with the audit reason of a change. Returns no header for an empty reason. */
 export const because = (reason: string): { headers?: Record<string, string> } =>
   reason.trim() === '' ? {} : { headers: { 'X-Audit-Reason': encodeURIComponent(reason.trim()) } };
 
-/** The cursor of the next page, from the header `Link: <…?after=…>; rel="next"`; '' at the end. */
+/** Returns the cursor from the header `Link: <…?after=…>; rel="next"`, or '' on the last page. */
 export function nextOf(headers: Headers): string {
   const address = /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
   return (address && new URL(address, location.origin).searchParams.get('after')) ?? '';

@@ -2,14 +2,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useStore } from '../lib/store.js';
 import { type Run, renewals } from './client.js';
 
-/** A browser opens six connections to a service that speaks HTTP/1.1: some must be left for everything else. */
+/** Maximum event streams. With HTTP/1.1, a browser opens only six connections to a host. */
 const STREAMS = 3;
 const WORKING: readonly Run['state'][] = ['queued', 'validating', 'applying'];
 
-/** Whether a run still changes by itself. */
+/** Returns true while the service is working on a run. */
 export const isWorking = (run: Run): boolean => WORKING.includes(run.state);
 
-/** Watches runs by the events that the service sends, until each of them stops. @param onRun is called with every new state. */
+/** Subscribes to the events of working runs. @param onRun called with every new state of a run. */
 export function useRunEvents(runs: readonly Run[], onRun: (run: Run) => void): void {
   const ids = runs
     .filter(isWorking)
@@ -18,7 +18,7 @@ export function useRunEvents(runs: readonly Run[], onRun: (run: Run) => void): v
     .join();
   const latest = useRef(onRun);
   latest.current = onRun;
-  const renewal = useStore(renewals); // a stream that was refused does not begin anew by itself
+  const renewal = useStore(renewals); // a rejected stream does not reconnect automatically
   useEffect(() => {
     const streams = ids
       .split(',')
@@ -27,7 +27,7 @@ export function useRunEvents(runs: readonly Run[], onRun: (run: Run) => void): v
         const stream = new EventSource(`/api/0.3/imports/${id}/events`);
         stream.addEventListener('progress', (event: MessageEvent<string>) => {
           const run = JSON.parse(event.data) as Run;
-          if (!isWorking(run)) stream.close(); // else the browser would ask again when the service ends the answer
+          if (!isWorking(run)) stream.close(); // otherwise the browser reconnects after the service ends the stream
           latest.current(run);
         });
         return stream;

@@ -5,15 +5,15 @@ type Body = components['schemas']['ProblemDto'];
 const isBody = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && 'code' in value;
 
-/** What the service says of a request that it has refused (RFC 9457), or that it could not be asked. */
+/** An error response of the service (RFC 9457), or a failed connection. */
 export class Problem extends Error {
   readonly code: string;
   readonly detail: string;
-  /** To ask the operators of the service with; '' where the service was not reached. */
+  /** Request id for support questions. Empty if the service was not reached. */
   readonly requestId: string;
   readonly errors: NonNullable<Body['errors']>;
   readonly conflicts: NonNullable<Body['conflicts']>;
-  /** Seconds to wait; 0 where the service does not say. */
+  /** Seconds to wait before the next attempt. 0 if unknown. */
   readonly retryAfter: number;
 
   constructor(
@@ -23,30 +23,33 @@ export class Problem extends Error {
   ) {
     const known = isBody(body) ? body : undefined;
     super(
-      known?.title ?? (status === 0 ? 'The service cannot be reached' : `The service answered ${status}`),
+      known?.title ??
+        (status === 0 ? 'The service cannot be reached' : `The service returned status ${status}`),
     );
     this.code = known?.code ?? 'unknown';
     this.detail =
       known?.detail ??
-      (status === 0 ? 'Check the connection and try again. Nothing that you entered is lost.' : '');
+      (status === 0 ? 'Check your connection and try again. Your entries are not lost.' : '');
     this.requestId = known?.request_id ?? headers.get('x-request-id') ?? '';
     this.errors = known?.errors ?? [];
     this.conflicts = known?.conflicts ?? [];
     this.retryAfter = Number(headers.get('retry-after') ?? 0);
   }
 
-  /** What is said of a field: at most one sentence, '' for nothing. */
+  /** Returns the error text of a field, or '' for a valid field. */
   at(field: string): string {
     const ofField = this.errors.filter(
       (error) => error.field === field || error.field.startsWith(`${field}.`),
     );
     if (ofField.length > 0) return [...new Set(ofField.map(({ message }) => message))].join('; ');
-    return this.conflicts.some((conflict) => conflict.field === field) ? 'another user has it' : '';
+    return this.conflicts.some((conflict) => conflict.field === field)
+      ? 'is already used by another user'
+      : '';
   }
 }
 
-/** Whatever was thrown, as a problem. */
+/** Converts any thrown value to a problem. */
 export const problemOf = (thrown: unknown): Problem =>
   thrown instanceof Problem
     ? thrown
-    : new Problem(0, { code: 'console', title: 'The console failed', detail: String(thrown) });
+    : new Problem(0, { code: 'console', title: 'The console encountered an error', detail: String(thrown) });

@@ -4,7 +4,7 @@ import { renewals } from './client.js';
 import { type Problem, problemOf } from './problem.js';
 
 export interface Resource<T> {
-  /** What was read last, also while the next is read: a page does not flicker. */
+  /** The last loaded data. It stays while new data is loading, so that pages do not flicker. */
   data: T | undefined;
   problem: Problem | undefined;
   isLoading: boolean;
@@ -12,11 +12,11 @@ export interface Resource<T> {
   set: (data: T) => void;
 }
 
-/** Statuses of a service that is away, or not reached: it is asked again by itself. */
+/** Statuses of an unavailable service, after which requests are retried automatically. */
 const AWAY = [0, 502, 503, 504];
 const RETRY_MILLIS = 5000;
 
-/** Calls something again and again, while somebody looks at the page. */
+/** Calls a function at an interval while the page is visible. */
 export function useEvery(millis: number, look: () => void): void {
   useEffect(() => {
     const timer = setInterval(() => {
@@ -29,8 +29,8 @@ export function useEvery(millis: number, look: () => void): void {
 }
 
 /**
- * Reads something from the service, and again when `key` changes. An answer that is overtaken by a newer request is dropped.
- * @param key names what is read; undefined reads nothing.
+ * Loads data from the service, and reloads it when `key` changes. A response to an outdated request is dropped.
+ * @param key identifies the data. Nothing is loaded while it is undefined.
  */
 export function useResource<T>(
   key: string | undefined,
@@ -58,7 +58,7 @@ export function useResource<T>(
       (thrown: unknown) => {
         if (end.signal.aborted) return;
         const problem = problemOf(thrown);
-        // What was read for another key is no answer to this one.
+        // Data of another key is dropped.
         setState(({ data }) => ({
           ...(data !== undefined && known.current === key && { data }),
           problem,
@@ -90,12 +90,12 @@ export function useResource<T>(
 export interface Action {
   isBusy: boolean;
   problem: Problem | undefined;
-  /** @returns whether it succeeded. */
+  /** Runs work unless other work is running. @returns true if it succeeded. */
   run: (work: () => Promise<void>) => Promise<boolean>;
   clear: () => void;
 }
 
-/** Something that a button does: one at a time, and what the service says against it is kept for the page to show. */
+/** Runs the work of a button, one run at a time, and provides its state and problem. */
 export function useAction(): Action {
   const [state, setState] = useState<{ isBusy: boolean; problem?: Problem }>({ isBusy: false });
   const isBusy = useRef(false);
@@ -119,7 +119,7 @@ export function useAction(): Action {
     setState({ isBusy: false });
   }, []);
   useEffect(() => {
-    if (state.problem?.status === 401) clear(); // it can be done now
+    if (state.problem?.status === 401) clear(); // the user has signed in again
   }, [renewal]);
   return { isBusy: state.isBusy, problem: state.problem, run, clear };
 }

@@ -5,8 +5,8 @@ const load = async (signal: AbortSignal): Promise<string[]> =>
   (await ask(api.GET('/api/0.3/roles', { signal }))).data.Results.map(({ name }) => name);
 
 /**
- * The roles that users can have, and those that somebody has.
- * @param held of whom a page is about: they are there before the service has answered.
+ * Returns all roles of the service.
+ * @param held roles of the displayed user or group, which are shown even before the service has responded.
  */
 export function useRoles(held: readonly string[] = []): readonly string[] {
   const { data = [] } = useResource('roles', load);

@@ -4,12 +4,12 @@ import { isUnsaved } from '../lib/unsaved.js';
 import { type User, api, ask, renewals, whenSignedOut } from './client.js';
 import { Problem, problemOf } from './problem.js';
 
-/** Who uses the console, as far as it is known. */
+/** State of the session. */
 export type Who =
   | { state: 'unknown' }
-  | { state: 'nobody' }
+  | { state: 'signed-out' }
   | { state: 'user'; user: User }
-  /** The session has ended while the page was open: it stays, with what was typed, until this user is back. */
+  /** The session has ended while a page was open. The page and its form values stay until the user signs in again. */
   | { state: 'ended'; user: User }
   | { state: 'unreachable'; problem: Problem };
 
@@ -17,20 +17,20 @@ export const who = store<Who>({ state: 'unknown' });
 
 const held = (user: User): string[] => [...user.roles, ...user.group_roles];
 
-/** Whether the service lets this user do everything. It decides; the console only leaves out what would be refused. */
+/** Returns true for a Webmaster. The service checks permissions itself, so the console only hides what would be rejected. */
 export const isWebmaster = (user: User): boolean => held(user).includes('Webmaster');
 
-/** Whether the user may look at others. */
+/** Returns true if the user may read other users. */
 export const seesOthers = (user: User): boolean => isWebmaster(user) || !held(user).includes('External user');
 
-/** Asks the service whose session it is. */
+/** Loads the user of the current session from the service. */
 export async function findOut(): Promise<void> {
   try {
     const { data } = await ask(api.GET('/api/0.3/users/me'));
     welcome(data);
   } catch (thrown) {
     const problem = problemOf(thrown);
-    if (problem.status === 401) who.set({ state: 'nobody' });
+    if (problem.status === 401) who.set({ state: 'signed-out' });
     else if (!('user' in who.get())) who.set({ state: 'unreachable', problem });
   }
 }
@@ -41,37 +41,37 @@ function welcome(user: User): void {
   if (isBack) renewals.set(renewals.get() + 1);
 }
 
-/** @throws Problem where the service refuses the login. */
+/** Signs in. @throws ProblemError if the service rejects the login. */
 export async function signIn(username: string, password: string): Promise<void> {
   await ask(api.POST('/api/0.3/sessions/login', { body: { username, password } }));
   await findOut();
   otherTabs.postMessage(SIGNED_IN);
 }
 
-/** @throws Problem where the session goes on. */
+/** Signs out. @throws ProblemError if the session could not be ended. */
 export async function signOut(): Promise<void> {
   try {
     await ask(api.POST('/api/0.3/sessions/logout'));
   } catch (thrown) {
     const problem = problemOf(thrown);
-    if (problem.status !== 401) throw problem; // else it has ended already
+    if (problem.status !== 401) throw problem; // with 401, the session has already ended
   }
   forget();
   go(href('/sign-in', { left: true }));
   otherTabs.postMessage(SIGNED_OUT);
 }
 
-/** Nobody is here any more: the page goes to where one signs in. */
+/** Clears the session, so that the console shows the sign-in page. */
 export function forget(): void {
-  who.set({ state: 'nobody' });
+  who.set({ state: 'signed-out' });
 }
 
-/** Tabs of a browser have one session: what one of them does to it, the others must know. */
+/** Channel between the tabs of a browser, which share one session. */
 const otherTabs = new BroadcastChannel('rollcall');
 const SIGNED_IN = 'signed in';
 const SIGNED_OUT = 'signed out';
 
-/** Looks whether it is still the session of the same user. What cannot be asked is asked the next time. */
+/** Checks if the session still belongs to the same user. A failed request is ignored until the next check. */
 async function lookAgain(): Promise<void> {
   const known = who.get();
   if (known.state !== 'user' && known.state !== 'ended') return;
@@ -79,10 +79,10 @@ async function lookAgain(): Promise<void> {
   if (found && (known.state === 'ended' || found.data.uuid !== known.user.uuid)) welcome(found.data);
 }
 
-/** Follows what other tabs do, and looks again whenever somebody comes back to this one. */
+/** Follows sign-ins and sign-outs in other tabs, and checks the session whenever this tab gets the focus. */
 export function followTabs(): void {
   otherTabs.onmessage = ({ data }: MessageEvent<string>) => {
-    // Whoever signs out leaves nothing on any screen, unless it would be lost.
+    // Signing out clears all tabs except tabs with unsaved changes.
     if (data === SIGNED_OUT && !isUnsaved()) forget();
     else void lookAgain();
   };
@@ -92,5 +92,5 @@ export function followTabs(): void {
 whenSignedOut(() => {
   const known = who.get();
   if (known.state === 'user') who.set({ state: 'ended', user: known.user });
-  else if (known.state !== 'ended') who.set({ state: 'nobody' });
+  else if (known.state !== 'ended') who.set({ state: 'signed-out' });
 });

@@ -5,23 +5,23 @@ export type Preview = components['schemas']['ImportPreviewDto'];
 type Run = components['schemas']['ImportRunDto'];
 type Query = NonNullable<paths['/api/0.3/imports']['post']['parameters']['query']>;
 
-/** Options of an import by name; those that are '' are not sent. */
+/** Options of an import by name. Empty options are not sent. */
 export type Options = Readonly<Record<string, string>>;
 
-/** A file as the body of a request: the browser reads it while it sends. */
+/** Builds a request with a file as its body, which the browser streams. */
 const sent = (file: File, options: Options) => ({
   params: { query: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== '')) as Query },
-  body: file as never, // the generated type knows the text of a file, and forms
+  body: file as never, // the generated type allows only text and forms
   bodySerializer: (body: unknown) => body as File,
   headers: { 'content-type': 'text/csv', 'x-file-name': encodeURIComponent(file.name) },
 });
 
-/** What an import would make of the beginning of a file. Nothing is stored. */
+/** Previews the import of the start of a file. Nothing is stored. */
 export async function previewFile(file: File, options: Options, signal: AbortSignal): Promise<Preview> {
   return (await ask(api.POST('/api/0.3/imports/preview', { ...sent(file, options), signal }))).data;
 }
 
-/** Plans the whole file against the live users, without a write. @returns the run. */
+/** Plans the import of a file without changing users. @returns the run with the plan. */
 export async function planFile(file: File, options: Options): Promise<Run> {
   return (await ask(api.POST('/api/0.3/imports', sent(file, { ...options, dry_run: 'true' })))).data;
 }

@@ -1,6 +1,6 @@
 import { type User, type UserInput, api, ask, because, nextOf } from './client.js';
 
-/** A user, and the tag that names this very state of it. */
+/** A user with the ETag of this version. */
 export interface Version {
   user: User;
   etag: string;
@@ -14,7 +14,7 @@ export async function loadUser(id: string, signal?: AbortSignal): Promise<Versio
   return { user: data, etag: headers.get('etag') ?? '' };
 }
 
-/** Changes a user that nobody has changed since it was read. @throws Problem 412 where somebody has. */
+/** Saves changes of a user. @throws ProblemError 412 if the user has changed since it was loaded. */
 export async function saveUser({ user, etag }: Version, body: UserInput, reason = ''): Promise<Version> {
   const params = { ...at(user.uuid), header: { 'If-Match': etag } };
   const { data, headers } = await ask(

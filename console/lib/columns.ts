@@ -1,4 +1,4 @@
-/** The columns of an import (docs/imports.md). */
+/** Column names of an import file (docs/imports.md). */
 export const COLUMNS: readonly string[] = [
   'ExternalId',
   'Username',
@@ -22,5 +22,5 @@ export const COLUMNS: readonly string[] = [
   'AboutMe',
 ];
 
-/** A column of the file that is left out. */
+/** Mapping value of a column that is ignored. */
 export const IGNORE = 'ignore';

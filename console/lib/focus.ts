@@ -1,4 +1,4 @@
-/** Gives the focus to the title of the page: what had it goes away, and nobody who uses a keyboard is to start anew at the top. */
+/** Moves the focus to the page title after the focused element was removed, so that keyboard users keep their position. */
 export function focusTitle(): void {
   document.querySelector('h1')?.focus({ preventScroll: true });
 }

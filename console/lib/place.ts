@@ -1,17 +1,17 @@
 import { store, useStore } from './store.js';
 import { isUnsaved, unlessUnsaved } from './unsaved.js';
 
-/** Where the service has the console. */
+/** Base path of the console. */
 const BASE = '/console';
 
-/** What the address says: everything that a page shows can be told from it, so that it can be shared and reloaded. */
+/** The parts of the current URL that determine what a page shows, so that it can be shared and reloaded. */
 export interface Place {
-  /** Below `/console`, with a slash in front and none behind: `/users`. */
+  /** Path below `/console`, with a leading slash and no trailing slash: `/users`. */
   path: string;
   query: URLSearchParams;
 }
 
-/** Values of the query to set; undefined, '' and false remove one. */
+/** Query parameters to set. The values undefined, '' and false remove a parameter. */
 export type Changes = Record<string, string | readonly string[] | boolean | undefined>;
 
 function read(): Place {
@@ -21,7 +21,7 @@ function read(): Place {
 
 const place = store(read());
 
-/** What the browser shows, to come back to when somebody who has gone back or forward wants to stay. */
+/** The displayed history entry. It is restored if the user cancels leaving a page with unsaved changes. */
 let shown: { address: string; state: unknown } = { address: here(), state: history.state };
 
 function show(): void {
@@ -42,15 +42,15 @@ addEventListener('popstate', () => {
 
 export const usePlace = (): Place => useStore(place);
 
-/** The address of a page of the console. */
+/** Builds the URL of a console page. */
 export function href(path: string, changes: Changes = {}): string {
   const query = withChanges(new URLSearchParams(), changes).toString();
   return `${BASE}${path === '/' ? '' : path}${query && `?${query}`}`;
 }
 
 /**
- * Goes to an address of the console; where something is typed and not saved, after a question.
- * @param replace the address instead of adding one to the history, without a question.
+ * Navigates to a console URL. Asks for confirmation first if there are unsaved changes.
+ * @param replace true replaces the history entry without asking.
  */
 export function go(
   address: string,
@@ -67,18 +67,18 @@ export function go(
   });
 }
 
-/** The address that is shown now, to come back to. */
+/** Returns the path and query of the current URL. */
 export function here(): string {
   return location.pathname + location.search;
 }
 
-/** Whether an address leads to a page of the console: what stands in a query may be written by anybody. */
+/** Returns true if a URL points to the console. URLs in a query are untrusted. */
 export function isOurs(address: string): boolean {
   const { origin, pathname } = new URL(address, location.origin);
   return origin === location.origin && (pathname === BASE || pathname.startsWith(`${BASE}/`));
 }
 
-/** Changes the query of the page that is shown. */
+/** Changes query parameters of the current URL. */
 export function setQuery(changes: Changes, options: { replace?: boolean; state?: object } = {}): void {
   const query = withChanges(new URLSearchParams(location.search), changes).toString();
   go(`${location.pathname}${query && `?${query}`}`, options);
@@ -92,14 +92,14 @@ function withChanges(query: URLSearchParams, changes: Changes): URLSearchParams 
   return query;
 }
 
-/** Links of the console change the page without loading another one; what opens a tab or a file is left to the browser. */
+/** Handles clicks on console links without a page load. New tabs and downloads are left to the browser. */
 export function followLinks(): void {
   addEventListener('click', (event) => {
     const { target, button } = event;
     const link = target instanceof Element ? target.closest('a') : null;
     const isPlain = button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
     if (!link || !isPlain || link.target || link.hasAttribute('download') || !isOurs(link.href)) return;
-    if (link.hash !== '') return; // a place in the page: the browser goes there
+    if (link.hash !== '') return; // the browser scrolls to the anchor
     event.preventDefault();
     go(link.pathname + link.search);
   });

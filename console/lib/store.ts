@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** A value that several parts of the page read, and that tells them when it changes. */
+/** A value that notifies its subscribers of changes. */
 export interface Store<T> {
   get(): T;
   set(value: T): void;
@@ -23,7 +23,7 @@ export function store<T>(initial: T): Store<T> {
   };
 }
 
-/** The value of a store, and a new rendering when it changes. */
+/** Returns the value of a store and renders again when it changes. */
 export function useStore<T>(from: Store<T>): T {
   const value = from.get();
   const [, render] = useState({});
@@ -31,7 +31,7 @@ export function useStore<T>(from: Store<T>): T {
     const changed = (): void => {
       render({});
     };
-    if (from.get() !== value) changed(); // between the rendering and now
+    if (from.get() !== value) changed(); // changed after the rendering
     return from.subscribe(changed);
   }, [from]);
   return value;

@@ -1,13 +1,13 @@
 const NUMBER = new Intl.NumberFormat('en');
 
-/** 12,345 */
+/** Formats a number: 12,345. */
 export const number = (value: number): string => NUMBER.format(value);
 
-/** "1 row", "12 rows". */
+/** Formats a number with its noun: "1 row", "12 rows". */
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 
-/** Codes whose words alone would not say it. */
+/** Texts of codes that would be unclear when spelled out. */
 const WORDS: Readonly<Record<string, string>> = {
   'session.created': 'Signed in',
   'session.ended': 'Session ended',
@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'api_key.new_address': 'API key used from a new address',
 };
 
-/** `needs_approval` as people write it: "Needs approval". */
+/** Formats a code as text: "Needs approval" for `needs_approval`. */
 export function words(code: string): string {
   const known = WORDS[code];
   if (known) return known;
@@ -39,15 +39,15 @@ const LABELS: Readonly<Record<string, string>> = {
   hide_email: 'Hide e-mail',
   hide_phone_numbers: 'Hide phone numbers',
   linkedin: 'LinkedIn',
-  group_roles: 'Roles through groups',
+  group_roles: 'Roles from groups',
   last_access: 'Last access',
   current_password: 'Current password',
 };
 
-/** The name of a field for people. */
+/** Returns the display name of a field. */
 export const label = (field: string): string => LABELS[field] ?? words(field);
 
-/** A value of a field as a line of text; '' for none. */
+/** Formats a field value as one line of text. Returns '' for an empty value. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -59,7 +59,7 @@ export function shown(value: unknown): string {
     .join('; ');
 }
 
-/** Bytes for people: "18 KB". */
+/** Formats a number of bytes: "18 kB". */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(bytes < 1e4 ? 1 : 0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -9,7 +9,7 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, seconds: number, upTo: numbe
   ['day', 86_400, 14 * 86_400],
 ];
 
-/** How long ago, for what is near: "3 minutes ago"; the day for the rest. @param time ISO 8601. */
+/** Formats a time relative to now ("3 minutes ago"), or as a date if it is more than 14 days away. @param time ISO 8601. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000;
   if (Math.abs(seconds) < 45) return seconds > 10 ? 'in a moment' : 'just now';
@@ -17,13 +17,13 @@ export function ago(time: string, now = Date.now()): string {
   return unit ? RELATIVE.format(Math.round(seconds / unit[1]), unit[0]) : DAY.format(new Date(time));
 }
 
-/** The moment in the reader's zone, with the zone and the seconds. */
+/** Formats a time in the local time zone, with seconds and the zone. */
 export const exact = (time: string): string => EXACT.format(new Date(time));
 
-/** The moment in the reader's zone, short. */
+/** Formats a time in the local time zone, to the minute. */
 export const moment = (time: string): string => MOMENT.format(new Date(time));
 
-/** A duration for people: "3 min 20 s". */
+/** Formats a duration: "3 min 20 s". */
 export function duration(seconds: number): string {
   const whole = Math.round(seconds);
   if (seconds < 1) return '< 1 s';

@@ -1,13 +1,13 @@
 import { useLayoutEffect } from 'preact/hooks';
 import { store } from './store.js';
 
-/** Forms of this page with something typed that is not saved. */
+/** Forms of the current page with unsaved changes. */
 const forms = new Set<symbol>();
 
-/** What somebody was about to do who would lose it; they are asked (`LeaveQuestion`). */
+/** Navigation that waits for the user's confirmation (`LeaveQuestion`). */
 export const leaving = store<(() => void) | undefined>(undefined);
 
-/** Does something that takes the page away: at once, or when whoever has typed something lets it go. */
+/** Runs work that leaves the page. Asks for confirmation first if there are unsaved changes. */
 export function unlessUnsaved(work: () => void): void {
   if (forms.size === 0) work();
   else
@@ -17,14 +17,14 @@ export function unlessUnsaved(work: () => void): void {
     });
 }
 
-/** Whether something would be lost. */
+/** Returns true if the page has unsaved changes. */
 export const isUnsaved = (): boolean => forms.size > 0;
 
 const warn = (event: BeforeUnloadEvent): void => {
   event.preventDefault();
 };
 
-/** Keeps the page from being left without a question while something in it is not saved. */
+/** Asks for confirmation before the page is left while a form has unsaved changes. */
 export function useUnsaved(isChanged: boolean): void {
   useLayoutEffect(() => {
     if (!isChanged) return undefined;

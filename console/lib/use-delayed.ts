@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The value, once it has not changed for some milliseconds: what is typed is sent when the reader pauses. */
+/** Returns a value after it has been stable for the given milliseconds, so that typing does not send a request per key. */
 export function useDelayed<T>(value: T, millis: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -28,7 +28,7 @@ const STATES: readonly Run['state'][] = [
   'superseded',
 ];
 
-/** Events tell of runs that are listed; new ones are asked for while somebody looks. */
+/** Interval, in milliseconds, at which the list is reloaded to show new runs. */
 const LOOK_MILLIS = 15_000;
 
 const COLUMNS: readonly Column<Run>[] = [
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<Run>[] = [
   },
 ];
 
-/** The runs of the importer, as they go on. */
+/** The list of import runs with live progress. */
 export function ImportsPage() {
   const { query } = usePlace();
   const { data, problem, isLoading, set, reload } = useResource(query.toString(), (signal) =>
@@ -116,7 +116,7 @@ export function ImportsPage() {
           }}
           choices={[
             { value: '', text: 'Any' },
-            { value: WAITING, text: 'Waits for a decision' },
+            { value: WAITING, text: 'Waiting for a decision' },
             ...STATES.map((state) => ({ value: state, text: words(state) })),
           ]}
         />
@@ -129,7 +129,7 @@ export function ImportsPage() {
         keyOf={({ id }) => id}
         isLoading={isLoading && !data}
         isUnknown={problem !== undefined && !data}
-        empty={query.get('state') ? 'No import is in this state.' : 'No file has been imported yet.'}
+        empty={query.get('state') ? 'No imports have this state.' : 'No file has been imported yet.'}
       />
       <Pager count={data?.count} shown={runs.length} unit={['import', 'imports']} next={data?.next ?? ''} />
     </Page>

@@ -5,7 +5,7 @@ import { Logo } from '../parts/logo.js';
 import { Page } from '../parts/page.js';
 import { SignInForm } from '../parts/sign-in-form.js';
 
-/** Who comes without a session. */
+/** The sign-in page. */
 export function SignInPage() {
   const { query } = usePlace();
   useEffect(() => {
@@ -19,7 +19,7 @@ export function SignInPage() {
           {query.has('left') && (
             <p class="note info" role="status">
               <Icon name="check" />
-              <span>You are signed out.</span>
+              <span>You have been signed out.</span>
             </p>
           )}
           <SignInForm />
@@ -32,15 +32,14 @@ export function SignInPage() {
 
 const Help = () => (
   <details>
-    <summary>How do I get in?</summary>
+    <summary>How do I sign in?</summary>
     <p>
-      With the username or e-mail of your account, and its password. If you have none, or have forgotten it, a
-      Webmaster sets one, or <code>rollcall users reset-password NAME</code> does, at a shell on the server.
+      Use the username or e-mail of your account and its password. If you have no password or have forgotten
+      it, ask a Webmaster to set one, or run <code>rollcall users reset-password NAME</code> on the server.
     </p>
     <p>
-      On its first start the service makes the Webmaster <code>admin</code>. Its password is what{' '}
-      <code>BOOTSTRAP_WEBMASTER_PASSWORD</code> says, or a random one that the service prints once, when it
-      starts.
+      On its first start, the service creates the Webmaster <code>admin</code>. The password is the value of{' '}
+      <code>BOOTSTRAP_WEBMASTER_PASSWORD</code>, or a random password that the service prints once.
     </p>
   </details>
 );

@@ -1,6 +1,6 @@
 import type { User } from '../api/client.js';
 
-/** How the user is called. */
+/** Returns the display name of a user. */
 export function nameOf(user: Pick<User, 'firstname' | 'surname' | 'known_as' | 'username'>): string {
   const name = [user.known_as || user.firstname, user.surname].filter(Boolean).join(' ');
   return name || user.username;
@@ -8,7 +8,7 @@ export function nameOf(user: Pick<User, 'firstname' | 'surname' | 'known_as' | '
 
 const HUES = 6;
 
-/** The initials: pictures are on servers that the console does not ask (Content-Security-Policy). */
+/** Shows a user's initials. Pictures are on other servers, which the Content-Security-Policy excludes. */
 export function Avatar({ user, isLarge = false }: { user: User; isLarge?: boolean }) {
   const letters = nameOf(user)
     .split(/\s+/)

@@ -3,12 +3,12 @@ import { label, shown } from '../lib/text.js';
 interface Values {
   old?: unknown;
   new?: unknown;
-  /** What the values are called, where they are ids; '' for what is not there any more. */
+  /** Display names of values that are ids. Empty if the record no longer exists. */
   old_name?: string;
   new_name?: string;
 }
 
-/** One side of a change: a value, or its name with the value on hover; "empty" for none. */
+/** Shows the old or new value of a change, or its name with the value as a tooltip. */
 const Side = ({ value, name, kind }: { value: unknown; name: string | undefined; kind: 'old' | 'new' }) => {
   const text = shown(value);
   if (text === '') return <span class="none">empty</span>;
@@ -16,21 +16,21 @@ const Side = ({ value, name, kind }: { value: unknown; name: string | undefined;
   return kind === 'old' ? <del {...title}>{name || text}</del> : <ins {...title}>{name || text}</ins>;
 };
 
-/** A change of a value, old → new. @param isFirst of something that was not there before: the value alone. */
+/** Shows a change as old → new. @param isFirst true shows only the new value, for a created record. */
 export const Change = ({ of: change, isFirst = false }: { of: Values; isFirst?: boolean }) =>
   isFirst ? (
     <Side value={change.new} name={change.new_name} kind="new" />
   ) : (
     <span class="change">
       <Side value={change.old} name={change.old_name} kind="old" />
-      <span class="arrow" aria-label="becomes" role="img">
+      <span class="arrow" aria-label="changes to" role="img">
         →
       </span>
       <Side value={change.new} name={change.new_name} kind="new" />
     </span>
   );
 
-/** Changes of fields, as the lines of a `dl`. A secret has no values. */
+/** Shows changed fields as the lines of a `dl`. Secrets have no values. */
 export const ChangeLines = ({
   changes,
   isFirst = false,
@@ -46,7 +46,7 @@ export const ChangeLines = ({
           {'old' in change || 'new' in change ? (
             <Change of={change} isFirst={isFirst} />
           ) : (
-            <span class="muted">changed (not shown)</span>
+            <span class="muted">changed (value not shown)</span>
           )}
         </dd>
       </div>

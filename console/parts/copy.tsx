@@ -1,12 +1,12 @@
 import { Icon } from './icon.js';
 import { say } from './toast.js';
 
-/** A text with a button that copies it. Without the right to the clipboard the text is selected. */
+/** Shows a text with a copy button. Without clipboard permission, the button selects the text instead. */
 export function Copy({ text, what }: { text: string; what: string }) {
   const copy = async (shown: Element | null): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
-      say(`${what} copied.`);
+      say(`Copied the ${what}.`);
     } catch {
       if (shown) getSelection()?.selectAllChildren(shown);
     }

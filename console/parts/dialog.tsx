@@ -10,26 +10,26 @@ interface DialogProps {
   children: ComponentChildren;
   onClose: () => void;
   isWide?: boolean;
-  /** What was asked for is done: its button may go away, and the title of the page gets the focus. */
+  /** True after the work is done. The focus then moves to the page title, because the opening button may be gone. */
   isDone?: { readonly current: boolean };
-  /** Nothing but its buttons closes it: what it shows would be lost. */
+  /** True if only the buttons of the dialog close it, because its content would be lost. */
   isHeld?: boolean;
-  /** Nobody is to read the page behind it. */
+  /** True if the dialog hides the page behind it. */
   isCovering?: boolean;
 }
 
-/** A question above the page. Escape closes it; the browser keeps the focus in it, and whoever opened it gets it back. */
+/** A modal dialog. Escape closes it, and the focus then returns to the element that opened it. */
 export function Dialog(props: DialogProps) {
   const { title, children, onClose, isWide = false, isDone, isHeld = false, isCovering = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
-    // Not after the next frame: a key that is pressed until then would be lost.
+    // Opened before the next frame, so that no key press is lost.
     const opener = document.activeElement;
     const own = dialog.current;
     own?.showModal();
     return () => {
-      own?.close(); // nothing outside can have the focus while it is open
+      own?.close(); // an open dialog would prevent the focus change below
       if (isDone?.current) focusTitle();
       else if (opener instanceof HTMLElement) opener.focus();
     };
@@ -38,10 +38,10 @@ export function Dialog(props: DialogProps) {
     <dialog
       ref={dialog}
       class={`${isWide ? 'wide' : ''}${isCovering ? ' covering' : ''}`}
-      {...(isHeld && { closedby: 'none' })} // a second Escape would close it all the same
+      {...(isHeld && { closedby: 'none' })} // otherwise a second Escape closes it
       aria-labelledby={id}
       onCancel={(event) => {
-        event.preventDefault(); // it is closed by being left out, at once
+        event.preventDefault(); // the parent closes the dialog by no longer rendering it
         if (!isHeld) onClose();
       }}
       onClose={() => {
@@ -58,17 +58,17 @@ const MAX_REASON = 500;
 
 interface ConfirmProps {
   title: string;
-  /** What will happen, and to how many. */
+  /** Text about the effect of the action and the number of affected users. */
   children: ComponentChildren;
-  /** The verb on the button. */
+  /** Label of the confirm button. */
   verb: string;
   isDangerous?: boolean;
-  /** @param reason for the audit; empty where nothing was said. */
+  /** Runs the action. @param reason reason for the audit, may be empty. */
   work: (reason: string) => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks before something is done, and why; does it, and shows what the service says against it. Enter alone keeps all as it is. */
+/** Asks for confirmation and a reason, runs the action and shows its problem. Cancel has the initial focus. */
 export function Confirm({ title, children, verb, isDangerous = false, work, onClose }: ConfirmProps) {
   const action = useAction();
   const [reason, setReason] = useState('');
@@ -90,7 +90,7 @@ export function Confirm({ title, children, verb, isDangerous = false, work, onCl
         <TextField
           name="reason"
           label="Reason (optional)"
-          hint="Kept in the audit."
+          hint="Stored in the audit."
           value={reason}
           onValue={setReason}
           input={{ maxLength: MAX_REASON, autocomplete: 'off' }}

@@ -5,12 +5,12 @@ import { label as labelOf } from '../lib/text.js';
 interface FieldProps {
   name: string;
   label?: string;
-  /** What the service says against the value; '' for nothing. */
+  /** Error text of the service. Empty for a valid value. */
   error?: string | undefined;
   hint?: string;
 }
 
-/** The label of an input, and below it a hint and the error. The input gets their ids. */
+/** Shows the label, hint and error of an input, and passes their ids to it. */
 export function Labelled(
   props: FieldProps & {
     children: (ids: { id: string; describedBy: string | undefined }) => ComponentChildren;
@@ -47,7 +47,7 @@ interface Input {
   placeholder?: string;
 }
 
-/** A line of text. */
+/** A single-line text input. */
 export function TextField(
   props: FieldProps & { value: string; onValue: (value: string) => void; input?: Input },
 ) {
@@ -56,7 +56,7 @@ export function TextField(
     <Labelled {...field}>
       {({ id, describedBy }) => (
         <input
-          {...({ type: 'text', ...input } as InputHTMLAttributes)} // its type is a choice that TypeScript cannot follow
+          {...({ type: 'text', ...input } as InputHTMLAttributes)} // TypeScript cannot narrow the type of the input
           id={id}
           name={field.name}
           value={value}
@@ -71,7 +71,7 @@ export function TextField(
   );
 }
 
-/** Several lines of text. */
+/** A multi-line text input. */
 export function LongField(
   props: FieldProps & { value: string; onValue: (value: string) => void; rows?: number },
 ) {
@@ -122,7 +122,7 @@ export interface Choice {
   text: string;
 }
 
-/** One of several values. */
+/** A select input. */
 export function SelectField(
   props: FieldProps & { value: string; choices: readonly Choice[]; onValue: (value: string) => void },
 ) {

@@ -1,4 +1,4 @@
-/** Icons as lines on a grid of 16. */
+/** Paths of the icons, drawn as lines on a 16 × 16 grid. */
 const PATHS = {
   users:
     'M6 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM1.5 13.500c.3-2.5 2.1-4 4.5-4s4.2 1.5 4.5 4M11 3.300a2.4 2.4 0 0 1 0 4.500M12.3 9.900c1.3.6 2.1 1.8 2.3 3.6',
@@ -29,7 +29,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture beside a text, which says the same. */
+/** A decorative icon next to a text. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
     <path d={PATHS[name]} />

@@ -2,7 +2,7 @@ import { useStore } from '../lib/store.js';
 import { leaving } from '../lib/unsaved.js';
 import { Dialog } from './dialog.js';
 
-/** Asks whoever leaves a page with something typed that is not saved. */
+/** Asks for confirmation before a page with unsaved changes is left. */
 export function LeaveQuestion() {
   const work = useStore(leaving);
   if (!work) return null;
@@ -11,7 +11,7 @@ export function LeaveQuestion() {
   };
   return (
     <Dialog title="Leave without saving?" onClose={close}>
-      <p>What you have changed on this page is not saved, and would be lost.</p>
+      <p>This page has unsaved changes. If you leave, they are lost.</p>
       <div class="buttons end">
         <button type="button" autofocus onClick={close}>
           Stay

@@ -1,4 +1,4 @@
-/** The icon of the page's tab. */
+/** Shows the favicon as a logo. */
 export const Logo = () => (
   <img
     src={document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href ?? ''}

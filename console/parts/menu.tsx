@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A button that opens a panel below it. Escape and a click elsewhere close it. */
+/** A button that opens a panel below it. Escape or a click outside closes it. */
 export function Menu({ summary, children }: { summary: ComponentChildren; children: ComponentChildren }) {
   const menu = useRef<HTMLDetailsElement>(null);
   useEffect(() => {

@@ -4,18 +4,18 @@ import { usePlace } from '../lib/place.js';
 
 interface PageProps {
   title: string;
-  /** Beside the title. */
+  /** Content next to the title. */
   beside?: ComponentChildren;
-  /** Below the title. */
+  /** Content below the title. */
   lead?: ComponentChildren;
-  /** Buttons, on the right. */
+  /** Buttons on the right. */
   actions?: ComponentChildren;
   children: ComponentChildren;
 }
 
 let isFirst = true;
 
-/** A page with its title, which is read out when the page changes. */
+/** A page with a title. The title gets the focus on navigation, so that screen readers announce it. */
 export function Page({ title, beside, lead, actions, children }: PageProps) {
   const { path } = usePlace();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -43,7 +43,7 @@ export function Page({ title, beside, lead, actions, children }: PageProps) {
   );
 }
 
-/** A part of a page, with a title and buttons of its own. */
+/** A section of a page with its own title and buttons. */
 export function Card(props: {
   title: string;
   actions?: ComponentChildren;

@@ -4,19 +4,20 @@ import { counted, number } from '../lib/text.js';
 import { Icon } from './icon.js';
 
 interface PagerProps {
-  /** All that match; undefined while it is not known. */
+  /** Total number of matches. Undefined while loading. */
   count: number | undefined;
   shown: number;
-  /** One of them, and several. */
+  /** Noun in singular and plural. */
   unit: [one: string, many: string];
-  /** The cursor of the next page; '' at the end. */
+  /** Cursor of the next page. Empty on the last page. */
   next: string;
 }
 
-/** How the reader has come to a page of a list; the browser keeps it beside the address. */
+/** Position in a list, stored in the state of the browser history. */
 interface Way {
-  /** Pages, and rows of the list, that are before this one. */
+  /** Number of previous pages. */
   depth: number;
+  /** Number of rows on previous pages. */
   before: number;
 }
 
@@ -25,13 +26,13 @@ function way(): Way | undefined {
   return typeof state === 'object' && state !== null && 'depth' in state ? (state as Way) : undefined;
 }
 
-/** The end of a list that is walked by cursors: the address has the cursor, and "Previous" is the way back. */
+/** Navigation of a list with cursor paging. The URL contains the cursor, and "Previous" goes back in the history. */
 export function Pager({ count, shown, unit, next }: PagerProps) {
   const { query } = usePlace();
   const isFirst = !query.has('after');
   const end = useRef<HTMLElement>(null);
   const { depth, before } = way() ?? { depth: 0, before: 0 };
-  // Whoever opens the address of a later page does not know how many rows are before it.
+  // If the URL of a later page is opened directly, the number of rows before it is unknown.
   const isPlaced = isFirst || depth > 0;
   if (count === undefined) return <div class="pager" />;
   const whole = counted(count, ...unit);
@@ -63,7 +64,7 @@ export function Pager({ count, shown, unit, next }: PagerProps) {
             disabled={!next}
             onClick={() => {
               setQuery({ after: next }, { state: { depth: depth + 1, before: before + shown } });
-              end.current?.parentElement?.scrollIntoView(); // the list begins there
+              end.current?.parentElement?.scrollIntoView(); // start of the list
             }}
           >
             Next

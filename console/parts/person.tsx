@@ -3,7 +3,7 @@ import { useResource } from '../api/resource.js';
 import { href } from '../lib/place.js';
 import { nameOf } from './avatar.js';
 
-/** A user of whom only the id is known, by name. */
+/** Shows the name of a user by id, as a link. */
 export function Person({ id }: { id: string }) {
   const { data } = useResource(id, (signal) => loadUser(id, signal));
   return (

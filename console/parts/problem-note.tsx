@@ -5,8 +5,8 @@ import { Copy } from './copy.js';
 import { Icon } from './icon.js';
 
 /**
- * What the service says against a request, with the request id to ask with.
- * @param fields that the page shows the errors of itself.
+ * Shows an error of the service with its request id.
+ * @param fields fields whose errors the page shows itself.
  */
 export function ProblemNote({
   problem,

@@ -7,18 +7,18 @@ import { Icon } from './icon.js';
 const PAUSE = 250;
 
 interface SearchProps {
-  /** Of the query parameter that has the text. */
+  /** Name of the query parameter that holds the text. */
   name: string;
   label: string;
   placeholder: string;
   maxLength?: number;
-  /** Query parameters that mean something for the text of before only. */
+  /** Query parameters to remove when the text changes. */
   resets?: readonly string[];
-  /** It is one of several filters. */
+  /** True if the field is one of several filters. */
   isSmall?: boolean;
 }
 
-/** A text that changes the address when the reader pauses. */
+/** A search field that updates the URL when the user stops typing. */
 export function SearchField(props: SearchProps) {
   const { name, label, placeholder, maxLength = 250, resets = [], isSmall = false } = props;
   const { query } = usePlace();
@@ -26,11 +26,11 @@ export function SearchField(props: SearchProps) {
   const [text, setText] = useState(current);
   const settled = useDelayed(text, PAUSE);
   useEffect(() => {
-    setText(current); // the way back in the history
+    setText(current); // after navigation in the history
   }, [current]);
   useEffect(() => {
     const reset = Object.fromEntries(['after', ...resets].map((each) => [each, undefined]));
-    // One entry of the history for a search, however many letters it has.
+    // A search adds one history entry, not one for each key press.
     if (settled === text && settled !== current)
       setQuery({ ...reset, [name]: settled }, { replace: current !== '' });
   }, [settled]);

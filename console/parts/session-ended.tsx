@@ -4,14 +4,14 @@ import { nameOf } from './avatar.js';
 import { Dialog } from './dialog.js';
 import { SignInForm } from './sign-in-form.js';
 
-/** Above the page of a session that has ended: it covers what is behind, and whoever is back finds all that they have typed. */
+/** Covers the page of an ended session until its user signs in again. Unsaved entries are preserved. */
 export const SessionEnded = ({ user }: { user: User }) => (
   <Dialog title="Your session has ended" isHeld isCovering onClose={forget}>
-    <p>Sign in again, {nameOf(user)}: the page is as you left it, with what you have typed.</p>
+    <p>Sign in again, {nameOf(user)}. Your entries on this page are preserved.</p>
     <SignInForm known={user.username} />
     <div class="buttons end">
       <button type="button" class="bare" onClick={forget}>
-        Leave the page
+        Leave this page
       </button>
     </div>
   </Dialog>

@@ -6,7 +6,7 @@ import { duration } from '../lib/time.js';
 import { TextField } from './field.js';
 import { ProblemNote } from './problem-note.js';
 
-/** Username and password. @param known who is asked to sign in again. */
+/** The sign-in form. @param known user name of a user who signs in again. */
 export function SignInForm({ known = '' }: { known?: string }) {
   const [username, setUsername] = useState(known);
   const [password, setPassword] = useState('');
@@ -50,13 +50,13 @@ export function SignInForm({ known = '' }: { known?: string }) {
   );
 }
 
-/** The limits of docs/security.md, in words. */
+/** Explains the login throttle (docs/security.md). */
 const Throttled = ({ problem }: { problem: Problem }) => (
   <ProblemNote
     problem={Object.assign(Object.create(problem) as Problem, {
       detail:
-        'To keep others from guessing passwords, an account takes 5 wrong ones from an address in 15 minutes. ' +
-        `The right one is refused too until then${problem.retryAfter ? `, for ${duration(problem.retryAfter)}` : ''}.`,
+        'To prevent password guessing, only a few failed attempts are allowed from one address within 15 minutes. ' +
+        `Even the correct password is rejected for now${problem.retryAfter ? `. Try again in ${duration(problem.retryAfter)}` : ''}.`,
       retryAfter: 0,
     })}
   />

@@ -2,18 +2,18 @@ import type { ComponentChildren } from 'preact';
 import { Icon } from './icon.js';
 
 export interface Column<T> {
-  /** Also the name that a URL has for it. */
+  /** Name of the column, also used in URLs. */
   name: string;
   title: string;
   cell: (row: T) => ComponentChildren;
-  /** By which the service can sort, where it is. */
+  /** Sort field of the service. Missing if the column cannot be sorted. */
   sort?: string;
-  /** Right-aligned, for numbers. */
+  /** True for numbers, which are right-aligned. */
   isNumber?: boolean;
 }
 
 interface TableProps<T> {
-  /** Says to a screen reader what the table lists. */
+  /** Name of the table for screen readers. */
   caption: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
@@ -22,18 +22,18 @@ interface TableProps<T> {
   order?: 'asc' | 'desc';
   onSort?: (sort: string, order: 'asc' | 'desc') => void;
   isLoading?: boolean;
-  /** It could not be read: nothing is said of its rows. */
+  /** True if the rows could not be loaded. Nothing is rendered then. */
   isUnknown?: boolean;
-  /** Instead of rows. */
+  /** Content of a table without rows. */
   empty?: ComponentChildren;
 }
 
-/** A list. It scrolls sideways in itself where it is wider than the window. */
+/** A table, which scrolls horizontally if it is wider than the window. */
 export function Table<T>(props: TableProps<T>) {
-  const { caption, columns, rows, keyOf, isLoading = false, empty = 'Nothing is here yet.' } = props;
+  const { caption, columns, rows, keyOf, isLoading = false, empty = 'No entries yet.' } = props;
   if (props.isUnknown) return null;
   return (
-    // It can be scrolled with the keys.
+    // Focusable, so that it can be scrolled with the keyboard.
     <div class={`scroll${isLoading ? ' loading' : ''}`} role="region" aria-label={caption} tabIndex={0}>
       <table aria-busy={isLoading}>
         <caption class="hidden">{caption}</caption>

@@ -2,18 +2,18 @@ import { href, usePlace } from '../lib/place.js';
 import { number } from '../lib/text.js';
 
 export interface Tab {
-  /** In the address; '' for the first. */
+  /** Value of the query parameter. Empty for the first tab. */
   value: string;
   text: string;
   count?: number | undefined;
 }
 
-/** Links between the views of one page: each has an address. @param name of the query parameter. */
+/** Links between the views of one page, stored in the query parameter `name`. */
 export function Tabs(props: {
   name: string;
   label: string;
   tabs: readonly Tab[];
-  /** Other query parameters that every tab keeps. */
+  /** Query parameters that are preserved when the tab changes. */
   keeps?: readonly string[];
 }) {
   const { name, label, tabs, keeps = [] } = props;

@@ -2,14 +2,14 @@ import { useEffect } from 'preact/hooks';
 import { store, useStore } from '../lib/store.js';
 import { ago, exact, moment } from '../lib/time.js';
 
-/** All times of the page get older together. */
+/** Current time, shared by all displayed times. */
 const now = store(Date.now());
 let clocks = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** A time in the reader's zone, the exact one on hover. @param isShort how long ago it was, instead of the moment. */
+/** Shows a local time with the exact time as a tooltip. @param isShort true shows a relative time. */
 export function Time({ at, isShort = true }: { at: string | null | undefined; isShort?: boolean }) {
-  useStore(now); // so that it is drawn again
+  useStore(now); // renders again as time passes
   useEffect(() => {
     if (clocks++ === 0)
       timer = setInterval(() => {

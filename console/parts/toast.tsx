@@ -5,7 +5,7 @@ const said = store<{ text: string; turn: number }>({ text: '', turn: 0 });
 let timer: ReturnType<typeof setTimeout> | undefined;
 const SECONDS = 8;
 
-/** Says what has been done, to eyes and to screen readers. */
+/** Shows a short message, which screen readers announce. */
 export function say(text: string): void {
   clearTimeout(timer);
   said.set({ text, turn: said.get().turn + 1 });
@@ -14,7 +14,7 @@ export function say(text: string): void {
   }, SECONDS * 1000);
 }
 
-/** The one place of the page where it is said. */
+/** Displays the current message. Rendered once in the page frame. */
 export function Toast() {
   const { text } = useStore(said);
   return (

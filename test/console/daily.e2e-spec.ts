@@ -25,14 +25,14 @@ withConsole('daily work', (service) => {
     page = await service.admin();
     await page.titled('Home');
     await page.shows('1 import waits for a decision, 1 key expires soon.');
-    const waits = await page.rows('Imports that wait');
+    const waits = await page.rows('Waiting imports');
     expect(waits.map((cells) => cells.slice(0, 3))).toEqual([['home', 'upload.csv', 'Needs approval']]);
     expect((await page.rows('Last imports')).map(([dataset]) => dataset)).toEqual(['home']);
     await page.shows('ends soon');
     const plots = page.page.getByRole('figure');
-    await plots.first().getByText('As a table').click();
+    await plots.first().getByText('Show as table').click();
     await plots.first().getByRole('cell', { name: '7', exact: true }).waitFor();
-    await plots.last().getByText('As a table').click();
+    await plots.last().getByText('Show as table').click();
     await plots.last().getByRole('table', { name: 'Imports' }).waitFor();
     await page.page.getByRole('link', { name: 'upload.csv' }).first().click();
     await page.titled(/^upload\.csv/);
@@ -44,11 +44,11 @@ withConsole('daily work', (service) => {
   test('a key is made with scopes, shown once, used, and revoked', async () => {
     page = await service.admin('/console/keys');
     await page.button('New key').click();
-    await page.field('What it is for').fill(MARKUP);
+    await page.field('Purpose').fill(MARKUP);
     // Nothing chosen is nothing allowed, never everything.
     await dialog().getByLabel('users:read').uncheck();
-    await page.shows('Choose at least one.');
-    expect(await page.button('Create the key').isDisabled()).toBe(true);
+    await page.shows('Choose at least one permission.');
+    expect(await page.button('Create key').isDisabled()).toBe(true);
     await dialog()
       .getByLabel(/^Everything/)
       .check();
@@ -58,14 +58,14 @@ withConsole('daily work', (service) => {
       .uncheck();
     await dialog().getByLabel('users:read').check();
     await dialog().getByLabel('groups:read read groups').check();
-    await page.field('Only from these networks').fill('10.0.0.0/99');
-    await page.button('Create the key').click();
+    await page.field('Allowed networks').fill('10.0.0.0/99');
+    await page.button('Create key').click();
     await dialog()
-      .getByText(/Only from these networks|Networks/)
+      .getByText(/Allowed networks|Networks/)
       .last()
       .waitFor();
-    await page.field('Only from these networks').fill('127.0.0.0/8');
-    await page.button('Create the key').click();
+    await page.field('Allowed networks').fill('127.0.0.0/8');
+    await page.button('Create key').click();
     await page.button('I have copied it').waitFor();
     const key = (await dialog().locator('code').textContent()) ?? '';
     expect(key).toMatch(/^rollcall_[0-9a-f]{12}_/);
@@ -83,7 +83,7 @@ withConsole('daily work', (service) => {
     await page.button('Revoke').first().click();
     await page.shows(/is refused from the next request on/);
     await dialog().getByRole('button', { name: 'Revoke' }).click();
-    await page.shows(`${MARKUP} is revoked.`);
+    await page.shows(`${MARKUP} was revoked.`);
     expect((await asKey.get('/users/search')).status).toBe(401);
   });
 
@@ -98,7 +98,7 @@ withConsole('daily work', (service) => {
     expect(await page.rows('Members')).toEqual([[MARKUP, 'Active']]);
     await page.field('Editor').check();
     await page.button('Save for 1 member').click();
-    await page.shows(`The roles of News ${MARKUP} are saved.`);
+    await page.shows(`Roles of News ${MARKUP} saved.`);
     expect((await service.key.get(`/users/${String(uuid)}`)).body.group_roles).toEqual(['Editor']);
   });
 
@@ -109,9 +109,9 @@ withConsole('daily work', (service) => {
     await row.getByText('1 column').click();
     await row.getByText('ExternalId').waitFor();
     await row.getByRole('button', { name: 'Delete' }).click();
-    await page.shows(/Files named old-\*\.csv are then read without it/);
+    await page.shows(/Files that match old-\*\.csv will be read without this profile/);
     await dialog().getByRole('button', { name: 'Delete' }).click();
-    await page.shows('The profile old is deleted.');
+    await page.shows('Profile old deleted.');
     expect((await service.key.get('/import_profiles/old')).status).toBe(404);
   });
 
@@ -123,8 +123,8 @@ withConsole('daily work', (service) => {
     await service.key.put(`/users/${String(uuid)}`, { status: 'Blocked' });
     page = await service.admin('/console/audit');
     await page.shows('Nothing is sealed yet');
-    await page.field('To whom').fill(name);
-    await page.field('What').selectOption('user.blocked');
+    await page.field('Target').fill(name);
+    await page.field('Action').selectOption('user.blocked');
     await page.shows('1 event');
     await page.isAt(`/console/audit?target=${name}&action=user.blocked`);
     expect((await page.rows('Audit')).map(([, what]) => what)).toEqual(['User blocked']);
@@ -133,12 +133,12 @@ withConsole('daily work', (service) => {
     await page.shows('1 event');
     const file = await service.key.get(`/audit.csv?target=${String(uuid)}&action=user.blocked`);
     expect(file.text).toContain('user.blocked');
-    await page.field('What').selectOption('');
+    await page.field('Action').selectOption('');
     await page.page.getByText(/^and \d+ more$/).click();
     await page.shows(MARKUP);
-    await page.field('Who').fill('nobody');
-    await page.shows('Actor is nobody’s username.');
-    await page.field('Who').fill('admin');
-    await page.shows('No event fits.');
+    await page.field('Actor').fill('nobody');
+    await page.shows('Actor is not the username of a user.');
+    await page.field('Actor').fill('admin');
+    await page.shows('No events match these filters.');
   });
 });

@@ -33,16 +33,16 @@ withConsole('the console when a request fails', (service) => {
 
   test.each([
     ['is lost', abort, 'The service cannot be reached'],
-    ['is replaced by the 502 of a proxy', answerBadGateway, 'The service answered 502'],
+    ['is replaced by the 502 of a proxy', answerBadGateway, 'The service returned status 502'],
   ])('a key whose answer %s is created once, and shown the second time', async (_, lose, message) => {
     const name = `lost ${randomUUID()}`;
     page = await service.admin('/console/keys');
     await loseAnswer('**/api_keys', 'POST', lose);
     await page.button('New key').click();
-    await page.field('What it is for').fill(name);
-    await page.button('Create the key').click();
+    await page.field('Purpose').fill(name);
+    await page.button('Create key').click();
     await page.shows(message);
-    await page.button('Create the key').click();
+    await page.button('Create key').click();
     await dialog()
       .getByText(/^rollcall_/)
       .waitFor();
@@ -62,9 +62,9 @@ withConsole('the console when a request fails', (service) => {
     const path = join(service.folder, 'lost.csv');
     writeFileSync(path, csv('ExternalId,Username,Email', 'L-1,lost1,lost1@example.org'));
     await page.page.setInputFiles('input[type=file]', path);
-    await page.button('Plan it').click();
+    await page.button('Create plan').click();
     await page.shows('The service cannot be reached');
-    await page.button('Plan it').click();
+    await page.button('Create plan').click();
     await page.titled(/^lost\.csv/);
     expect((await service.key.get('/imports?dataset=lost')).body.Count).toBe(1);
     const { uuid } = await create(service.key, { firstname: 'Lou', surname: 'Lost' });
@@ -75,7 +75,7 @@ withConsole('the console when a request fails', (service) => {
     await page.button('Save').click();
     await page.shows('The service cannot be reached');
     await page.button('Save').click();
-    await page.shows('The profile is saved.');
+    await page.shows('Profile saved.');
   });
 
   test('a session that cannot be ended is said to go on', async () => {
@@ -132,8 +132,8 @@ withConsole('the console when a request fails', (service) => {
     await page.page.setInputFiles('input[type=file]', path);
     await page.page.getByRole('region', { name: 'Columns of the file' }).waitFor();
     await service.key.put('/import_profiles/shared', { ...profile, missing: 'report' });
-    await page.button('Save the profile and look again').click();
-    await page.shows('Somebody else has changed this profile');
+    await page.button('Save profile and refresh preview').click();
+    await page.shows('Someone else has changed this profile');
     const saved = (await service.key.get('/import_profiles/shared')).body;
     expect(saved.profile.missing).toBe('report');
   });
@@ -160,7 +160,7 @@ withConsole('the console when a request fails', (service) => {
     const local = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10);
     await page.goto(`/console/audit?since=${local}`);
     await page.page.getByRole('row').filter({ hasText: 'User created' }).first().waitFor();
-    expect(await page.field('From').inputValue()).toBe(`${local}T00:00`);
+    expect(await page.field('Since').inputValue()).toBe(`${local}T00:00`);
     await page.goto('/console/audit?since=bad');
     await page.shows(/since/);
     expect(await page.page.getByText('RangeError').count()).toBe(0);

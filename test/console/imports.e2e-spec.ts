@@ -32,13 +32,13 @@ withConsole('imports', (service) => {
   test('a run that waits says why: a sentence, number, limit and five rows for each guard', async () => {
     const run = await parked('why');
     page = await service.admin(`/console/imports/${run.id}`);
-    await page.shows(/E-mail would get another value for 8 users; up to \d+ pass without a question\./);
+    await page.shows(/E-mail would change for 8 users\. More than \d+ changes need approval\./);
     await page.shows('ada Of ada');
-    expect((await page.rows('Rows of Changed field, E-mail')).slice(0, 2)).toEqual([
+    expect((await page.rows('Examples: Changed field, E-mail')).slice(0, 2)).toEqual([
       ['2', 'ada Of adawhy-0', 'ada.why@example.org→ada.why@example.net'],
       ['3', 'bela Of belawhy-1', 'bela.why@example.org→bela.why@example.net'],
     ]);
-    expect(await page.rows('Rows of Changed field, E-mail')).toHaveLength(5);
+    expect(await page.rows('Examples: Changed field, E-mail')).toHaveLength(5);
   });
 
   test('its plan is a diff: by outcome, row by row or by field, each view with an address', async () => {
@@ -68,7 +68,7 @@ withConsole('imports', (service) => {
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await settled(service.key, run.id)).state).toBe('completed');
     await page.button('Revert').click();
-    await page.shows(/undoes this one: 8 users will be as they were before\./);
+    await page.shows(/reverts this import\. 8 users will be restored to their previous values\./);
     await dialog().getByRole('button', { name: 'Revert' }).click();
     await page.titled(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
@@ -80,7 +80,7 @@ withConsole('imports', (service) => {
     const run = await parked('rejected');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.button('Reject').click();
-    await page.shows(/Nothing of this file is ever written: 8 users stay unchanged\./);
+    await page.shows(/This file will never be applied\. 8 users stay unchanged\./);
     await dialog().getByRole('button', { name: 'Reject' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
     expect(await page.button('Approve').count()).toBe(0);

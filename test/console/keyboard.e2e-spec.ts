@@ -149,7 +149,7 @@ withConsole('with the keyboard alone', (service) => {
     await press('Enter');
     await (await chooser).setFiles(path);
     await page.page.getByRole('region', { name: 'First rows' }).waitFor();
-    await reach('Plan it');
+    await reach('Create plan');
     await press('Enter');
     await page.titled(/^keyboard\.csv/);
     await reach('Reject');
@@ -164,9 +164,9 @@ withConsole('with the keyboard alone', (service) => {
     await open('/console/keys');
     await reach('New key');
     await press('Enter');
-    await reach('What it is for');
+    await reach('Purpose');
     await type('keyboard');
-    await reach('Create the key');
+    await reach('Create key');
     await press('Enter');
     await page.page
       .getByRole('dialog')

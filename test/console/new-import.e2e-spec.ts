@@ -21,16 +21,16 @@ withConsole('a new import', (service) => {
     ),
   ];
   const choose = (path: string) => page.page.setInputFiles('input[type=file]', path);
-  const columnIs = (source: string) => page.page.getByLabel(`${source} is`, { exact: true });
+  const columnIs = (source: string) => page.page.getByLabel(`Import ${source} as`, { exact: true });
   const problems = () => page.page.getByRole('region', { name: 'Problems' });
-  const plan = () => page.button('Plan it');
+  const plan = () => page.button('Create plan');
 
   test('goes from a file through its columns, a profile and a plan to its end and back', async () => {
     page = await service.admin('/console/imports/new');
     await page.field('Data set').fill('payroll');
     await choose(file('payroll.csv', payroll('example.org')));
     await page.shows(/Encoding utf-8, delimiter semicolon\./);
-    await page.shows(/^As it is, the file would be refused/);
+    await page.shows(/^The file would be rejected/);
     expect(await plan().isDisabled()).toBe(true);
     // What the service suggests is chosen already.
     for (const [source, column] of [
@@ -42,9 +42,9 @@ withConsole('a new import', (service) => {
     await columnIs('No').selectOption('ExternalId');
     await columnIs('Login').selectOption('Username');
     expect(await columnIs('Salary').inputValue()).toBe('ignore');
-    await page.button('Save the profile and look again').click();
-    await page.shows('The profile payroll is saved.');
-    await page.page.getByText(/^As it is, the file would be refused/).waitFor({ state: 'detached' });
+    await page.button('Save profile and refresh preview').click();
+    await page.shows('Profile payroll saved.');
+    await page.page.getByText(/^The file would be rejected/).waitFor({ state: 'detached' });
     await page.shows(/Encoding utf-8, delimiter semicolon\.$/);
     await page.isAt('/console/imports/new?dataset=payroll&profile=payroll');
     expect((await page.rows('First rows'))[0]).toEqual([
@@ -98,11 +98,11 @@ withConsole('a new import', (service) => {
   test('shows what the service says against a file that it cannot read, and against a bad name of a profile', async () => {
     page = await service.admin('/console/imports/new');
     await choose(file('empty.csv', ['']));
-    await problems().getByText('Refuses the file').waitFor();
+    await problems().getByText('Rejects the file').waitFor();
     await choose(file('other.csv', ['Nr,Mail', '1,a@example.org']));
     await columnIs('Nr').selectOption('ExternalId');
-    await page.field('Save the columns as profile').fill('no name/at all');
-    await page.button('Save the profile and look again').click();
+    await page.field('Save as profile').fill('no name/at all');
+    await page.button('Save profile and refresh preview').click();
     await page.page.getByRole('alert').waitFor();
   });
 });

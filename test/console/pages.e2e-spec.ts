@@ -60,7 +60,7 @@ withConsole('every page', (service) => {
   test('"Sign in" has no violation and no overflow either', async () => {
     const page = await service.open();
     await page.titled('Sign in to Rollcall');
-    await page.page.getByText('How do I get in?').click();
+    await page.page.getByText('How do I sign in?').click();
     await check(page, 'sign-in');
   });
 
@@ -80,7 +80,7 @@ withConsole('every page', (service) => {
     const { keyboard } = page.page;
     const focused = (): Promise<string> => page.page.locator(':focus').innerText();
     await keyboard.press('Tab');
-    expect(await focused()).toBe('Skip to the content');
+    expect(await focused()).toBe('Skip to content');
     for (let steps = 0; steps < 10 && (await focused()) !== 'Imports'; steps++) await keyboard.press('Tab');
     await keyboard.press('Enter');
     await page.titled('Imports');

@@ -28,9 +28,9 @@ withConsole('the people in a plan', (service) => {
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows('Cleo Planned');
     expect(await people()).toContain('Cleo PlannedPL-2');
-    const guard = page.page.getByRole('region', { name: 'Rows of Changed field, E-mail' });
+    const guard = page.page.getByRole('region', { name: 'Examples: Changed field, E-mail' });
     await guard.getByText('Ada Planned').waitFor();
-    expect((await page.rows('Rows of Changed field, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
+    expect((await page.rows('Examples: Changed field, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
     const cleo = (await page.rows('Rows')).find((cells) => cells[2]?.startsWith('Cleo'));
     expect(cleo?.[3]).toContain('ada.plan→bela.plan');
     expect(await page.page.getByText('Nora Planned').count()).toBe(1);
@@ -47,7 +47,7 @@ withConsole('the people in a plan', (service) => {
     await page.page.getByText('Nora PlannedPL-99').waitFor();
     expect(await people()).toEqual(['Nora PlannedPL-99']);
     await page.page.getByRole('link', { name: /^Updated/ }).click();
-    await page.shows('No row of the plan is about this person.');
+    await page.shows('The plan has no rows for this person.');
     expect(page.place).toContain('person=PL-99');
   });
 

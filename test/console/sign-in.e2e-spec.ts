@@ -86,7 +86,7 @@ withConsole('signing in to the console', (service) => {
       await page.page.getByRole('navigation', { name: 'Console' }).getByRole('link').allTextContents(),
     ).toEqual(['My profile']);
     await page.goto('/console/users');
-    await page.titled('Not for your account');
+    await page.titled('Access denied');
   });
 
   test('when the service is away reads that, and goes on when it is back', async () => {

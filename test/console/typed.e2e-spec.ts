@@ -44,7 +44,7 @@ withConsole('typed input', (service) => {
     expect(await page.field('Phone').inputValue()).toBe('4711');
     expect(await page.page.getByText('not authenticated').count()).toBe(0);
     await page.button('Save').click();
-    await page.shows('The profile is saved.');
+    await page.shows('Profile saved.');
     expect(await phone()).toBe('4711');
   });
 
@@ -59,11 +59,11 @@ withConsole('typed input', (service) => {
     await page.page.locator('h1', { hasText: 'Blocked' }).waitFor();
     await page.goto('/console/keys');
     await page.button('New key').click();
-    await page.field('What it is for').fill('typed twice');
+    await page.field('Purpose').fill('typed twice');
     await endSessions();
-    await page.button('Create the key').click();
+    await page.button('Create key').click();
     await comeBack();
-    await page.button('Create the key').click();
+    await page.button('Create key').click();
     await page.button('I have copied it').click();
     await page.shows('typed twice');
   });
@@ -159,7 +159,7 @@ withConsole('typed input', (service) => {
     expect((await service.key.get(`/users/${own.uuid}`)).body.roles).toContain('Webmaster');
     await page.button('Save').click();
     await dialog().getByRole('button', { name: 'Save' }).click();
-    await page.shows('The profile is saved.');
+    await page.shows('Profile saved.');
     expect((await service.key.get(`/users/${own.uuid}`)).body.roles).not.toContain('Webmaster');
   });
 });

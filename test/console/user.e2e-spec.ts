@@ -42,7 +42,7 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     });
     expect(sent.headers()['if-match']).toMatch(/^"/);
     await page.titled(/Ada King/);
-    await page.shows('The profile is saved.');
+    await page.shows('Profile saved.');
     await page.button('Edit').click();
     await page.field('Login names').fill('saml: ada@idp.example.org');
     await page.button('Save').click();
@@ -70,7 +70,7 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.field('E-mail').fill('admin@rollcall.invalid');
     await page.field('Facebook').fill('');
     await page.button('Save').click();
-    await page.shows('E-mail another user has it.');
+    await page.shows('E-mail is already used by another user.');
   });
 
   test('two operators do not overwrite each other unseen', async () => {
@@ -82,8 +82,8 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await service.key.put(`/users/${user.uuid}`, { surname: 'Theirs', known_as: 'Their name', mobile: '3' });
     await page.button('Save').click();
     const dialog = page.page.getByRole('dialog');
-    await dialog.getByRole('heading', { name: 'Somebody else has changed this user' }).waitFor();
-    expect(await page.rows('What has changed')).toEqual([
+    await dialog.getByRole('heading', { name: 'Someone else has changed this user' }).waitFor();
+    expect(await page.rows('Changed fields')).toEqual([
       ['Surname', 'Lovelace', 'Theirs', 'Mine'],
       ['Known as', 'empty', 'Their name', 'My name'],
       ['Mobile', 'empty', '3', 'unchanged'],
@@ -91,10 +91,10 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     expect(await now()).toMatchObject({ surname: 'Theirs', phone: '1', mobile: '3' });
     expect(await page.violations()).toEqual([]);
     await dialog.getByRole('radio', { name: 'Mine' }).check();
-    await page.button('Go on with my changes').click();
+    await page.button('Continue editing').click();
     expect(await page.field('Mobile').inputValue()).toBe('3');
     await page.button('Save').click();
-    await page.shows('The profile is saved.');
+    await page.shows('Profile saved.');
     const saved = { surname: 'Mine', known_as: 'Their name', phone: '2', mobile: '3' };
     expect(await now()).toMatchObject(saved);
   });
@@ -114,7 +114,7 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     const session = await service.app.login(user.username, PASSWORD);
     await open();
     await page.button('Block').click();
-    await page.shows(/can no longer sign in, and 1 session of theirs ends at once/);
+    await page.shows(/can no longer sign in\. 1 open session ends immediately\./);
     await page.field('Reason (optional)').fill('Left, “for ever”');
     await page.page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
     await page.shows('Ada Lovelace is blocked.');
@@ -136,7 +136,7 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.button('End').nth(1).waitFor({ state: 'detached' });
     await page.button('End all').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
-    await page.shows('Ada Lovelace has no session.');
+    await page.shows('Ada Lovelace has no open sessions.');
   });
 
   test('has a history: old and new values, and where each change came from', async () => {

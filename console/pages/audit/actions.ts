@@ -1,6 +1,6 @@
 import type { Event } from './audit.js';
 
-/** What the audit records, as its filter takes it. */
+/** Actions of audit events, for the filter. */
 export const ACTIONS: readonly Event['action'][] = [
   'user.created',
   'user.updated',

@@ -16,33 +16,33 @@ import { Actor, Party } from './party.js';
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
 const FEW = 3;
 const NAMED = { placeholder: 'username or id', spellcheck: false, autocomplete: 'off' } as const;
-const LEAD = 'Who did what, through what, and from where.';
+const LEAD = 'Who did what, when and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
-  { name: 'time', title: 'When', cell: ({ time }) => <Time at={time} /> },
-  { name: 'action', title: 'What', cell: ({ action }) => words(action) },
-  { name: 'actor', title: 'Who', cell: ({ actor }) => <Actor actor={actor} /> },
-  { name: 'target', title: 'To what', cell: ({ target }) => <Party {...target} /> },
+  { name: 'time', title: 'Time', cell: ({ time }) => <Time at={time} /> },
+  { name: 'action', title: 'Action', cell: ({ action }) => words(action) },
+  { name: 'actor', title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
+  { name: 'target', title: 'Target', cell: ({ target }) => <Party {...target} /> },
   { name: 'changes', title: 'Changes', cell: (event) => <Changes event={event} /> },
   {
     name: 'from',
-    title: 'From',
+    title: 'Source',
     cell: ({ ip, request_id }) => (
       <details class="small">
-        <summary>{ip || 'inside'}</summary>
+        <summary>{ip || 'internal'}</summary>
         Request <Copy text={request_id} what="request id" />
       </details>
     ),
   },
 ];
 
-/** Who did what, newest first. */
+/** The list of audit events, newest first. */
 export function AuditPage() {
   const { query } = usePlace();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadEvents(query, signal));
   const errorOf = (name: string): string => {
-    if (data?.unknown === name) return 'is nobody’s username';
-    return problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is not valid' : '';
+    if (data?.unknown === name) return 'is not the username of a user';
+    return problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is invalid' : '';
   };
   const { data: seal, isLoading: isSealLoading } = useResource('seal', loadSeal);
   const filter = (name: string) => ({
@@ -68,20 +68,17 @@ export function AuditPage() {
       <div class="toolbar">
         <SelectField
           {...filter('action')}
-          label="What"
-          choices={[
-            { value: '', text: 'Anything' },
-            ...ACTIONS.map((value) => ({ value, text: words(value) })),
-          ]}
+          label="Action"
+          choices={[{ value: '', text: 'Any' }, ...ACTIONS.map((value) => ({ value, text: words(value) }))]}
         />
         <SelectField
           {...filter('actor_kind')}
-          label="Through"
-          choices={[{ value: '', text: 'Anybody' }, ...KINDS.map((value) => ({ value, text: words(value) }))]}
+          label="Actor type"
+          choices={[{ value: '', text: 'Any' }, ...KINDS.map((value) => ({ value, text: words(value) }))]}
         />
-        <TextField {...filter('actor')} label="Who" input={NAMED} />
-        <TextField {...filter('target')} label="To whom" input={NAMED} />
-        <MomentField {...filter('since')} label="From" />
+        <TextField {...filter('actor')} label="Actor" input={NAMED} />
+        <TextField {...filter('target')} label="Target" input={NAMED} />
+        <MomentField {...filter('since')} label="Since" />
         <MomentField {...filter('until')} label="Before" />
       </div>
       <ProblemNote problem={problem} />
@@ -92,7 +89,7 @@ export function AuditPage() {
         keyOf={({ id }) => id}
         isLoading={isLoading && !data}
         isUnknown={problem !== undefined && !data}
-        empty="No event fits."
+        empty="No events match these filters."
       />
       <Pager
         count={data?.count}
@@ -104,18 +101,18 @@ export function AuditPage() {
   );
 }
 
-/** How far the audit is sealed: whoever changes an event of before that is found out. */
+/** Shows until when the audit is sealed. Later changes to sealed events are detectable. */
 const Sealed = ({ seal }: { seal: Seal | undefined }) =>
   seal && seal.number + seal.events > 1 ? (
     <>
-      {LEAD} Sealed until <Time at={seal.until} /> (seal {number(seal.number)}):{' '}
-      <code>rollcall audit verify</code> finds an event that was changed.
+      {LEAD} Sealed until <Time at={seal.until} /> (seal {number(seal.number)}). Run{' '}
+      <code>rollcall audit verify</code> to detect changed events.
     </>
   ) : (
-    <>{LEAD} Nothing is sealed yet: an hour is sealed when it is over.</>
+    <>{LEAD} Nothing is sealed yet. Each hour is sealed after it has ended.</>
   );
 
-/** A moment of the reader's zone; the address has it in UTC, so that it can be shared. */
+/** A time input in the local time zone. The URL contains the time in UTC, so that it can be shared. */
 function MomentField(props: {
   name: string;
   label: string;
@@ -168,7 +165,7 @@ const Fields = ({ changes }: { changes: Event['changes'] }) => (
   </dl>
 );
 
-/** What became of a field: old → new, or the value of what is new; secrets have none. */
+/** Shows a changed value as old → new, or only the new value if there was none. Secrets have no values. */
 function Value({ change }: { change: Event['changes'][number] }) {
   if (!('old' in change || 'new' in change)) return <span class="muted">changed</span>;
   const { old_name: before, new_name: after } = change;

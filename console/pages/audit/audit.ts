@@ -6,19 +6,19 @@ export type Seal = components['schemas']['AuditSealDto'];
 type Query = NonNullable<paths['/api/0.3/audit']['get']['parameters']['query']>;
 
 const PAGE = 50;
-/** Filters of the page, which are those of the service. */
+/** Filters of the page, with the names of the API. */
 const FILTERS = ['action', 'actor', 'actor_kind', 'target', 'field', 'since', 'until'] as const;
-/** Those by which a user may be named. */
+/** Filters that accept a user name. */
 const PARTIES = ['actor', 'target'] as const;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A day begins at midnight of the reader's zone. What is no time is for the service to refuse. */
+/** Converts a local time to UTC. A date means midnight in the local time zone. The service rejects invalid values. */
 function momentOf(value: string): string {
   const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00` : value);
   return Number.isNaN(date.getTime()) ? value : date.toISOString();
 }
 
-/** The query of the service for the query of the page; times of a form are those of the reader's zone. */
+/** Converts the query of the page to a query of the API. Times are local. */
 function queryOf(page: URLSearchParams): Query {
   const set = FILTERS.map((name) => [name, page.get(name) ?? ''] as const).filter(
     ([, value]) => value !== '',
@@ -27,14 +27,14 @@ function queryOf(page: URLSearchParams): Query {
   return Object.fromEntries(sent) as Query;
 }
 
-/** The id for what was typed: an id, or the username of a user. undefined where nobody has it. */
+/** Returns the id for typed text: an id or a user name. @returns undefined for an unknown user name. */
 async function idOf(typed: string, signal: AbortSignal): Promise<string | undefined> {
   if (UUID.test(typed)) return typed;
   const params = { query: { username: typed, limit: 1 } };
   return (await ask(api.GET('/api/0.3/users/search', { params, signal }))).data.Results[0]?.uuid;
 }
 
-/** The moment as a field for local times has it. */
+/** Formats a time for a `datetime-local` input. */
 export function localOf(value: string): string {
   const millis = Date.parse(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00` : value);
   if (Number.isNaN(millis)) return '';
@@ -47,9 +47,9 @@ export interface Events {
   isExact: boolean;
   events: Event[];
   next: string;
-  /** The address of all events that the page lists, as a file. */
+  /** Download URL of all events in the list. */
   file: string;
-  /** The filter whose name nobody has. */
+  /** Filter with an unknown user name. */
   unknown?: string;
 }
 
@@ -74,7 +74,7 @@ export async function loadEvents(page: URLSearchParams, signal: AbortSignal): Pr
   };
 }
 
-/** The newest seal; undefined on a service of less than an hour. */
+/** Loads the newest seal. @returns undefined if there is none yet. */
 export async function loadSeal(signal: AbortSignal): Promise<Seal | undefined> {
   const params = { query: { limit: 1 } };
   return (await ask(api.GET('/api/0.3/audit/seals', { params, signal }))).data.Results[0];

@@ -9,11 +9,11 @@ interface PartyProps {
   name: string;
 }
 
-/** Pages of those that events name. */
+/** Paths of the pages of actors and targets, by kind. */
 const PAGES: Partial<Record<string, string>> = { user: '/users', import: '/imports', group: '/groups' };
 const NOBODY = /^0{8}-/;
 
-/** Who acted; of an import, who started and who approved it. */
+/** Shows the actor of an event. For an import, also shows who started and approved it. */
 export function Actor({ actor }: { actor: Event['actor'] }) {
   const { started_by: starter, approved_by: approver } = actor;
   return (
@@ -32,7 +32,7 @@ const Behind = ({ did, party }: { did: string; party: PartyProps }) => (
   </span>
 );
 
-/** What somebody or something is, and its name. */
+/** Shows the kind and name of an actor or target. */
 export const Party = ({ kind, id, name }: PartyProps): ComponentChildren =>
   id === null || NOBODY.test(id) ? (
     words(kind)
@@ -42,7 +42,7 @@ export const Party = ({ kind, id, name }: PartyProps): ComponentChildren =>
     </>
   );
 
-/** The name, or the end of the id where there is none; a link where it has a page. */
+/** Shows the name, or the end of the id if there is no name. Links to the page of the record if there is one. */
 function Name({ kind, id, name }: PartyProps & { id: string }) {
   const page = PAGES[kind];
   const text = name || `…${id.slice(-6)}`;

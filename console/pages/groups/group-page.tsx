@@ -16,7 +16,7 @@ import { Time } from '../../parts/time.js';
 import { say } from '../../parts/toast.js';
 import { type OpenGroup, loadGroup, saveRoles } from './groups.js';
 
-/** A group: the roles that it gives, and who is in it. */
+/** The page of a group with its roles and members. */
 export function GroupPage({ params }: { user: User; params: Record<string, string> }) {
   const id = params['id'] ?? '';
   const { query } = usePlace();
@@ -41,7 +41,7 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
             caption="Members"
             rows={members}
             keyOf={(member) => (typeof member === 'string' ? member : member.uuid)}
-            empty="Nobody is in it."
+            empty="This group has no members."
             columns={[
               { name: 'name', title: 'Name', cell: (member) => <Member of={member} /> },
               {
@@ -75,7 +75,7 @@ function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: (
   const all = useRoles(group.roles);
   return (
     <Card
-      title="Roles of its members"
+      title="Roles for members"
       actions={
         <button
           type="button"
@@ -84,11 +84,11 @@ function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: (
           onClick={() =>
             void action.run(async () => {
               await saveRoles(group.uuid, etag, roles).catch((thrown: unknown) => {
-                // Somebody else has changed the group: the page shows how it is now.
+                // Someone else has changed the group, so its current version is loaded.
                 if (thrown instanceof Problem && thrown.status === 412) onSaved();
                 throw thrown;
               });
-              say(`The roles of ${group.display_name} are saved.`);
+              say(`Roles of ${group.display_name} saved.`);
               onSaved();
             })
           }

@@ -16,10 +16,10 @@ const COLUMNS: readonly Column<Group>[] = [
   },
   {
     name: 'roles',
-    title: 'Gives its members',
+    title: 'Roles for members',
     cell: ({ roles }) =>
       roles.length === 0 ? (
-        <span class="none">no role</span>
+        <span class="none">no roles</span>
       ) : (
         <span class="tags">
           {roles.map((role) => (
@@ -38,12 +38,15 @@ const COLUMNS: readonly Column<Group>[] = [
   { name: 'updated', title: 'Updated', cell: ({ updated }) => <Time at={updated} /> },
 ];
 
-/** The groups that identity providers keep. */
+/** The list of groups that identity providers manage. */
 export function GroupsPage() {
   const { query } = usePlace();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadGroups(query, signal));
   return (
-    <Page title="Groups" lead="Identity providers keep their members; here they are given roles.">
+    <Page
+      title="Groups"
+      lead="Identity providers manage the members of groups. Here you assign roles to groups."
+    >
       <div class="toolbar">
         <TextField
           name="q"
@@ -52,7 +55,7 @@ export function GroupsPage() {
           onValue={(value) => {
             setQuery({ q: value, after: undefined }, { replace: true });
           }}
-          input={{ type: 'search', placeholder: 'The whole name' }}
+          input={{ type: 'search', placeholder: 'Complete name' }}
         />
       </div>
       <ProblemNote problem={problem} />

@@ -15,7 +15,7 @@ export async function loadGroups(page: URLSearchParams, signal: AbortSignal) {
   return { count: data.Count, groups: data.Results, next: nextOf(headers) };
 }
 
-/** A group with a page of its members, and the tag that names this state of it. */
+/** A group with one page of its members, and its ETag. */
 export interface OpenGroup {
   group: Details;
   members: (User | string)[];
@@ -30,7 +30,7 @@ export async function loadGroup(id: string, after: string, signal: AbortSignal):
   return { group: data, members, next: nextOf(headers), etag: headers.get('etag') ?? '' };
 }
 
-/** A member, or the id of one who has gone meanwhile. */
+/** Loads a member. @returns the id if the user no longer exists. */
 async function member(uuid: string, signal: AbortSignal): Promise<User | string> {
   const call = api.GET('/api/0.3/users/{user_id}', { params: { path: { user_id: uuid } }, signal });
   return ask(call).then(

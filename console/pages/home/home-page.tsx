@@ -31,7 +31,7 @@ const IMPORTS: Series = [
 
 const LOOK_MILLIS = 15_000;
 
-/** Is all well: who there is, what waits, what came last, what will end. */
+/** The overview: users, waiting imports, recent activity and expiring keys. */
 export function HomePage() {
   const { data, problem, reload } = useResource('home', loadOverview);
   useEvery(LOOK_MILLIS, reload);
@@ -49,26 +49,24 @@ const dayBefore = (time: string): string => new Date(Date.parse(time) - 86_400_0
 
 const waitingOf = ({ imports }: Statistics): number => imports.needs_approval + imports.planned;
 
-/** What there is to do, in a sentence. */
+/** Summarizes the pending work in a sentence. */
 function summary(statistics: Statistics): string {
   const { imports, api_keys: keys } = statistics;
   const waiting = waitingOf(statistics);
   const [ending, blown] = [keys.expiring.length, keys.fuses_blown];
   const parts = [
-    ...(imports.overdue === true ? ['no import has been completed for longer than it should'] : []),
+    ...(imports.overdue === true ? ['imports are overdue'] : []),
     ...(waiting > 0
       ? [`${counted(waiting, 'import')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`]
       : []),
     ...(blown > 0
-      ? [
-          `${counted(blown, 'key')} ${blown === 1 ? 'has' : 'have'} blocked too many users and may block no more`,
-        ]
+      ? [`${counted(blown, 'key')} ${blown === 1 ? 'is' : 'are'} stopped after blocking too many users`]
       : []),
     ...(ending > 0 ? [`${counted(ending, 'key')} ${ending === 1 ? 'expires' : 'expire'} soon`] : []),
   ];
   const text = parts.join(', ');
   return text === ''
-    ? 'All is well. Nothing waits for you.'
+    ? 'Everything is in order. Nothing needs your attention.'
     : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
@@ -82,7 +80,7 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
         <Number value={users.blocked} text="blocked users" to={href('/users', { status: 'Blocked' })} />
         <Number
           value={waits}
-          text={waits === 1 ? 'import waits' : 'imports wait'}
+          text={waits === 1 ? 'waiting import' : 'waiting imports'}
           to={href('/imports', { state: WAITING })}
           isBad={waits > 0}
         />
@@ -94,16 +92,16 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
         />
       </ul>
       {waiting.length > 0 && (
-        <Card title="Waits for you" isFlush>
+        <Card title="Waiting for a decision" isFlush>
           <Runs
-            caption="Imports that wait"
+            caption="Waiting imports"
             runs={waiting.map((run) => ({ dataset: run.options.dataset, run }))}
           />
         </Card>
       )}
       <div class="plots">
-        <Card title="Changes of users">
-          <Plot title="Changes of users" days={days} series={CHANGES} />
+        <Card title="User changes">
+          <Plot title="User changes" days={days} series={CHANGES} />
         </Card>
         <Card title="Blocks">
           <Plot title="Blocks" days={days} series={BLOCKS} />
@@ -119,7 +117,7 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
         />
       </Card>
       {keys.expiring.length > 0 && (
-        <Card title="Keys that expire soon">
+        <Card title="Keys expiring soon">
           <ul class="stack">
             {keys.expiring.map(({ id, name, expires }) => (
               <li key={id}>
@@ -135,7 +133,7 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
 
 function Number(props: {
   value: number;
-  /** There may be more. */
+  /** True if the value is a lower bound. */
   more?: boolean;
   text: string;
   to: string;

@@ -9,14 +9,14 @@ const WAITING = 10;
 
 export interface Overview {
   statistics: Statistics;
-  /** The newest imports that wait for a decision, ten at most. */
+  /** The newest imports that wait for a decision, at most ten. */
   waiting: Run[];
 }
 
-/** The zone of the reader in whole hours, of which the service knows those that countries have. */
+/** Returns the local UTC offset in whole hours, as the API requires. */
 const offset = (): number => Math.trunc(-new Date().getTimezoneOffset() / 60);
 
-/** Everything that the first page says, asked for at once. */
+/** Loads all data of the home page in parallel. */
 export async function loadOverview(signal: AbortSignal): Promise<Overview> {
   const [statistics, waiting] = await Promise.all([
     ask(api.GET('/api/0.3/statistics', { params: { query: { days: DAYS, utc_offset: offset() } }, signal })),

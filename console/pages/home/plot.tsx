@@ -1,24 +1,24 @@
 import { number } from '../../lib/text.js';
 import type { Day } from './home.js';
 
-/** What a plot shows of each day, from the ground up. */
+/** Series of a stacked bar chart, from bottom to top. */
 export type Series = readonly {
   name: Exclude<keyof Day, 'day' | 'complete'>;
   text: string;
-  /** The colour: good, change, bad, worst. */
+  /** Colour of the bars. */
   tone: 'created' | 'updated' | 'blocked' | 'error';
 }[];
 
 const STEP = 20;
 const HEIGHT = 120;
 const GAP = 4;
-/** Pixels of a value that is not 0, so that it can be seen. */
+/** Minimum height of a non-zero value, in pixels. */
 const LEAST = 2;
 
 const DATE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const shown = (day: string): string => DATE.format(new Date(`${day}T12:00`));
 
-/** What happened on each day, as columns; the same as a table for everybody who reads numbers. */
+/** A bar chart with one bar per day, and the same data as a table. */
 export function Plot({ title, days, series }: { title: string; days: readonly Day[]; series: Series }) {
   const total = (day: Day): number => series.reduce((sum, { name }) => sum + day[name], 0);
   const most = Math.max(...days.map(total), 1);
@@ -28,7 +28,7 @@ export function Plot({ title, days, series }: { title: string; days: readonly Da
         viewBox={`0 0 ${days.length * STEP} ${HEIGHT}`}
         role="img"
         preserveAspectRatio="none"
-        aria-label={`${title} in the last ${days.length} days; the table below has the numbers.`}
+        aria-label={`${title} in the last ${days.length} days. The table below contains the numbers.`}
       >
         {days.map((day, n) => (
           <Column key={day.day} day={day} series={series} x={n * STEP} most={most} />
@@ -47,20 +47,20 @@ export function Plot({ title, days, series }: { title: string; days: readonly Da
         ))}
       </ul>
       {days.some(({ complete }) => !complete) && (
-        <p class="small muted">Some days are not counted in full: see the table.</p>
+        <p class="small muted">The counts of some days are incomplete. See the table.</p>
       )}
       <details class="small">
-        <summary>As a table</summary>
+        <summary>Show as table</summary>
         <Numbers title={title} days={days.filter((day) => total(day) > 0 || !day.complete)} series={series} />
       </details>
     </figure>
   );
 }
 
-/** Newest first, without days on which nothing happened. */
+/** The data of a chart as a table, newest day first. Days without events are omitted. */
 const Numbers = ({ title, days, series }: { title: string; days: readonly Day[]; series: Series }) =>
   days.length === 0 ? (
-    <p class="muted">Nothing happened.</p>
+    <p class="muted">No events in this period.</p>
   ) : (
     <table>
       <caption class="hidden">{title}</caption>

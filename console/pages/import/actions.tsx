@@ -9,10 +9,10 @@ import { blockedBy, changedBy, countOf, isWaiting, titleOf } from './runs.js';
 
 interface Action {
   verb: string;
-  /** On the page. */
+  /** Label of the button on the page. */
   text: string;
   kind: 'primary' | 'danger' | '';
-  /** What it does, and to how many. */
+  /** Text about the effect of the action and the number of affected users. */
   says: string;
   done: string;
   send: (id: string, reason: string) => Promise<{ data: Run }>;
@@ -20,13 +20,13 @@ interface Action {
 
 const of = (id: string, reason: string) => ({ params: { path: { import_id: id } }, ...because(reason) });
 
-/** "2 users will be blocked, 4 updated. ": what locks somebody out comes first. */
+/** Formats planned changes, with blocked users first: "2 users will be blocked, 4 updated. ". */
 function sentence(parts: readonly [users: number, done: string][]): string {
   const some = parts.filter(([users]) => users > 0);
   const texts = some.map(([users, done], index) =>
     index === 0 ? `${counted(users, 'user')} will be ${done}` : `${number(users)} ${done}`,
   );
-  return texts.length > 0 ? `${texts.join(', ')}. ` : 'No user will change. ';
+  return texts.length > 0 ? `${texts.join(', ')}. ` : 'No users will change. ';
 }
 
 const changes = (run: Run): string =>
@@ -37,12 +37,12 @@ const changes = (run: Run): string =>
     [countOf(run, 'updated'), 'updated'],
   ]);
 
-/** What a revert does to those whom nobody has changed since. */
+/** Formats the changes of a revert. */
 const undone = (run: Run): string =>
   sentence([
     [countOf(run, 'created') + countOf(run, 'reactivated'), 'blocked'],
-    [blockedBy(run), 'let in again'],
-    [countOf(run, 'updated'), 'as they were before'],
+    [blockedBy(run), 'reactivated'],
+    [countOf(run, 'updated'), 'restored to their previous values'],
   ]);
 
 const failures = (run: Run): string => {
@@ -56,7 +56,7 @@ const approve = (run: Run): Action => ({
   verb: run.state === 'planned' ? 'Apply' : 'Approve',
   text: run.state === 'planned' ? 'Apply the plan' : 'Approve',
   kind: blockedBy(run) > 0 ? 'danger' : 'primary',
-  says: `${changes(run)}${failures(run)}The file is planned again first; if anything differs by then, nothing is written.`,
+  says: `${changes(run)}${failures(run)}The file is planned again first. If the new plan differs, nothing is changed.`,
   done: 'The import is being applied.',
   send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/apply', of(id, reason))),
 });
@@ -65,8 +65,8 @@ const reject = (run: Run): Action => ({
   verb: 'Reject',
   text: 'Reject',
   kind: 'danger',
-  says: `Nothing of this file is ever written: ${changedBy(run) === 1 ? '1 user stays' : `${counted(changedBy(run), 'user')} stay`} unchanged.`,
-  done: 'The import is rejected.',
+  says: `This file will never be applied. ${changedBy(run) === 1 ? '1 user stays' : `${counted(changedBy(run), 'user')} stay`} unchanged.`,
+  done: 'The import was rejected.',
   send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/reject', of(id, reason))),
 });
 
@@ -74,8 +74,8 @@ const cancel = (run: Run): Action => ({
   verb: 'Stop',
   text: 'Stop',
   kind: 'danger',
-  says: `It stops at its next batch, at about ${counted(run.progress.rows_done, 'row')}. What is applied by then stays, and can be reverted.`,
-  done: 'The import stops.',
+  says: `The import stops after the current batch, at about ${counted(run.progress.rows_done, 'row')}. Changes that were applied until then are kept and can be reverted.`,
+  done: 'The import is stopping.',
   send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/cancel', of(id, reason))),
 });
 
@@ -83,8 +83,8 @@ const revert = (run: Run): Action => ({
   verb: 'Revert',
   text: 'Revert',
   kind: 'danger',
-  says: `A new run undoes this one: ${undone(run)}What somebody has changed since then stays as it is, and is listed as a conflict.`,
-  done: 'The revert has begun.',
+  says: `A new run reverts this import. ${undone(run)}Values that have changed since then are kept and listed as conflicts.`,
+  done: 'The revert has started.',
   send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/revert', of(id, reason))),
 });
 
@@ -99,7 +99,7 @@ const OF_STATE: Partial<Record<Run['state'], ((run: Run) => Action)[]>> = {
   cancelled: [revert],
 };
 
-/** What an operator can do with a run in its state, each after a question. */
+/** Buttons for the actions that the state of a run allows, each with a confirmation. */
 export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
   const [open, setOpen] = useState<Action>();
   const possible = run.reverted_by === null ? (OF_STATE[run.state] ?? []) : [];
@@ -133,7 +133,7 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
           }}
           work={async (reason) => {
             const { data } = await open.send(run.id, reason).catch((thrown: unknown) => {
-              // Somebody else may have decided meanwhile: the page shows how it is now.
+              // Someone else may have decided meanwhile, so the run is loaded again.
               if (thrown instanceof Problem && thrown.status === 409) onChange();
               throw thrown;
             });

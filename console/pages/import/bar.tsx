@@ -1,7 +1,7 @@
 import { number } from '../../lib/text.js';
 import { type Counted, countsOf, outcomeText } from './runs.js';
 
-/** The outcomes of a run as shares of a line, and in words. */
+/** Shows the outcomes of a run as a stacked bar and as text. */
 export function Bar({ run, isLabelled = true }: { run: Counted; isLabelled?: boolean }) {
   const counts = countsOf(run);
   if (counts.length === 0) return <span class="none">no rows</span>;

@@ -14,22 +14,22 @@ async function load(id: string, signal: AbortSignal) {
   return (await ask(api.GET('/api/0.3/audit', { params, signal }))).data.Results.toReversed();
 }
 
-/** Who sent the run, who decided on it, and why: also who has undone it. */
+/** Lists the audit events of a run: who started, approved, rejected or reverted it, and why. */
 export function Decisions({ run }: { run: Run }) {
   const key = isWorking(run) ? undefined : `${run.id} ${run.state}`;
   const { data } = useResource(key, (signal) => load(run.id, signal));
   if (!data) return null;
   return (
-    <Card title="Who did what" isFlush>
+    <Card title="History" isFlush>
       <Table
-        caption="Who did what"
+        caption="History"
         rows={data}
         keyOf={({ id }) => id}
         columns={[
-          { name: 'time', title: 'When', cell: ({ time }) => <Time at={time} /> },
-          { name: 'action', title: 'What', cell: ({ action }) => words(action) },
-          { name: 'actor', title: 'Who', cell: ({ actor }) => <Actor actor={actor} /> },
-          { name: 'reason', title: 'Why', cell: ({ reason }) => reason && <q>{reason}</q> },
+          { name: 'time', title: 'Time', cell: ({ time }) => <Time at={time} /> },
+          { name: 'action', title: 'Action', cell: ({ action }) => words(action) },
+          { name: 'actor', title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
+          { name: 'reason', title: 'Reason', cell: ({ reason }) => reason && <q>{reason}</q> },
         ]}
       />
     </Card>

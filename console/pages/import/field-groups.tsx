@@ -8,11 +8,12 @@ import { Who } from './who.js';
 
 type Changed = { row: Row; change: Row['changes'][number] };
 
-/** Rows of a field that are shown, and when somebody asks for more. */
+/** Rows shown for each field at first. */
 const FEW = 5;
+/** Rows shown after expanding a field. */
 const MORE = 100;
 
-/** The changes of these rows by field, the field that changes most often first: what stands out is seen at once. */
+/** Groups the changes of rows by field, with the most frequently changed field first. */
 export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: boolean }) {
   const groups = new Map<string, Changed[]>();
   for (const row of rows)
@@ -22,10 +23,12 @@ export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: bo
       else groups.set(change.field, [{ row, change }]);
     }
   const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length);
-  if (sorted.length === 0) return <p class="muted">These rows change no field.</p>;
+  if (sorted.length === 0) return <p class="muted">These rows do not change any fields.</p>;
   return (
     <>
-      {isPart && <p class="muted">Of the {counted(rows.length, 'row')} of this page. The plan has more.</p>}
+      {isPart && (
+        <p class="muted">Only the {counted(rows.length, 'row')} of this page. The plan has more rows.</p>
+      )}
       {sorted.map(([field, changes]) => (
         <section key={field} class="group">
           <h3>
@@ -39,7 +42,7 @@ export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: bo
   );
 }
 
-/** Drawn when it is opened: a closed one costs nothing. */
+/** Further rows of a field, rendered only when expanded. */
 function More({ field, changes }: { field: string; changes: readonly Changed[] }) {
   const [isOpen, setOpen] = useState(false);
   const text = counted(changes.length, 'more row');

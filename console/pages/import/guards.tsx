@@ -8,34 +8,34 @@ import { Table } from '../../parts/table.js';
 import { MOST_IDS, loadRowsOf } from './runs.js';
 import { Who } from './who.js';
 
-/** What each guard counts, and where it stops. `%n` is the number, `%l` the limit, `%f` the field. */
+/** Text of each guard. `%n` is the number, `%l` the limit, `%f` the field. */
 const SENTENCES: Record<string, string> = {
-  deactivations: '%n users would be blocked; up to %l pass without a question.',
-  reactivations: '%n blocked users would become active again; up to %l pass without a question.',
-  changed_field: '%f would get another value for %n users; up to %l pass without a question.',
-  emptied_field: '%f would be emptied for %n users; up to %l pass without a question.',
-  moved_values: '%n rows take a value that another row gives up; up to %l pass without a question.',
-  same_value: '%f would get one same value on %n rows; up to %l pass without a question.',
-  garbled_text: '%n values would lose letters or be encoded twice; up to %l pass without a question.',
-  changed_keys: '%n users would be created while as many go missing; up to %l pass without a question.',
-  shrunken_file: 'The file has %n rows; at least %l are expected after the last run.',
-  old_file: 'The file repeats an earlier one or takes back changes of the last run: %n, and %l pass.',
-  foreign_dataset: '%n of the matched users belong to another data set; up to %l pass without a question.',
-  errors: '%n rows failed; up to %l pass without a question.',
-  after_revert: '%n changes that a revert has undone would come back; up to %l pass without a question.',
-  key_fuse: 'The key would block %n users; up to %l pass without a question.',
+  deactivations: '%n users would be blocked. More than %l need approval.',
+  reactivations: '%n blocked users would be reactivated. More than %l need approval.',
+  changed_field: '%f would change for %n users. More than %l changes need approval.',
+  emptied_field: '%f would be emptied for %n users. More than %l need approval.',
+  moved_values: '%n rows would take over a value from another row. More than %l need approval.',
+  same_value: '%f would get the same value in %n rows. More than %l need approval.',
+  garbled_text: '%n values would lose letters or be encoded twice. More than %l need approval.',
+  changed_keys: '%n users would be created while as many are missing. More than %l need approval.',
+  shrunken_file: 'The file has %n rows. Files with fewer than %l rows need approval.',
+  old_file:
+    'The file repeats an earlier file or would undo changes of the last run for %n users. More than %l need approval.',
+  foreign_dataset: '%n of the matched users belong to another data set. More than %l need approval.',
+  errors: '%n rows failed. More than %l need approval.',
+  after_revert: '%n changes that were reverted would be applied again. More than %l need approval.',
+  key_fuse: 'The API key would block %n users. More than %l need approval.',
 };
 
 function sentence({ name, field, value, limit }: Guard): string {
-  const known =
-    SENTENCES[name] ?? `${words(name)}${field ? ' of %f' : ''}: %n, and %l pass without a question.`;
+  const known = SENTENCES[name] ?? `${words(name)}${field ? ' of %f' : ''}: %n. More than %l need approval.`;
   return known
     .replace('%n', number(value))
     .replace('%l', number(limit))
     .replace('%f', field ? label(field) : 'A field');
 }
 
-/** External id → its row, of the rows that the guards show. */
+/** Loads the rows of the examples that the guards show, by external id. */
 function usePeople(run: Run, hits: readonly Guard[]): ReadonlyMap<string, Row> {
   const shown = hits.flatMap(({ examples }) => examples.map((example) => example.external_id));
   const ids = [...new Set(shown.filter((id) => id !== ''))].slice(0, MOST_IDS);
@@ -45,16 +45,18 @@ function usePeople(run: Run, hits: readonly Guard[]): ReadonlyMap<string, Row> {
   return data ?? new Map<string, Row>();
 }
 
-/** Why the run waits: every guard that was hit, as a sentence with its numbers, a reason and rows. */
+/** Shows every tripped guard with its numbers, a hint and example rows. */
 export function Guards({ run }: { run: Run }) {
   const hits = run.guards.filter(({ hit }) => hit);
   const waits = run.state === 'needs_approval';
   const people = usePeople(run, hits);
   if (hits.length === 0) return null;
   return (
-    <Card title={waits ? 'Why it waits for you' : 'What the guards found'}>
+    <Card title={waits ? 'Why this import needs approval' : 'Tripped guards'}>
       {waits && (
-        <p class="muted">Nothing has been written. Look at what stands out, then approve or reject.</p>
+        <p class="muted">
+          No user has been changed yet. Review the guards below, then approve or reject the import.
+        </p>
       )}
       {hits.map((guard) => (
         <article key={`${guard.name} ${guard.field ?? ''}`} class="guard">
@@ -64,7 +66,7 @@ export function Guards({ run }: { run: Run }) {
           <p class="muted">{guard.hint}</p>
           {guard.examples.length > 0 && (
             <Table
-              caption={`Rows of ${words(guard.name)}${guard.field ? `, ${label(guard.field)}` : ''}`}
+              caption={`Examples: ${words(guard.name)}${guard.field ? `, ${label(guard.field)}` : ''}`}
               rows={guard.examples}
               keyOf={({ line, external_id }) => `${line ?? ''} ${external_id}`}
               columns={[

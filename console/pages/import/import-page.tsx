@@ -22,7 +22,7 @@ import { Progress } from './progress.js';
 import { Rows } from './rows.js';
 import { countsOf, isWaiting, loadRun, secondsOf, titleOf } from './runs.js';
 
-/** One run: what it does or has done, what holds it up, and every row. */
+/** The page of a run: its progress, outcome, tripped guards and rows. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
   const id = params['id'] ?? '';
   const { data: run, problem, set, reload } = useResource(id, (signal) => loadRun(id, signal));
@@ -48,12 +48,12 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
           <p class="note info">
             <Icon name="undo" />
             <span>
-              This import was reverted: <a href={href(`/imports/${run.reverted_by}`)}>see its revert</a>.
+              This import was reverted. <a href={href(`/imports/${run.reverted_by}`)}>Show the revert</a>.
             </span>
           </p>
         )}
         {(isWorking(run) || countsOf(run).length > 0) && (
-          <Card title={isWaiting(run) ? 'What it would do' : 'Outcome'}>
+          <Card title={isWaiting(run) ? 'Planned changes' : 'Outcome'}>
             {isWorking(run) ? <Progress run={run} /> : <Bar run={run} isLabelled={false} />}
             <Legend run={run} isPlan={isWaiting(run)} />
           </Card>
@@ -68,10 +68,10 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
   );
 }
 
-/** Options that the title says. */
+/** Options that the page header already shows. */
 const SAID = ['dataset', 'dry_run'];
 
-/** Says it when a run that somebody watches stops. */
+/** Shows a message when the displayed run ends or needs a decision. */
 function useEndOf(run: Run | undefined): void {
   const wasWorking = useRef(false);
   useEffect(() => {
@@ -81,7 +81,7 @@ function useEndOf(run: Run | undefined): void {
   }, [run]);
 }
 
-/** Why the file was refused as a whole. */
+/** Shows why a run failed. */
 function Refusal({ run }: { run: Run }) {
   if (run.state !== 'failed' || run.problems.length === 0) return null;
   return (
@@ -107,8 +107,8 @@ function Details({ run }: { run: Run }) {
     ...(run.reverts
       ? []
       : [['File', `${run.file.name}, ${size(run.file.size)}`] as [string, preact.ComponentChildren]]),
-    ['Rows', run.progress.rows_total === null ? 'not known' : counted(run.progress.rows_total, 'row')],
-    ['Sent by', <Actor key="" actor={run.actor} />],
+    ['Rows', run.progress.rows_total === null ? 'unknown' : counted(run.progress.rows_total, 'row')],
+    ['Started by', <Actor key="" actor={run.actor} />],
     ...(run.approved_by
       ? [['Approved by', <Actor key="" actor={run.approved_by} />] as [string, preact.ComponentChildren]]
       : []),

@@ -2,9 +2,9 @@ import type { Run } from '../../api/client.js';
 import { number } from '../../lib/text.js';
 import { duration } from '../../lib/time.js';
 
-/** How far a run has come, while it works. */
+/** Shows the progress of a working run. */
 export function Progress({ run }: { run: Run }) {
-  if (run.state === 'queued') return <span class="muted">Waits for its turn</span>;
+  if (run.state === 'queued') return <span class="muted">Waiting in the queue</span>;
   const { percent, rows_done: done, rows_total: total, eta_seconds: eta } = run.progress;
   return (
     <div class="working">

@@ -57,7 +57,7 @@ function What({ row }: { row: Row }) {
   );
 }
 
-/** The rows of a run by outcome, as a list or by the fields that change. Unchanged rows are counted, not kept. */
+/** Shows the rows of a run by outcome, as a list or grouped by field. The service does not store unchanged rows. */
 export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
   const { query } = usePlace();
   const [outcome = '', after = '', person = '', view = ''] = ['outcome', 'after', 'person', 'view'].map(
@@ -90,7 +90,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
         <SearchField
           name="person"
           label="Find a person"
-          placeholder="Name of a user, or a whole external ID"
+          placeholder="Name of a user, or a complete external ID"
         />
         <a
           class="button"
@@ -100,7 +100,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
         </a>
       </div>
       {outcome === 'error' && (
-        <p class="muted">Download the failed rows, correct them, and send that file: it closes the gap.</p>
+        <p class="muted">Download the failed rows, correct them, and import the corrected file.</p>
       )}
       <ProblemNote problem={problem} />
       {isGrouped ? (
@@ -115,7 +115,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           rows={rows}
           keyOf={({ line, uuid, external_id }) => `${line ?? ''} ${uuid ?? ''} ${external_id}`}
           isLoading={isLoading}
-          empty={person ? 'No row of the plan is about this person.' : 'No row changes anything.'}
+          empty={person ? 'The plan has no rows for this person.' : 'There are no rows with changes.'}
         />
       )}
       <Pager count={data?.count} shown={rows.length} unit={['row', 'rows']} next={data?.next ?? ''} />

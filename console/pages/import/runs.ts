@@ -13,17 +13,17 @@ const OUTCOMES: readonly Outcome[] = [
   'missing',
 ];
 
-/** In the place of a state: the states of runs that wait for a decision. */
+/** Filter value for all states that wait for a decision. */
 export const WAITING = 'waiting';
 const UNDECIDED: Run['state'][] = ['needs_approval', 'planned'];
 
-/** Whether somebody has to decide on a run: it is a plan. */
+/** Returns true if a run waits for a decision. */
 export const isWaiting = ({ state }: Run): boolean => UNDECIDED.includes(state);
 
 const LIST = 25;
 const ROWS = 50;
 
-/** A page of runs, newest first. @param after how many are before it. */
+/** Loads a page of runs, newest first. The query parameter `after` contains the offset. */
 export async function loadRuns(query: URLSearchParams, signal: AbortSignal) {
   const offset = Number(query.get('after') ?? 0);
   const [state, dataset] = [query.get('state'), query.get('dataset')];
@@ -45,12 +45,12 @@ export async function loadRun(id: string, signal?: AbortSignal): Promise<Run> {
   return (await ask(api.GET('/api/0.3/imports/{import_id}', { params, ...(signal && { signal }) }))).data;
 }
 
-/** Rows, and external ids, of one request. */
+/** Maximum rows and external ids of one request. */
 export const MOST_IDS = 100;
-/** People that a search in a plan looks at. */
+/** Maximum users that a search for a person considers. */
 const FOUND = 50;
 
-/** The row of each of these people, by external id. */
+/** Loads the rows with these external ids. @returns the rows by external id. */
 export async function loadRowsOf(
   id: string,
   externalIds: readonly string[],
@@ -62,16 +62,16 @@ export async function loadRowsOf(
   return new Map(data.Results.map((row) => [row.external_id, row]));
 }
 
-/** What somebody types who looks for a person: an external id, or words of a user that has one. */
+/** Finds external ids for a search text, which is an external id or part of a user's name. */
 async function externalIdsOf(text: string, signal: AbortSignal): Promise<string[]> {
   const { users } = await searchUsers(new URLSearchParams({ q: text }), signal, FOUND);
   return [...new Set([text, ...users.map((user) => user.external_id)])].filter((id) => id !== '');
 }
 
-/** Which rows of a run, as the address says it. */
+/** Filter of the rows of a run, from the URL. */
 export interface RowFilter {
   outcome: string;
-  /** An external id, or words of a user; '' for everybody. */
+  /** An external id or part of a user's name. Empty for all rows. */
   person: string;
   after: string;
 }
@@ -97,10 +97,10 @@ export async function loadRows(
   return { count: data.Count, rows: data.Results, next: nextOf(headers) };
 }
 
-/** As many rows as can be looked at together. */
+/** Maximum rows that are grouped together. */
 const MANY = 500;
 
-/** As `loadRows`, several pages as one. */
+/** Loads several pages of rows as one page. */
 export async function loadManyRows(id: string, filter: RowFilter, signal: AbortSignal) {
   const rows: Row[] = [];
   let { after } = filter;
@@ -112,19 +112,19 @@ export async function loadManyRows(id: string, filter: RowFilter, signal: AbortS
   }
 }
 
-/** Notes of the service about who manages and has blocked a user: they follow the status, and say nothing beside it. */
+/** Internal fields that only follow a change of the status. */
 const NOTES = ['managed_by', 'blocked_by'];
 
-/** What a row changes, as people think of it. */
+/** Returns the changes of a row without internal fields, unless there are no others. */
 export function changesOf({ changes }: Pick<Row, 'changes'>): Row['changes'] {
   const named = changes.filter(({ field }) => !NOTES.includes(field));
   return named.length > 0 ? named : changes;
 }
 
-/** What rows became of a run; a summary of a run has it too. */
+/** The counts of a run. A run summary contains them too. */
 export type Counted = Pick<Run, 'counts' | 'missing'>;
 
-/** Outcome → rows, of those that there are. */
+/** Lists the outcomes that occur in a run, with their numbers of rows. */
 export const countsOf = (run: Counted): [outcome: Outcome, rows: number][] =>
   OUTCOMES.map((outcome): [Outcome, number] => [outcome, countOf(run, outcome)]).filter(
     ([, rows]) => rows > 0,
@@ -135,23 +135,23 @@ export function countOf({ counts, missing }: Counted, outcome: Outcome): number 
   return counts?.[outcome] ?? 0;
 }
 
-/** What a run is called: a revert has the file of the run that it undoes. */
+/** Returns the title of a run. A revert has the file name of the reverted run. */
 export const titleOf = ({ reverts, file }: Pick<Run, 'reverts' | 'file'>): string =>
   reverts ? `Revert of ${file.name}` : file.name;
 
-/** Users that a run blocks: those whose row says so, and those whom the file lacks. */
+/** Returns the number of users that a run blocks, including users missing from the file. */
 export const blockedBy = (run: Counted): number => countOf(run, 'blocked') + run.missing.blocked;
 
-/** Users that a run changes or has changed. */
+/** Returns the number of users that a run changes. */
 export const changedBy = (run: Counted): number =>
   blockedBy(run) + countOf(run, 'created') + countOf(run, 'updated') + countOf(run, 'reactivated');
 
-/** An outcome for people. Users whom the file lacks are left alone, or blocked. */
+/** Formats an outcome. Missing users may be reported only, or blocked. */
 export function outcomeText(run: Counted, outcome: Outcome, isPlan = false): string {
   if (outcome !== 'missing' || run.missing.blocked === 0) return words(outcome);
   return isPlan ? 'Missing, to be blocked' : 'Missing, blocked';
 }
 
-/** Seconds that a run has taken; undefined until it has ended, and where it has waited for somebody. */
+/** Returns the duration of a run in seconds. @returns undefined for an unfinished run, or if it waited for approval. */
 export const secondsOf = ({ started, finished, approved_by: approver }: Run): number | undefined =>
   started && finished && !approver ? (Date.parse(finished) - Date.parse(started)) / 1000 : undefined;

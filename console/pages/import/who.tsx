@@ -3,11 +3,11 @@ import { href } from '../../lib/place.js';
 
 interface WhoProps {
   row: Pick<Row, 'external_id'> & Partial<Pick<Row, 'name' | 'uuid'>>;
-  /** Who is not there before the plan is applied. */
+  /** True if the user does not exist until the plan is applied. */
   isNew?: boolean;
 }
 
-/** The person that a row is about: the name, as a link where the user is there, and the external id. */
+/** Shows the name and external id of the person in a row, with a link if the user exists. */
 export function Who({ row: { external_id: id, name, uuid }, isNew = false }: WhoProps) {
   const title = name || id || uuid || 'no external ID';
   return (

@@ -12,11 +12,11 @@ import { say } from '../../parts/toast.js';
 import { type Key, daysLeft, loadKeys, openFuse, revokeKey } from './keys.js';
 import { NewKeyDialog } from './new-key-dialog.js';
 
-/** Days before its end from which a key is pointed out. */
+/** Days before expiry from which a key is highlighted. */
 const SOON = 30;
 type Question = { key: Key; what: 'revoke' | 'fuse' };
 
-/** The API keys: what each may do, from where, until when, and when it was last used. */
+/** The list of API keys with their scopes, networks, expiry and last use. */
 export function KeysPage() {
   const { query } = usePlace();
   const after = query.get('after') ?? '';
@@ -98,7 +98,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
     title: 'Scopes',
     cell: ({ scopes }) =>
       scopes === null ? (
-        <Pill tone="warn">everything</Pill>
+        <Pill tone="warn">full access</Pill>
       ) : (
         <span class="tags">
           {scopes.map((scope) => (
@@ -142,7 +142,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
                 ask({ key, what: 'fuse' });
               }}
             >
-              Lift its limit
+              Suspend fuse
             </button>
           )}
           <button
@@ -158,7 +158,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
   },
 ];
 
-/** Only who may block has a limit of users that it may block. */
+/** Returns true if a key may block users and therefore has a fuse. */
 const mayBlock = ({ scopes }: Key): boolean =>
   scopes === null || ['users:write', 'imports:write'].some((scope) => scopes.includes(scope));
 
@@ -176,25 +176,25 @@ function State({ of: key }: { of: Key }) {
         </span>
       </>
     );
-  return <Pill tone="warn">{left <= 1 ? 'ends today' : `ends in ${left} days`}</Pill>;
+  return <Pill tone="warn">{left <= 1 ? 'expires today' : `expires in ${left} days`}</Pill>;
 }
 
 function Ask({ question: { key, what }, onClose }: { question: Question; onClose: () => void }) {
   if (what === 'fuse')
     return (
       <Confirm
-        title={`Lift the limit of ${key.name}`}
-        verb="Lift for an hour"
+        title={`Suspend the fuse of ${key.name}`}
+        verb="Suspend for an hour"
         isDangerous
         onClose={onClose}
         work={async (reason) => {
           await openFuse(key.id, reason);
-          say(`For an hour ${key.name} has no limit.`);
+          say(`The fuse of ${key.name} is suspended for an hour.`);
         }}
       >
         <p>
-          A key that blocks very many users within an hour is stopped: its fuse blows. For the next hour this
-          one may block and delete any number of users. Do this when you know that its connector is right.
+          The fuse stops a key that blocks too many users within an hour. If you suspend it, this key may
+          block and delete any number of users for the next hour. Continue only if you trust its connector.
         </p>
       </Confirm>
     );
@@ -206,10 +206,10 @@ function Ask({ question: { key, what }, onClose }: { question: Question; onClose
       onClose={onClose}
       work={async (reason) => {
         await revokeKey(key.id, reason);
-        say(`${key.name} is revoked.`);
+        say(`${key.name} was revoked.`);
       }}
     >
-      <p>Whoever uses it is refused from the next request on. A revoked key does not come back.</p>
+      <p>Further requests with this key are rejected immediately. A revoked key cannot be restored.</p>
     </Confirm>
   );
 }

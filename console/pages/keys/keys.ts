@@ -8,7 +8,7 @@ type KeyInput = components['schemas']['ApiKeyInput'];
 const PAGE = 50;
 const at = (id: string) => ({ params: { path: { key_id: id } } });
 
-/** What a key may be limited to (docs/interface.md, "Credentials"). */
+/** Scopes of keys (docs/interface.md, "Credentials"). */
 export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
   ['users:read', 'find and read users'],
   ['users:write', 'create, change and block users'],
@@ -17,10 +17,10 @@ export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
   ['imports:read', 'read imports'],
   ['imports:write', 'start and decide on imports'],
   ['audit:read', 'read the audit'],
-  ['webmasters', 'make, change and block Webmasters'],
+  ['webmasters', 'create, change and block Webmasters'],
 ];
 
-/** @param after how many keys are before the page. */
+/** Loads a page of keys. @param after number of keys before the page. */
 export async function loadKeys(after: string, signal: AbortSignal) {
   const offset = Number(after || 0);
   const call = api.GET('/api/0.3/api_keys', { params: { query: { offset, limit: PAGE } }, signal });
@@ -29,9 +29,9 @@ export async function loadKeys(after: string, signal: AbortSignal) {
   return { count, keys, next: end < count ? String(end) : '' };
 }
 
-/** @throws Problem naming the bad field. */
+/** Creates a key. @throws ProblemError naming the invalid field. */
 export async function createKey(wanted: Partial<KeyInput> & { name: string }): Promise<NewKey> {
-  const body = wanted; // for the generator a field with a default is one that must be sent
+  const body = wanted; // the generated type requires fields that have a default
   return (await ask(api.POST('/api/0.3/api_keys', { body }))).data;
 }
 
@@ -39,13 +39,13 @@ export async function revokeKey(id: string, reason: string): Promise<void> {
   await ask(api.DELETE('/api/0.3/api_keys/{key_id}', { ...at(id), ...because(reason) }));
 }
 
-/** Lets the key block any number of users for an hour. */
+/** Suspends the fuse of a key for an hour, so that it can block any number of users. */
 export async function openFuse(id: string, reason: string): Promise<void> {
   await ask(api.POST('/api/0.3/api_keys/{key_id}/fuse', { ...at(id), ...because(reason) }));
 }
 
 const DAY = 86_400_000;
 
-/** Days until a key ends; undefined for one that does not. */
+/** Returns the days until a key expires. @returns undefined for a key without expiry. */
 export const daysLeft = ({ expires }: Key, now = Date.now()): number | undefined =>
   expires === null ? undefined : Math.ceil((Date.parse(expires) - now) / DAY);

@@ -11,19 +11,19 @@ const FIELDS = ['name', 'expires', 'networks'];
 const PROVIDERS = ['standard', 'entra', 'okta', 'midpoint'] as const;
 const DAY = 86_400_000;
 
-/** What a key may do: everything only where that was said. */
+/** Chosen scopes. `all` grants full access. */
 type Scopes = readonly string[] | 'all';
 
-/** Makes a key, and shows it once. */
+/** Creates a key and shows it once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewKey>();
   const action = useAction();
-  useUnsaved(made !== undefined); // nobody can show it again
+  useUnsaved(made !== undefined); // the key cannot be shown again
   if (made)
     return (
-      <Dialog key="made" title={`The key ${made.name}`} onClose={onClose} isWide isHeld>
+      <Dialog key="made" title={`API key ${made.name}`} onClose={onClose} isWide isHeld>
         <form method="dialog">
-          <p>Copy it now: it is not kept, and nobody can show it again.</p>
+          <p>Copy the key now. It is not stored and cannot be shown again.</p>
           <p>
             <Copy text={made.key} what="key" />
           </p>
@@ -36,7 +36,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       </Dialog>
     );
   return (
-    // While it is being made nothing closes it: a key that nobody has seen would stay.
+    // Stays open while the key is being created. Otherwise a key would exist that was never shown.
     <Dialog title="New API key" onClose={onClose} isWide isHeld={action.isBusy}>
       <Form
         action={action}
@@ -56,7 +56,7 @@ interface FormProps {
 }
 
 function Form({ action, onMade, onClose }: FormProps) {
-  // The same request again, when its answer is lost, is to be the same.
+  // Fixed at opening, so that repeating a request with a lost response sends the same body.
   const [opened] = useState(Date.now);
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
@@ -85,7 +85,7 @@ function Form({ action, onMade, onClose }: FormProps) {
     >
       <TextField
         name="name"
-        label="What it is for"
+        label="Purpose"
         value={name}
         onValue={setName}
         error={action.problem?.at('name')}
@@ -95,7 +95,7 @@ function Form({ action, onMade, onClose }: FormProps) {
       <div class="form-grid">
         <SelectField
           name="expires"
-          label="Ends"
+          label="Expires"
           value={days}
           onValue={setDays}
           error={action.problem?.at('expires')}
@@ -108,8 +108,8 @@ function Form({ action, onMade, onClose }: FormProps) {
         />
         <TextField
           name="networks"
-          label="Only from these networks"
-          hint="Such as 10.0.0.0/8; anywhere, if empty."
+          label="Allowed networks"
+          hint="For example 10.0.0.0/8. If empty, the key works from any network."
           value={networks}
           onValue={setNetworks}
           error={action.problem?.at('networks')}
@@ -117,7 +117,7 @@ function Form({ action, onMade, onClose }: FormProps) {
         <SelectField
           name="profile"
           label="Identity provider"
-          hint="For SCIM; it cannot be changed later."
+          hint="Used for SCIM. It cannot be changed later."
           value={profile}
           onValue={setProfile}
           choices={PROVIDERS.map((each) => ({ value: each, text: each }))}
@@ -129,7 +129,7 @@ function Form({ action, onMade, onClose }: FormProps) {
           Cancel
         </button>
         <button type="submit" class="primary" disabled={action.isBusy || scopes.length === 0}>
-          Create the key
+          Create key
         </button>
       </div>
     </form>
@@ -140,7 +140,7 @@ function ScopeChoice({ scopes, onChange }: { scopes: Scopes; onChange: (scopes: 
   const isAll = scopes === 'all';
   return (
     <fieldset>
-      <legend>What it may do</legend>
+      <legend>Permissions</legend>
       {SCOPES.map(([scope, meaning]) => (
         <label key={scope} class="check">
           <input
@@ -166,10 +166,10 @@ function ScopeChoice({ scopes, onChange }: { scopes: Scopes; onChange: (scopes: 
           }}
         />
         <span>
-          Everything <span class="muted">that a Webmaster may do, and what later versions add</span>
+          Full access <span class="muted">everything that a Webmaster may do, also in later versions</span>
         </span>
       </label>
-      {scopes.length === 0 && <p class="error">Choose at least one.</p>}
+      {scopes.length === 0 && <p class="error">Choose at least one permission.</p>}
     </fieldset>
   );
 }

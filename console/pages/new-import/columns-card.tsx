@@ -17,16 +17,13 @@ interface ColumnsProps {
   preview: Preview;
   options: Options;
   base: Profile | undefined;
-  /** Told of the profile that now has the columns. */
+  /** Called with the name of the saved profile. */
   onSaved: (name: string) => void;
 }
 
-const CHOICES = [
-  ...COLUMNS.map((name) => ({ value: name, text: name })),
-  { value: IGNORE, text: 'Left out' },
-];
+const CHOICES = [...COLUMNS.map((name) => ({ value: name, text: name })), { value: IGNORE, text: 'Ignore' }];
 
-/** What every column of the file becomes, changed with a click. What is changed is kept as a profile. */
+/** Assigns the columns of the file to import columns. Changed assignments are saved as a profile. */
 export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsProps) {
   const [mapping, setMapping] = useState<Mapping>(() => mappingOf(preview));
   const [name, setName] = useState(base && !base.ready ? base.name : nameFor(file));
@@ -39,7 +36,7 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
     action.run(async () => {
       const { dataset = '', delimiter = '', encoding = '' } = options;
       await saveProfile(name, mapping, base, { dataset, delimiter, encoding });
-      say(`The profile ${name} is saved.`);
+      say(`Profile ${name} saved.`);
       onSaved(name);
     });
   return (
@@ -49,10 +46,10 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
         rows={preview.columns}
         keyOf={({ source }) => source}
         columns={[
-          { name: 'source', title: 'In the file', cell: ({ source }) => <code>{source}</code> },
+          { name: 'source', title: 'Column in the file', cell: ({ source }) => <code>{source}</code> },
           {
             name: 'column',
-            title: 'Becomes',
+            title: 'Import as',
             cell: (column) => (
               <Choice
                 column={column}
@@ -76,13 +73,13 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
         >
           <TextField
             name="profile_name"
-            label="Save the columns as profile"
+            label="Save as profile"
             value={name}
             onValue={setName}
             input={{ required: true, maxLength: 64 }}
           />
           <button type="submit" class="primary" aria-disabled={action.isBusy}>
-            Save the profile and look again
+            Save profile and refresh preview
           </button>
         </form>
       )}
@@ -100,10 +97,10 @@ function Choice({
   value: string;
   onValue: (value: string) => void;
 }) {
-  if (column.use === 'template') return <>Read by templates</>;
+  if (column.use === 'template') return <>Used by templates</>;
   return (
     <select
-      aria-label={`${column.source} is`}
+      aria-label={`Import ${column.source} as`}
       value={value}
       onChange={(event) => {
         onValue(event.currentTarget.value);
@@ -120,10 +117,10 @@ function Choice({
 
 function noteOf({ use, suggestion }: Column): string {
   if (use !== 'unknown') return '';
-  return suggestion === null || suggestion === IGNORE ? 'not known: left out' : 'suggested by its name';
+  return suggestion === null || suggestion === IGNORE ? 'Unknown column, ignored' : 'Suggested from its name';
 }
 
-/** A name for the profile of a file, by the rules of names: `payroll-2026.csv` is `payroll-2026`. */
+/** Suggests a valid profile name for a file: `payroll-2026` for `payroll-2026.csv`. */
 function nameFor({ name }: File): string {
   const bare = name
     .replace(/\.\w+$/, '')

@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { size } from '../../lib/text.js';
 import { Icon } from '../../parts/icon.js';
 
-/** Takes a file that is dropped or chosen. */
+/** Area for dropping or choosing a file. */
 export function DropZone({ file, onFile }: { file: File | undefined; onFile: (file: File) => void }) {
   const [isOver, setOver] = useState(false);
   const id = useId();

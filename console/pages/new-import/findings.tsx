@@ -10,7 +10,7 @@ const LINES = 5;
 
 type Found = Preview['problems'][number];
 
-/** The same problem of several lines. */
+/** A problem with all lines in which it occurs. */
 interface Kind {
   first: Found;
   lines: number[];
@@ -28,15 +28,15 @@ function kindsOf(problems: readonly Found[]): Kind[] {
   return [...kinds.values()];
 }
 
-/** "2, 3, 4, 5, 6 and 12 more" */
+/** Formats line numbers: "2, 3, 4, 5, 6 and 12 more". */
 function linesText(lines: readonly number[]): string {
   const more = lines.length - LINES;
   return `${lines.slice(0, LINES).join(', ')}${more > 0 ? ` and ${more} more` : ''}` || '–';
 }
 
-/** What is wrong with the beginning of the file: all of it at once, the same problem of several lines once. */
+/** Lists the problems in the start of the file, grouped by problem. */
 export function Problems({ preview }: { preview: Preview }) {
-  // Of an unknown column its own line says so.
+  // Unknown columns are already marked in the table of columns.
   const kinds = kindsOf(preview.problems.filter(({ code }) => code !== 'unknown_column'));
   if (kinds.length === 0) return null;
   return (
@@ -48,10 +48,10 @@ export function Problems({ preview }: { preview: Preview }) {
         columns={[
           {
             name: 'what',
-            title: 'What is wrong',
+            title: 'Problem',
             cell: ({ first: { field, message, refuses } }) => (
               <>
-                {refuses && <Pill tone="bad">Refuses the file</Pill>} {field && `${label(field)} `}
+                {refuses && <Pill tone="bad">Rejects the file</Pill>} {field && `${label(field)} `}
                 {message}
               </>
             ),
@@ -59,7 +59,7 @@ export function Problems({ preview }: { preview: Preview }) {
           { name: 'lines', title: 'Lines', cell: ({ lines }) => linesText(lines) },
           {
             name: 'value',
-            title: 'First cell',
+            title: 'First value',
             cell: ({ first: { value } }) => value !== undefined && <code>{value}</code>,
           },
         ]}
@@ -68,7 +68,7 @@ export function Problems({ preview }: { preview: Preview }) {
   );
 }
 
-/** The first rows as the service reads them. */
+/** Shows the first rows as the service reads them. */
 export function FirstRows({ preview: { rows } }: { preview: Preview }) {
   if (rows.length === 0) return null;
   return (
@@ -79,7 +79,7 @@ export function FirstRows({ preview: { rows } }: { preview: Preview }) {
         keyOf={({ line }) => String(line)}
         columns={[
           { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line },
-          { name: 'outcome', title: 'Would be', cell: ({ outcome }) => words(outcome) },
+          { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => words(outcome) },
           {
             name: 'fields',
             title: 'Fields',

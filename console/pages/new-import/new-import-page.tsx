@@ -15,10 +15,10 @@ const DELIMITERS: Readonly<Record<string, string>> = {
   ',': 'comma',
   ';': 'semicolon',
   '\t': 'tab',
-  '|': 'bar',
+  '|': 'pipe',
 };
 
-/** A file is dropped, looked at, mapped and planned. The plan is the page of the run, where it is applied. */
+/** The page for uploading a file, checking its preview, mapping its columns and creating the plan. */
 export function NewImportPage() {
   const { query } = usePlace();
   const [file, setFile] = useState<File>();
@@ -35,8 +35,8 @@ export function NewImportPage() {
   const isReady = file !== undefined && !isRefused && !preview.isLoading;
   const hint =
     found && isRefused
-      ? 'As it is, the file would be refused: say below what its columns are, or see the problems.'
-      : 'Nothing is written before you have seen the plan.';
+      ? 'The file would be rejected. Assign its columns or check the problems below.'
+      : 'No user is changed before you have reviewed the plan.';
   return (
     <Page
       title="New import"
@@ -56,14 +56,14 @@ export function NewImportPage() {
             )
           }
         >
-          {plan.isBusy ? 'Sending …' : 'Plan it'}
+          {plan.isBusy ? 'Uploading …' : 'Create plan'}
         </button>
       }
     >
       <div class="stack">
         <DropZone file={file} onFile={setFile} />
         <ProblemNote problem={plan.problem} />
-        <Card title="How it is read">
+        <Card title="Import options">
           <Settings
             options={options}
             profiles={(profiles.data ?? []).map(({ name }) => name)}
@@ -76,8 +76,8 @@ export function NewImportPage() {
         {found && (
           <>
             <p class="muted" role="status">
-              Encoding {found.encoding ?? 'not known'}, delimiter{' '}
-              {found.delimiter === null ? 'not known' : (DELIMITERS[found.delimiter] ?? found.delimiter)}.
+              Encoding {found.encoding ?? 'unknown'}, delimiter{' '}
+              {found.delimiter === null ? 'unknown' : (DELIMITERS[found.delimiter] ?? found.delimiter)}.
             </p>
             <ColumnsCard
               file={file}

@@ -18,7 +18,7 @@ interface SettingsProps {
   onOption: (name: string, value: string) => void;
 }
 
-/** How the file is read, and what it is for. */
+/** The options of the import. */
 export function Settings({ options, profiles, onOption }: SettingsProps) {
   const select = (
     name: string,
@@ -43,7 +43,7 @@ export function Settings({ options, profiles, onOption }: SettingsProps) {
       <TextField
         name="dataset"
         label={optionName('dataset')}
-        hint="The source that the file comes from."
+        hint="The source of the file."
         value={options['dataset'] ?? ''}
         onValue={(value) => {
           onOption('dataset', value);
@@ -52,16 +52,16 @@ export function Settings({ options, profiles, onOption }: SettingsProps) {
       />
       {select(
         'missing',
-        hasProfile ? 'As the profile says' : 'Left alone (default)',
+        hasProfile ? 'From the profile' : 'Ignored (default)',
         Object.entries(VALUES.missing),
       )}
       {select(
         'mode',
-        hasProfile ? 'As the profile says' : 'Create and update (default)',
+        hasProfile ? 'From the profile' : 'Create and update (default)',
         Object.entries(VALUES.mode),
       )}
-      {select('encoding', 'UTF-8, or by its mark', ENCODINGS.map(itself))}
-      {select('delimiter', 'Found from the header', Object.entries(VALUES.delimiter))}
+      {select('encoding', 'UTF-8, or from the byte order mark', ENCODINGS.map(itself))}
+      {select('delimiter', 'Detected from the header', Object.entries(VALUES.delimiter))}
     </div>
   );
 }

@@ -10,17 +10,17 @@ import { Time } from '../../parts/time.js';
 import { say } from '../../parts/toast.js';
 import { type Profile, deleteProfile, loadProfiles } from './profiles.js';
 
-/** How files of each source are read. */
+/** The list of import profiles. */
 export function ProfilesPage() {
   const { data, problem, isLoading, reload } = useResource('profiles', loadProfiles);
   const [doomed, setDoomed] = useState<Profile>();
   return (
     <Page
       title="Profiles"
-      lead="How the files of each source are read. A new import makes one from a file."
+      lead="A profile defines how files of one source are read. To create one, start from a file."
       actions={
         <a class="button primary" href={href('/imports/new')}>
-          From a file
+          New from a file
         </a>
       }
     >
@@ -44,13 +44,13 @@ export function ProfilesPage() {
           }}
           work={async (reason) => {
             await deleteProfile(doomed.name, reason);
-            say(`The profile ${doomed.name} is deleted.`);
+            say(`Profile ${doomed.name} deleted.`);
           }}
         >
           <p>
             {doomed.profile.pattern
-              ? `Files named ${doomed.profile.pattern} are then read without it, and may be refused.`
-              : 'Imports that name it are refused from then on.'}
+              ? `Files that match ${doomed.profile.pattern} will be read without this profile and may be rejected.`
+              : 'Imports that use this profile will be rejected.'}
           </p>
         </Confirm>
       )}
@@ -90,7 +90,7 @@ const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profi
   { name: 'missing', title: 'Missing users', cell: ({ profile }) => profile.missing },
   {
     name: 'pattern',
-    title: 'Files',
+    title: 'File pattern',
     cell: ({ profile }) => profile.pattern && <code>{profile.pattern}</code>,
   },
   { name: 'updated', title: 'Saved', cell: ({ updated }) => updated && <Time at={updated} /> },

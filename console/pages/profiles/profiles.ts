@@ -15,10 +15,10 @@ export async function loadProfiles(signal?: AbortSignal): Promise<Profile[]> {
   return (await ask(call)).data.Results;
 }
 
-/** What each column of a file becomes: by its header, a column of ours or `ignore`. */
+/** Maps the header of each column in a file to an import column or to `ignore`. */
 export type Mapping = Readonly<Record<string, string>>;
 
-/** The mapping that the service has found, with its suggestions for what it does not know. */
+/** Returns the mapping of a preview, with suggestions for unknown columns. */
 export const mappingOf = ({ columns }: Preview): Mapping =>
   Object.fromEntries(
     columns
@@ -29,40 +29,40 @@ export const mappingOf = ({ columns }: Preview): Mapping =>
       ]),
   );
 
-/** Whether something differs from what the service would do without being told. */
+/** Returns true if a mapping differs from the mapping that the service would use by itself. */
 export const isChanged = (mapping: Mapping, preview: Preview): boolean =>
   preview.columns.some(
     ({ source, column, use }) =>
       use !== 'template' && mapping[source] !== (column ?? (use === 'ignored' ? IGNORE : undefined)),
   );
 
-/** The headers by which the service saves on top of this profile, or a new one, and nothing else. */
+/** Builds the headers that allow only a change of this version of the profile, or a new profile. */
 async function expecting(name: string, base: Profile | undefined): Promise<Record<string, string>> {
   if (base?.name !== name) return { 'If-None-Match': '*' };
   const { data, headers } = await ask(api.GET('/api/0.3/import_profiles/{name}', at(name)));
-  // What was read with the list may be older than what is there now.
+  // The profile in the list may be outdated.
   const isSame = JSON.stringify(data.profile) === JSON.stringify(base.profile);
   return { 'If-Match': isSame ? (headers.get('etag') ?? '') : NEVER };
 }
 
-/** A tag that no profile has. */
+/** An ETag that no profile has, so that the request fails with 412. */
 const NEVER = '"changed"';
 
-/** What the service says against it, in the words of the page. */
+/** Replaces the problem of a conflict by a text for the page. */
 function inWords(thrown: unknown, name: string, base: Profile | undefined): unknown {
   if (!(thrown instanceof Problem) || ![404, 412].includes(thrown.status)) return thrown;
   const isOwn = base?.name === name;
   return new Problem(thrown.status, {
     code: thrown.code,
-    title: isOwn ? 'Somebody else has changed this profile' : 'There is a profile of this name',
+    title: isOwn ? 'Someone else has changed this profile' : 'A profile with this name already exists',
     detail: isOwn
-      ? 'Nothing was saved. Choose the profile again to see how it is now, then say what the columns are.'
-      : 'Nothing was saved. Give another name, or choose that profile above to change it.',
+      ? 'Nothing was saved. Select the profile again to load its current version, then assign the columns again.'
+      : 'Nothing was saved. Enter another name, or select the existing profile above to change it.',
     request_id: thrown.requestId,
   });
 }
 
-/** Saves how the file is read under a name: on top of an earlier profile, where there is one. @throws Problem of a bad profile. */
+/** Saves a profile with this mapping, based on an existing profile if there is one. @throws ProblemError if it is invalid. */
 export async function saveProfile(
   name: string,
   mapping: Mapping,
@@ -76,7 +76,7 @@ export async function saveProfile(
     ...(roles && { default_roles: roles.join(';') }),
     ...set,
     columns: { ...earlier.columns, ...mapping },
-  } as components['schemas']['ProfileInput']; // for the generator a field with a default is one that must be sent
+  } as components['schemas']['ProfileInput']; // the generated type requires fields that have a default
   try {
     const headers = await expecting(name, base);
     await ask(api.PUT('/api/0.3/import_profiles/{name}', { ...at(name), body, headers }));

@@ -7,7 +7,7 @@ import { nameOf } from '../../parts/avatar.js';
 import { say } from '../../parts/toast.js';
 import { type Version, loadSessions, loadUser, saveUser } from '../../api/users.js';
 
-/** Blocks a user, or lets them in again, after saying what that does. */
+/** Blocks or reactivates a user after a confirmation that explains the effect. */
 export function BlockButton({ version, onChange }: { version: Version; onChange: (next: Version) => void }) {
   const [isOpen, setOpen] = useState(false);
   const { user } = version;
@@ -38,7 +38,7 @@ export function BlockButton({ version, onChange }: { version: Version; onChange:
           work={async (reason) => {
             const body = { status: isActive ? 'Blocked' : 'Active' } as const;
             const next = await saveUser(version, body, reason).catch(async (thrown: unknown) => {
-              // Somebody else has changed the user: the page shows it, and the question is asked anew.
+              // The user has changed meanwhile. The page shows the new version and the dialog stays open.
               if (thrown instanceof Problem && thrown.status === 412) onChange(await loadUser(user.uuid));
               throw thrown;
             });
@@ -48,8 +48,8 @@ export function BlockButton({ version, onChange }: { version: Version; onChange:
         >
           {isActive ? (
             <p>
-              {name} can no longer sign in{ended(sessions.data?.length)}. The profile, the roles and the
-              history stay.
+              {name} can no longer sign in. {ended(sessions.data?.length)} The profile, the roles and the
+              history are kept.
             </p>
           ) : (
             <p>{name} can sign in again, with the same roles and the same password.</p>
@@ -61,7 +61,7 @@ export function BlockButton({ version, onChange }: { version: Version; onChange:
 }
 
 function ended(sessions: number | undefined): string {
-  if (sessions === 0) return ', and has no session now';
-  const text = sessions === undefined ? 'every session' : counted(sessions, 'session');
-  return `, and ${text} of theirs ${sessions === undefined || sessions === 1 ? 'ends' : 'end'} at once`;
+  if (sessions === 0) return 'There are no open sessions.';
+  if (sessions === undefined) return 'All open sessions end immediately.';
+  return `${counted(sessions, 'open session')} ${sessions === 1 ? 'ends' : 'end'} immediately.`;
 }

@@ -7,35 +7,35 @@ import type { Conflict, Value } from './draft.js';
 
 interface ConflictProps {
   conflicts: readonly Conflict[];
-  /** When the other one saved. */
+  /** Time of the other change. */
   at: string;
-  /** @param keep the fields in which this operator's value wins. */
+  /** @param keep fields in which the operator's own value is kept. */
   onKeep: (keep: string[]) => void;
   onDiscard: () => void;
   onClose: () => void;
 }
 
-/** What somebody else has saved since the form was opened, beside what stands in the form. */
+/** Compares the changes that were saved since the form was opened with the values in the form. */
 export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: ConflictProps) {
   const [mine, setMine] = useState<string[]>([]);
   const choose = (field: string, isMine: boolean): void => {
     setMine((current) => [...current.filter((each) => each !== field), ...(isMine ? [field] : [])]);
   };
   return (
-    <Dialog title="Somebody else has changed this user" onClose={onClose} isWide>
+    <Dialog title="Someone else has changed this user" onClose={onClose} isWide>
       <div class="stack">
         <p>
-          It was saved <Time at={at} />, after you opened the form. Nothing of yours is saved yet. Their
-          changes stay, unless you choose your own value.
+          The user was saved <Time at={at} />, after you opened the form. Your changes are not saved yet. For
+          each field that you both changed, choose which value to keep.
         </p>
         <Table
-          caption="What has changed"
+          caption="Changed fields"
           keyOf={({ field }) => field}
           rows={conflicts}
-          empty="Only what this form does not show has changed."
+          empty="Only fields that this form does not show have changed."
           columns={[
             { name: 'field', title: 'Field', cell: ({ field }) => label(field) },
-            { name: 'before', title: 'When you opened it', cell: ({ before }) => <Shown value={before} /> },
+            { name: 'before', title: 'Before', cell: ({ before }) => <Shown value={before} /> },
             {
               name: 'theirs',
               title: 'Now',
@@ -83,7 +83,7 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
               onKeep(mine);
             }}
           >
-            Go on with my changes
+            Continue editing
           </button>
         </div>
       </div>

@@ -1,6 +1,6 @@
 import type { User, UserInput } from '../../api/client.js';
 
-/** The values of a profile as a form has them: text, lists and ticks. */
+/** Value of a form field: text, a list or a check mark. */
 export type Value = string | boolean | readonly string[];
 export type Draft = Record<string, Value>;
 
@@ -17,16 +17,16 @@ const LINES = [
 const CONTACTS = ['phone', 'mobile'] as const;
 const TICKS = ['hide_email', 'hide_phone_numbers'] as const;
 
-/** What users may change of themselves (docs/interface.md, section 3). */
+/** Fields that users may change in their own profile (docs/interface.md, section 3). */
 const OWN = ['known_as', 'phone', 'mobile', 'user_avatar', 'about_me', 'social_media', ...TICKS];
 
 export const mayEdit = (field: string, isFull: boolean): boolean =>
   isFull || OWN.includes(field.split('.')[0] ?? '');
 
-/** The picture that the service shows for users without one. */
+/** Picture of users without their own picture. */
 const DEFAULT_PICTURE = '/assets/default-avatar.svg';
 
-/** Login names, one a line: `saml: jane.doe@idp.example.org`. */
+/** Formats login names, one per line: `saml: jane.doe@idp.example.org`. */
 const namesOf = (authname: User['authname']): string =>
   Object.entries(authname ?? {})
     .flatMap(([method, names]) => names.map((name) => `${method}: ${name}`))
@@ -56,11 +56,11 @@ export function draftOf(user: User): Draft {
 
 const same = (a: Value | undefined, b: Value | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** The fields whose values differ. */
+/** Returns the fields whose values differ. */
 export const differing = (a: Draft, b: Draft): string[] =>
   [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((field) => !same(a[field], b[field]));
 
-/** What to send: the fields that were changed, and no others. */
+/** Builds the request body from the changed fields. */
 export function inputOf(base: Draft, draft: Draft): UserInput {
   const input: Record<string, unknown> = {};
   for (const field of differing(base, draft)) {
@@ -75,22 +75,24 @@ export function inputOf(base: Draft, draft: Draft): UserInput {
   return input;
 }
 
-/** Methods that are not named stay: those that were there are named. */
+/** Returns an empty list for every previous provider, because the API keeps providers that the body omits. */
 const emptied = (text: string): Record<string, string[]> =>
   Object.fromEntries(Object.keys(authnameOf(text)).map((method) => [method, []]));
 
-/** A field that another operator has changed meanwhile. */
+/** A field that was changed by someone else while the form was open. */
 export interface Conflict {
   field: string;
-  /** When this operator opened the profile, as the other one left it, and as this one wants it. */
+  /** Value when the form was opened. */
   before: Value | undefined;
+  /** Value that was saved meanwhile. */
   theirs: Value | undefined;
+  /** Value in the form. */
   mine: Value | undefined;
-  /** Whether this operator has changed it too, to something else. */
+  /** True if the form has another changed value. */
   isBoth: boolean;
 }
 
-/** What has happened between the opening of a profile and its saving. */
+/** Finds the fields that were changed by someone else while the form was open. */
 export const conflictsOf = (base: Draft, theirs: Draft, mine: Draft): Conflict[] =>
   differing(base, theirs).map((field) => ({
     field,
@@ -100,7 +102,7 @@ export const conflictsOf = (base: Draft, theirs: Draft, mine: Draft): Conflict[]
     isBoth: !same(base[field], mine[field]) && !same(theirs[field], mine[field]),
   }));
 
-/** The draft on top of what others have saved. @param keep the fields in which this operator's value goes before theirs. */
+/** Applies the changes in the form to the newer version. @param keep conflicting fields in which the form value is kept. */
 export const rebased = (base: Draft, theirs: Draft, mine: Draft, keep: readonly string[]): Draft => ({
   ...theirs,
   ...Object.fromEntries(

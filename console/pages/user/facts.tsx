@@ -27,7 +27,7 @@ const Names = ({ values }: { values: readonly string[] }) =>
     <span class="none">none</span>
   );
 
-/** What nobody edits here: times, identifiers, and what groups give. */
+/** Shows the read-only fields of a user: times, groups, roles from groups and UUID. */
 export function Facts({ user, isFull }: { user: User; isFull: boolean }) {
   const groups = useResource(isFull ? user.uuid : undefined, (signal) => loadGroups(user.uuid, signal));
   return (

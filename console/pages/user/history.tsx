@@ -12,7 +12,7 @@ import { loadHistory } from '../../api/users.js';
 
 const PAGES: Partial<Record<HistoryEvent['actor']['kind'], string>> = { user: '/users', import: '/imports' };
 
-/** Everything that has happened to a user: who did it, and each value old → new. */
+/** Shows the audit events of a user with their actors and changed values. */
 export function History({ id }: { id: string }) {
   const { query } = usePlace();
   const after = query.get('after') ?? '';
@@ -22,7 +22,7 @@ export function History({ id }: { id: string }) {
   return (
     <Card title="History">
       <ProblemNote problem={problem} />
-      {data && data.events.length === 0 && <p class="muted">Nothing has been recorded.</p>}
+      {data && data.events.length === 0 && <p class="muted">No events have been recorded.</p>}
       <ol class="timeline" aria-busy={isLoading}>
         {data?.events.map((event) => (
           <Event key={event.id} event={event} />
@@ -59,10 +59,10 @@ function Event({ event }: { event: HistoryEvent }) {
         </dl>
       )}
       <details class="small muted">
-        <summary>Where from</summary>
+        <summary>Source</summary>
         {ip ? (
           <>
-            Address <code>{ip}</code>, request{' '}
+            IP address <code>{ip}</code>, request{' '}
           </>
         ) : (
           'Request '

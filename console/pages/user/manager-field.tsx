@@ -15,7 +15,7 @@ interface ManagerProps {
   error: string | undefined;
 }
 
-/** The manager's uuid; while a name is typed, the browser offers the users that have it. */
+/** Input for the manager's UUID. While the user types a name, the browser suggests matching users. */
 export function ManagerField({ value, onValue, error }: ManagerProps) {
   const id = useId();
   const text = useDelayed(value.trim(), 250);
@@ -28,7 +28,7 @@ export function ManagerField({ value, onValue, error }: ManagerProps) {
   const hint =
     isChosen && chosen.data
       ? `${nameOf(chosen.data.user)}, ${chosen.data.user.email}`
-      : 'Type a name and choose the user';
+      : 'Type a name and choose a user.';
   return (
     <div>
       <Labelled name="manager_uuid" error={error} hint={hint}>

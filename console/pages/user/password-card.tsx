@@ -13,18 +13,18 @@ interface PasswordProps {
   onChange: () => void;
 }
 
-/** Sets a password: one's own with the one of before, another's without. */
+/** Sets a password. Users must enter their current password to change their own. */
 export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
   const [password, setPassword] = useState('');
   const [current, setCurrent] = useState('');
   const { run, isBusy, problem } = useAction();
   useUnsaved(password !== '' || current !== '');
   const save = async (): Promise<void> => {
-    const latest = await loadUser(version.user.uuid); // a password overwrites nothing that somebody has read
+    const latest = await loadUser(version.user.uuid); // a password cannot overwrite other changes, so the latest version is fine
     await saveUser(latest, { password, ...(isSelf && { current_password: current }) });
     setPassword('');
     setCurrent('');
-    say(isSelf ? 'Your password is changed; your other sessions have ended.' : 'The password is set.');
+    say(isSelf ? 'Your password was changed and your other sessions have ended.' : 'The password was set.');
     onChange();
   };
   return (

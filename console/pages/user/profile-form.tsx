@@ -50,7 +50,7 @@ interface FormProps {
   onClose: () => void;
 }
 
-/** The form of a profile. What others save meanwhile is shown before anything of theirs is overwritten. */
+/** The form of a profile. Changes that others save meanwhile are shown before they are overwritten. */
 export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
   const [version, setVersion] = useState(opened);
   const [draft, setDraft] = useState<Draft>(() => draftOf(opened.user));
@@ -69,7 +69,7 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
     }
     try {
       onSaved(await saveUser(version, inputOf(base, draft), reason));
-      say('The profile is saved.');
+      say('Profile saved.');
     } catch (thrown) {
       if (!(thrown instanceof Problem) || thrown.status !== 412) throw thrown;
       setTheirs(await loadUser(version.user.uuid));
@@ -100,8 +100,8 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
       >
         {version.user.external_id && (
           <p class="hint">
-            An identity source has this user as {version.user.external_id}: it may overwrite what is changed
-            here.
+            This user is linked to an identity source as {version.user.external_id}. The source may overwrite
+            changes that you make here.
           </p>
         )}
         <div class="grid">
@@ -123,7 +123,7 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
           {may('authname') && (
             <LongField
               name="authname"
-              hint="One a line: method: name"
+              hint="One per line, such as saml: jane.doe@idp.example.org"
               rows={2}
               value={String(draft['authname'])}
               onValue={put('authname')}
@@ -210,7 +210,7 @@ function Roles(props: {
   );
 }
 
-/** Inputs that make up one field of the interface, which has one error. */
+/** A group of inputs for one field of the API, with one error. */
 function Group(props: { title: string; error: string | undefined; children: ComponentChildren }) {
   const { title, error, children } = props;
   const id = useId();

@@ -38,7 +38,7 @@ interface ProfileProps {
   onChange: (next: Version) => void;
 }
 
-/** The profile, and in the same place its form. */
+/** Shows a profile, or its form while it is edited. */
 export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
   const [isEdited, setEdited] = useState(false);
   const close = (): void => {

@@ -13,7 +13,7 @@ import { Time } from '../../parts/time.js';
 import { say } from '../../parts/toast.js';
 import { loadSessions } from '../../api/users.js';
 
-/** Where a user is logged in, and the way to end that. */
+/** Lists the sessions of a user and ends them on request. */
 export function Sessions({ user }: { user: User }) {
   const {
     data = [],
@@ -59,19 +59,19 @@ export function Sessions({ user }: { user: User }) {
         rows={data}
         keyOf={({ id }) => id}
         isLoading={isLoading}
-        empty={`${nameOf(user)} has no session.`}
+        empty={`${nameOf(user)} has no open sessions.`}
         columns={[
           { name: 'created', title: 'Signed in', cell: ({ created }) => <Time at={created} /> },
           { name: 'expires', title: 'Ends', cell: ({ expires }) => <Time at={expires} /> },
-          { name: 'ip', title: 'Address', cell: ({ ip }) => <code>{ip}</code> },
+          { name: 'ip', title: 'IP address', cell: ({ ip }) => <code>{ip}</code> },
           {
             name: 'current',
-            title: 'Here',
-            cell: ({ current }) => current && <Pill tone="good">This one</Pill>,
+            title: 'Current',
+            cell: ({ current }) => current && <Pill tone="good">This session</Pill>,
           },
           {
             name: 'end',
-            title: 'End it',
+            title: 'Actions',
             cell: (session) => (
               <button
                 type="button"
@@ -96,8 +96,9 @@ export function Sessions({ user }: { user: User }) {
           }}
         >
           <p>
-            {isOwn ? 'You are signed out at once.' : `${nameOf(user)} is signed out there at once.`} Signing
-            in again is possible.
+            {isOwn
+              ? 'You will be signed out immediately. You can sign in again.'
+              : `${nameOf(user)} will be signed out immediately, but can sign in again.`}
           </p>
         </Confirm>
       )}

@@ -16,7 +16,7 @@ import { Sessions } from './sessions.js';
 import { Facts } from './facts.js';
 import { WaitingChanges } from './waiting.js';
 
-/** A user; without an id the one who reads it. */
+/** The page of a user, or of the current user if the URL has no id. */
 export function UserPage({ user: reader, params }: { user: User; params: Record<string, string> }) {
   const { query } = usePlace();
   const id = params['id'] ?? reader.uuid;
@@ -47,7 +47,7 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
       }
       actions={isFull && !isSelf && <BlockButton version={data} onChange={change} />}
     >
-      {tabs.length > 1 && <Tabs name="tab" label="Parts of the user" tabs={tabs} />}
+      {tabs.length > 1 && <Tabs name="tab" label="User sections" tabs={tabs} />}
       {tab === 'sessions' ? (
         <Sessions user={user} />
       ) : tab === 'history' ? (

@@ -10,7 +10,7 @@ interface Waiting {
   row: Row;
 }
 
-/** What imports that wait for a decision would do to a user. */
+/** Loads the changes of a user in imports that wait for a decision. */
 async function load(externalId: string, signal: AbortSignal): Promise<Waiting[]> {
   const { runs } = await loadRuns(new URLSearchParams({ state: WAITING }), signal);
   const found = runs.map(async (run) => {
@@ -20,7 +20,7 @@ async function load(externalId: string, signal: AbortSignal): Promise<Waiting[]>
   return (await Promise.all(found)).flat();
 }
 
-/** Says that a plan would change the user: who edits or blocks them is to know it. */
+/** Warns that imports waiting for a decision would change the user. */
 export function WaitingChanges({ user: { external_id: externalId, updated } }: { user: User }) {
   const { data = [] } = useResource(externalId ? `${externalId} ${updated}` : undefined, (signal) =>
     load(externalId, signal),

@@ -4,7 +4,7 @@ import { Icon } from '../../parts/icon.js';
 import { Menu } from '../../parts/menu.js';
 import { COLUMNS, type UserColumn, namedColumns } from './columns.js';
 
-/** Which columns the list has. */
+/** Menu to choose the columns of the list. */
 export function ColumnChoice({ chosen }: { chosen: readonly UserColumn[] }) {
   const names = chosen.map(({ name }) => name);
   return (

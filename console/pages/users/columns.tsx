@@ -7,7 +7,7 @@ import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
 export interface UserColumn extends Column<User> {
-  /** As a file has it. */
+  /** Returns the text of a cell in an exported file. */
   text: (user: User) => string;
 }
 
@@ -57,7 +57,7 @@ const NAME: UserColumn = {
   text: nameOf,
 };
 
-/** All columns that can be chosen. */
+/** All available columns. */
 export const COLUMNS: readonly UserColumn[] = [
   NAME,
   ofText('username', 'username'),
@@ -88,14 +88,14 @@ export const COLUMNS: readonly UserColumn[] = [
 
 const STANDARD = ['name', 'email', 'status', 'roles', 'external_id', 'updated'];
 
-/** The columns that an address names; the usual ones for none. */
+/** Returns the columns named in the URL, or the default columns. */
 export function chosenColumns(named: string | null): UserColumn[] {
   const wanted = named?.split(',') ?? STANDARD;
   const found = COLUMNS.filter(({ name }) => wanted.includes(name));
   return found.length > 0 ? found : [NAME];
 }
 
-/** The value of the address for a choice; undefined for the usual columns. */
+/** Formats chosen columns for the URL. Returns undefined for the default columns. */
 export function namedColumns(names: readonly string[]): string | undefined {
   const ordered = COLUMNS.map(({ name }) => name).filter((name) => names.includes(name));
   return ordered.join() === STANDARD.join() ? undefined : ordered.join();

@@ -14,7 +14,7 @@ interface ExportProps {
   count: number | undefined;
 }
 
-/** Saves what the list shows, all of its pages, as a file. */
+/** Exports all pages of the list as a CSV file. */
 export function ExportButton({ query, columns, count }: ExportProps) {
   const { run, isBusy, problem } = useAction();
   const [done, setDone] = useState(0);
@@ -42,7 +42,7 @@ export function ExportButton({ query, columns, count }: ExportProps) {
       <button
         type="button"
         disabled={!count && !isBusy}
-        title="The users of this list, with these columns, as CSV"
+        title="Export all users of this list as CSV, with the displayed columns"
         onClick={() => {
           if (isBusy) end.current?.abort();
           else void run(start);

@@ -6,10 +6,10 @@ type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['qu
 const PAGE = 50;
 const MOST = 100;
 
-/** Every word that somebody types is a beginning: `lov ad` finds Ada Lovelace. */
+/** Converts typed text to a prefix search: `lov ad` finds Ada Lovelace. */
 const typed = (text: string): string => text.trim().replace(/[^\s*]{2}(?=\s|$)/gu, '$&*');
 
-/** The query of the service for the query of the page. */
+/** Converts the query of the page to a query of the API. */
 function queryOf(page: URLSearchParams): Query {
   const text = typed(page.get('q') ?? '');
   const one = (name: string): string | undefined => page.get(name) || undefined;
@@ -42,7 +42,7 @@ export async function searchUsers(
   return { count: data.Count, users: data.Results, next: nextOf(headers) };
 }
 
-/** All users that the page lists, page after page. @param onPage is told how many of how many there are. */
+/** Loads all users of the list, page by page. @param onPage called with the progress after each page. */
 export async function everyUser(
   page: URLSearchParams,
   signal: AbortSignal,

@@ -14,7 +14,7 @@ import { chosenColumns } from './columns.js';
 import { ExportButton } from './export-button.js';
 import { searchUsers } from './search.js';
 
-/** The users: what is searched, filtered, sorted and shown stands in the address. */
+/** The list of users. The URL contains its search, filters, sort order and columns. */
 export function UsersPage({ user }: { user: User }) {
   const { query } = usePlace();
   const asked = new URLSearchParams(query);
@@ -47,7 +47,7 @@ export function UsersPage({ user }: { user: User }) {
           }}
           isLoading={isLoading}
           isUnknown={problem !== undefined && !data}
-          empty="No user is like that."
+          empty="No users match these filters."
         />
       )}
       <Pager
@@ -78,7 +78,7 @@ function Filters({ isFull }: { isFull: boolean }) {
       <SearchField
         name="q"
         label="Search"
-        placeholder="Beginning of a name, username, e-mail or external ID"
+        placeholder="Start of a name, username, e-mail or external ID"
         resets={['sort', 'order']}
       />
       {isFull && (
@@ -106,8 +106,8 @@ function Filters({ isFull }: { isFull: boolean }) {
           onValue={choose('linked')}
           choices={[
             { value: '', text: 'Any' },
-            { value: 'yes', text: 'With one' },
-            { value: 'no', text: 'Without one' },
+            { value: 'yes', text: 'Set' },
+            { value: 'no', text: 'Not set' },
           ]}
         />
       )}
