@@ -1,13 +1,13 @@
 import { render } from 'preact';
 import { App } from './app.js';
-import { findOut, followTabs } from './api/session.js';
-import { followLinks } from './lib/place.js';
+import { loadSession, followOtherTabs } from './api/session.js';
+import { interceptLinkClicks } from './lib/url.js';
 
 const root = document.getElementById('app');
 if (root) {
-  followLinks();
-  followTabs();
+  interceptLinkClicks();
+  followOtherTabs();
   root.replaceChildren();
   render(<App />, root);
-  void findOut();
+  void loadSession();
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { User } from './api/client.js';
-import { isWebmaster, seesOthers } from './api/session.js';
+import { isWebmaster, canReadUsers } from './api/session.js';
 import { AuditPage } from './pages/audit/audit-page.js';
 import { GroupPage } from './pages/groups/group-page.js';
 import { GroupsPage } from './pages/groups/groups-page.js';
@@ -19,12 +19,12 @@ export interface Route {
   path: string;
   page: (props: { user: User; params: Record<string, string> }) => ComponentChildren;
   /** Returns true if the user may open the page. The service checks permissions itself. */
-  isFor: (user: User) => boolean;
+  isAllowed: (user: User) => boolean;
   /** Navigation link. Missing for pages that other pages link to. */
   nav?: { text: string; icon: IconName };
 }
 
-const everybody = (): boolean => true;
+const allowEveryUser = (): boolean => true;
 
 /**
  * All pages, in navigation order. To add a page, export a component from a file in `pages/` and add a line here. A page renders
@@ -32,37 +32,43 @@ const everybody = (): boolean => true;
  * `setQuery`) what must survive a reload. `test/console/pages.e2e-spec.ts` opens every page and checks it with axe-core.
  */
 export const ROUTES: readonly Route[] = [
-  { path: '/home', page: HomePage, isFor: isWebmaster, nav: { text: 'Home', icon: 'home' } },
-  { path: '/users', page: UsersPage, isFor: seesOthers, nav: { text: 'Users', icon: 'users' } },
-  { path: '/users/:id', page: UserPage, isFor: everybody },
-  { path: '/imports', page: ImportsPage, isFor: isWebmaster, nav: { text: 'Imports', icon: 'imports' } },
-  { path: '/imports/new', page: NewImportPage, isFor: isWebmaster },
-  { path: '/imports/:id', page: ImportPage, isFor: isWebmaster },
-  { path: '/profiles', page: ProfilesPage, isFor: isWebmaster, nav: { text: 'Profiles', icon: 'columns' } },
-  { path: '/groups', page: GroupsPage, isFor: isWebmaster, nav: { text: 'Groups', icon: 'list' } },
-  { path: '/groups/:id', page: GroupPage, isFor: isWebmaster },
-  { path: '/keys', page: KeysPage, isFor: isWebmaster, nav: { text: 'API keys', icon: 'key' } },
-  { path: '/audit', page: AuditPage, isFor: isWebmaster, nav: { text: 'Audit', icon: 'clock' } },
-  { path: '/me', page: UserPage, isFor: everybody, nav: { text: 'My profile', icon: 'person' } },
+  { path: '/home', page: HomePage, isAllowed: isWebmaster, nav: { text: 'Home', icon: 'home' } },
+  { path: '/users', page: UsersPage, isAllowed: canReadUsers, nav: { text: 'Users', icon: 'users' } },
+  { path: '/users/:id', page: UserPage, isAllowed: allowEveryUser },
+  { path: '/imports', page: ImportsPage, isAllowed: isWebmaster, nav: { text: 'Imports', icon: 'imports' } },
+  { path: '/imports/new', page: NewImportPage, isAllowed: isWebmaster },
+  { path: '/imports/:id', page: ImportPage, isAllowed: isWebmaster },
+  {
+    path: '/profiles',
+    page: ProfilesPage,
+    isAllowed: isWebmaster,
+    nav: { text: 'Profiles', icon: 'columns' },
+  },
+  { path: '/groups', page: GroupsPage, isAllowed: isWebmaster, nav: { text: 'Groups', icon: 'list' } },
+  { path: '/groups/:id', page: GroupPage, isAllowed: isWebmaster },
+  { path: '/keys', page: KeysPage, isAllowed: isWebmaster, nav: { text: 'API keys', icon: 'key' } },
+  { path: '/audit', page: AuditPage, isAllowed: isWebmaster, nav: { text: 'Audit', icon: 'clock' } },
+  { path: '/me', page: UserPage, isAllowed: allowEveryUser, nav: { text: 'My profile', icon: 'person' } },
 ];
 
 /** Finds the first route that matches a path, with its parameters. */
-export function routeOf(path: string): { route: Route; params: Record<string, string> } | undefined {
+export function matchRoute(path: string): { route: Route; params: Record<string, string> } | undefined {
   const parts = path.split('/');
   for (const route of ROUTES) {
-    const wanted = route.path.split('/');
-    const fits =
-      wanted.length === parts.length && wanted.every((each, n) => each.startsWith(':') || each === parts[n]);
-    if (!fits) continue;
-    const named = wanted.flatMap((each, n) =>
-      each.startsWith(':') ? [[each.slice(1), decoded(parts[n] ?? '')]] : [],
+    const segments = route.path.split('/');
+    const isMatch =
+      segments.length === parts.length &&
+      segments.every((each, n) => each.startsWith(':') || each === parts[n]);
+    if (!isMatch) continue;
+    const parameters = segments.flatMap((each, n) =>
+      each.startsWith(':') ? [[each.slice(1), decodeSegment(parts[n] ?? '')]] : [],
     );
-    return { route, params: Object.fromEntries(named) as Record<string, string> };
+    return { route, params: Object.fromEntries(parameters) as Record<string, string> };
   }
   return undefined;
 }
 
-function decoded(part: string): string {
+function decodeSegment(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -71,5 +77,5 @@ function decoded(part: string): string {
 }
 
 /** Returns the start page of a user: the first navigation link that the user may open. */
-export const homeOf = (user: User): string =>
-  ROUTES.find((route) => route.nav && route.isFor(user))?.path ?? '/me';
+export const getStartPath = (user: User): string =>
+  ROUTES.find((route) => route.nav && route.isAllowed(user))?.path ?? '/me';

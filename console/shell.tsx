@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { User } from './api/client.js';
 import { useAction } from './api/resource.js';
 import { signOut } from './api/session.js';
-import { href, usePlace } from './lib/place.js';
-import { unlessUnsaved } from './lib/unsaved.js';
+import { toHref, useUrl } from './lib/url.js';
+import { confirmIfUnsaved } from './lib/unsaved.js';
 import { Avatar } from './parts/avatar.js';
 import { Icon } from './parts/icon.js';
 import { Logo } from './parts/logo.js';
@@ -14,9 +14,9 @@ import { ROUTES } from './routes.js';
 
 /** The frame of every page, with the navigation on the left or, in a narrow window, in a menu. */
 export function Shell({ user, children }: { user: User | undefined; children: ComponentChildren }) {
-  const { path } = usePlace();
+  const { path } = useUrl();
   const [isOpen, setOpen] = useState(false);
-  const leaving = useAction();
+  const signOutAction = useAction();
   useEffect(() => {
     setOpen(false);
   }, [path]);
@@ -31,7 +31,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
         Skip to content
       </a>
       <header class={`side${isOpen ? ' open' : ''}`}>
-        <a class="brand" href={href('/')}>
+        <a class="brand" href={toHref('/')}>
           <Logo />
           Rollcall
         </a>
@@ -48,7 +48,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
           <Icon name={isOpen ? 'close' : 'menu'} />
         </button>
         <div id="nav" class="drawer">
-          <nav aria-label="Console">{user && <Links user={user} path={path} />}</nav>
+          <nav aria-label="Console">{user && <NavigationLinks user={user} path={path} />}</nav>
           <div class="foot">
             <a href="/docs" class="item" target="_blank" rel="noreferrer">
               <Icon name="docs" />
@@ -68,7 +68,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
                   aria-label="Sign out"
                   title="Sign out"
                   onClick={() => {
-                    unlessUnsaved(() => void leaving.run(signOut));
+                    confirmIfUnsaved(() => void signOutAction.run(signOut));
                   }}
                 >
                   <Icon name="out" />
@@ -79,12 +79,12 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
         </div>
       </header>
       <main id="main" class="main" tabIndex={-1}>
-        {leaving.problem && (
+        {signOutAction.problem && (
           <div class="stack">
             <p>
               <strong>You are still signed in.</strong>
             </p>
-            <ProblemNote problem={leaving.problem} />
+            <ProblemNote problem={signOutAction.problem} />
           </div>
         )}
         {children}
@@ -94,13 +94,13 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
   );
 }
 
-function Links({ user, path }: { user: User; path: string }) {
+function NavigationLinks({ user, path }: { user: User; path: string }) {
   const isIn = (own: string): boolean => path === own || path.startsWith(`${own}/`);
   return (
     <ul>
-      {ROUTES.filter((route) => route.nav && route.isFor(user)).map((route) => (
+      {ROUTES.filter((route) => route.nav && route.isAllowed(user)).map((route) => (
         <li key={route.path}>
-          <a class="item" href={href(route.path)} aria-current={isIn(route.path) ? 'page' : undefined}>
+          <a class="item" href={toHref(route.path)} aria-current={isIn(route.path) ? 'page' : undefined}>
             {route.nav && <Icon name={route.nav.icon} />}
             {route.nav?.text}
           </a>

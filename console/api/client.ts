@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated.js';
-import { store } from '../lib/store.js';
-import { Problem } from './problem.js';
+import { createStore } from '../lib/store.js';
+import { ProblemError } from './problem.js';
 
 type Schemas = components['schemas'];
 export type User = Schemas['UserDto'];
@@ -14,39 +14,39 @@ export type Guard = Schemas['ImportGuardDto'];
 export type Outcome = Row['outcome'];
 
 /** Counts new sessions after an expired session. Requests that failed in between are repeated after each change. */
-export const renewals = store(0);
+export const sessionRenewals = createStore(0);
 
 /** Listener that is called when the service rejects the session. */
-let onSignedOut: () => void = () => undefined;
-export const whenSignedOut = (listener: () => void): void => {
-  onSignedOut = listener;
+let signedOutListener: () => void = () => undefined;
+export const setSignedOutListener = (listener: () => void): void => {
+  signedOutListener = listener;
 };
 
 const SESSION = { credentials: 'same-origin', cache: 'no-store' } as const;
-const SAFE = ['GET', 'HEAD'];
+const SAFE_METHODS = ['GET', 'HEAD'];
 /** Requests without an idempotency key: logins, whose password must not be stored, and previews, which change nothing. */
-const WITHOUT_KEY = /\/(sessions\/login|preview)(\?|$)/;
+const WITHOUT_IDEMPOTENCY_KEY = /\/(sessions\/login|preview)(\?|$)/;
 
 /** Idempotency keys of changes that have no response yet. */
-const unanswered = new Map<string, string>();
+const pendingKeys = new Map<string, string>();
 
 /**
  * Sends a request that takes effect only once. If the response was lost, repeating the request returns the first response
  * (docs/interface.md, `Idempotency-Key`).
  */
-async function once(request: Request): Promise<Response> {
+async function fetchOnce(request: Request): Promise<Response> {
   const { method, url, headers, signal } = request;
-  if (SAFE.includes(method) || WITHOUT_KEY.test(url)) return fetch(request);
+  if (SAFE_METHODS.includes(method) || WITHOUT_IDEMPOTENCY_KEY.test(url)) return fetch(request);
   const file = headers.get('x-file-name');
   const body = file === null ? await request.text() : '';
   const name = JSON.stringify([method, url, headers.get('if-match'), file ?? body]);
-  const key = unanswered.get(name) ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
-  unanswered.set(name, key);
+  const key = pendingKeys.get(name) ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
+  pendingKeys.set(name, key);
   headers.set('Idempotency-Key', key);
   const response = await (file === null
     ? fetch(url, { method, headers, signal, ...SESSION, ...(body && { body }) })
     : fetch(request));
-  if (response.status < 500) unanswered.delete(name);
+  if (response.status < 500) pendingKeys.delete(name);
   return response;
 }
 
@@ -54,16 +54,16 @@ async function once(request: Request): Promise<Response> {
 export const api = createClient<paths>({
   baseUrl: '',
   ...SESSION,
-  fetch: once,
+  fetch: fetchOnce,
 });
 
-export interface Answer<T> {
+export interface ApiResponse<T> {
   data: T;
   headers: Headers;
 }
 
 /** Problem for a response that is not JSON and therefore not from the service. */
-const FOREIGN = {
+const UNEXPECTED_RESPONSE = {
   code: 'foreign_answer',
   title: 'Unexpected response',
   detail:
@@ -71,26 +71,28 @@ const FOREIGN = {
 };
 
 /** Returns the response to a call of `api`. @throws ProblemError for an error response or a failed connection. */
-export async function ask<T>(
+export async function unwrap<T>(
   call: Promise<{ data?: T; error?: unknown; response: Response }>,
-): Promise<Answer<NonNullable<T>>> {
+): Promise<ApiResponse<NonNullable<T>>> {
   const { data, error, response } = await call.catch((fault: unknown) => {
     if (fault instanceof DOMException && fault.name === 'AbortError') throw fault;
-    throw fault instanceof SyntaxError ? new Problem(0, FOREIGN) : new Problem(0, undefined);
+    throw fault instanceof SyntaxError
+      ? new ProblemError(0, UNEXPECTED_RESPONSE)
+      : new ProblemError(0, undefined);
   });
   const { status, ok, headers } = response;
   if (ok) return { data: (data ?? {}) as NonNullable<T>, headers };
-  const problem = new Problem(status, error, headers);
-  if (problem.code === 'unauthenticated') onSignedOut();
+  const problem = new ProblemError(status, error, headers);
+  if (problem.code === 'unauthenticated') signedOutListener();
   throw problem;
 }
 
 /** Builds the header with the audit reason of a change. Returns no header for an empty reason. */
-export const because = (reason: string): { headers?: Record<string, string> } =>
+export const toReasonHeader = (reason: string): { headers?: Record<string, string> } =>
   reason.trim() === '' ? {} : { headers: { 'X-Audit-Reason': encodeURIComponent(reason.trim()) } };
 
 /** Returns the cursor from the header `Link: <…?after=…>; rel="next"`, or '' on the last page. */
-export function nextOf(headers: Headers): string {
+export function getNextCursor(headers: Headers): string {
   const address = /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
   return (address && new URL(address, location.origin).searchParams.get('after')) ?? '';
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useStore } from '../lib/store.js';
-import { type Run, renewals } from './client.js';
+import { type Run, sessionRenewals } from './client.js';
 
 /** Maximum event streams. With HTTP/1.1, a browser opens only six connections to a host. */
 const STREAMS = 3;
@@ -18,7 +18,7 @@ export function useRunEvents(runs: readonly Run[], onRun: (run: Run) => void): v
     .join();
   const latest = useRef(onRun);
   latest.current = onRun;
-  const renewal = useStore(renewals); // a rejected stream does not reconnect automatically
+  const renewalCount = useStore(sessionRenewals); // a rejected stream does not reconnect automatically
   useEffect(() => {
     const streams = ids
       .split(',')
@@ -35,5 +35,5 @@ export function useRunEvents(runs: readonly Run[], onRun: (run: Run) => void): v
     return () => {
       for (const stream of streams) stream.close();
     };
-  }, [ids, renewal]);
+  }, [ids, renewalCount]);
 }

@@ -1,8 +1,8 @@
-import { words } from '../lib/text.js';
+import { formatCode } from '../lib/text.js';
 import type { components } from './generated.js';
 
-type Service = components['schemas']['ImportOptionsDto'];
-type Texts<Name extends keyof Service> = Record<NonNullable<Service[Name]> & string, string>;
+type ServiceOptions = components['schemas']['ImportOptionsDto'];
+type Texts<Name extends keyof ServiceOptions> = Record<NonNullable<ServiceOptions[Name]> & string, string>;
 
 /** Display names of import options. */
 const NAMES: Partial<Record<string, string>> = {
@@ -36,10 +36,10 @@ export const VALUES = {
 const texts: Partial<Record<string, Partial<Record<string, string>>>> = VALUES;
 
 /** Returns the display name of an option. */
-export const optionName = (option: string): string => NAMES[option] ?? words(option);
+export const getOptionName = (option: string): string => NAMES[option] ?? formatCode(option);
 
 /** Returns the display text of an option value. */
-export function optionText(option: string, value: unknown): string {
+export function formatOptionValue(option: string, value: unknown): string {
   const text = Array.isArray(value) ? value.join(', ') : value === true ? 'yes' : String(value);
   return texts[option]?.[text] ?? text;
 }

@@ -1,18 +1,18 @@
 import type { components } from './generated.js';
 
-type Body = components['schemas']['ProblemDto'];
+type ProblemBody = components['schemas']['ProblemDto'];
 
-const isBody = (value: unknown): value is Body =>
+const isProblemBody = (value: unknown): value is ProblemBody =>
   typeof value === 'object' && value !== null && 'code' in value;
 
 /** An error response of the service (RFC 9457), or a failed connection. */
-export class Problem extends Error {
+export class ProblemError extends Error {
   readonly code: string;
   readonly detail: string;
   /** Request id for support questions. Empty if the service was not reached. */
   readonly requestId: string;
-  readonly errors: NonNullable<Body['errors']>;
-  readonly conflicts: NonNullable<Body['conflicts']>;
+  readonly errors: NonNullable<ProblemBody['errors']>;
+  readonly conflicts: NonNullable<ProblemBody['conflicts']>;
   /** Seconds to wait before the next attempt. 0 if unknown. */
   readonly retryAfter: number;
 
@@ -21,7 +21,7 @@ export class Problem extends Error {
     body: unknown,
     headers = new Headers(),
   ) {
-    const known = isBody(body) ? body : undefined;
+    const known = isProblemBody(body) ? body : undefined;
     super(
       known?.title ??
         (status === 0 ? 'The service cannot be reached' : `The service returned status ${status}`),
@@ -37,7 +37,7 @@ export class Problem extends Error {
   }
 
   /** Returns the error text of a field, or '' for a valid field. */
-  at(field: string): string {
+  getFieldError(field: string): string {
     const ofField = this.errors.filter(
       (error) => error.field === field || error.field.startsWith(`${field}.`),
     );
@@ -49,7 +49,11 @@ export class Problem extends Error {
 }
 
 /** Converts any thrown value to a problem. */
-export const problemOf = (thrown: unknown): Problem =>
-  thrown instanceof Problem
+export const toProblem = (thrown: unknown): ProblemError =>
+  thrown instanceof ProblemError
     ? thrown
-    : new Problem(0, { code: 'console', title: 'The console encountered an error', detail: String(thrown) });
+    : new ProblemError(0, {
+        code: 'console',
+        title: 'The console encountered an error',
+        detail: String(thrown),
+      });

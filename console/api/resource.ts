@@ -1,31 +1,31 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useStore } from '../lib/store.js';
-import { renewals } from './client.js';
-import { type Problem, problemOf } from './problem.js';
+import { sessionRenewals } from './client.js';
+import { type ProblemError, toProblem } from './problem.js';
 
 export interface Resource<T> {
   /** The last loaded data. It stays while new data is loading, so that pages do not flicker. */
   data: T | undefined;
-  problem: Problem | undefined;
+  problem: ProblemError | undefined;
   isLoading: boolean;
   reload: () => void;
   set: (data: T) => void;
 }
 
 /** Statuses of an unavailable service, after which requests are retried automatically. */
-const AWAY = [0, 502, 503, 504];
+const RETRYABLE = [0, 502, 503, 504];
 const RETRY_MILLIS = 5000;
 
 /** Calls a function at an interval while the page is visible. */
-export function useEvery(millis: number, look: () => void): void {
+export function useInterval(millis: number, callback: () => void): void {
   useEffect(() => {
     const timer = setInterval(() => {
-      if (!document.hidden) look();
+      if (!document.hidden) callback();
     }, millis);
     return () => {
       clearInterval(timer);
     };
-  }, [millis, look]);
+  }, [millis, callback]);
 }
 
 /**
@@ -36,51 +36,51 @@ export function useResource<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
 ): Resource<T> {
-  const [state, setState] = useState<{ data?: T; problem?: Problem; isLoading: boolean }>({
+  const [state, setState] = useState<{ data?: T; problem?: ProblemError; isLoading: boolean }>({
     isLoading: true,
   });
-  const [turn, setTurn] = useState(0);
-  const known = useRef<string | undefined>(undefined);
+  const [reloadCount, setReloadCount] = useState(0);
+  const loadedKey = useRef<string | undefined>(undefined);
   const latest = useRef(load);
-  const renewal = useStore(renewals);
+  const renewalCount = useStore(sessionRenewals);
   latest.current = load;
   useEffect(() => {
     if (key === undefined) return undefined;
-    const end = new AbortController();
+    const controller = new AbortController();
     let retry: ReturnType<typeof setTimeout> | undefined;
     setState(({ data }) => ({ ...(data !== undefined && { data }), isLoading: true }));
-    latest.current(end.signal).then(
+    latest.current(controller.signal).then(
       (data) => {
-        if (end.signal.aborted) return;
-        known.current = key;
+        if (controller.signal.aborted) return;
+        loadedKey.current = key;
         setState({ data, isLoading: false });
       },
       (thrown: unknown) => {
-        if (end.signal.aborted) return;
-        const problem = problemOf(thrown);
+        if (controller.signal.aborted) return;
+        const problem = toProblem(thrown);
         // Data of another key is dropped.
         setState(({ data }) => ({
-          ...(data !== undefined && known.current === key && { data }),
+          ...(data !== undefined && loadedKey.current === key && { data }),
           problem,
           isLoading: false,
         }));
-        if (AWAY.includes(problem.status))
+        if (RETRYABLE.includes(problem.status))
           retry = setTimeout(() => {
-            setTurn((count) => count + 1);
+            setReloadCount((count) => count + 1);
           }, RETRY_MILLIS);
       },
     );
     return () => {
-      end.abort();
+      controller.abort();
       clearTimeout(retry);
     };
-  }, [key, turn]);
+  }, [key, reloadCount]);
   const reload = useCallback(() => {
-    setTurn((count) => count + 1);
+    setReloadCount((count) => count + 1);
   }, []);
   useEffect(() => {
     if (state.problem?.status === 401) reload();
-  }, [renewal]);
+  }, [renewalCount]);
   const set = useCallback((data: T) => {
     setState({ data, isLoading: false });
   }, []);
@@ -89,7 +89,7 @@ export function useResource<T>(
 
 export interface Action {
   isBusy: boolean;
-  problem: Problem | undefined;
+  problem: ProblemError | undefined;
   /** Runs work unless other work is running. @returns true if it succeeded. */
   run: (work: () => Promise<void>) => Promise<boolean>;
   clear: () => void;
@@ -97,9 +97,9 @@ export interface Action {
 
 /** Runs the work of a button, one run at a time, and provides its state and problem. */
 export function useAction(): Action {
-  const [state, setState] = useState<{ isBusy: boolean; problem?: Problem }>({ isBusy: false });
+  const [state, setState] = useState<{ isBusy: boolean; problem?: ProblemError }>({ isBusy: false });
   const isBusy = useRef(false);
-  const renewal = useStore(renewals);
+  const renewalCount = useStore(sessionRenewals);
   const run = useCallback(async (work: () => Promise<void>) => {
     if (isBusy.current) return false;
     isBusy.current = true;
@@ -109,7 +109,7 @@ export function useAction(): Action {
       setState({ isBusy: false });
       return true;
     } catch (thrown) {
-      setState({ isBusy: false, problem: problemOf(thrown) });
+      setState({ isBusy: false, problem: toProblem(thrown) });
       return false;
     } finally {
       isBusy.current = false;
@@ -120,6 +120,6 @@ export function useAction(): Action {
   }, []);
   useEffect(() => {
     if (state.problem?.status === 401) clear(); // the user has signed in again
-  }, [renewal]);
+  }, [renewalCount]);
   return { isBusy: state.isBusy, problem: state.problem, run, clear };
 }

@@ -1,14 +1,14 @@
-import { api, ask } from './client.js';
+import { api, unwrap } from './client.js';
 import { useResource } from './resource.js';
 
-const load = async (signal: AbortSignal): Promise<string[]> =>
-  (await ask(api.GET('/api/0.3/roles', { signal }))).data.Results.map(({ name }) => name);
+const loadRoles = async (signal: AbortSignal): Promise<string[]> =>
+  (await unwrap(api.GET('/api/0.3/roles', { signal }))).data.Results.map(({ name }) => name);
 
 /**
  * Returns all roles of the service.
  * @param held roles of the displayed user or group, which are shown even before the service has responded.
  */
 export function useRoles(held: readonly string[] = []): readonly string[] {
-  const { data = [] } = useResource('roles', load);
+  const { data = [] } = useResource('roles', loadRoles);
   return [...new Set([...data, ...held])].toSorted();
 }

@@ -1,4 +1,4 @@
-import { api, ask } from './client.js';
+import { api, unwrap } from './client.js';
 import type { components, paths } from './generated.js';
 
 export type Preview = components['schemas']['ImportPreviewDto'];
@@ -9,7 +9,7 @@ type Query = NonNullable<paths['/api/0.3/imports']['post']['parameters']['query'
 export type Options = Readonly<Record<string, string>>;
 
 /** Builds a request with a file as its body, which the browser streams. */
-const sent = (file: File, options: Options) => ({
+const buildUpload = (file: File, options: Options) => ({
   params: { query: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== '')) as Query },
   body: file as never, // the generated type allows only text and forms
   bodySerializer: (body: unknown) => body as File,
@@ -18,10 +18,11 @@ const sent = (file: File, options: Options) => ({
 
 /** Previews the import of the start of a file. Nothing is stored. */
 export async function previewFile(file: File, options: Options, signal: AbortSignal): Promise<Preview> {
-  return (await ask(api.POST('/api/0.3/imports/preview', { ...sent(file, options), signal }))).data;
+  return (await unwrap(api.POST('/api/0.3/imports/preview', { ...buildUpload(file, options), signal }))).data;
 }
 
 /** Plans the import of a file without changing users. @returns the run with the plan. */
 export async function planFile(file: File, options: Options): Promise<Run> {
-  return (await ask(api.POST('/api/0.3/imports', sent(file, { ...options, dry_run: 'true' })))).data;
+  return (await unwrap(api.POST('/api/0.3/imports', buildUpload(file, { ...options, dry_run: 'true' }))))
+    .data;
 }

@@ -7,7 +7,7 @@ export interface Store<T> {
   subscribe(listener: () => void): () => void;
 }
 
-export function store<T>(initial: T): Store<T> {
+export function createStore<T>(initial: T): Store<T> {
   let current = initial;
   const listeners = new Set<() => void>();
   return {

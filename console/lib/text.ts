@@ -1,11 +1,11 @@
 const NUMBER = new Intl.NumberFormat('en');
 
 /** Formats a number: 12,345. */
-export const number = (value: number): string => NUMBER.format(value);
+export const formatNumber = (value: number): string => NUMBER.format(value);
 
 /** Formats a number with its noun: "1 row", "12 rows". */
-export const counted = (value: number, one: string, many = `${one}s`): string =>
-  `${number(value)} ${value === 1 ? one : many}`;
+export const formatCount = (value: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(value)} ${value === 1 ? one : many}`;
 
 /** Texts of codes that would be unclear when spelled out. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Formats a code as text: "Needs approval" for `needs_approval`. */
-export function words(code: string): string {
+export function formatCode(code: string): string {
   const known = WORDS[code];
   if (known) return known;
   const text = code.replace(/[_.]/g, ' ').replace(/^api /, 'API ');
@@ -45,22 +45,22 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the display name of a field. */
-export const label = (field: string): string => LABELS[field] ?? words(field);
+export const getLabel = (field: string): string => LABELS[field] ?? formatCode(field);
 
 /** Formats a field value as one line of text. Returns '' for an empty value. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string' || typeof value === 'number') return String(value);
-  if (Array.isArray(value)) return value.map(shown).join(', ');
+  if (Array.isArray(value)) return value.map(formatValue).join(', ');
   return Object.entries(value)
-    .filter(([, each]) => shown(each) !== '')
-    .map(([name, each]) => `${name}: ${shown(each)}`)
+    .filter(([, each]) => formatValue(each) !== '')
+    .map(([name, each]) => `${name}: ${formatValue(each)}`)
     .join('; ');
 }
 
 /** Formats a number of bytes: "18 kB". */
-export function size(bytes: number): string {
+export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(bytes < 1e4 ? 1 : 0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

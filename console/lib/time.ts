@@ -10,7 +10,7 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, seconds: number, upTo: numbe
 ];
 
 /** Formats a time relative to now ("3 minutes ago"), or as a date if it is more than 14 days away. @param time ISO 8601. */
-export function ago(time: string, now = Date.now()): string {
+export function formatRelativeTime(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000;
   if (Math.abs(seconds) < 45) return seconds > 10 ? 'in a moment' : 'just now';
   const unit = UNITS.find(([, , upTo]) => Math.abs(seconds) < upTo);
@@ -18,13 +18,13 @@ export function ago(time: string, now = Date.now()): string {
 }
 
 /** Formats a time in the local time zone, with seconds and the zone. */
-export const exact = (time: string): string => EXACT.format(new Date(time));
+export const formatExactTime = (time: string): string => EXACT.format(new Date(time));
 
 /** Formats a time in the local time zone, to the minute. */
-export const moment = (time: string): string => MOMENT.format(new Date(time));
+export const formatTime = (time: string): string => MOMENT.format(new Date(time));
 
 /** Formats a duration: "3 min 20 s". */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds);
   if (seconds < 1) return '< 1 s';
   if (whole < 60) return `${whole} s`;

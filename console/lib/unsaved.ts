@@ -1,39 +1,39 @@
 import { useLayoutEffect } from 'preact/hooks';
-import { store } from './store.js';
+import { createStore } from './store.js';
 
 /** Forms of the current page with unsaved changes. */
-const forms = new Set<symbol>();
+const unsavedForms = new Set<symbol>();
 
-/** Navigation that waits for the user's confirmation (`LeaveQuestion`). */
-export const leaving = store<(() => void) | undefined>(undefined);
+/** Navigation that waits for the user's confirmation (`LeaveConfirmation`). */
+export const pendingNavigation = createStore<(() => void) | undefined>(undefined);
 
 /** Runs work that leaves the page. Asks for confirmation first if there are unsaved changes. */
-export function unlessUnsaved(work: () => void): void {
-  if (forms.size === 0) work();
+export function confirmIfUnsaved(work: () => void): void {
+  if (unsavedForms.size === 0) work();
   else
-    leaving.set(() => {
-      forms.clear();
+    pendingNavigation.set(() => {
+      unsavedForms.clear();
       work();
     });
 }
 
 /** Returns true if the page has unsaved changes. */
-export const isUnsaved = (): boolean => forms.size > 0;
+export const hasUnsavedForms = (): boolean => unsavedForms.size > 0;
 
-const warn = (event: BeforeUnloadEvent): void => {
+const preventUnload = (event: BeforeUnloadEvent): void => {
   event.preventDefault();
 };
 
 /** Asks for confirmation before the page is left while a form has unsaved changes. */
-export function useUnsaved(isChanged: boolean): void {
+export function useUnsavedWarning(isChanged: boolean): void {
   useLayoutEffect(() => {
     if (!isChanged) return undefined;
     const form = Symbol();
-    forms.add(form);
-    addEventListener('beforeunload', warn);
+    unsavedForms.add(form);
+    addEventListener('beforeunload', preventUnload);
     return () => {
-      forms.delete(form);
-      if (forms.size === 0) removeEventListener('beforeunload', warn);
+      unsavedForms.delete(form);
+      if (unsavedForms.size === 0) removeEventListener('beforeunload', preventUnload);
     };
   }, [isChanged]);
 }

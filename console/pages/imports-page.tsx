@@ -1,9 +1,9 @@
 import type { Run } from '../api/client.js';
 import { isWorking, useRunEvents } from '../api/events.js';
-import { useEvery, useResource } from '../api/resource.js';
-import { href, setQuery, usePlace } from '../lib/place.js';
-import { number, words } from '../lib/text.js';
-import { duration } from '../lib/time.js';
+import { useInterval, useResource } from '../api/resource.js';
+import { toHref, setQuery, useUrl } from '../lib/url.js';
+import { formatNumber, formatCode } from '../lib/text.js';
+import { formatDuration } from '../lib/time.js';
 import { SelectField } from '../parts/field.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
@@ -13,7 +13,7 @@ import { type Column, Table } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { Bar } from './import/bar.js';
 import { Progress } from './import/progress.js';
-import { WAITING, loadRuns, secondsOf, titleOf } from './import/runs.js';
+import { WAITING, loadRuns, getSeconds, getTitle } from './import/runs.js';
 
 const STATES: readonly Run['state'][] = [
   'queued',
@@ -29,7 +29,7 @@ const STATES: readonly Run['state'][] = [
 ];
 
 /** Interval, in milliseconds, at which the list is reloaded to show new runs. */
-const LOOK_MILLIS = 15_000;
+const RELOAD_MILLIS = 15_000;
 
 const COLUMNS: readonly Column<Run>[] = [
   {
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<Run>[] = [
     title: 'File',
     cell: (run) => (
       <span>
-        <a href={href(`/imports/${run.id}`)}>{titleOf(run)}</a>
+        <a href={toHref(`/imports/${run.id}`)}>{getTitle(run)}</a>
         <br />
         <span class="muted small">
           {run.options.dataset}
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Run>[] = [
         {run.reverted_by && (
           <>
             <br />
-            <a class="small" href={href(`/imports/${run.reverted_by}`)}>
+            <a class="small" href={toHref(`/imports/${run.reverted_by}`)}>
               reverted
             </a>
           </>
@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Run>[] = [
     name: 'rows',
     title: 'Rows',
     isNumber: true,
-    cell: ({ progress }) => (progress.rows_total === null ? '' : number(progress.rows_total)),
+    cell: ({ progress }) => (progress.rows_total === null ? '' : formatNumber(progress.rows_total)),
   },
   { name: 'created', title: 'Received', cell: (run) => <Time at={run.created} /> },
   {
@@ -81,15 +81,15 @@ const COLUMNS: readonly Column<Run>[] = [
     title: 'Duration',
     isNumber: true,
     cell: (run) => {
-      const seconds = secondsOf(run);
-      return seconds === undefined ? '' : <span class="cut">{duration(seconds)}</span>;
+      const seconds = getSeconds(run);
+      return seconds === undefined ? '' : <span class="cut">{formatDuration(seconds)}</span>;
     },
   },
 ];
 
 /** The list of import runs with live progress. */
 export function ImportsPage() {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const { data, problem, isLoading, set, reload } = useResource(query.toString(), (signal) =>
     loadRuns(query, signal),
   );
@@ -97,12 +97,12 @@ export function ImportsPage() {
   useRunEvents(runs, (run) => {
     if (data) set({ ...data, runs: runs.map((each) => (each.id === run.id ? run : each)) });
   });
-  useEvery(LOOK_MILLIS, reload);
+  useInterval(RELOAD_MILLIS, reload);
   return (
     <Page
       title="Imports"
       actions={
-        <a class="button primary" href={href('/imports/new')}>
+        <a class="button primary" href={toHref('/imports/new')}>
           New import
         </a>
       }
@@ -117,7 +117,7 @@ export function ImportsPage() {
           choices={[
             { value: '', text: 'Any' },
             { value: WAITING, text: 'Waiting for a decision' },
-            ...STATES.map((state) => ({ value: state, text: words(state) })),
+            ...STATES.map((state) => ({ value: state, text: formatCode(state) })),
           ]}
         />
       </div>
@@ -126,9 +126,9 @@ export function ImportsPage() {
         caption="Imports"
         columns={COLUMNS}
         rows={runs}
-        keyOf={({ id }) => id}
+        getKey={({ id }) => id}
         isLoading={isLoading && !data}
-        isUnknown={problem !== undefined && !data}
+        hasFailed={problem !== undefined && !data}
         empty={query.get('state') ? 'No imports have this state.' : 'No file has been imported yet.'}
       />
       <Pager count={data?.count} shown={runs.length} unit={['import', 'imports']} next={data?.next ?? ''} />

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { usePlace } from '../lib/place.js';
+import { useUrl } from '../lib/url.js';
 import { Icon } from '../parts/icon.js';
 import { Logo } from '../parts/logo.js';
 import { Page } from '../parts/page.js';
@@ -7,7 +7,7 @@ import { SignInForm } from '../parts/sign-in-form.js';
 
 /** The sign-in page. */
 export function SignInPage() {
-  const { query } = usePlace();
+  const { query } = useUrl();
   useEffect(() => {
     document.querySelector<HTMLInputElement>('input[name=username]')?.focus();
   }, []);
@@ -23,14 +23,14 @@ export function SignInPage() {
             </p>
           )}
           <SignInForm />
-          <Help />
+          <SignInHelp />
         </Page>
       </div>
     </main>
   );
 }
 
-const Help = () => (
+const SignInHelp = () => (
   <details>
     <summary>How do I sign in?</summary>
     <p>

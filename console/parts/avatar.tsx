@@ -1,7 +1,7 @@
 import type { User } from '../api/client.js';
 
 /** Returns the display name of a user. */
-export function nameOf(user: Pick<User, 'firstname' | 'surname' | 'known_as' | 'username'>): string {
+export function getDisplayName(user: Pick<User, 'firstname' | 'surname' | 'known_as' | 'username'>): string {
   const name = [user.known_as || user.firstname, user.surname].filter(Boolean).join(' ');
   return name || user.username;
 }
@@ -10,7 +10,7 @@ const HUES = 6;
 
 /** Shows a user's initials. Pictures are on other servers, which the Content-Security-Policy excludes. */
 export function Avatar({ user, isLarge = false }: { user: User; isLarge?: boolean }) {
-  const letters = nameOf(user)
+  const letters = getDisplayName(user)
     .split(/\s+/)
     .map((word) => word.at(0) ?? '');
   const initials = `${letters[0] ?? ''}${letters.length > 1 ? (letters.at(-1) ?? '') : ''}`.toUpperCase();

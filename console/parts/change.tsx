@@ -1,4 +1,4 @@
-import { label, shown } from '../lib/text.js';
+import { getLabel, formatValue } from '../lib/text.js';
 
 interface Values {
   old?: unknown;
@@ -9,8 +9,16 @@ interface Values {
 }
 
 /** Shows the old or new value of a change, or its name with the value as a tooltip. */
-const Side = ({ value, name, kind }: { value: unknown; name: string | undefined; kind: 'old' | 'new' }) => {
-  const text = shown(value);
+const ChangedValue = ({
+  value,
+  name,
+  kind,
+}: {
+  value: unknown;
+  name: string | undefined;
+  kind: 'old' | 'new';
+}) => {
+  const text = formatValue(value);
   if (text === '') return <span class="none">empty</span>;
   const title = name ? { title: text } : {};
   return kind === 'old' ? <del {...title}>{name || text}</del> : <ins {...title}>{name || text}</ins>;
@@ -19,14 +27,14 @@ const Side = ({ value, name, kind }: { value: unknown; name: string | undefined;
 /** Shows a change as old → new. @param isFirst true shows only the new value, for a created record. */
 export const Change = ({ of: change, isFirst = false }: { of: Values; isFirst?: boolean }) =>
   isFirst ? (
-    <Side value={change.new} name={change.new_name} kind="new" />
+    <ChangedValue value={change.new} name={change.new_name} kind="new" />
   ) : (
     <span class="change">
-      <Side value={change.old} name={change.old_name} kind="old" />
+      <ChangedValue value={change.old} name={change.old_name} kind="old" />
       <span class="arrow" aria-label="changes to" role="img">
         →
       </span>
-      <Side value={change.new} name={change.new_name} kind="new" />
+      <ChangedValue value={change.new} name={change.new_name} kind="new" />
     </span>
   );
 
@@ -41,7 +49,7 @@ export const ChangeLines = ({
   <>
     {changes.map((change) => (
       <div key={change.field}>
-        <dt>{label(change.field)}</dt>
+        <dt>{getLabel(change.field)}</dt>
         <dd>
           {'old' in change || 'new' in change ? (
             <Change of={change} isFirst={isFirst} />

@@ -1,12 +1,12 @@
 import { Icon } from './icon.js';
-import { say } from './toast.js';
+import { showToast } from './toast.js';
 
 /** Shows a text with a copy button. Without clipboard permission, the button selects the text instead. */
 export function Copy({ text, what }: { text: string; what: string }) {
   const copy = async (shown: Element | null): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
-      say(`Copied the ${what}.`);
+      showToast(`Copied the ${what}.`);
     } catch {
       if (shown) getSelection()?.selectAllChildren(shown);
     }

@@ -13,14 +13,14 @@ interface DialogProps {
   /** True after the work is done. The focus then moves to the page title, because the opening button may be gone. */
   isDone?: { readonly current: boolean };
   /** True if only the buttons of the dialog close it, because its content would be lost. */
-  isHeld?: boolean;
+  isPersistent?: boolean;
   /** True if the dialog hides the page behind it. */
-  isCovering?: boolean;
+  hidesPage?: boolean;
 }
 
 /** A modal dialog. Escape closes it, and the focus then returns to the element that opened it. */
 export function Dialog(props: DialogProps) {
-  const { title, children, onClose, isWide = false, isDone, isHeld = false, isCovering = false } = props;
+  const { title, children, onClose, isWide = false, isDone, isPersistent = false, hidesPage = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -37,12 +37,12 @@ export function Dialog(props: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      class={`${isWide ? 'wide' : ''}${isCovering ? ' covering' : ''}`}
-      {...(isHeld && { closedby: 'none' })} // otherwise a second Escape closes it
+      class={`${isWide ? 'wide' : ''}${hidesPage ? ' covering' : ''}`}
+      {...(isPersistent && { closedby: 'none' })} // otherwise a second Escape closes it
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault(); // the parent closes the dialog by no longer rendering it
-        if (!isHeld) onClose();
+        if (!isPersistent) onClose();
       }}
       onClose={() => {
         if (dialog.current) onClose();
@@ -61,7 +61,7 @@ interface ConfirmProps {
   /** Text about the effect of the action and the number of affected users. */
   children: ComponentChildren;
   /** Label of the confirm button. */
-  verb: string;
+  confirmLabel: string;
   isDangerous?: boolean;
   /** Runs the action. @param reason reason for the audit, may be empty. */
   work: (reason: string) => Promise<void>;
@@ -69,7 +69,7 @@ interface ConfirmProps {
 }
 
 /** Asks for confirmation and a reason, runs the action and shows its problem. Cancel has the initial focus. */
-export function Confirm({ title, children, verb, isDangerous = false, work, onClose }: ConfirmProps) {
+export function Confirm({ title, children, confirmLabel, isDangerous = false, work, onClose }: ConfirmProps) {
   const action = useAction();
   const [reason, setReason] = useState('');
   const isDone = useRef(false);
@@ -101,7 +101,7 @@ export function Confirm({ title, children, verb, isDangerous = false, work, onCl
             Cancel
           </button>
           <button type="submit" class={isDangerous ? 'danger' : 'primary'} aria-disabled={action.isBusy}>
-            {verb}
+            {confirmLabel}
           </button>
         </div>
       </form>

@@ -1,6 +1,6 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
 import { useId } from 'preact/hooks';
-import { label as labelOf } from '../lib/text.js';
+import { getLabel } from '../lib/text.js';
 
 interface FieldProps {
   name: string;
@@ -11,12 +11,12 @@ interface FieldProps {
 }
 
 /** Shows the label, hint and error of an input, and passes their ids to it. */
-export function Labelled(
+export function LabelledField(
   props: FieldProps & {
     children: (ids: { id: string; describedBy: string | undefined }) => ComponentChildren;
   },
 ) {
-  const { name, label = labelOf(name), error, hint, children } = props;
+  const { name, label = getLabel(name), error, hint, children } = props;
   const id = useId();
   const notes = [...(hint ? [`${id}-hint`] : []), ...(error ? [`${id}-error`] : [])];
   return (
@@ -30,7 +30,7 @@ export function Labelled(
       )}
       {error && (
         <p id={`${id}-error`} class="error">
-          {labelOf(name)} {error}.
+          {getLabel(name)} {error}.
         </p>
       )}
     </div>
@@ -53,7 +53,7 @@ export function TextField(
 ) {
   const { value, onValue, input, ...field } = props;
   return (
-    <Labelled {...field}>
+    <LabelledField {...field}>
       {({ id, describedBy }) => (
         <input
           {...({ type: 'text', ...input } as InputHTMLAttributes)} // TypeScript cannot narrow the type of the input
@@ -67,7 +67,7 @@ export function TextField(
           }}
         />
       )}
-    </Labelled>
+    </LabelledField>
   );
 }
 
@@ -77,7 +77,7 @@ export function LongField(
 ) {
   const { value, onValue, rows = 4, ...field } = props;
   return (
-    <Labelled {...field}>
+    <LabelledField {...field}>
       {({ id, describedBy }) => (
         <textarea
           id={id}
@@ -91,7 +91,7 @@ export function LongField(
           }}
         />
       )}
-    </Labelled>
+    </LabelledField>
   );
 }
 
@@ -101,7 +101,7 @@ export function CheckField(props: {
   value: boolean;
   onValue: (value: boolean) => void;
 }) {
-  const { name, label = labelOf(name), value, onValue } = props;
+  const { name, label = getLabel(name), value, onValue } = props;
   return (
     <label class="check">
       <input
@@ -128,7 +128,7 @@ export function SelectField(
 ) {
   const { value, choices, onValue, ...field } = props;
   return (
-    <Labelled {...field}>
+    <LabelledField {...field}>
       {({ id, describedBy }) => (
         <select
           id={id}
@@ -146,6 +146,6 @@ export function SelectField(
           ))}
         </select>
       )}
-    </Labelled>
+    </LabelledField>
   );
 }

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { usePlace } from '../lib/place.js';
+import { useUrl } from '../lib/url.js';
 
 interface PageProps {
   title: string;
   /** Content next to the title. */
-  beside?: ComponentChildren;
+  titleBadge?: ComponentChildren;
   /** Content below the title. */
   lead?: ComponentChildren;
   /** Buttons on the right. */
@@ -16,8 +16,8 @@ interface PageProps {
 let isFirst = true;
 
 /** A page with a title. The title gets the focus on navigation, so that screen readers announce it. */
-export function Page({ title, beside, lead, actions, children }: PageProps) {
-  const { path } = usePlace();
+export function Page({ title, titleBadge, lead, actions, children }: PageProps) {
+  const { path } = useUrl();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Rollcall`;
@@ -32,7 +32,7 @@ export function Page({ title, beside, lead, actions, children }: PageProps) {
         <div>
           <h1 ref={heading} tabIndex={-1}>
             {title}
-            {beside}
+            {titleBadge}
           </h1>
           {lead && <div class="lead">{lead}</div>}
         </div>

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
-import { setQuery, usePlace } from '../lib/place.js';
-import { counted, number } from '../lib/text.js';
+import { setQuery, useUrl } from '../lib/url.js';
+import { formatCount, formatNumber } from '../lib/text.js';
 import { Icon } from './icon.js';
 
 interface PagerProps {
@@ -14,36 +14,38 @@ interface PagerProps {
 }
 
 /** Position in a list, stored in the state of the browser history. */
-interface Way {
+interface HistoryPosition {
   /** Number of previous pages. */
   depth: number;
   /** Number of rows on previous pages. */
   before: number;
 }
 
-function way(): Way | undefined {
+function readHistoryPosition(): HistoryPosition | undefined {
   const state: unknown = history.state;
-  return typeof state === 'object' && state !== null && 'depth' in state ? (state as Way) : undefined;
+  return typeof state === 'object' && state !== null && 'depth' in state
+    ? (state as HistoryPosition)
+    : undefined;
 }
 
 /** Navigation of a list with cursor paging. The URL contains the cursor, and "Previous" goes back in the history. */
 export function Pager({ count, shown, unit, next }: PagerProps) {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const isFirst = !query.has('after');
   const end = useRef<HTMLElement>(null);
-  const { depth, before } = way() ?? { depth: 0, before: 0 };
+  const { depth, before } = readHistoryPosition() ?? { depth: 0, before: 0 };
   // If the URL of a later page is opened directly, the number of rows before it is unknown.
   const isPlaced = isFirst || depth > 0;
   if (count === undefined) return <div class="pager" />;
-  const whole = counted(count, ...unit);
+  const whole = formatCount(count, ...unit);
   return (
     <nav class="pager" aria-label="Pages" ref={end}>
       <span>
         {shown >= count
           ? whole
           : isPlaced && shown > 0
-            ? `${number(before + 1)} to ${number(before + shown)} of ${whole}`
-            : `${number(shown)} of ${whole}`}
+            ? `${formatNumber(before + 1)} to ${formatNumber(before + shown)} of ${whole}`
+            : `${formatNumber(shown)} of ${whole}`}
       </span>
       <span class="buttons">
         {!isFirst && (

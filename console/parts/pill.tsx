@@ -1,5 +1,5 @@
 import type { Run, User } from '../api/client.js';
-import { words } from '../lib/text.js';
+import { formatCode } from '../lib/text.js';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet';
 
@@ -26,5 +26,5 @@ const TONES: Record<Run['state'], Tone> = {
 };
 
 export const StatePill = ({ state }: { state: Run['state'] }) => (
-  <Pill tone={TONES[state]}>{words(state)}</Pill>
+  <Pill tone={TONES[state]}>{formatCode(state)}</Pill>
 );

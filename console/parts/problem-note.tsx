@@ -1,6 +1,6 @@
-import type { Problem } from '../api/problem.js';
-import { label } from '../lib/text.js';
-import { duration } from '../lib/time.js';
+import type { ProblemError } from '../api/problem.js';
+import { getLabel } from '../lib/text.js';
+import { formatDuration } from '../lib/time.js';
 import { Copy } from './copy.js';
 import { Icon } from './icon.js';
 
@@ -12,7 +12,7 @@ export function ProblemNote({
   problem,
   fields = [],
 }: {
-  problem: Problem | undefined;
+  problem: ProblemError | undefined;
   fields?: readonly string[];
 }) {
   if (!problem) return null;
@@ -30,12 +30,12 @@ export function ProblemNote({
           <ul>
             {others.map(({ field, message }) => (
               <li key={field}>
-                {label(field)}: {message}
+                {getLabel(field)}: {message}
               </li>
             ))}
           </ul>
         )}
-        {problem.retryAfter > 0 && <p>Try again in {duration(problem.retryAfter)}.</p>}
+        {problem.retryAfter > 0 && <p>Try again in {formatDuration(problem.retryAfter)}.</p>}
         {problem.requestId && (
           <p class="small">
             Request <Copy text={problem.requestId} what="request id" />

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import { setQuery, usePlace } from '../lib/place.js';
+import { setQuery, useUrl } from '../lib/url.js';
 import { useDelayed } from '../lib/use-delayed.js';
 import { TextField } from './field.js';
 import { Icon } from './icon.js';
 
-const PAUSE = 250;
+const TYPING_PAUSE_MILLIS = 250;
 
 interface SearchProps {
   /** Name of the query parameter that holds the text. */
@@ -21,19 +21,19 @@ interface SearchProps {
 /** A search field that updates the URL when the user stops typing. */
 export function SearchField(props: SearchProps) {
   const { name, label, placeholder, maxLength = 250, resets = [], isSmall = false } = props;
-  const { query } = usePlace();
+  const { query } = useUrl();
   const current = query.get(name) ?? '';
   const [text, setText] = useState(current);
-  const settled = useDelayed(text, PAUSE);
+  const delayedText = useDelayed(text, TYPING_PAUSE_MILLIS);
   useEffect(() => {
     setText(current); // after navigation in the history
   }, [current]);
   useEffect(() => {
     const reset = Object.fromEntries(['after', ...resets].map((each) => [each, undefined]));
     // A search adds one history entry, not one for each key press.
-    if (settled === text && settled !== current)
-      setQuery({ ...reset, [name]: settled }, { replace: current !== '' });
-  }, [settled]);
+    if (delayedText === text && delayedText !== current)
+      setQuery({ ...reset, [name]: delayedText }, { replace: current !== '' });
+  }, [delayedText]);
   return (
     <div class={isSmall ? 'field' : 'search'}>
       <TextField

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { Problem } from '../api/problem.js';
+import type { ProblemError } from '../api/problem.js';
 import { useAction } from '../api/resource.js';
 import { signIn } from '../api/session.js';
-import { duration } from '../lib/time.js';
+import { formatDuration } from '../lib/time.js';
 import { TextField } from './field.js';
 import { ProblemNote } from './problem-note.js';
 
@@ -23,14 +23,14 @@ export function SignInForm({ known = '' }: { known?: string }) {
         label="Username or e-mail"
         value={username}
         onValue={setUsername}
-        error={problem?.at('username')}
+        error={problem?.getFieldError('username')}
         input={{ autocomplete: 'username', required: true, autofocus: known === '', spellcheck: false }}
       />
       <TextField
         name="password"
         value={password}
         onValue={setPassword}
-        error={problem?.at('password')}
+        error={problem?.getFieldError('password')}
         input={{
           type: 'password',
           autocomplete: 'current-password',
@@ -51,12 +51,12 @@ export function SignInForm({ known = '' }: { known?: string }) {
 }
 
 /** Explains the login throttle (docs/security.md). */
-const Throttled = ({ problem }: { problem: Problem }) => (
+const Throttled = ({ problem }: { problem: ProblemError }) => (
   <ProblemNote
-    problem={Object.assign(Object.create(problem) as Problem, {
+    problem={Object.assign(Object.create(problem) as ProblemError, {
       detail:
         'To prevent password guessing, only a few failed attempts are allowed from one address within 15 minutes. ' +
-        `Even the correct password is rejected for now${problem.retryAfter ? `. Try again in ${duration(problem.retryAfter)}` : ''}.`,
+        `Even the correct password is rejected for now${problem.retryAfter ? `. Try again in ${formatDuration(problem.retryAfter)}` : ''}.`,
       retryAfter: 0,
     })}
   />

@@ -17,21 +17,21 @@ interface TableProps<T> {
   caption: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
-  keyOf: (row: T) => string;
+  getKey: (row: T) => string;
   sort?: string;
   order?: 'asc' | 'desc';
   onSort?: (sort: string, order: 'asc' | 'desc') => void;
   isLoading?: boolean;
   /** True if the rows could not be loaded. Nothing is rendered then. */
-  isUnknown?: boolean;
+  hasFailed?: boolean;
   /** Content of a table without rows. */
   empty?: ComponentChildren;
 }
 
 /** A table, which scrolls horizontally if it is wider than the window. */
 export function Table<T>(props: TableProps<T>) {
-  const { caption, columns, rows, keyOf, isLoading = false, empty = 'No entries yet.' } = props;
-  if (props.isUnknown) return null;
+  const { caption, columns, rows, getKey, isLoading = false, empty = 'No entries yet.' } = props;
+  if (props.hasFailed) return null;
   return (
     // Focusable, so that it can be scrolled with the keyboard.
     <div class={`scroll${isLoading ? ' loading' : ''}`} role="region" aria-label={caption} tabIndex={0}>
@@ -40,13 +40,13 @@ export function Table<T>(props: TableProps<T>) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <Head key={column.name} column={column} table={props} />
+              <HeaderCell key={column.name} column={column} table={props} />
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={getKey(row)}>
               {columns.map(({ name, cell, isNumber }) => (
                 <td key={name} class={isNumber ? 'number' : undefined}>
                   {cell(row)}
@@ -67,7 +67,7 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-function Head<T>({ column, table }: { column: Column<T>; table: TableProps<T> }) {
+function HeaderCell<T>({ column, table }: { column: Column<T>; table: TableProps<T> }) {
   const { title, sort, isNumber } = column;
   const { onSort } = table;
   const kind = isNumber ? 'number' : undefined;

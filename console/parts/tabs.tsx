@@ -1,5 +1,5 @@
-import { href, usePlace } from '../lib/place.js';
-import { number } from '../lib/text.js';
+import { toHref, useUrl } from '../lib/url.js';
+import { formatNumber } from '../lib/text.js';
 
 export interface Tab {
   /** Value of the query parameter. Empty for the first tab. */
@@ -17,7 +17,7 @@ export function Tabs(props: {
   keeps?: readonly string[];
 }) {
   const { name, label, tabs, keeps = [] } = props;
-  const { path, query } = usePlace();
+  const { path, query } = useUrl();
   const current = query.get(name) ?? '';
   const kept = Object.fromEntries(keeps.map((each) => [each, query.get(each) ?? '']));
   return (
@@ -25,11 +25,11 @@ export function Tabs(props: {
       {tabs.map(({ value, text, count }) => (
         <a
           key={value}
-          href={href(path, { [name]: value, ...kept })}
+          href={toHref(path, { [name]: value, ...kept })}
           aria-current={value === current ? 'page' : undefined}
         >
           {text}
-          {count !== undefined && <span class="badge">{number(count)}</span>}
+          {count !== undefined && <span class="badge">{formatNumber(count)}</span>}
         </a>
       ))}
     </nav>

@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
-import { store, useStore } from '../lib/store.js';
-import { ago, exact, moment } from '../lib/time.js';
+import { createStore, useStore } from '../lib/store.js';
+import { formatRelativeTime, formatExactTime, formatTime } from '../lib/time.js';
 
 /** Current time, shared by all displayed times. */
-const now = store(Date.now());
+const now = createStore(Date.now());
 let clocks = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -21,8 +21,8 @@ export function Time({ at, isShort = true }: { at: string | null | undefined; is
   }, []);
   if (!at) return <span class="none">never</span>;
   return (
-    <time dateTime={at} title={exact(at)}>
-      {isShort ? ago(at) : moment(at)}
+    <time dateTime={at} title={formatExactTime(at)}>
+      {isShort ? formatRelativeTime(at) : formatTime(at)}
     </time>
   );
 }

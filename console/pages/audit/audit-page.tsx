@@ -1,6 +1,6 @@
 import { useResource } from '../../api/resource.js';
-import { setQuery, usePlace } from '../../lib/place.js';
-import { label, number, shown, words } from '../../lib/text.js';
+import { setQuery, useUrl } from '../../lib/url.js';
+import { getLabel, formatNumber, formatValue, formatCode } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { SelectField, TextField } from '../../parts/field.js';
@@ -10,17 +10,17 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
-import { type Event, type Seal, loadEvents, loadSeal, localOf } from './audit.js';
-import { Actor, Party } from './party.js';
+import { type Event, type Seal, loadEvents, loadSeal, toLocalInput } from './audit.js';
+import { Actor, Party } from './parties.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
-const FEW = 3;
-const NAMED = { placeholder: 'username or id', spellcheck: false, autocomplete: 'off' } as const;
+const INITIAL_CHANGES = 3;
+const NAME_INPUT = { placeholder: 'username or id', spellcheck: false, autocomplete: 'off' } as const;
 const LEAD = 'Who did what, when and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
   { name: 'time', title: 'Time', cell: ({ time }) => <Time at={time} /> },
-  { name: 'action', title: 'Action', cell: ({ action }) => words(action) },
+  { name: 'action', title: 'Action', cell: ({ action }) => formatCode(action) },
   { name: 'actor', title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
   { name: 'target', title: 'Target', cell: ({ target }) => <Party {...target} /> },
   { name: 'changes', title: 'Changes', cell: (event) => <Changes event={event} /> },
@@ -38,9 +38,9 @@ const COLUMNS: readonly Column<Event>[] = [
 
 /** The list of audit events, newest first. */
 export function AuditPage() {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadEvents(query, signal));
-  const errorOf = (name: string): string => {
+  const getError = (name: string): string => {
     if (data?.unknown === name) return 'is not the username of a user';
     return problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is invalid' : '';
   };
@@ -48,7 +48,7 @@ export function AuditPage() {
   const filter = (name: string) => ({
     name,
     value: query.get(name) ?? '',
-    error: errorOf(name),
+    error: getError(name),
     onValue: (value: string) => {
       setQuery({ [name]: value.trim(), after: undefined }, { replace: true });
     },
@@ -56,7 +56,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit"
-      lead={isSealLoading ? LEAD : <Sealed seal={seal} />}
+      lead={isSealLoading ? LEAD : <SealStatus seal={seal} />}
       actions={
         data?.file && (
           <a class="button" href={data.file} download>
@@ -69,26 +69,32 @@ export function AuditPage() {
         <SelectField
           {...filter('action')}
           label="Action"
-          choices={[{ value: '', text: 'Any' }, ...ACTIONS.map((value) => ({ value, text: words(value) }))]}
+          choices={[
+            { value: '', text: 'Any' },
+            ...ACTIONS.map((value) => ({ value, text: formatCode(value) })),
+          ]}
         />
         <SelectField
           {...filter('actor_kind')}
           label="Actor type"
-          choices={[{ value: '', text: 'Any' }, ...KINDS.map((value) => ({ value, text: words(value) }))]}
+          choices={[
+            { value: '', text: 'Any' },
+            ...KINDS.map((value) => ({ value, text: formatCode(value) })),
+          ]}
         />
-        <TextField {...filter('actor')} label="Actor" input={NAMED} />
-        <TextField {...filter('target')} label="Target" input={NAMED} />
-        <MomentField {...filter('since')} label="Since" />
-        <MomentField {...filter('until')} label="Before" />
+        <TextField {...filter('actor')} label="Actor" input={NAME_INPUT} />
+        <TextField {...filter('target')} label="Target" input={NAME_INPUT} />
+        <TimeField {...filter('since')} label="Since" />
+        <TimeField {...filter('until')} label="Before" />
       </div>
       <ProblemNote problem={problem} />
       <Table
         caption="Audit"
         columns={COLUMNS}
         rows={data?.events ?? []}
-        keyOf={({ id }) => id}
+        getKey={({ id }) => id}
         isLoading={isLoading && !data}
-        isUnknown={problem !== undefined && !data}
+        hasFailed={problem !== undefined && !data}
         empty="No events match these filters."
       />
       <Pager
@@ -102,10 +108,10 @@ export function AuditPage() {
 }
 
 /** Shows until when the audit is sealed. Later changes to sealed events are detectable. */
-const Sealed = ({ seal }: { seal: Seal | undefined }) =>
+const SealStatus = ({ seal }: { seal: Seal | undefined }) =>
   seal && seal.number + seal.events > 1 ? (
     <>
-      {LEAD} Sealed until <Time at={seal.until} /> (seal {number(seal.number)}). Run{' '}
+      {LEAD} Sealed until <Time at={seal.until} /> (seal {formatNumber(seal.number)}). Run{' '}
       <code>rollcall audit verify</code> to detect changed events.
     </>
   ) : (
@@ -113,12 +119,7 @@ const Sealed = ({ seal }: { seal: Seal | undefined }) =>
   );
 
 /** A time input in the local time zone. The URL contains the time in UTC, so that it can be shared. */
-function MomentField(props: {
-  name: string;
-  label: string;
-  value: string;
-  onValue: (value: string) => void;
-}) {
+function TimeField(props: { name: string; label: string; value: string; onValue: (value: string) => void }) {
   const { name, label: text, value, onValue } = props;
   return (
     <div class="field">
@@ -126,7 +127,7 @@ function MomentField(props: {
       <input
         id={`audit-${name}`}
         type="datetime-local"
-        value={localOf(value)}
+        value={toLocalInput(value)}
         onChange={(event) => {
           const { value: typed } = event.currentTarget;
           onValue(typed === '' ? '' : new Date(typed).toISOString());
@@ -137,28 +138,28 @@ function MomentField(props: {
 }
 
 function Changes({ event: { changes, reason } }: { event: Event }) {
-  const [first, others] = [changes.slice(0, FEW), changes.slice(FEW)];
+  const [first, others] = [changes.slice(0, INITIAL_CHANGES), changes.slice(INITIAL_CHANGES)];
   return (
     <>
       {reason && <p class="reason">{reason}</p>}
-      <Fields changes={first} />
+      <ChangedFields changes={first} />
       {others.length > 0 && (
         <details>
           <summary class="muted">and {others.length} more</summary>
-          <Fields changes={others} />
+          <ChangedFields changes={others} />
         </details>
       )}
     </>
   );
 }
 
-const Fields = ({ changes }: { changes: Event['changes'] }) => (
+const ChangedFields = ({ changes }: { changes: Event['changes'] }) => (
   <dl class="diff">
     {changes.map((change) => (
       <div key={change.field}>
-        <dt>{label(change.field)}</dt>
+        <dt>{getLabel(change.field)}</dt>
         <dd>
-          <Value change={change} />
+          <ChangedValue change={change} />
         </dd>
       </div>
     ))}
@@ -166,15 +167,15 @@ const Fields = ({ changes }: { changes: Event['changes'] }) => (
 );
 
 /** Shows a changed value as old → new, or only the new value if there was none. Secrets have no values. */
-function Value({ change }: { change: Event['changes'][number] }) {
+function ChangedValue({ change }: { change: Event['changes'][number] }) {
   if (!('old' in change || 'new' in change)) return <span class="muted">changed</span>;
   const { old_name: before, new_name: after } = change;
-  const [from, to] = [cut(before || change.old), cut(after || change.new)];
+  const [from, to] = [truncateValue(before || change.old), truncateValue(after || change.new)];
   return from === '' ? <>{to}</> : <Change of={{ old: from, new: to }} />;
 }
 
-const MOST = 80;
-const cut = (value: unknown): string => {
-  const text = shown(value);
-  return text.length > MOST ? `${text.slice(0, MOST)}…` : text;
+const MAX_CHARACTERS = 80;
+const truncateValue = (value: unknown): string => {
+  const text = formatValue(value);
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 };

@@ -1,4 +1,4 @@
-import { api, ask, nextOf } from '../../api/client.js';
+import { api, unwrap, getNextCursor } from '../../api/client.js';
 import type { components, paths } from '../../api/generated.js';
 
 export type Event = components['schemas']['AuditEventDto'];
@@ -9,33 +9,33 @@ const PAGE = 50;
 /** Filters of the page, with the names of the API. */
 const FILTERS = ['action', 'actor', 'actor_kind', 'target', 'field', 'since', 'until'] as const;
 /** Filters that accept a user name. */
-const PARTIES = ['actor', 'target'] as const;
+const NAME_FILTERS = ['actor', 'target'] as const;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Converts a local time to UTC. A date means midnight in the local time zone. The service rejects invalid values. */
-function momentOf(value: string): string {
+function toUtc(value: string): string {
   const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00` : value);
   return Number.isNaN(date.getTime()) ? value : date.toISOString();
 }
 
 /** Converts the query of the page to a query of the API. Times are local. */
-function queryOf(page: URLSearchParams): Query {
+function toQuery(page: URLSearchParams): Query {
   const set = FILTERS.map((name) => [name, page.get(name) ?? ''] as const).filter(
     ([, value]) => value !== '',
   );
-  const sent = set.map(([name, value]) => [name, /^(since|until)$/.test(name) ? momentOf(value) : value]);
+  const sent = set.map(([name, value]) => [name, /^(since|until)$/.test(name) ? toUtc(value) : value]);
   return Object.fromEntries(sent) as Query;
 }
 
 /** Returns the id for typed text: an id or a user name. @returns undefined for an unknown user name. */
-async function idOf(typed: string, signal: AbortSignal): Promise<string | undefined> {
+async function findId(typed: string, signal: AbortSignal): Promise<string | undefined> {
   if (UUID.test(typed)) return typed;
   const params = { query: { username: typed, limit: 1 } };
-  return (await ask(api.GET('/api/0.3/users/search', { params, signal }))).data.Results[0]?.uuid;
+  return (await unwrap(api.GET('/api/0.3/users/search', { params, signal }))).data.Results[0]?.uuid;
 }
 
 /** Formats a time for a `datetime-local` input. */
-export function localOf(value: string): string {
+export function toLocalInput(value: string): string {
   const millis = Date.parse(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00` : value);
   if (Number.isNaN(millis)) return '';
   const shift = new Date(millis).getTimezoneOffset() * 60_000;
@@ -54,28 +54,28 @@ export interface Events {
 }
 
 export async function loadEvents(page: URLSearchParams, signal: AbortSignal): Promise<Events> {
-  const wanted = queryOf(page);
-  for (const party of PARTIES) {
-    const typed = wanted[party];
+  const query = toQuery(page);
+  for (const party of NAME_FILTERS) {
+    const typed = query[party];
     if (typed === undefined) continue;
-    const id = await idOf(typed, signal);
+    const id = await findId(typed, signal);
     if (id === undefined) return { count: 0, isExact: true, events: [], next: '', file: '', unknown: party };
-    wanted[party] = id;
+    query[party] = id;
   }
   const after = page.get('after');
-  const query = { ...wanted, limit: PAGE, ...(after && { after }) };
-  const { data, headers } = await ask(api.GET('/api/0.3/audit', { params: { query }, signal }));
+  const pageQuery = { ...query, limit: PAGE, ...(after && { after }) };
+  const { data, headers } = await unwrap(api.GET('/api/0.3/audit', { params: { query: pageQuery }, signal }));
   return {
     count: data.Count,
     isExact: data.CountIsExact,
     events: data.Results,
-    next: nextOf(headers),
-    file: `/api/0.3/audit.csv?${new URLSearchParams(wanted as Record<string, string>).toString()}`,
+    next: getNextCursor(headers),
+    file: `/api/0.3/audit.csv?${new URLSearchParams(query as Record<string, string>).toString()}`,
   };
 }
 
 /** Loads the newest seal. @returns undefined if there is none yet. */
 export async function loadSeal(signal: AbortSignal): Promise<Seal | undefined> {
   const params = { query: { limit: 1 } };
-  return (await ask(api.GET('/api/0.3/audit/seals', { params, signal }))).data.Results[0];
+  return (await unwrap(api.GET('/api/0.3/audit/seals', { params, signal }))).data.Results[0];
 }

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
-import { Problem } from '../../api/problem.js';
+import { ProblemError } from '../../api/problem.js';
 import { useAction, useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
-import { href, usePlace } from '../../lib/place.js';
-import { counted } from '../../lib/text.js';
-import { useUnsaved } from '../../lib/unsaved.js';
+import { toHref, useUrl } from '../../lib/url.js';
+import { formatCount } from '../../lib/text.js';
+import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { CheckField } from '../../parts/field.js';
 import { Card, Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
@@ -13,13 +13,13 @@ import { StatusPill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { say } from '../../parts/toast.js';
-import { type OpenGroup, loadGroup, saveRoles } from './groups.js';
+import { showToast } from '../../parts/toast.js';
+import { type LoadedGroup, loadGroup, saveRoles } from './groups.js';
 
 /** The page of a group with its roles and members. */
 export function GroupPage({ params }: { user: User; params: Record<string, string> }) {
   const id = params['id'] ?? '';
-  const { query } = usePlace();
+  const { query } = useUrl();
   const after = query.get('after') ?? '';
   const { data, problem, reload } = useResource(`${id} ${after}`, (signal) => loadGroup(id, after, signal));
   if (!data) return <Page title={problem ? 'Group' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
@@ -29,7 +29,7 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
       title={group.display_name}
       lead={
         <>
-          {counted(group.member_count, 'member')} · updated <Time at={group.updated} />
+          {formatCount(group.member_count, 'member')} · updated <Time at={group.updated} />
         </>
       }
     >
@@ -40,7 +40,7 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
           <Table
             caption="Members"
             rows={members}
-            keyOf={(member) => (typeof member === 'string' ? member : member.uuid)}
+            getKey={(member) => (typeof member === 'string' ? member : member.uuid)}
             empty="This group has no members."
             columns={[
               { name: 'name', title: 'Name', cell: (member) => <Member of={member} /> },
@@ -61,17 +61,17 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
 function Member({ of: member }: { of: User | string }) {
   if (typeof member === 'string') return <code>{member}</code>;
   const name = [member.firstname, member.surname].filter(Boolean).join(' ') || member.username;
-  return <a href={href(`/users/${member.uuid}`)}>{name}</a>;
+  return <a href={toHref(`/users/${member.uuid}`)}>{name}</a>;
 }
 
-function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: () => void }) {
+function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved: () => void }) {
   const [roles, setRoles] = useState<readonly string[]>(group.roles);
   const action = useAction();
   useEffect(() => {
     setRoles(group.roles);
   }, [group]);
   const isChanged = roles.length !== group.roles.length || roles.some((role) => !group.roles.includes(role));
-  useUnsaved(isChanged);
+  useUnsavedWarning(isChanged);
   const all = useRoles(group.roles);
   return (
     <Card
@@ -85,15 +85,15 @@ function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: (
             void action.run(async () => {
               await saveRoles(group.uuid, etag, roles).catch((thrown: unknown) => {
                 // Someone else has changed the group, so its current version is loaded.
-                if (thrown instanceof Problem && thrown.status === 412) onSaved();
+                if (thrown instanceof ProblemError && thrown.status === 412) onSaved();
                 throw thrown;
               });
-              say(`Roles of ${group.display_name} saved.`);
+              showToast(`Roles of ${group.display_name} saved.`);
               onSaved();
             })
           }
         >
-          Save for {counted(group.member_count, 'member')}
+          Save for {formatCount(group.member_count, 'member')}
         </button>
       }
     >
@@ -104,8 +104,8 @@ function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: (
             name={role}
             label={role}
             value={roles.includes(role)}
-            onValue={(isHeld) => {
-              setRoles(isHeld ? [...roles, role] : roles.filter((each) => each !== role));
+            onValue={(isChecked) => {
+              setRoles(isChecked ? [...roles, role] : roles.filter((each) => each !== role));
             }}
           />
         ))}

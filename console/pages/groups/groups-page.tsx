@@ -1,5 +1,5 @@
 import { useResource } from '../../api/resource.js';
-import { href, setQuery, usePlace } from '../../lib/place.js';
+import { toHref, setQuery, useUrl } from '../../lib/url.js';
 import { TextField } from '../../parts/field.js';
 import { Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     name: 'name',
     title: 'Name',
-    cell: ({ uuid, display_name }) => <a href={href(`/groups/${uuid}`)}>{display_name}</a>,
+    cell: ({ uuid, display_name }) => <a href={toHref(`/groups/${uuid}`)}>{display_name}</a>,
   },
   {
     name: 'roles',
@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Group>[] = [
 
 /** The list of groups that identity providers manage. */
 export function GroupsPage() {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadGroups(query, signal));
   return (
     <Page
@@ -63,9 +63,9 @@ export function GroupsPage() {
         caption="Groups"
         columns={COLUMNS}
         rows={data?.groups ?? []}
-        keyOf={({ uuid }) => uuid}
+        getKey={({ uuid }) => uuid}
         isLoading={isLoading && !data}
-        isUnknown={problem !== undefined && !data}
+        hasFailed={problem !== undefined && !data}
         empty={query.get('q') ? 'No group has this name.' : 'No identity provider has sent a group yet.'}
       />
       <Pager

@@ -1,15 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import type { Run } from '../../api/client.js';
-import { useEvery, useResource } from '../../api/resource.js';
-import { href } from '../../lib/place.js';
-import { counted, number } from '../../lib/text.js';
+import { useInterval, useResource } from '../../api/resource.js';
+import { toHref } from '../../lib/url.js';
+import { formatCount, formatNumber } from '../../lib/text.js';
 import { Card, Page } from '../../parts/page.js';
 import { StatePill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { Bar } from '../import/bar.js';
-import { WAITING, titleOf } from '../import/runs.js';
+import { WAITING, getTitle } from '../import/runs.js';
 import { type Overview, type Statistics, loadOverview } from './home.js';
 import { Plot, type Series } from './plot.js';
 
@@ -29,14 +29,14 @@ const IMPORTS: Series = [
   { name: 'imports_failed', text: 'Failed', tone: 'error' },
 ];
 
-const LOOK_MILLIS = 15_000;
+const RELOAD_MILLIS = 15_000;
 
 /** The overview: users, waiting imports, recent activity and expiring keys. */
 export function HomePage() {
   const { data, problem, reload } = useResource('home', loadOverview);
-  useEvery(LOOK_MILLIS, reload);
+  useInterval(RELOAD_MILLIS, reload);
   return (
-    <Page title="Home" lead={data && summary(data.statistics)}>
+    <Page title="Home" lead={data && formatSummary(data.statistics)}>
       <div class="stack">
         <ProblemNote problem={problem} />
         {data ? <Content overview={data} /> : !problem && <p class="muted">Loading …</p>}
@@ -45,24 +45,24 @@ export function HomePage() {
   );
 }
 
-const dayBefore = (time: string): string => new Date(Date.parse(time) - 86_400_000).toISOString();
+const subtractDay = (time: string): string => new Date(Date.parse(time) - 86_400_000).toISOString();
 
-const waitingOf = ({ imports }: Statistics): number => imports.needs_approval + imports.planned;
+const countWaiting = ({ imports }: Statistics): number => imports.needs_approval + imports.planned;
 
 /** Summarizes the pending work in a sentence. */
-function summary(statistics: Statistics): string {
+function formatSummary(statistics: Statistics): string {
   const { imports, api_keys: keys } = statistics;
-  const waiting = waitingOf(statistics);
+  const waiting = countWaiting(statistics);
   const [ending, blown] = [keys.expiring.length, keys.fuses_blown];
   const parts = [
     ...(imports.overdue === true ? ['imports are overdue'] : []),
     ...(waiting > 0
-      ? [`${counted(waiting, 'import')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`]
+      ? [`${formatCount(waiting, 'import')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`]
       : []),
     ...(blown > 0
-      ? [`${counted(blown, 'key')} ${blown === 1 ? 'is' : 'are'} stopped after blocking too many users`]
+      ? [`${formatCount(blown, 'key')} ${blown === 1 ? 'is' : 'are'} stopped after blocking too many users`]
       : []),
-    ...(ending > 0 ? [`${counted(ending, 'key')} ${ending === 1 ? 'expires' : 'expire'} soon`] : []),
+    ...(ending > 0 ? [`${formatCount(ending, 'key')} ${ending === 1 ? 'expires' : 'expire'} soon`] : []),
   ];
   const text = parts.join(', ');
   return text === ''
@@ -72,23 +72,27 @@ function summary(statistics: Statistics): string {
 
 function Content({ overview: { statistics, waiting } }: { overview: Overview }) {
   const { users, imports, api_keys: keys, failed_logins: failed, days } = statistics;
-  const waits = waitingOf(statistics);
+  const waits = countWaiting(statistics);
   return (
     <>
       <ul class="numbers">
-        <Number value={users.active} text="active users" to={href('/users', { status: 'Active' })} />
-        <Number value={users.blocked} text="blocked users" to={href('/users', { status: 'Blocked' })} />
-        <Number
+        <StatisticLink value={users.active} text="active users" to={toHref('/users', { status: 'Active' })} />
+        <StatisticLink
+          value={users.blocked}
+          text="blocked users"
+          to={toHref('/users', { status: 'Blocked' })}
+        />
+        <StatisticLink
           value={waits}
           text={waits === 1 ? 'waiting import' : 'waiting imports'}
-          to={href('/imports', { state: WAITING })}
+          to={toHref('/imports', { state: WAITING })}
           isBad={waits > 0}
         />
-        <Number
+        <StatisticLink
           value={failed.last_24_hours}
           more={!failed.exact}
           text={failed.last_24_hours === 1 ? 'failed sign-in in 24 hours' : 'failed sign-ins in 24 hours'}
-          to={href('/audit', { action: 'session.login_failed', since: dayBefore(statistics.time) })}
+          to={toHref('/audit', { action: 'session.login_failed', since: subtractDay(statistics.time) })}
         />
       </ul>
       {waiting.length > 0 && (
@@ -121,7 +125,7 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
           <ul class="stack">
             {keys.expiring.map(({ id, name, expires }) => (
               <li key={id}>
-                <a href={href('/keys')}>{name}</a> expires <Time at={expires} />.
+                <a href={toHref('/keys')}>{name}</a> expires <Time at={expires} />.
               </li>
             ))}
           </ul>
@@ -131,7 +135,7 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
   );
 }
 
-function Number(props: {
+function StatisticLink(props: {
   value: number;
   /** True if the value is a lower bound. */
   more?: boolean;
@@ -144,7 +148,7 @@ function Number(props: {
     <li>
       <a href={to} class={isBad ? 'warn' : ''}>
         <strong>
-          {number(value)}
+          {formatNumber(value)}
           {more && '+'}
         </strong>
         <span>{text}</span>
@@ -153,20 +157,20 @@ function Number(props: {
   );
 }
 
-type Summary = Pick<Run, 'id' | 'file' | 'reverts' | 'state' | 'created' | 'counts' | 'missing'>;
+type RunSummary = Pick<Run, 'id' | 'file' | 'reverts' | 'state' | 'created' | 'counts' | 'missing'>;
 
-const Runs = ({ caption, runs }: { caption: string; runs: { dataset: string; run: Summary }[] }) => (
+const Runs = ({ caption, runs }: { caption: string; runs: { dataset: string; run: RunSummary }[] }) => (
   <Table
     caption={caption}
     rows={runs}
-    keyOf={({ run }) => run.id}
+    getKey={({ run }) => run.id}
     empty="No file has been imported yet."
     columns={[
       { name: 'dataset', title: 'Data set', cell: ({ dataset }) => dataset },
       {
         name: 'file',
         title: 'File',
-        cell: ({ run }) => <a href={href(`/imports/${run.id}`)}>{titleOf(run)}</a>,
+        cell: ({ run }) => <a href={toHref(`/imports/${run.id}`)}>{getTitle(run)}</a>,
       },
       { name: 'state', title: 'State', cell: ({ run }) => <StatePill state={run.state} /> },
       { name: 'outcome', title: 'Outcome', cell: ({ run }) => <Bar run={run} /> },

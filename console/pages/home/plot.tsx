@@ -1,4 +1,4 @@
-import { number } from '../../lib/text.js';
+import { formatNumber } from '../../lib/text.js';
 import type { Day } from './home.js';
 
 /** Series of a stacked bar chart, from bottom to top. */
@@ -9,14 +9,14 @@ export type Series = readonly {
   tone: 'created' | 'updated' | 'blocked' | 'error';
 }[];
 
-const STEP = 20;
+const BAR_STEP = 20;
 const HEIGHT = 120;
 const GAP = 4;
 /** Minimum height of a non-zero value, in pixels. */
-const LEAST = 2;
+const MIN_HEIGHT = 2;
 
 const DATE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const shown = (day: string): string => DATE.format(new Date(`${day}T12:00`));
+const formatDay = (day: string): string => DATE.format(new Date(`${day}T12:00`));
 
 /** A bar chart with one bar per day, and the same data as a table. */
 export function Plot({ title, days, series }: { title: string; days: readonly Day[]; series: Series }) {
@@ -25,24 +25,24 @@ export function Plot({ title, days, series }: { title: string; days: readonly Da
   return (
     <figure class="plot">
       <svg
-        viewBox={`0 0 ${days.length * STEP} ${HEIGHT}`}
+        viewBox={`0 0 ${days.length * BAR_STEP} ${HEIGHT}`}
         role="img"
         preserveAspectRatio="none"
         aria-label={`${title} in the last ${days.length} days. The table below contains the numbers.`}
       >
         {days.map((day, n) => (
-          <Column key={day.day} day={day} series={series} x={n * STEP} most={most} />
+          <DayBar key={day.day} day={day} series={series} x={n * BAR_STEP} most={most} />
         ))}
       </svg>
       <figcaption class="small muted">
-        <span>{shown(days[0]?.day ?? '')}</span>
+        <span>{formatDay(days[0]?.day ?? '')}</span>
         <span>today</span>
       </figcaption>
       <ul class="legend small">
         {series.map(({ name, text, tone }) => (
           <li key={name}>
             <span class={`dot of-${tone}`} />
-            {text} <strong>{number(days.reduce((sum, day) => sum + day[name], 0))}</strong>
+            {text} <strong>{formatNumber(days.reduce((sum, day) => sum + day[name], 0))}</strong>
           </li>
         ))}
       </ul>
@@ -51,14 +51,18 @@ export function Plot({ title, days, series }: { title: string; days: readonly Da
       )}
       <details class="small">
         <summary>Show as table</summary>
-        <Numbers title={title} days={days.filter((day) => total(day) > 0 || !day.complete)} series={series} />
+        <DataTable
+          title={title}
+          days={days.filter((day) => total(day) > 0 || !day.complete)}
+          series={series}
+        />
       </details>
     </figure>
   );
 }
 
 /** The data of a chart as a table, newest day first. Days without events are omitted. */
-const Numbers = ({ title, days, series }: { title: string; days: readonly Day[]; series: Series }) =>
+const DataTable = ({ title, days, series }: { title: string; days: readonly Day[]; series: Series }) =>
   days.length === 0 ? (
     <p class="muted">No events in this period.</p>
   ) : (
@@ -77,10 +81,10 @@ const Numbers = ({ title, days, series }: { title: string; days: readonly Day[];
       <tbody>
         {days.toReversed().map((day) => (
           <tr key={day.day}>
-            <td>{shown(day.day)}</td>
+            <td>{formatDay(day.day)}</td>
             {series.map(({ name }) => (
               <td key={name} class="number">
-                {number(day[name])}
+                {formatNumber(day[name])}
                 {!day.complete && <span class="muted"> or more</span>}
               </td>
             ))}
@@ -90,20 +94,21 @@ const Numbers = ({ title, days, series }: { title: string; days: readonly Day[];
     </table>
   );
 
-function Column({ day, series, x, most }: { day: Day; series: Series; x: number; most: number }) {
+function DayBar({ day, series, x, most }: { day: Day; series: Series; x: number; most: number }) {
   let y = HEIGHT;
   return (
     <g>
       <title>
-        {shown(day.day)}: {series.map(({ name, text }) => `${text} ${number(day[name])}`).join(', ')}
+        {formatDay(day.day)}:{' '}
+        {series.map(({ name, text }) => `${text} ${formatNumber(day[name])}`).join(', ')}
       </title>
-      <rect x={x} y={0} width={STEP - GAP} height={HEIGHT} class="ground" />
+      <rect x={x} y={0} width={BAR_STEP - GAP} height={HEIGHT} class="ground" />
       {series.map(({ name, tone }) => {
-        const height = day[name] === 0 ? 0 : Math.max(LEAST, (day[name] / most) * HEIGHT);
+        const height = day[name] === 0 ? 0 : Math.max(MIN_HEIGHT, (day[name] / most) * HEIGHT);
         y -= height;
         return (
           height > 0 && (
-            <rect key={name} x={x} y={y} width={STEP - GAP} height={height} class={`fill-${tone}`} />
+            <rect key={name} x={x} y={y} width={BAR_STEP - GAP} height={height} class={`fill-${tone}`} />
           )
         );
       })}

@@ -1,12 +1,12 @@
-import { number } from '../../lib/text.js';
-import { type Counted, countsOf, outcomeText } from './runs.js';
+import { formatNumber } from '../../lib/text.js';
+import { type RunCounts, listOutcomes, formatOutcome } from './runs.js';
 
 /** Shows the outcomes of a run as a stacked bar and as text. */
-export function Bar({ run, isLabelled = true }: { run: Counted; isLabelled?: boolean }) {
-  const counts = countsOf(run);
+export function Bar({ run, isLabelled = true }: { run: RunCounts; isLabelled?: boolean }) {
+  const counts = listOutcomes(run);
   if (counts.length === 0) return <span class="none">no rows</span>;
   const text = counts
-    .map(([outcome, rows]) => `${number(rows)} ${outcomeText(run, outcome).toLowerCase()}`)
+    .map(([outcome, rows]) => `${formatNumber(rows)} ${formatOutcome(run, outcome).toLowerCase()}`)
     .join(', ');
   return (
     <>
@@ -20,12 +20,12 @@ export function Bar({ run, isLabelled = true }: { run: Counted; isLabelled?: boo
   );
 }
 
-export const Legend = ({ run, isPlan = false }: { run: Counted; isPlan?: boolean }) => (
+export const Legend = ({ run, isPlan = false }: { run: RunCounts; isPlan?: boolean }) => (
   <ul class="legend small">
-    {countsOf(run).map(([outcome, rows]) => (
+    {listOutcomes(run).map(([outcome, rows]) => (
       <li key={outcome}>
         <span class={`dot of-${outcome}`} />
-        <span class="muted">{outcomeText(run, outcome, isPlan)}</span> <strong>{number(rows)}</strong>
+        <span class="muted">{formatOutcome(run, outcome, isPlan)}</span> <strong>{formatNumber(rows)}</strong>
       </li>
     ))}
   </ul>

@@ -1,23 +1,23 @@
 import { useState } from 'preact/hooks';
 import type { Row } from '../../api/client.js';
-import { counted, label } from '../../lib/text.js';
+import { formatCount, getLabel } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Table } from '../../parts/table.js';
-import { changesOf } from './runs.js';
-import { Who } from './who.js';
+import { getVisibleChanges } from './runs.js';
+import { RowPerson } from './row-person.js';
 
-type Changed = { row: Row; change: Row['changes'][number] };
+type ChangedRow = { row: Row; change: Row['changes'][number] };
 
 /** Rows shown for each field at first. */
-const FEW = 5;
+const INITIAL_ROWS = 5;
 /** Rows shown after expanding a field. */
-const MORE = 100;
+const MAX_ROWS = 100;
 
 /** Groups the changes of rows by field, with the most frequently changed field first. */
 export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: boolean }) {
-  const groups = new Map<string, Changed[]>();
+  const groups = new Map<string, ChangedRow[]>();
   for (const row of rows)
-    for (const change of changesOf(row)) {
+    for (const change of getVisibleChanges(row)) {
       const group = groups.get(change.field);
       if (group) group.push({ row, change });
       else groups.set(change.field, [{ row, change }]);
@@ -27,15 +27,15 @@ export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: bo
   return (
     <>
       {isPart && (
-        <p class="muted">Only the {counted(rows.length, 'row')} of this page. The plan has more rows.</p>
+        <p class="muted">Only the {formatCount(rows.length, 'row')} of this page. The plan has more rows.</p>
       )}
       {sorted.map(([field, changes]) => (
         <section key={field} class="group">
           <h3>
-            {label(field)} <span class="badge">{counted(changes.length, 'row')}</span>
+            {getLabel(field)} <span class="badge">{formatCount(changes.length, 'row')}</span>
           </h3>
-          <Rows field={field} changes={changes.slice(0, FEW)} />
-          {changes.length > FEW && <More field={field} changes={changes.slice(FEW)} />}
+          <Rows field={field} changes={changes.slice(0, INITIAL_ROWS)} />
+          {changes.length > INITIAL_ROWS && <MoreRows field={field} changes={changes.slice(INITIAL_ROWS)} />}
         </section>
       ))}
     </>
@@ -43,29 +43,29 @@ export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: bo
 }
 
 /** Further rows of a field, rendered only when expanded. */
-function More({ field, changes }: { field: string; changes: readonly Changed[] }) {
+function MoreRows({ field, changes }: { field: string; changes: readonly ChangedRow[] }) {
   const [isOpen, setOpen] = useState(false);
-  const text = counted(changes.length, 'more row');
+  const text = formatCount(changes.length, 'more row');
   return (
     <details
       onToggle={(event) => {
         setOpen(event.currentTarget.open);
       }}
     >
-      <summary>{changes.length > MORE ? `The first ${MORE} of ${text}` : text}</summary>
-      {isOpen && <Rows field={field} changes={changes.slice(0, MORE)} />}
+      <summary>{changes.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${text}` : text}</summary>
+      {isOpen && <Rows field={field} changes={changes.slice(0, MAX_ROWS)} />}
     </details>
   );
 }
 
-const Rows = ({ field, changes }: { field: string; changes: readonly Changed[] }) => (
+const Rows = ({ field, changes }: { field: string; changes: readonly ChangedRow[] }) => (
   <Table
-    caption={`Changes of ${label(field)}`}
+    caption={`Changes of ${getLabel(field)}`}
     rows={changes}
-    keyOf={({ row }) => `${row.line ?? ''} ${row.uuid ?? ''} ${row.external_id}`}
+    getKey={({ row }) => `${row.line ?? ''} ${row.uuid ?? ''} ${row.external_id}`}
     columns={[
       { name: 'line', title: 'Line', isNumber: true, cell: ({ row }) => row.line ?? '–' },
-      { name: 'who', title: 'Person', cell: ({ row }) => <Who row={row} /> },
+      { name: 'who', title: 'Person', cell: ({ row }) => <RowPerson row={row} /> },
       {
         name: 'change',
         title: 'Change',

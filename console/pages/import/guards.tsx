@@ -1,12 +1,12 @@
 import type { Guard, Row, Run } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { label, number, words } from '../../lib/text.js';
+import { getLabel, formatNumber, formatCode } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Card } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
 import { Table } from '../../parts/table.js';
-import { MOST_IDS, loadRowsOf } from './runs.js';
-import { Who } from './who.js';
+import { MAX_IDS, loadRowsById } from './runs.js';
+import { RowPerson } from './row-person.js';
 
 /** Text of each guard. `%n` is the number, `%l` the limit, `%f` the field. */
 const SENTENCES: Record<string, string> = {
@@ -27,20 +27,21 @@ const SENTENCES: Record<string, string> = {
   key_fuse: 'The API key would block %n users. More than %l need approval.',
 };
 
-function sentence({ name, field, value, limit }: Guard): string {
-  const known = SENTENCES[name] ?? `${words(name)}${field ? ' of %f' : ''}: %n. More than %l need approval.`;
+function formatGuard({ name, field, value, limit }: Guard): string {
+  const known =
+    SENTENCES[name] ?? `${formatCode(name)}${field ? ' of %f' : ''}: %n. More than %l need approval.`;
   return known
-    .replace('%n', number(value))
-    .replace('%l', number(limit))
-    .replace('%f', field ? label(field) : 'A field');
+    .replace('%n', formatNumber(value))
+    .replace('%l', formatNumber(limit))
+    .replace('%f', field ? getLabel(field) : 'A field');
 }
 
 /** Loads the rows of the examples that the guards show, by external id. */
-function usePeople(run: Run, hits: readonly Guard[]): ReadonlyMap<string, Row> {
+function useExampleRows(run: Run, hits: readonly Guard[]): ReadonlyMap<string, Row> {
   const shown = hits.flatMap(({ examples }) => examples.map((example) => example.external_id));
-  const ids = [...new Set(shown.filter((id) => id !== ''))].slice(0, MOST_IDS);
+  const ids = [...new Set(shown.filter((id) => id !== ''))].slice(0, MAX_IDS);
   const { data } = useResource(ids.length > 0 ? [run.id, run.state, ...ids].join() : undefined, (signal) =>
-    loadRowsOf(run.id, ids, signal),
+    loadRowsById(run.id, ids, signal),
   );
   return data ?? new Map<string, Row>();
 }
@@ -49,7 +50,7 @@ function usePeople(run: Run, hits: readonly Guard[]): ReadonlyMap<string, Row> {
 export function Guards({ run }: { run: Run }) {
   const hits = run.guards.filter(({ hit }) => hit);
   const waits = run.state === 'needs_approval';
-  const people = usePeople(run, hits);
+  const people = useExampleRows(run, hits);
   if (hits.length === 0) return null;
   return (
     <Card title={waits ? 'Why this import needs approval' : 'Tripped guards'}>
@@ -61,14 +62,14 @@ export function Guards({ run }: { run: Run }) {
       {hits.map((guard) => (
         <article key={`${guard.name} ${guard.field ?? ''}`} class="guard">
           <h3>
-            <Pill tone="warn">{words(guard.name)}</Pill> {sentence(guard)}
+            <Pill tone="warn">{formatCode(guard.name)}</Pill> {formatGuard(guard)}
           </h3>
           <p class="muted">{guard.hint}</p>
           {guard.examples.length > 0 && (
             <Table
-              caption={`Examples: ${words(guard.name)}${guard.field ? `, ${label(guard.field)}` : ''}`}
+              caption={`Examples: ${formatCode(guard.name)}${guard.field ? `, ${getLabel(guard.field)}` : ''}`}
               rows={guard.examples}
-              keyOf={({ line, external_id }) => `${line ?? ''} ${external_id}`}
+              getKey={({ line, external_id }) => `${line ?? ''} ${external_id}`}
               columns={[
                 {
                   name: 'line',
@@ -79,7 +80,7 @@ export function Guards({ run }: { run: Run }) {
                 {
                   name: 'who',
                   title: 'Person',
-                  cell: ({ external_id: id }) => <Who row={people.get(id) ?? { external_id: id }} />,
+                  cell: ({ external_id: id }) => <RowPerson row={people.get(id) ?? { external_id: id }} />,
                 },
                 {
                   name: 'change',

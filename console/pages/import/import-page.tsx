@@ -2,42 +2,42 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Run, User } from '../../api/client.js';
 import { isWorking, useRunEvents } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
-import { href } from '../../lib/place.js';
-import { optionName, optionText } from '../../api/options.js';
-import { counted, label, size, words } from '../../lib/text.js';
-import { duration } from '../../lib/time.js';
+import { toHref } from '../../lib/url.js';
+import { getOptionName, formatOptionValue } from '../../api/options.js';
+import { formatCount, getLabel, formatSize, formatCode } from '../../lib/text.js';
+import { formatDuration } from '../../lib/time.js';
 import { Copy } from '../../parts/copy.js';
 import { Icon } from '../../parts/icon.js';
 import { Card, Page } from '../../parts/page.js';
-import { Person } from '../../parts/person.js';
+import { UserLink } from '../../parts/user-link.js';
 import { StatePill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
-import { say } from '../../parts/toast.js';
+import { showToast } from '../../parts/toast.js';
 import { Actions } from './actions.js';
 import { Bar, Legend } from './bar.js';
 import { Decisions } from './decisions.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
-import { countsOf, isWaiting, loadRun, secondsOf, titleOf } from './runs.js';
+import { listOutcomes, isWaiting, loadRun, getSeconds, getTitle } from './runs.js';
 
 /** The page of a run: its progress, outcome, tripped guards and rows. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
   const id = params['id'] ?? '';
   const { data: run, problem, set, reload } = useResource(id, (signal) => loadRun(id, signal));
   useRunEvents(run ? [run] : [], set);
-  useEndOf(run);
+  useEndToast(run);
   if (!run) return <Page title={problem ? 'Import' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
-  const seconds = secondsOf(run);
+  const seconds = getSeconds(run);
   return (
     <Page
-      title={titleOf(run)}
-      beside={<StatePill state={run.state} />}
+      title={getTitle(run)}
+      titleBadge={<StatePill state={run.state} />}
       lead={
         <>
           {run.dry_run && 'Dry run · '}Data set {run.options.dataset} · received <Time at={run.created} />
-          {seconds !== undefined && ` · took ${duration(seconds)}`}
+          {seconds !== undefined && ` · took ${formatDuration(seconds)}`}
         </>
       }
       actions={<Actions run={run} onChange={reload} />}
@@ -48,18 +48,18 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
           <p class="note info">
             <Icon name="undo" />
             <span>
-              This import was reverted. <a href={href(`/imports/${run.reverted_by}`)}>Show the revert</a>.
+              This import was reverted. <a href={toHref(`/imports/${run.reverted_by}`)}>Show the revert</a>.
             </span>
           </p>
         )}
-        {(isWorking(run) || countsOf(run).length > 0) && (
+        {(isWorking(run) || listOutcomes(run).length > 0) && (
           <Card title={isWaiting(run) ? 'Planned changes' : 'Outcome'}>
             {isWorking(run) ? <Progress run={run} /> : <Bar run={run} isLabelled={false} />}
             <Legend run={run} isPlan={isWaiting(run)} />
           </Card>
         )}
         <Guards run={run} />
-        <Refusal run={run} />
+        <Failure run={run} />
         <Rows run={run} isPlan={isWaiting(run)} />
         <Decisions run={run} />
         <Details run={run} />
@@ -69,20 +69,21 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
 }
 
 /** Options that the page header already shows. */
-const SAID = ['dataset', 'dry_run'];
+const IN_HEADER = ['dataset', 'dry_run'];
 
 /** Shows a message when the displayed run ends or needs a decision. */
-function useEndOf(run: Run | undefined): void {
+function useEndToast(run: Run | undefined): void {
   const wasWorking = useRef(false);
   useEffect(() => {
     if (!run) return;
-    if (wasWorking.current && !isWorking(run)) say(`${titleOf(run)}: ${words(run.state).toLowerCase()}.`);
+    if (wasWorking.current && !isWorking(run))
+      showToast(`${getTitle(run)}: ${formatCode(run.state).toLowerCase()}.`);
     wasWorking.current = isWorking(run);
   }, [run]);
 }
 
 /** Shows why a run failed. */
-function Refusal({ run }: { run: Run }) {
+function Failure({ run }: { run: Run }) {
   if (run.state !== 'failed' || run.problems.length === 0) return null;
   return (
     <Card title="Why it failed">
@@ -90,7 +91,7 @@ function Refusal({ run }: { run: Run }) {
         {run.problems.map(({ line, field, code, message }, index) => (
           <li key={index}>
             {line !== null && <strong>Line {line}: </strong>}
-            {field && `${label(field)} `}
+            {field && `${getLabel(field)} `}
             {message} <code class="muted">{code}</code>
           </li>
         ))}
@@ -101,13 +102,13 @@ function Refusal({ run }: { run: Run }) {
 
 function Details({ run }: { run: Run }) {
   const options = Object.entries(run.options).filter(
-    ([name, value]) => !SAID.includes(name) && value !== false && value !== 'none',
+    ([name, value]) => !IN_HEADER.includes(name) && value !== false && value !== 'none',
   );
   const facts: [string, preact.ComponentChildren][] = [
     ...(run.reverts
       ? []
-      : [['File', `${run.file.name}, ${size(run.file.size)}`] as [string, preact.ComponentChildren]]),
-    ['Rows', run.progress.rows_total === null ? 'unknown' : counted(run.progress.rows_total, 'row')],
+      : [['File', `${run.file.name}, ${formatSize(run.file.size)}`] as [string, preact.ComponentChildren]]),
+    ['Rows', run.progress.rows_total === null ? 'unknown' : formatCount(run.progress.rows_total, 'row')],
     ['Started by', <Actor key="" actor={run.actor} />],
     ...(run.approved_by
       ? [['Approved by', <Actor key="" actor={run.approved_by} />] as [string, preact.ComponentChildren]]
@@ -115,15 +116,15 @@ function Details({ run }: { run: Run }) {
     ...(run.profile ? [['Profile', run.profile] as [string, preact.ComponentChildren]] : []),
     ...(run.reverts
       ? [
-          ['Reverts', <a href={href(`/imports/${run.reverts}`)}>the import of {run.file.name}</a>] as [
+          ['Reverts', <a href={toHref(`/imports/${run.reverts}`)}>the import of {run.file.name}</a>] as [
             string,
             preact.ComponentChildren,
           ],
         ]
       : []),
     ...options.map(([name, value]): [string, preact.ComponentChildren] => [
-      optionName(name),
-      optionText(name, value),
+      getOptionName(name),
+      formatOptionValue(name, value),
     ]),
     ...(run.reverts
       ? []
@@ -147,6 +148,6 @@ function Details({ run }: { run: Run }) {
 const KINDS = { key: 'an API key', user: 'a user', system: 'the schedule' } as const;
 
 function Actor({ actor: { kind, id } }: { actor: Run['actor'] }) {
-  if (kind === 'user' && id) return <Person id={id} />;
+  if (kind === 'user' && id) return <UserLink id={id} />;
   return <span title={id ?? ''}>{KINDS[kind]}</span>;
 }

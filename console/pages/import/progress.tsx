@@ -1,6 +1,6 @@
 import type { Run } from '../../api/client.js';
-import { number } from '../../lib/text.js';
-import { duration } from '../../lib/time.js';
+import { formatNumber } from '../../lib/text.js';
+import { formatDuration } from '../../lib/time.js';
 
 /** Shows the progress of a working run. */
 export function Progress({ run }: { run: Run }) {
@@ -10,8 +10,8 @@ export function Progress({ run }: { run: Run }) {
     <div class="working">
       <progress max={100} value={percent} aria-label={`Progress of ${run.file.name}`} />
       <span class="small muted">
-        {percent} %{total !== null && ` · ${number(done)} of ${number(total)} rows`}
-        {eta !== null && eta > 0 && ` · ${duration(eta)} left`}
+        {percent} %{total !== null && ` · ${formatNumber(done)} of ${formatNumber(total)} rows`}
+        {eta !== null && eta > 0 && ` · ${formatDuration(eta)} left`}
       </span>
     </div>
   );

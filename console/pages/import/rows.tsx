@@ -1,8 +1,8 @@
 import type { Row, Run } from '../../api/client.js';
 import { isWorking } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
-import { href, usePlace } from '../../lib/place.js';
-import { label, words } from '../../lib/text.js';
+import { toHref, useUrl } from '../../lib/url.js';
+import { getLabel, formatCode } from '../../lib/text.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Pager } from '../../parts/pager.js';
 import { Pill, type Tone } from '../../parts/pill.js';
@@ -11,8 +11,8 @@ import { SearchField } from '../../parts/search-field.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Tabs } from '../../parts/tabs.js';
 import { FieldGroups } from './field-groups.js';
-import { changesOf, countOf, countsOf, loadManyRows, loadRows, outcomeText } from './runs.js';
-import { Who } from './who.js';
+import { getVisibleChanges, getCount, listOutcomes, loadManyRows, loadRows, formatOutcome } from './runs.js';
+import { RowPerson } from './row-person.js';
 
 const TONES: Record<Row['outcome'], Tone> = {
   created: 'good',
@@ -25,41 +25,41 @@ const TONES: Record<Row['outcome'], Tone> = {
   missing: 'warn',
 };
 
-const columnsOf = (isPlan: boolean): readonly Column<Row>[] => [
+const buildColumns = (isPlan: boolean): readonly Column<Row>[] => [
   { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
   {
     name: 'outcome',
     title: 'Outcome',
-    cell: ({ outcome }) => <Pill tone={TONES[outcome]}>{words(outcome)}</Pill>,
+    cell: ({ outcome }) => <Pill tone={TONES[outcome]}>{formatCode(outcome)}</Pill>,
   },
   {
     name: 'who',
     title: 'Person',
-    cell: (row) => <Who row={row} isNew={isPlan && row.outcome === 'created'} />,
+    cell: (row) => <RowPerson row={row} isNew={isPlan && row.outcome === 'created'} />,
   },
-  { name: 'changes', title: 'Changes', cell: (row) => <What row={row} /> },
+  { name: 'changes', title: 'Changes', cell: (row) => <RowChanges row={row} /> },
 ];
 
-function What({ row }: { row: Row }) {
+function RowChanges({ row }: { row: Row }) {
   const { errors, outcome } = row;
   return (
     <dl class="diff">
       {errors.map(({ field, code, message }) => (
         <div key={field + code}>
-          <dt>{label(field)}</dt>
+          <dt>{getLabel(field)}</dt>
           <dd>
             {message} <code class="muted">{code}</code>
           </dd>
         </div>
       ))}
-      <ChangeLines changes={changesOf(row)} isFirst={outcome === 'created'} />
+      <ChangeLines changes={getVisibleChanges(row)} isFirst={outcome === 'created'} />
     </dl>
   );
 }
 
 /** Shows the rows of a run by outcome, as a list or grouped by field. The service does not store unchanged rows. */
 export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const [outcome = '', after = '', person = '', view = ''] = ['outcome', 'after', 'person', 'view'].map(
     (name) => query.get(name) ?? '',
   );
@@ -68,8 +68,8 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
   const { data, problem, isLoading } = useResource(key, (signal) =>
     (isGrouped ? loadManyRows : loadRows)(run.id, { outcome, after, person }, signal),
   );
-  if (isWorking(run) || countsOf(run).length === 0) return null;
-  const kept = countsOf(run).filter(([each]) => each !== 'unchanged');
+  if (isWorking(run) || listOutcomes(run).length === 0) return null;
+  const kept = listOutcomes(run).filter(([each]) => each !== 'unchanged');
   const rows = data?.rows ?? [];
   return (
     <section>
@@ -81,8 +81,8 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           { value: '', text: 'All changes' },
           ...kept.map(([each]) => ({
             value: each,
-            text: outcomeText(run, each, isPlan),
-            count: countOf(run, each),
+            text: formatOutcome(run, each, isPlan),
+            count: getCount(run, each),
           })),
         ]}
       />
@@ -94,7 +94,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
         />
         <a
           class="button"
-          href={href(`/imports/${run.id}`, { outcome, person, view: isGrouped ? '' : 'fields' })}
+          href={toHref(`/imports/${run.id}`, { outcome, person, view: isGrouped ? '' : 'fields' })}
         >
           {isGrouped ? 'Row by row' : 'Group by field'}
         </a>
@@ -111,9 +111,9 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
       ) : (
         <Table
           caption="Rows"
-          columns={columnsOf(isPlan)}
+          columns={buildColumns(isPlan)}
           rows={rows}
-          keyOf={({ line, uuid, external_id }) => `${line ?? ''} ${uuid ?? ''} ${external_id}`}
+          getKey={({ line, uuid, external_id }) => `${line ?? ''} ${uuid ?? ''} ${external_id}`}
           isLoading={isLoading}
           empty={person ? 'The plan has no rows for this person.' : 'There are no rows with changes.'}
         />

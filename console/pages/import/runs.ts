@@ -1,5 +1,5 @@
-import { type Outcome, type Row, type Run, api, ask, nextOf } from '../../api/client.js';
-import { words } from '../../lib/text.js';
+import { type Outcome, type Row, type Run, api, unwrap, getNextCursor } from '../../api/client.js';
+import { formatCode } from '../../lib/text.js';
 import { searchUsers } from '../users/search.js';
 
 const OUTCOMES: readonly Outcome[] = [
@@ -20,8 +20,8 @@ const UNDECIDED: Run['state'][] = ['needs_approval', 'planned'];
 /** Returns true if a run waits for a decision. */
 export const isWaiting = ({ state }: Run): boolean => UNDECIDED.includes(state);
 
-const LIST = 25;
-const ROWS = 50;
+const RUNS_PER_PAGE = 25;
+const ROWS_PER_PAGE = 50;
 
 /** Loads a page of runs, newest first. The query parameter `after` contains the offset. */
 export async function loadRuns(query: URLSearchParams, signal: AbortSignal) {
@@ -30,41 +30,41 @@ export async function loadRuns(query: URLSearchParams, signal: AbortSignal) {
   const params = {
     query: {
       offset,
-      limit: LIST,
+      limit: RUNS_PER_PAGE,
       ...(state && { state: state === WAITING ? UNDECIDED : [state as Run['state']] }),
       ...(dataset && { dataset }),
     },
   };
-  const { data } = await ask(api.GET('/api/0.3/imports', { params, signal }));
+  const { data } = await unwrap(api.GET('/api/0.3/imports', { params, signal }));
   const end = offset + data.Results.length;
   return { count: data.Count, runs: data.Results, next: end < data.Count ? String(end) : '' };
 }
 
 export async function loadRun(id: string, signal?: AbortSignal): Promise<Run> {
   const params = { path: { import_id: id } };
-  return (await ask(api.GET('/api/0.3/imports/{import_id}', { params, ...(signal && { signal }) }))).data;
+  return (await unwrap(api.GET('/api/0.3/imports/{import_id}', { params, ...(signal && { signal }) }))).data;
 }
 
 /** Maximum rows and external ids of one request. */
-export const MOST_IDS = 100;
+export const MAX_IDS = 100;
 /** Maximum users that a search for a person considers. */
-const FOUND = 50;
+const MAX_FOUND_USERS = 50;
 
 /** Loads the rows with these external ids. @returns the rows by external id. */
-export async function loadRowsOf(
+export async function loadRowsById(
   id: string,
   externalIds: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, Row>> {
-  const query = { limit: MOST_IDS, external_id: [...externalIds] };
+  const query = { limit: MAX_IDS, external_id: [...externalIds] };
   const params = { path: { import_id: id }, query };
-  const { data } = await ask(api.GET('/api/0.3/imports/{import_id}/rows', { params, signal }));
+  const { data } = await unwrap(api.GET('/api/0.3/imports/{import_id}/rows', { params, signal }));
   return new Map(data.Results.map((row) => [row.external_id, row]));
 }
 
 /** Finds external ids for a search text, which is an external id or part of a user's name. */
-async function externalIdsOf(text: string, signal: AbortSignal): Promise<string[]> {
-  const { users } = await searchUsers(new URLSearchParams({ q: text }), signal, FOUND);
+async function findExternalIds(text: string, signal: AbortSignal): Promise<string[]> {
+  const { users } = await searchUsers(new URLSearchParams({ q: text }), signal, MAX_FOUND_USERS);
   return [...new Set([text, ...users.map((user) => user.external_id)])].filter((id) => id !== '');
 }
 
@@ -80,78 +80,78 @@ export async function loadRows(
   id: string,
   { outcome, person, after }: RowFilter,
   signal: AbortSignal,
-  limit = ROWS,
+  limit = ROWS_PER_PAGE,
 ) {
   const chosen = OUTCOMES.filter((each) => each === outcome);
   const query = {
     limit,
     ...(chosen.length > 0 && { outcome: chosen }),
-    ...(person && { external_id: await externalIdsOf(person, signal) }),
+    ...(person && { external_id: await findExternalIds(person, signal) }),
     ...(after && { after }),
   };
   const call = api.GET('/api/0.3/imports/{import_id}/rows', {
     params: { path: { import_id: id }, query },
     signal,
   });
-  const { data, headers } = await ask(call);
-  return { count: data.Count, rows: data.Results, next: nextOf(headers) };
+  const { data, headers } = await unwrap(call);
+  return { count: data.Count, rows: data.Results, next: getNextCursor(headers) };
 }
 
 /** Maximum rows that are grouped together. */
-const MANY = 500;
+const MAX_GROUPED_ROWS = 500;
 
 /** Loads several pages of rows as one page. */
 export async function loadManyRows(id: string, filter: RowFilter, signal: AbortSignal) {
   const rows: Row[] = [];
   let { after } = filter;
   for (;;) {
-    const page = await loadRows(id, { ...filter, after }, signal, MOST_IDS);
+    const page = await loadRows(id, { ...filter, after }, signal, MAX_IDS);
     rows.push(...page.rows);
-    if (!page.next || rows.length >= MANY) return { ...page, rows };
+    if (!page.next || rows.length >= MAX_GROUPED_ROWS) return { ...page, rows };
     after = page.next;
   }
 }
 
 /** Internal fields that only follow a change of the status. */
-const NOTES = ['managed_by', 'blocked_by'];
+const INTERNAL_FIELDS = ['managed_by', 'blocked_by'];
 
 /** Returns the changes of a row without internal fields, unless there are no others. */
-export function changesOf({ changes }: Pick<Row, 'changes'>): Row['changes'] {
-  const named = changes.filter(({ field }) => !NOTES.includes(field));
+export function getVisibleChanges({ changes }: Pick<Row, 'changes'>): Row['changes'] {
+  const named = changes.filter(({ field }) => !INTERNAL_FIELDS.includes(field));
   return named.length > 0 ? named : changes;
 }
 
 /** The counts of a run. A run summary contains them too. */
-export type Counted = Pick<Run, 'counts' | 'missing'>;
+export type RunCounts = Pick<Run, 'counts' | 'missing'>;
 
 /** Lists the outcomes that occur in a run, with their numbers of rows. */
-export const countsOf = (run: Counted): [outcome: Outcome, rows: number][] =>
-  OUTCOMES.map((outcome): [Outcome, number] => [outcome, countOf(run, outcome)]).filter(
+export const listOutcomes = (run: RunCounts): [outcome: Outcome, rows: number][] =>
+  OUTCOMES.map((outcome): [Outcome, number] => [outcome, getCount(run, outcome)]).filter(
     ([, rows]) => rows > 0,
   );
 
-export function countOf({ counts, missing }: Counted, outcome: Outcome): number {
+export function getCount({ counts, missing }: RunCounts, outcome: Outcome): number {
   if (outcome === 'missing') return missing.reported;
   return counts?.[outcome] ?? 0;
 }
 
 /** Returns the title of a run. A revert has the file name of the reverted run. */
-export const titleOf = ({ reverts, file }: Pick<Run, 'reverts' | 'file'>): string =>
+export const getTitle = ({ reverts, file }: Pick<Run, 'reverts' | 'file'>): string =>
   reverts ? `Revert of ${file.name}` : file.name;
 
 /** Returns the number of users that a run blocks, including users missing from the file. */
-export const blockedBy = (run: Counted): number => countOf(run, 'blocked') + run.missing.blocked;
+export const countBlocked = (run: RunCounts): number => getCount(run, 'blocked') + run.missing.blocked;
 
 /** Returns the number of users that a run changes. */
-export const changedBy = (run: Counted): number =>
-  blockedBy(run) + countOf(run, 'created') + countOf(run, 'updated') + countOf(run, 'reactivated');
+export const countChanged = (run: RunCounts): number =>
+  countBlocked(run) + getCount(run, 'created') + getCount(run, 'updated') + getCount(run, 'reactivated');
 
 /** Formats an outcome. Missing users may be reported only, or blocked. */
-export function outcomeText(run: Counted, outcome: Outcome, isPlan = false): string {
-  if (outcome !== 'missing' || run.missing.blocked === 0) return words(outcome);
+export function formatOutcome(run: RunCounts, outcome: Outcome, isPlan = false): string {
+  if (outcome !== 'missing' || run.missing.blocked === 0) return formatCode(outcome);
   return isPlan ? 'Missing, to be blocked' : 'Missing, blocked';
 }
 
 /** Returns the duration of a run in seconds. @returns undefined for an unfinished run, or if it waited for approval. */
-export const secondsOf = ({ started, finished, approved_by: approver }: Run): number | undefined =>
+export const getSeconds = ({ started, finished, approved_by: approver }: Run): number | undefined =>
   started && finished && !approver ? (Date.parse(finished) - Date.parse(started)) / 1000 : undefined;

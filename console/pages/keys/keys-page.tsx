@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import { href, usePlace } from '../../lib/place.js';
+import { toHref, useUrl } from '../../lib/url.js';
 import { Confirm } from '../../parts/dialog.js';
 import { Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
@@ -8,23 +8,23 @@ import { Pill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { say } from '../../parts/toast.js';
-import { type Key, daysLeft, loadKeys, openFuse, revokeKey } from './keys.js';
+import { showToast } from '../../parts/toast.js';
+import { type Key, getDaysLeft, loadKeys, suspendFuse, revokeKey } from './keys.js';
 import { NewKeyDialog } from './new-key-dialog.js';
 
 /** Days before expiry from which a key is highlighted. */
-const SOON = 30;
-type Question = { key: Key; what: 'revoke' | 'fuse' };
+const SOON_DAYS = 30;
+type KeyAction = { key: Key; action: 'revoke' | 'fuse' };
 
 /** The list of API keys with their scopes, networks, expiry and last use. */
 export function KeysPage() {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const after = query.get('after') ?? '';
   const { data, problem, isLoading, reload } = useResource(after || 'first', (signal) =>
     loadKeys(after, signal),
   );
-  const [isMaking, setMaking] = useState(false);
-  const [question, setQuestion] = useState<Question>();
+  const [isCreating, setCreating] = useState(false);
+  const [pendingAction, setPendingAction] = useState<KeyAction>();
   return (
     <Page
       title="API keys"
@@ -34,7 +34,7 @@ export function KeysPage() {
           type="button"
           class="primary"
           onClick={() => {
-            setMaking(true);
+            setCreating(true);
           }}
         >
           New key
@@ -44,11 +44,11 @@ export function KeysPage() {
       <ProblemNote problem={problem} />
       <Table
         caption="API keys"
-        columns={columnsFor(setQuestion)}
+        columns={buildColumns(setPendingAction)}
         rows={data?.keys ?? []}
-        keyOf={({ id }) => id}
+        getKey={({ id }) => id}
         isLoading={isLoading && !data}
-        isUnknown={problem !== undefined && !data}
+        hasFailed={problem !== undefined && !data}
       />
       <Pager
         count={data?.count}
@@ -56,19 +56,19 @@ export function KeysPage() {
         unit={['key', 'keys']}
         next={data?.next ?? ''}
       />
-      {isMaking && (
+      {isCreating && (
         <NewKeyDialog
           onClose={() => {
-            setMaking(false);
+            setCreating(false);
             reload();
           }}
         />
       )}
-      {question && (
-        <Ask
-          question={question}
+      {pendingAction && (
+        <KeyActionConfirmation
+          pendingAction={pendingAction}
           onClose={() => {
-            setQuestion(undefined);
+            setPendingAction(undefined);
             reload();
           }}
         />
@@ -77,7 +77,7 @@ export function KeysPage() {
   );
 }
 
-const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] => [
+const buildColumns = (onAction: (pendingAction: KeyAction) => void): readonly Column<Key>[] => [
   {
     name: 'name',
     title: 'Name',
@@ -132,14 +132,14 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
     cell: (key) =>
       key.state === 'active' && (
         <span class="buttons">
-          <a class="button" href={href('/audit', { actor: key.id })}>
+          <a class="button" href={toHref('/audit', { actor: key.id })}>
             Activity
           </a>
-          {mayBlock(key) && (
+          {canBlock(key) && (
             <button
               type="button"
               onClick={() => {
-                ask({ key, what: 'fuse' });
+                onAction({ key, action: 'fuse' });
               }}
             >
               Suspend fuse
@@ -148,7 +148,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
           <button
             type="button"
             onClick={() => {
-              ask({ key, what: 'revoke' });
+              onAction({ key, action: 'revoke' });
             }}
           >
             Revoke
@@ -159,14 +159,14 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
 ];
 
 /** Returns true if a key may block users and therefore has a fuse. */
-const mayBlock = ({ scopes }: Key): boolean =>
+const canBlock = ({ scopes }: Key): boolean =>
   scopes === null || ['users:write', 'imports:write'].some((scope) => scopes.includes(scope));
 
 function State({ of: key }: { of: Key }) {
-  const left = daysLeft(key);
+  const left = getDaysLeft(key);
   if (key.state !== 'active') return <Pill tone="quiet">{key.state}</Pill>;
   if (left === undefined) return <Pill tone="good">active</Pill>;
-  if (left > SOON)
+  if (left > SOON_DAYS)
     return (
       <>
         <Pill tone="good">active</Pill>
@@ -179,17 +179,23 @@ function State({ of: key }: { of: Key }) {
   return <Pill tone="warn">{left <= 1 ? 'expires today' : `expires in ${left} days`}</Pill>;
 }
 
-function Ask({ question: { key, what }, onClose }: { question: Question; onClose: () => void }) {
-  if (what === 'fuse')
+function KeyActionConfirmation({
+  pendingAction: { key, action },
+  onClose,
+}: {
+  pendingAction: KeyAction;
+  onClose: () => void;
+}) {
+  if (action === 'fuse')
     return (
       <Confirm
         title={`Suspend the fuse of ${key.name}`}
-        verb="Suspend for an hour"
+        confirmLabel="Suspend for an hour"
         isDangerous
         onClose={onClose}
         work={async (reason) => {
-          await openFuse(key.id, reason);
-          say(`The fuse of ${key.name} is suspended for an hour.`);
+          await suspendFuse(key.id, reason);
+          showToast(`The fuse of ${key.name} is suspended for an hour.`);
         }}
       >
         <p>
@@ -201,12 +207,12 @@ function Ask({ question: { key, what }, onClose }: { question: Question; onClose
   return (
     <Confirm
       title={`Revoke ${key.name}`}
-      verb="Revoke"
+      confirmLabel="Revoke"
       isDangerous
       onClose={onClose}
       work={async (reason) => {
         await revokeKey(key.id, reason);
-        say(`${key.name} was revoked.`);
+        showToast(`${key.name} was revoked.`);
       }}
     >
       <p>Further requests with this key are rejected immediately. A revoked key cannot be restored.</p>

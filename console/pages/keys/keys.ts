@@ -1,4 +1,4 @@
-import { api, ask, because } from '../../api/client.js';
+import { api, unwrap, toReasonHeader } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 
 export type Key = components['schemas']['ApiKeyDto'];
@@ -6,7 +6,7 @@ export type NewKey = components['schemas']['NewApiKeyDto'];
 type KeyInput = components['schemas']['ApiKeyInput'];
 
 const PAGE = 50;
-const at = (id: string) => ({ params: { path: { key_id: id } } });
+const toParams = (id: string) => ({ params: { path: { key_id: id } } });
 
 /** Scopes of keys (docs/interface.md, "Credentials"). */
 export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
@@ -24,7 +24,7 @@ export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
 export async function loadKeys(after: string, signal: AbortSignal) {
   const offset = Number(after || 0);
   const call = api.GET('/api/0.3/api_keys', { params: { query: { offset, limit: PAGE } }, signal });
-  const { Count: count, Results: keys } = (await ask(call)).data;
+  const { Count: count, Results: keys } = (await unwrap(call)).data;
   const end = offset + keys.length;
   return { count, keys, next: end < count ? String(end) : '' };
 }
@@ -32,20 +32,20 @@ export async function loadKeys(after: string, signal: AbortSignal) {
 /** Creates a key. @throws ProblemError naming the invalid field. */
 export async function createKey(wanted: Partial<KeyInput> & { name: string }): Promise<NewKey> {
   const body = wanted; // the generated type requires fields that have a default
-  return (await ask(api.POST('/api/0.3/api_keys', { body }))).data;
+  return (await unwrap(api.POST('/api/0.3/api_keys', { body }))).data;
 }
 
 export async function revokeKey(id: string, reason: string): Promise<void> {
-  await ask(api.DELETE('/api/0.3/api_keys/{key_id}', { ...at(id), ...because(reason) }));
+  await unwrap(api.DELETE('/api/0.3/api_keys/{key_id}', { ...toParams(id), ...toReasonHeader(reason) }));
 }
 
 /** Suspends the fuse of a key for an hour, so that it can block any number of users. */
-export async function openFuse(id: string, reason: string): Promise<void> {
-  await ask(api.POST('/api/0.3/api_keys/{key_id}/fuse', { ...at(id), ...because(reason) }));
+export async function suspendFuse(id: string, reason: string): Promise<void> {
+  await unwrap(api.POST('/api/0.3/api_keys/{key_id}/fuse', { ...toParams(id), ...toReasonHeader(reason) }));
 }
 
 const DAY = 86_400_000;
 
 /** Returns the days until a key expires. @returns undefined for a key without expiry. */
-export const daysLeft = ({ expires }: Key, now = Date.now()): number | undefined =>
+export const getDaysLeft = ({ expires }: Key, now = Date.now()): number | undefined =>
   expires === null ? undefined : Math.ceil((Date.parse(expires) - now) / DAY);

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Action, useAction } from '../../api/resource.js';
-import { useUnsaved } from '../../lib/unsaved.js';
+import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { Copy } from '../../parts/copy.js';
 import { Dialog } from '../../parts/dialog.js';
 import { SelectField, TextField } from '../../parts/field.js';
@@ -16,16 +16,16 @@ type Scopes = readonly string[] | 'all';
 
 /** Creates a key and shows it once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
-  const [made, setMade] = useState<NewKey>();
+  const [createdKey, setCreatedKey] = useState<NewKey>();
   const action = useAction();
-  useUnsaved(made !== undefined); // the key cannot be shown again
-  if (made)
+  useUnsavedWarning(createdKey !== undefined); // the key cannot be shown again
+  if (createdKey)
     return (
-      <Dialog key="made" title={`API key ${made.name}`} onClose={onClose} isWide isHeld>
+      <Dialog key="made" title={`API key ${createdKey.name}`} onClose={onClose} isWide isPersistent>
         <form method="dialog">
           <p>Copy the key now. It is not stored and cannot be shown again.</p>
           <p>
-            <Copy text={made.key} what="key" />
+            <Copy text={createdKey.key} what="key" />
           </p>
           <div class="buttons end">
             <button type="submit" class="primary">
@@ -37,10 +37,10 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
     );
   return (
     // Stays open while the key is being created. Otherwise a key would exist that was never shown.
-    <Dialog title="New API key" onClose={onClose} isWide isHeld={action.isBusy}>
+    <Dialog title="New API key" onClose={onClose} isWide isPersistent={action.isBusy}>
       <Form
         action={action}
-        onMade={setMade}
+        onCreated={setCreatedKey}
         onClose={() => {
           if (!action.isBusy) onClose();
         }}
@@ -51,11 +51,11 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
 
 interface FormProps {
   action: Action;
-  onMade: (key: NewKey) => void;
+  onCreated: (key: NewKey) => void;
   onClose: () => void;
 }
 
-function Form({ action, onMade, onClose }: FormProps) {
+function Form({ action, onCreated, onClose }: FormProps) {
   // Fixed at opening, so that repeating a request with a lost response sends the same body.
   const [opened] = useState(Date.now);
   const [name, setName] = useState('');
@@ -63,7 +63,7 @@ function Form({ action, onMade, onClose }: FormProps) {
   const [networks, setNetworks] = useState('');
   const [profile, setProfile] = useState<string>('standard');
   const [scopes, setScopes] = useState<Scopes>(['users:read']);
-  useUnsaved(name !== '' || networks !== '');
+  useUnsavedWarning(name !== '' || networks !== '');
   const create = (): Promise<boolean> =>
     action.run(async () => {
       const list = networks.split(/[\s,]+/).filter(Boolean);
@@ -74,7 +74,7 @@ function Form({ action, onMade, onClose }: FormProps) {
         ...(list.length > 0 && { networks: list }),
         ...(days !== '' && { expires: new Date(opened + Number(days) * DAY).toISOString() }),
       });
-      onMade(key);
+      onCreated(key);
     });
   return (
     <form
@@ -88,7 +88,7 @@ function Form({ action, onMade, onClose }: FormProps) {
         label="Purpose"
         value={name}
         onValue={setName}
-        error={action.problem?.at('name')}
+        error={action.problem?.getFieldError('name')}
         input={{ required: true, maxLength: 255, autofocus: true }}
       />
       <ScopeChoice scopes={scopes} onChange={setScopes} />
@@ -98,7 +98,7 @@ function Form({ action, onMade, onClose }: FormProps) {
           label="Expires"
           value={days}
           onValue={setDays}
-          error={action.problem?.at('expires')}
+          error={action.problem?.getFieldError('expires')}
           choices={[
             { value: '30', text: 'in 30 days' },
             { value: '90', text: 'in 90 days' },
@@ -112,7 +112,7 @@ function Form({ action, onMade, onClose }: FormProps) {
           hint="For example 10.0.0.0/8. If empty, the key works from any network."
           value={networks}
           onValue={setNetworks}
-          error={action.problem?.at('networks')}
+          error={action.problem?.getFieldError('networks')}
         />
         <SelectField
           name="profile"

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import type { Options, Preview } from '../../api/upload.js';
 import { COLUMNS, IGNORE } from '../../lib/columns.js';
-import { useUnsaved } from '../../lib/unsaved.js';
+import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
-import { say } from '../../parts/toast.js';
-import { type Mapping, type Profile, isChanged, mappingOf, saveProfile } from '../profiles/profiles.js';
+import { showToast } from '../../parts/toast.js';
+import { type Mapping, type Profile, hasChanges, toMapping, saveProfile } from '../profiles/profiles.js';
 
 type Column = Preview['columns'][number];
 
@@ -25,18 +25,18 @@ const CHOICES = [...COLUMNS.map((name) => ({ value: name, text: name })), { valu
 
 /** Assigns the columns of the file to import columns. Changed assignments are saved as a profile. */
 export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsProps) {
-  const [mapping, setMapping] = useState<Mapping>(() => mappingOf(preview));
-  const [name, setName] = useState(base && !base.ready ? base.name : nameFor(file));
+  const [mapping, setMapping] = useState<Mapping>(() => toMapping(preview));
+  const [name, setName] = useState(base && !base.ready ? base.name : suggestProfileName(file));
   const action = useAction();
-  useUnsaved(isChanged(mapping, preview));
+  useUnsavedWarning(hasChanges(mapping, preview));
   useEffect(() => {
-    setMapping(mappingOf(preview));
+    setMapping(toMapping(preview));
   }, [preview]);
   const save = (): Promise<boolean> =>
     action.run(async () => {
       const { dataset = '', delimiter = '', encoding = '' } = options;
       await saveProfile(name, mapping, base, { dataset, delimiter, encoding });
-      say(`Profile ${name} saved.`);
+      showToast(`Profile ${name} saved.`);
       onSaved(name);
     });
   return (
@@ -44,14 +44,14 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
       <Table
         caption="Columns of the file"
         rows={preview.columns}
-        keyOf={({ source }) => source}
+        getKey={({ source }) => source}
         columns={[
           { name: 'source', title: 'Column in the file', cell: ({ source }) => <code>{source}</code> },
           {
             name: 'column',
             title: 'Import as',
             cell: (column) => (
-              <Choice
+              <ColumnChoice
                 column={column}
                 value={mapping[column.source] ?? IGNORE}
                 onValue={(value) => {
@@ -60,10 +60,10 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
               />
             ),
           },
-          { name: 'note', title: 'Note', cell: (column) => <span class="muted">{noteOf(column)}</span> },
+          { name: 'note', title: 'Note', cell: (column) => <span class="muted">{getNote(column)}</span> },
         ]}
       />
-      {isChanged(mapping, preview) && (
+      {hasChanges(mapping, preview) && (
         <form
           class="toolbar"
           onSubmit={(event) => {
@@ -88,7 +88,7 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
   );
 }
 
-function Choice({
+function ColumnChoice({
   column,
   value,
   onValue,
@@ -115,13 +115,13 @@ function Choice({
   );
 }
 
-function noteOf({ use, suggestion }: Column): string {
+function getNote({ use, suggestion }: Column): string {
   if (use !== 'unknown') return '';
   return suggestion === null || suggestion === IGNORE ? 'Unknown column, ignored' : 'Suggested from its name';
 }
 
 /** Suggests a valid profile name for a file: `payroll-2026` for `payroll-2026.csv`. */
-function nameFor({ name }: File): string {
+function suggestProfileName({ name }: File): string {
   const bare = name
     .replace(/\.\w+$/, '')
     .normalize('NFKD')

@@ -1,23 +1,23 @@
 import type { Preview } from '../../api/upload.js';
-import { counted, label, shown, words } from '../../lib/text.js';
+import { formatCount, getLabel, formatValue, formatCode } from '../../lib/text.js';
 import { Card } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
 import { Table } from '../../parts/table.js';
 
-const ROWS = 5;
-const KINDS = 50;
-const LINES = 5;
+const MAX_ROWS = 5;
+const MAX_PROBLEMS = 50;
+const MAX_LINES = 5;
 
-type Found = Preview['problems'][number];
+type PreviewProblem = Preview['problems'][number];
 
 /** A problem with all lines in which it occurs. */
-interface Kind {
-  first: Found;
+interface ProblemGroup {
+  first: PreviewProblem;
   lines: number[];
 }
 
-function kindsOf(problems: readonly Found[]): Kind[] {
-  const kinds = new Map<string, Kind>();
+function groupProblems(problems: readonly PreviewProblem[]): ProblemGroup[] {
+  const kinds = new Map<string, ProblemGroup>();
   for (const problem of problems) {
     const { line, field, code, message } = problem;
     const name = JSON.stringify([field, code, message]);
@@ -29,34 +29,34 @@ function kindsOf(problems: readonly Found[]): Kind[] {
 }
 
 /** Formats line numbers: "2, 3, 4, 5, 6 and 12 more". */
-function linesText(lines: readonly number[]): string {
-  const more = lines.length - LINES;
-  return `${lines.slice(0, LINES).join(', ')}${more > 0 ? ` and ${more} more` : ''}` || '–';
+function formatLines(lines: readonly number[]): string {
+  const more = lines.length - MAX_LINES;
+  return `${lines.slice(0, MAX_LINES).join(', ')}${more > 0 ? ` and ${more} more` : ''}` || '–';
 }
 
 /** Lists the problems in the start of the file, grouped by problem. */
 export function Problems({ preview }: { preview: Preview }) {
   // Unknown columns are already marked in the table of columns.
-  const kinds = kindsOf(preview.problems.filter(({ code }) => code !== 'unknown_column'));
+  const kinds = groupProblems(preview.problems.filter(({ code }) => code !== 'unknown_column'));
   if (kinds.length === 0) return null;
   return (
-    <Card title={counted(kinds.length, 'problem')} isFlush>
+    <Card title={formatCount(kinds.length, 'problem')} isFlush>
       <Table
         caption="Problems"
-        rows={kinds.slice(0, KINDS)}
-        keyOf={({ first: { field, code, message } }) => `${field} ${code} ${message}`}
+        rows={kinds.slice(0, MAX_PROBLEMS)}
+        getKey={({ first: { field, code, message } }) => `${field} ${code} ${message}`}
         columns={[
           {
             name: 'what',
             title: 'Problem',
             cell: ({ first: { field, message, refuses } }) => (
               <>
-                {refuses && <Pill tone="bad">Rejects the file</Pill>} {field && `${label(field)} `}
+                {refuses && <Pill tone="bad">Rejects the file</Pill>} {field && `${getLabel(field)} `}
                 {message}
               </>
             ),
           },
-          { name: 'lines', title: 'Lines', cell: ({ lines }) => linesText(lines) },
+          { name: 'lines', title: 'Lines', cell: ({ lines }) => formatLines(lines) },
           {
             name: 'value',
             title: 'First value',
@@ -75,11 +75,11 @@ export function FirstRows({ preview: { rows } }: { preview: Preview }) {
     <Card title="First rows" isFlush>
       <Table
         caption="First rows"
-        rows={rows.slice(0, ROWS)}
-        keyOf={({ line }) => String(line)}
+        rows={rows.slice(0, MAX_ROWS)}
+        getKey={({ line }) => String(line)}
         columns={[
           { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line },
-          { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => words(outcome) },
+          { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => formatCode(outcome) },
           {
             name: 'fields',
             title: 'Fields',
@@ -87,8 +87,8 @@ export function FirstRows({ preview: { rows } }: { preview: Preview }) {
               <dl class="diff">
                 {Object.entries(fields).map(([name, value]) => (
                   <div key={name}>
-                    <dt>{label(name)}</dt>
-                    <dd>{shown(value) || <span class="none">empty</span>}</dd>
+                    <dt>{getLabel(name)}</dt>
+                    <dd>{formatValue(value) || <span class="none">empty</span>}</dd>
                   </div>
                 ))}
               </dl>

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { useAction, useResource } from '../../api/resource.js';
 import { type Options, planFile, previewFile } from '../../api/upload.js';
-import { go, href, setQuery, usePlace } from '../../lib/place.js';
+import { navigate, toHref, setQuery, useUrl } from '../../lib/url.js';
 import { Card, Page } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { ColumnsCard } from './columns-card.js';
 import { DropZone } from './drop-zone.js';
 import { FirstRows, Problems } from './findings.js';
 import { loadProfiles } from '../profiles/profiles.js';
-import { Settings } from './settings.js';
+import { ImportOptions } from './import-options.js';
 
 const OPTIONS = ['profile', 'dataset', 'missing', 'mode', 'encoding', 'delimiter'];
 const DELIMITERS: Readonly<Record<string, string>> = {
@@ -20,21 +20,22 @@ const DELIMITERS: Readonly<Record<string, string>> = {
 
 /** The page for uploading a file, checking its preview, mapping its columns and creating the plan. */
 export function NewImportPage() {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const [file, setFile] = useState<File>();
   const options: Options = Object.fromEntries(OPTIONS.map((name) => [name, query.get(name) ?? '']));
   const profiles = useResource('profiles', loadProfiles);
-  const [turn, setTurn] = useState(0);
-  const key = file && [file.name, file.size, file.lastModified, turn, ...Object.values(options)].join();
+  const [refreshCount, setRefreshCount] = useState(0);
+  const key =
+    file && [file.name, file.size, file.lastModified, refreshCount, ...Object.values(options)].join();
   const preview = useResource(key, (signal) =>
     file ? previewFile(file, options, signal) : Promise.reject(new Error('no file')),
   );
   const plan = useAction();
-  const found = file && preview.data;
-  const isRefused = found?.problems.some(({ refuses }) => refuses) ?? true;
-  const isReady = file !== undefined && !isRefused && !preview.isLoading;
+  const previewData = file && preview.data;
+  const isRejected = previewData?.problems.some(({ refuses }) => refuses) ?? true;
+  const isReady = file !== undefined && !isRejected && !preview.isLoading;
   const hint =
-    found && isRefused
+    previewData && isRejected
       ? 'The file would be rejected. Assign its columns or check the problems below.'
       : 'No user is changed before you have reviewed the plan.';
   return (
@@ -51,7 +52,7 @@ export function NewImportPage() {
             void (
               isReady &&
               plan.run(async () => {
-                go(href(`/imports/${(await planFile(file, options)).id}`));
+                navigate(toHref(`/imports/${(await planFile(file, options)).id}`));
               })
             )
           }
@@ -64,7 +65,7 @@ export function NewImportPage() {
         <DropZone file={file} onFile={setFile} />
         <ProblemNote problem={plan.problem} />
         <Card title="Import options">
-          <Settings
+          <ImportOptions
             options={options}
             profiles={(profiles.data ?? []).map(({ name }) => name)}
             onOption={(name, value) => {
@@ -73,25 +74,28 @@ export function NewImportPage() {
           />
         </Card>
         <ProblemNote problem={file && preview.problem} />
-        {found && (
+        {previewData && (
           <>
             <p class="muted" role="status">
-              Encoding {found.encoding ?? 'unknown'}, delimiter{' '}
-              {found.delimiter === null ? 'unknown' : (DELIMITERS[found.delimiter] ?? found.delimiter)}.
+              Encoding {previewData.encoding ?? 'unknown'}, delimiter{' '}
+              {previewData.delimiter === null
+                ? 'unknown'
+                : (DELIMITERS[previewData.delimiter] ?? previewData.delimiter)}
+              .
             </p>
             <ColumnsCard
               file={file}
-              preview={found}
+              preview={previewData}
               options={options}
               base={profiles.data?.find(({ name }) => name === options['profile'])}
               onSaved={(name) => {
                 profiles.reload();
-                setTurn(turn + 1);
+                setRefreshCount(refreshCount + 1);
                 setQuery({ profile: name }, { replace: true });
               }}
             />
-            <Problems preview={found} />
-            <FirstRows preview={found} />
+            <Problems preview={previewData} />
+            <FirstRows preview={previewData} />
           </>
         )}
       </div>

@@ -1,25 +1,25 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import { href } from '../../lib/place.js';
-import { counted } from '../../lib/text.js';
+import { toHref } from '../../lib/url.js';
+import { formatCount } from '../../lib/text.js';
 import { Confirm } from '../../parts/dialog.js';
 import { Page } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { say } from '../../parts/toast.js';
+import { showToast } from '../../parts/toast.js';
 import { type Profile, deleteProfile, loadProfiles } from './profiles.js';
 
 /** The list of import profiles. */
 export function ProfilesPage() {
   const { data, problem, isLoading, reload } = useResource('profiles', loadProfiles);
-  const [doomed, setDoomed] = useState<Profile>();
+  const [profileToDelete, setProfileToDelete] = useState<Profile>();
   return (
     <Page
       title="Profiles"
       lead="A profile defines how files of one source are read. To create one, start from a file."
       actions={
-        <a class="button primary" href={href('/imports/new')}>
+        <a class="button primary" href={toHref('/imports/new')}>
           New from a file
         </a>
       }
@@ -27,29 +27,29 @@ export function ProfilesPage() {
       <ProblemNote problem={problem} />
       <Table
         caption="Profiles"
-        columns={columnsFor(setDoomed)}
+        columns={buildColumns(setProfileToDelete)}
         rows={data ?? []}
-        keyOf={({ name }) => name}
+        getKey={({ name }) => name}
         isLoading={isLoading && !data}
-        isUnknown={problem !== undefined && !data}
+        hasFailed={problem !== undefined && !data}
       />
-      {doomed && (
+      {profileToDelete && (
         <Confirm
-          title={`Delete ${doomed.name}`}
-          verb="Delete"
+          title={`Delete ${profileToDelete.name}`}
+          confirmLabel="Delete"
           isDangerous
           onClose={() => {
-            setDoomed(undefined);
+            setProfileToDelete(undefined);
             reload();
           }}
           work={async (reason) => {
-            await deleteProfile(doomed.name, reason);
-            say(`Profile ${doomed.name} deleted.`);
+            await deleteProfile(profileToDelete.name, reason);
+            showToast(`Profile ${profileToDelete.name} deleted.`);
           }}
         >
           <p>
-            {doomed.profile.pattern
-              ? `Files that match ${doomed.profile.pattern} will be read without this profile and may be rejected.`
+            {profileToDelete.profile.pattern
+              ? `Files that match ${profileToDelete.profile.pattern} will be read without this profile and may be rejected.`
               : 'Imports that use this profile will be rejected.'}
           </p>
         </Confirm>
@@ -58,7 +58,7 @@ export function ProfilesPage() {
   );
 }
 
-const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profile>[] => [
+const buildColumns = (onDelete: (profile: Profile) => void): readonly Column<Profile>[] => [
   {
     name: 'name',
     title: 'Name',
@@ -75,7 +75,7 @@ const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profi
     title: 'Columns',
     cell: ({ profile }) => (
       <details>
-        <summary>{counted(Object.keys(profile.columns).length, 'column')}</summary>
+        <summary>{formatCount(Object.keys(profile.columns).length, 'column')}</summary>
         <dl class="diff">
           {Object.entries(profile.columns).map(([source, column]) => (
             <div key={source}>
@@ -99,7 +99,7 @@ const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profi
     title: 'Actions',
     cell: (profile) => (
       <span class="buttons">
-        <a class="button" href={href('/imports/new', { profile: profile.name })}>
+        <a class="button" href={toHref('/imports/new', { profile: profile.name })}>
           Import a file
         </a>
         {!profile.ready && (

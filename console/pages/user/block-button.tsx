@@ -1,21 +1,27 @@
 import { useState } from 'preact/hooks';
-import { Problem } from '../../api/problem.js';
+import { ProblemError } from '../../api/problem.js';
 import { useResource } from '../../api/resource.js';
-import { counted } from '../../lib/text.js';
+import { formatCount } from '../../lib/text.js';
 import { Confirm } from '../../parts/dialog.js';
-import { nameOf } from '../../parts/avatar.js';
-import { say } from '../../parts/toast.js';
-import { type Version, loadSessions, loadUser, saveUser } from '../../api/users.js';
+import { getDisplayName } from '../../parts/avatar.js';
+import { showToast } from '../../parts/toast.js';
+import { type UserVersion, loadSessions, loadUser, saveUser } from '../../api/users.js';
 
 /** Blocks or reactivates a user after a confirmation that explains the effect. */
-export function BlockButton({ version, onChange }: { version: Version; onChange: (next: Version) => void }) {
+export function BlockButton({
+  version,
+  onChange,
+}: {
+  version: UserVersion;
+  onChange: (next: UserVersion) => void;
+}) {
   const [isOpen, setOpen] = useState(false);
   const { user } = version;
   const isActive = user.status === 'Active';
   const sessions = useResource(isOpen && isActive ? user.uuid : undefined, (signal) =>
     loadSessions(user.uuid, signal),
   );
-  const name = nameOf(user);
+  const name = getDisplayName(user);
   const verb = isActive ? 'Block' : 'Reactivate';
   return (
     <>
@@ -30,7 +36,7 @@ export function BlockButton({ version, onChange }: { version: Version; onChange:
       {isOpen && (
         <Confirm
           title={`${verb} ${name}`}
-          verb={verb}
+          confirmLabel={verb}
           isDangerous={isActive}
           onClose={() => {
             setOpen(false);
@@ -39,17 +45,18 @@ export function BlockButton({ version, onChange }: { version: Version; onChange:
             const body = { status: isActive ? 'Blocked' : 'Active' } as const;
             const next = await saveUser(version, body, reason).catch(async (thrown: unknown) => {
               // The user has changed meanwhile. The page shows the new version and the dialog stays open.
-              if (thrown instanceof Problem && thrown.status === 412) onChange(await loadUser(user.uuid));
+              if (thrown instanceof ProblemError && thrown.status === 412)
+                onChange(await loadUser(user.uuid));
               throw thrown;
             });
             onChange(next);
-            say(`${name} is ${isActive ? 'blocked' : 'active again'}.`);
+            showToast(`${name} is ${isActive ? 'blocked' : 'active again'}.`);
           }}
         >
           {isActive ? (
             <p>
-              {name} can no longer sign in. {ended(sessions.data?.length)} The profile, the roles and the
-              history are kept.
+              {name} can no longer sign in. {formatEndingSessions(sessions.data?.length)} The profile, the
+              roles and the history are kept.
             </p>
           ) : (
             <p>{name} can sign in again, with the same roles and the same password.</p>
@@ -60,8 +67,8 @@ export function BlockButton({ version, onChange }: { version: Version; onChange:
   );
 }
 
-function ended(sessions: number | undefined): string {
+function formatEndingSessions(sessions: number | undefined): string {
   if (sessions === 0) return 'There are no open sessions.';
   if (sessions === undefined) return 'All open sessions end immediately.';
-  return `${counted(sessions, 'open session')} ${sessions === 1 ? 'ends' : 'end'} immediately.`;
+  return `${formatCount(sessions, 'open session')} ${sessions === 1 ? 'ends' : 'end'} immediately.`;
 }

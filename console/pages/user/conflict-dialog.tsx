@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { label, shown } from '../../lib/text.js';
+import { getLabel, formatValue } from '../../lib/text.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -30,18 +30,18 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
         </p>
         <Table
           caption="Changed fields"
-          keyOf={({ field }) => field}
+          getKey={({ field }) => field}
           rows={conflicts}
           empty="Only fields that this form does not show have changed."
           columns={[
-            { name: 'field', title: 'Field', cell: ({ field }) => label(field) },
-            { name: 'before', title: 'Before', cell: ({ before }) => <Shown value={before} /> },
+            { name: 'field', title: 'Field', cell: ({ field }) => getLabel(field) },
+            { name: 'before', title: 'Before', cell: ({ before }) => <DisplayedValue value={before} /> },
             {
               name: 'theirs',
               title: 'Now',
               cell: ({ field, theirs, isBoth }) =>
                 isBoth ? (
-                  <Option
+                  <ValueOption
                     field={field}
                     value={theirs}
                     isChosen={!mine.includes(field)}
@@ -50,7 +50,7 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
                     }}
                   />
                 ) : (
-                  <Shown value={theirs} />
+                  <DisplayedValue value={theirs} />
                 ),
             },
             {
@@ -58,7 +58,7 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
               title: 'Yours',
               cell: ({ field, mine: own, isBoth }) =>
                 isBoth ? (
-                  <Option
+                  <ValueOption
                     field={field}
                     value={own}
                     isChosen={mine.includes(field)}
@@ -91,15 +91,20 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
   );
 }
 
-const Shown = ({ value }: { value: Value | undefined }) =>
-  shown(value) === '' ? <span class="none">empty</span> : <span>{shown(value)}</span>;
+const DisplayedValue = ({ value }: { value: Value | undefined }) =>
+  formatValue(value) === '' ? <span class="none">empty</span> : <span>{formatValue(value)}</span>;
 
-function Option(props: { field: string; value: Value | undefined; isChosen: boolean; onChoose: () => void }) {
+function ValueOption(props: {
+  field: string;
+  value: Value | undefined;
+  isChosen: boolean;
+  onChoose: () => void;
+}) {
   const { field, value, isChosen, onChoose } = props;
   return (
     <label class="check">
       <input type="radio" name={`conflict-${field}`} checked={isChosen} onChange={onChoose} />
-      <Shown value={value} />
+      <DisplayedValue value={value} />
     </label>
   );
 }

@@ -15,24 +15,32 @@ const LINES = [
   'known_as',
 ] as const;
 const CONTACTS = ['phone', 'mobile'] as const;
-const TICKS = ['hide_email', 'hide_phone_numbers'] as const;
+const CHECKBOXES = ['hide_email', 'hide_phone_numbers'] as const;
 
 /** Fields that users may change in their own profile (docs/interface.md, section 3). */
-const OWN = ['known_as', 'phone', 'mobile', 'user_avatar', 'about_me', 'social_media', ...TICKS];
+const SELF_SERVICE_FIELDS = [
+  'known_as',
+  'phone',
+  'mobile',
+  'user_avatar',
+  'about_me',
+  'social_media',
+  ...CHECKBOXES,
+];
 
-export const mayEdit = (field: string, isFull: boolean): boolean =>
-  isFull || OWN.includes(field.split('.')[0] ?? '');
+export const canEdit = (field: string, isFull: boolean): boolean =>
+  isFull || SELF_SERVICE_FIELDS.includes(field.split('.')[0] ?? '');
 
 /** Picture of users without their own picture. */
 const DEFAULT_PICTURE = '/assets/default-avatar.svg';
 
 /** Formats login names, one per line: `saml: jane.doe@idp.example.org`. */
-const namesOf = (authname: User['authname']): string =>
+const formatAuthname = (authname: User['authname']): string =>
   Object.entries(authname ?? {})
     .flatMap(([method, names]) => names.map((name) => `${method}: ${name}`))
     .join('\n');
 
-function authnameOf(text: string): Record<string, string[]> {
+function parseAuthname(text: string): Record<string, string[]> {
   const found: Record<string, string[]> = {};
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
     const [, method = '', name = line] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
@@ -41,43 +49,44 @@ function authnameOf(text: string): Record<string, string[]> {
   return found;
 }
 
-export function draftOf(user: User): Draft {
+export function toDraft(user: User): Draft {
   const draft: Draft = {};
   for (const name of [...LINES, ...CONTACTS]) draft[name] = user[name];
   draft['manager_uuid'] = user.manager_uuid ?? '';
   draft['user_avatar'] = user.user_avatar.endsWith(DEFAULT_PICTURE) ? '' : user.user_avatar;
   draft['about_me'] = user.about_me;
   for (const network of NETWORKS) draft[`social_media.${network}`] = user.social_media[network] ?? '';
-  draft['authname'] = namesOf(user.authname);
+  draft['authname'] = formatAuthname(user.authname);
   draft['roles'] = user.roles.toSorted();
-  for (const name of TICKS) draft[name] = user[name];
+  for (const name of CHECKBOXES) draft[name] = user[name];
   return draft;
 }
 
-const same = (a: Value | undefined, b: Value | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
+const isEqual = (a: Value | undefined, b: Value | undefined): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
 
 /** Returns the fields whose values differ. */
-export const differing = (a: Draft, b: Draft): string[] =>
-  [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((field) => !same(a[field], b[field]));
+export const findDifferences = (a: Draft, b: Draft): string[] =>
+  [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((field) => !isEqual(a[field], b[field]));
 
 /** Builds the request body from the changed fields. */
-export function inputOf(base: Draft, draft: Draft): UserInput {
+export function toInput(base: Draft, draft: Draft): UserInput {
   const input: Record<string, unknown> = {};
-  for (const field of differing(base, draft)) {
+  for (const field of findDifferences(base, draft)) {
     const value = draft[field];
     const [name = '', part] = field.split('.');
     if (part) input[name] = { ...(input[name] as object | undefined), [part]: value };
     else if (field === 'manager_uuid') input[field] = value === '' ? null : value;
     else if (field === 'authname')
-      input[field] = { ...emptied(String(base[field])), ...authnameOf(String(value)) };
+      input[field] = { ...clearProviders(String(base[field])), ...parseAuthname(String(value)) };
     else input[field] = value;
   }
   return input;
 }
 
 /** Returns an empty list for every previous provider, because the API keeps providers that the body omits. */
-const emptied = (text: string): Record<string, string[]> =>
-  Object.fromEntries(Object.keys(authnameOf(text)).map((method) => [method, []]));
+const clearProviders = (text: string): Record<string, string[]> =>
+  Object.fromEntries(Object.keys(parseAuthname(text)).map((method) => [method, []]));
 
 /** A field that was changed by someone else while the form was open. */
 export interface Conflict {
@@ -93,21 +102,21 @@ export interface Conflict {
 }
 
 /** Finds the fields that were changed by someone else while the form was open. */
-export const conflictsOf = (base: Draft, theirs: Draft, mine: Draft): Conflict[] =>
-  differing(base, theirs).map((field) => ({
+export const findConflicts = (base: Draft, theirs: Draft, mine: Draft): Conflict[] =>
+  findDifferences(base, theirs).map((field) => ({
     field,
     before: base[field],
     theirs: theirs[field],
     mine: mine[field],
-    isBoth: !same(base[field], mine[field]) && !same(theirs[field], mine[field]),
+    isBoth: !isEqual(base[field], mine[field]) && !isEqual(theirs[field], mine[field]),
   }));
 
 /** Applies the changes in the form to the newer version. @param keep conflicting fields in which the form value is kept. */
-export const rebased = (base: Draft, theirs: Draft, mine: Draft, keep: readonly string[]): Draft => ({
+export const rebaseDraft = (base: Draft, theirs: Draft, mine: Draft, keep: readonly string[]): Draft => ({
   ...theirs,
   ...Object.fromEntries(
-    differing(base, mine)
-      .filter((field) => same(base[field], theirs[field]) || keep.includes(field))
+    findDifferences(base, mine)
+      .filter((field) => isEqual(base[field], theirs[field]) || keep.includes(field))
       .map((field) => [field, mine[field] ?? '']),
   ),
 });

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { label } from '../../lib/text.js';
+import { getLabel } from '../../lib/text.js';
 import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
@@ -9,7 +9,7 @@ import { loadGroups } from '../../api/users.js';
 
 export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <div>
-    <dt>{label(name)}</dt>
+    <dt>{getLabel(name)}</dt>
     <dd>{children}</dd>
   </div>
 );

@@ -1,7 +1,7 @@
 import type { HistoryEvent } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { href, usePlace } from '../../lib/place.js';
-import { words } from '../../lib/text.js';
+import { toHref, useUrl } from '../../lib/url.js';
+import { formatCode } from '../../lib/text.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
@@ -14,7 +14,7 @@ const PAGES: Partial<Record<HistoryEvent['actor']['kind'], string>> = { user: '/
 
 /** Shows the audit events of a user with their actors and changed values. */
 export function History({ id }: { id: string }) {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const after = query.get('after') ?? '';
   const { data, problem, isLoading } = useResource(`${id} ${after}`, (signal) =>
     loadHistory(id, after, signal),
@@ -44,9 +44,9 @@ function Event({ event }: { event: HistoryEvent }) {
   return (
     <li>
       <div class="when">
-        <strong>{words(action.replace('user.', ''))}</strong>
+        <strong>{formatCode(action.replace('user.', ''))}</strong>
         <span>
-          by {page && actor.id ? <a href={href(`${page}/${actor.id}`)}>{actor.name}</a> : actor.name}
+          by {page && actor.id ? <a href={toHref(`${page}/${actor.id}`)}>{actor.name}</a> : actor.name}
         </span>
         <span class="muted small">
           <Time at={time} />

@@ -2,12 +2,12 @@ import { useId } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import { loadUser } from '../../api/users.js';
 import { useDelayed } from '../../lib/use-delayed.js';
-import { nameOf } from '../../parts/avatar.js';
-import { Labelled } from '../../parts/field.js';
+import { getDisplayName } from '../../parts/avatar.js';
+import { LabelledField } from '../../parts/field.js';
 import { searchUsers } from '../users/search.js';
 
 const UUID = /^[0-9a-f-]{36}$/i;
-const OFFERED = 8;
+const MAX_SUGGESTIONS = 8;
 
 interface ManagerProps {
   value: string;
@@ -19,19 +19,19 @@ interface ManagerProps {
 export function ManagerField({ value, onValue, error }: ManagerProps) {
   const id = useId();
   const text = useDelayed(value.trim(), 250);
-  const wanted = text.length > 1 && !UUID.test(text) ? text : undefined;
-  const found = useResource(wanted, (signal) =>
-    searchUsers(new URLSearchParams({ q: wanted ?? '' }), signal, OFFERED),
+  const searchText = text.length > 1 && !UUID.test(text) ? text : undefined;
+  const matches = useResource(searchText, (signal) =>
+    searchUsers(new URLSearchParams({ q: searchText ?? '' }), signal, MAX_SUGGESTIONS),
   );
   const isChosen = UUID.test(value.trim());
   const chosen = useResource(isChosen ? value.trim() : undefined, (signal) => loadUser(value.trim(), signal));
   const hint =
     isChosen && chosen.data
-      ? `${nameOf(chosen.data.user)}, ${chosen.data.user.email}`
+      ? `${getDisplayName(chosen.data.user)}, ${chosen.data.user.email}`
       : 'Type a name and choose a user.';
   return (
     <div>
-      <Labelled name="manager_uuid" error={error} hint={hint}>
+      <LabelledField name="manager_uuid" error={error} hint={hint}>
         {({ id: input, describedBy }) => (
           <input
             type="text"
@@ -48,12 +48,12 @@ export function ManagerField({ value, onValue, error }: ManagerProps) {
             }}
           />
         )}
-      </Labelled>
+      </LabelledField>
       <datalist id={id}>
-        {wanted &&
-          found.data?.users.map((user) => (
+        {searchText &&
+          matches.data?.users.map((user) => (
             <option key={user.uuid} value={user.uuid}>
-              {`${nameOf(user)} · ${text} · ${user.email}`}
+              {`${getDisplayName(user)} · ${text} · ${user.email}`}
             </option>
           ))}
       </datalist>

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
-import { useUnsaved } from '../../lib/unsaved.js';
+import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
-import { say } from '../../parts/toast.js';
-import { type Version, loadUser, saveUser } from '../../api/users.js';
+import { showToast } from '../../parts/toast.js';
+import { type UserVersion, loadUser, saveUser } from '../../api/users.js';
 
 interface PasswordProps {
-  version: Version;
+  version: UserVersion;
   isSelf: boolean;
   onChange: () => void;
 }
@@ -18,13 +18,15 @@ export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
   const [password, setPassword] = useState('');
   const [current, setCurrent] = useState('');
   const { run, isBusy, problem } = useAction();
-  useUnsaved(password !== '' || current !== '');
+  useUnsavedWarning(password !== '' || current !== '');
   const save = async (): Promise<void> => {
     const latest = await loadUser(version.user.uuid); // a password cannot overwrite other changes, so the latest version is fine
     await saveUser(latest, { password, ...(isSelf && { current_password: current }) });
     setPassword('');
     setCurrent('');
-    say(isSelf ? 'Your password was changed and your other sessions have ended.' : 'The password was set.');
+    showToast(
+      isSelf ? 'Your password was changed and your other sessions have ended.' : 'The password was set.',
+    );
     onChange();
   };
   return (
@@ -51,7 +53,7 @@ export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
             name="current_password"
             value={current}
             onValue={setCurrent}
-            error={problem?.at('current_password')}
+            error={problem?.getFieldError('current_password')}
             input={{ type: 'password', autocomplete: 'current-password', required: true }}
           />
         )}
@@ -60,7 +62,7 @@ export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
           label="New password"
           value={password}
           onValue={setPassword}
-          error={problem?.at('password')}
+          error={problem?.getFieldError('password')}
           input={{ type: 'password', autocomplete: 'new-password', required: true }}
         />
         <ProblemNote problem={problem} fields={['password', 'current_password']} />

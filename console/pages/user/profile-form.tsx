@@ -1,27 +1,27 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
-import { Problem } from '../../api/problem.js';
+import { ProblemError } from '../../api/problem.js';
 import { useRoles } from '../../api/roles.js';
 import { CheckField, LongField, TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
-import { useUnsaved } from '../../lib/unsaved.js';
-import { say } from '../../parts/toast.js';
+import { useUnsavedWarning } from '../../lib/unsaved.js';
+import { showToast } from '../../parts/toast.js';
 import { ConflictDialog } from './conflict-dialog.js';
 import {
   type Draft,
   type Value,
-  conflictsOf,
-  differing,
-  draftOf,
-  inputOf,
-  mayEdit,
-  rebased,
+  findConflicts,
+  findDifferences,
+  toDraft,
+  toInput,
+  canEdit,
+  rebaseDraft,
 } from './draft.js';
-import { type Version, loadUser, saveUser } from '../../api/users.js';
+import { type UserVersion, loadUser, saveUser } from '../../api/users.js';
 import { ManagerField } from './manager-field.js';
-import { OwnRoleQuestion, losesWebmaster } from './own-role-question.js';
+import { OwnRoleConfirmation, removesOwnWebmaster } from './own-role-confirmation.js';
 
 const NAMES = [
   'username',
@@ -44,101 +44,105 @@ const LABELS: Record<string, string> = {
 };
 
 interface FormProps {
-  opened: Version;
+  opened: UserVersion;
   isFull: boolean;
-  onSaved: (next: Version) => void;
+  onSaved: (next: UserVersion) => void;
   onClose: () => void;
 }
 
 /** The form of a profile. Changes that others save meanwhile are shown before they are overwritten. */
 export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
   const [version, setVersion] = useState(opened);
-  const [draft, setDraft] = useState<Draft>(() => draftOf(opened.user));
-  const [theirs, setTheirs] = useState<Version>();
-  const [isAsked, setAsked] = useState(false);
+  const [draft, setDraft] = useState<Draft>(() => toDraft(opened.user));
+  const [theirs, setTheirs] = useState<UserVersion>();
+  const [isConfirming, setConfirming] = useState(false);
   const { run, isBusy, problem } = useAction();
-  const base = draftOf(version.user);
-  useUnsaved(differing(base, draft).length > 0);
-  const put = (field: string) => (value: Value) => {
+  const base = toDraft(version.user);
+  useUnsavedWarning(findDifferences(base, draft).length > 0);
+  const setField = (field: string) => (value: Value) => {
     setDraft((current) => ({ ...current, [field]: value }));
   };
   const save = async (reason = ''): Promise<void> => {
-    if (differing(base, draft).length === 0) {
+    if (findDifferences(base, draft).length === 0) {
       onClose();
       return;
     }
     try {
-      onSaved(await saveUser(version, inputOf(base, draft), reason));
-      say('Profile saved.');
+      onSaved(await saveUser(version, toInput(base, draft), reason));
+      showToast('Profile saved.');
     } catch (thrown) {
-      if (!(thrown instanceof Problem) || thrown.status !== 412) throw thrown;
+      if (!(thrown instanceof ProblemError) || thrown.status !== 412) throw thrown;
       setTheirs(await loadUser(version.user.uuid));
     }
   };
-  const losesOwn = losesWebmaster(version.user.uuid, base, draft);
-  const text = (field: string) => (
+  const needsConfirmation = removesOwnWebmaster(version.user.uuid, base, draft);
+  const renderTextField = (field: string) => (
     <TextField
       key={field}
       name={field}
       {...(LABELS[field] && { label: LABELS[field] })}
       value={String(draft[field])}
-      onValue={put(field)}
-      error={field.includes('.') ? undefined : problem?.at(field)}
+      onValue={setField(field)}
+      error={field.includes('.') ? undefined : problem?.getFieldError(field)}
       input={{ autocomplete: 'off', spellcheck: false, required: field === 'username' || field === 'email' }}
     />
   );
-  const may = (field: string): boolean => mayEdit(field, isFull);
+  const canEditField = (field: string): boolean => canEdit(field, isFull);
   return (
     <Card title="Profile">
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (losesOwn) setAsked(true);
+          if (needsConfirmation) setConfirming(true);
           else void run(() => save());
         }}
       >
         {version.user.external_id && (
           <p class="hint">
-            This user is linked to an identity source as {version.user.external_id}. The source may overwrite
-            changes that you make here.
+            This user is linked to an identity source as {version.user.external_id}. The source canEditField
+            overwrite changes that you make here.
           </p>
         )}
         <div class="grid">
-          {NAMES.filter(may).map(text)}
-          {may('manager_uuid') && (
+          {NAMES.filter(canEditField).map(renderTextField)}
+          {canEditField('manager_uuid') && (
             <ManagerField
               value={String(draft['manager_uuid'])}
-              onValue={put('manager_uuid')}
-              error={problem?.at('manager_uuid')}
+              onValue={setField('manager_uuid')}
+              error={problem?.getFieldError('manager_uuid')}
             />
           )}
-          {text('user_avatar')}
-          <Group title="Social media" error={problem?.at('social_media')}>
-            <div class="grid">{NETWORKS.map(text)}</div>
+          {renderTextField('user_avatar')}
+          <Group title="Social media" error={problem?.getFieldError('social_media')}>
+            <div class="grid">{NETWORKS.map(renderTextField)}</div>
           </Group>
-          {may('roles') && (
-            <Roles value={listOf(draft['roles'])} onValue={put('roles')} error={problem?.at('roles')} />
+          {canEditField('roles') && (
+            <Roles
+              value={toList(draft['roles'])}
+              onValue={setField('roles')}
+              error={problem?.getFieldError('roles')}
+            />
           )}
-          {may('authname') && (
+          {canEditField('authname') && (
             <LongField
               name="authname"
               hint="One per line, such as saml: jane.doe@idp.example.org"
               rows={2}
               value={String(draft['authname'])}
-              onValue={put('authname')}
-              error={problem?.at('authname')}
+              onValue={setField('authname')}
+              error={problem?.getFieldError('authname')}
             />
           )}
           <LongField
             name="about_me"
             value={String(draft['about_me'])}
-            onValue={put('about_me')}
-            error={problem?.at('about_me')}
+            onValue={setField('about_me')}
+            error={problem?.getFieldError('about_me')}
           />
           <div>
             {['hide_email', 'hide_phone_numbers'].map((field) => (
-              <CheckField key={field} name={field} value={draft[field] === true} onValue={put(field)} />
+              <CheckField key={field} name={field} value={draft[field] === true} onValue={setField(field)} />
             ))}
           </div>
         </div>
@@ -152,20 +156,20 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
           </button>
         </div>
       </form>
-      {isAsked && (
-        <OwnRoleQuestion
+      {isConfirming && (
+        <OwnRoleConfirmation
           work={save}
           onClose={() => {
-            setAsked(false);
+            setConfirming(false);
           }}
         />
       )}
       {theirs && (
         <ConflictDialog
-          conflicts={conflictsOf(base, draftOf(theirs.user), draft)}
+          conflicts={findConflicts(base, toDraft(theirs.user), draft)}
           at={theirs.user.updated}
           onKeep={(keep) => {
-            setDraft(rebased(base, draftOf(theirs.user), draft, keep));
+            setDraft(rebaseDraft(base, toDraft(theirs.user), draft, keep));
             setVersion(theirs);
             setTheirs(undefined);
           }}
@@ -181,7 +185,7 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
   );
 }
 
-const listOf = (value: Value | undefined): readonly string[] =>
+const toList = (value: Value | undefined): readonly string[] =>
   Array.isArray(value) ? (value as string[]) : [];
 
 function Roles(props: {
@@ -200,8 +204,8 @@ function Roles(props: {
             name="roles"
             label={role}
             value={value.includes(role)}
-            onValue={(isHeld) => {
-              onValue((isHeld ? [...value, role] : value.filter((each) => each !== role)).toSorted());
+            onValue={(isChecked) => {
+              onValue((isChecked ? [...value, role] : value.filter((each) => each !== role)).toSorted());
             }}
           />
         ))}

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { focusTitle } from '../../lib/focus.js';
-import { label, shown } from '../../lib/text.js';
+import { getLabel, formatValue } from '../../lib/text.js';
 import { Icon } from '../../parts/icon.js';
 import { Card } from '../../parts/page.js';
-import { Person } from '../../parts/person.js';
-import { draftOf } from './draft.js';
+import { UserLink } from '../../parts/user-link.js';
+import { toDraft } from './draft.js';
 import { Fact } from './facts.js';
-import type { Version } from '../../api/users.js';
+import type { UserVersion } from '../../api/users.js';
 import { ProfileForm } from './profile-form.js';
 
 const SHOWN = [
@@ -32,20 +32,20 @@ const SHOWN = [
 ];
 
 interface ProfileProps {
-  version: Version;
+  version: UserVersion;
   isFull: boolean;
   isSelf: boolean;
-  onChange: (next: Version) => void;
+  onChange: (next: UserVersion) => void;
 }
 
 /** Shows a profile, or its form while it is edited. */
 export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
-  const [isEdited, setEdited] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const close = (): void => {
-    setEdited(false);
+    setEditing(false);
     focusTitle();
   };
-  if (isEdited)
+  if (isEditing)
     return (
       <ProfileForm
         opened={version}
@@ -61,7 +61,7 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
     <button
       type="button"
       onClick={() => {
-        setEdited(true);
+        setEditing(true);
       }}
     >
       <Icon name="edit" />
@@ -76,15 +76,15 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
 }
 
 function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
-  const draft = draftOf(user);
+  const draft = toDraft(user);
   return (
     <dl class="facts">
       {SHOWN.filter((field) => isFull || field !== 'authname').map((field) => {
-        const text = shown(draft[field]);
+        const text = formatValue(draft[field]);
         return (
-          <Fact key={field} name={field.startsWith('social_media.') ? label(field.slice(13)) : field}>
+          <Fact key={field} name={field.startsWith('social_media.') ? getLabel(field.slice(13)) : field}>
             {field === 'manager_uuid' && user.manager_uuid ? (
-              <Person id={user.manager_uuid} />
+              <UserLink id={user.manager_uuid} />
             ) : text === '' ? (
               <span class="none">empty</span>
             ) : (

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
-import { type Session, type User, api, ask, because } from '../../api/client.js';
+import { type Session, type User, api, unwrap, toReasonHeader } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { findOut } from '../../api/session.js';
-import { counted } from '../../lib/text.js';
-import { nameOf } from '../../parts/avatar.js';
+import { loadSession } from '../../api/session.js';
+import { formatCount } from '../../lib/text.js';
+import { getDisplayName } from '../../parts/avatar.js';
 import { Confirm } from '../../parts/dialog.js';
 import { Card } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { say } from '../../parts/toast.js';
+import { showToast } from '../../parts/toast.js';
 import { loadSessions } from '../../api/users.js';
 
 /** Lists the sessions of a user and ends them on request. */
@@ -24,16 +24,16 @@ export function Sessions({ user }: { user: User }) {
   const [ending, setEnding] = useState<Session | 'all'>();
   const isOwn = ending === 'all' ? data.some(({ current }) => current) : ending?.current;
   const end = async (reason: string): Promise<void> => {
-    const why = because(reason);
+    const headers = toReasonHeader(reason);
     if (ending === 'all') {
       const params = { path: { user_id: user.uuid } };
-      await ask(api.DELETE('/api/0.3/users/{user_id}/sessions', { params, ...why }));
+      await unwrap(api.DELETE('/api/0.3/users/{user_id}/sessions', { params, ...headers }));
     } else if (ending) {
       const params = { path: { session_id: ending.id } };
-      await ask(api.DELETE('/api/0.3/sessions/{session_id}', { params, ...why }));
+      await unwrap(api.DELETE('/api/0.3/sessions/{session_id}', { params, ...headers }));
     }
-    say(ending === 'all' ? `${counted(data.length, 'session')} ended.` : 'The session has ended.');
-    if (isOwn) await findOut();
+    showToast(ending === 'all' ? `${formatCount(data.length, 'session')} ended.` : 'The session has ended.');
+    if (isOwn) await loadSession();
     else reload();
   };
   return (
@@ -57,9 +57,9 @@ export function Sessions({ user }: { user: User }) {
       <Table
         caption="Sessions"
         rows={data}
-        keyOf={({ id }) => id}
+        getKey={({ id }) => id}
         isLoading={isLoading}
-        empty={`${nameOf(user)} has no open sessions.`}
+        empty={`${getDisplayName(user)} has no open sessions.`}
         columns={[
           { name: 'created', title: 'Signed in', cell: ({ created }) => <Time at={created} /> },
           { name: 'expires', title: 'Ends', cell: ({ expires }) => <Time at={expires} /> },
@@ -87,8 +87,8 @@ export function Sessions({ user }: { user: User }) {
       />
       {ending && (
         <Confirm
-          title={ending === 'all' ? `End ${counted(data.length, 'session')}` : 'End the session'}
-          verb="End"
+          title={ending === 'all' ? `End ${formatCount(data.length, 'session')}` : 'End the session'}
+          confirmLabel="End"
           isDangerous
           work={end}
           onClose={() => {
@@ -98,7 +98,7 @@ export function Sessions({ user }: { user: User }) {
           <p>
             {isOwn
               ? 'You will be signed out immediately. You can sign in again.'
-              : `${nameOf(user)} will be signed out immediately, but can sign in again.`}
+              : `${getDisplayName(user)} will be signed out immediately, but can sign in again.`}
           </p>
         </Confirm>
       )}

@@ -1,15 +1,15 @@
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { isWebmaster, who } from '../../api/session.js';
-import { usePlace } from '../../lib/place.js';
-import { Avatar, nameOf } from '../../parts/avatar.js';
+import { isWebmaster, sessionState } from '../../api/session.js';
+import { useUrl } from '../../lib/url.js';
+import { Avatar, getDisplayName } from '../../parts/avatar.js';
 import { Page } from '../../parts/page.js';
 import { StatusPill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Tabs } from '../../parts/tabs.js';
 import { BlockButton } from './block-button.js';
 import { History } from './history.js';
-import { type Version, loadUser } from '../../api/users.js';
+import { type UserVersion, loadUser } from '../../api/users.js';
 import { PasswordCard } from './password-card.js';
 import { Profile } from './profile.js';
 import { Sessions } from './sessions.js';
@@ -18,16 +18,16 @@ import { WaitingChanges } from './waiting.js';
 
 /** The page of a user, or of the current user if the URL has no id. */
 export function UserPage({ user: reader, params }: { user: User; params: Record<string, string> }) {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const id = params['id'] ?? reader.uuid;
   const isSelf = id === reader.uuid;
   const isFull = isWebmaster(reader);
   const { data, problem, set, reload } = useResource(id, (signal) => loadUser(id, signal));
   if (!data) return <Page title={problem ? 'User' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
   const { user } = data;
-  const change = (next: Version): void => {
+  const change = (next: UserVersion): void => {
     set(next);
-    if (isSelf) who.set({ state: 'user', user: next.user });
+    if (isSelf) sessionState.set({ state: 'user', user: next.user });
   };
   const tab = query.get('tab') ?? '';
   const tabs = [
@@ -37,8 +37,8 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
   ];
   return (
     <Page
-      title={nameOf(user)}
-      beside={<StatusPill status={user.status} />}
+      title={getDisplayName(user)}
+      titleBadge={<StatusPill status={user.status} />}
       lead={
         <span class="person">
           <Avatar user={user} />

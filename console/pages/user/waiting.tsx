@@ -1,20 +1,20 @@
 import type { Row, Run, User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { href } from '../../lib/place.js';
+import { toHref } from '../../lib/url.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Icon } from '../../parts/icon.js';
-import { WAITING, changesOf, loadRowsOf, loadRuns, titleOf } from '../import/runs.js';
+import { WAITING, getVisibleChanges, loadRowsById, loadRuns, getTitle } from '../import/runs.js';
 
-interface Waiting {
+interface WaitingChange {
   run: Run;
   row: Row;
 }
 
 /** Loads the changes of a user in imports that wait for a decision. */
-async function load(externalId: string, signal: AbortSignal): Promise<Waiting[]> {
+async function loadWaitingChanges(externalId: string, signal: AbortSignal): Promise<WaitingChange[]> {
   const { runs } = await loadRuns(new URLSearchParams({ state: WAITING }), signal);
   const found = runs.map(async (run) => {
-    const row = (await loadRowsOf(run.id, [externalId], signal)).get(externalId);
+    const row = (await loadRowsById(run.id, [externalId], signal)).get(externalId);
     return row && row.changes.length > 0 ? [{ run, row }] : [];
   });
   return (await Promise.all(found)).flat();
@@ -23,7 +23,7 @@ async function load(externalId: string, signal: AbortSignal): Promise<Waiting[]>
 /** Warns that imports waiting for a decision would change the user. */
 export function WaitingChanges({ user: { external_id: externalId, updated } }: { user: User }) {
   const { data = [] } = useResource(externalId ? `${externalId} ${updated}` : undefined, (signal) =>
-    load(externalId, signal),
+    loadWaitingChanges(externalId, signal),
   );
   return (
     <>
@@ -32,11 +32,11 @@ export function WaitingChanges({ user: { external_id: externalId, updated } }: {
           <Icon name="imports" />
           <div>
             <p>
-              <a href={href(`/imports/${run.id}`, { person: externalId })}>{titleOf(run)}</a> waits for a
+              <a href={toHref(`/imports/${run.id}`, { person: externalId })}>{getTitle(run)}</a> waits for a
               decision. It would change this user:
             </p>
             <dl class="diff">
-              <ChangeLines changes={changesOf(row)} />
+              <ChangeLines changes={getVisibleChanges(row)} />
             </dl>
           </div>
         </div>

@@ -1,8 +1,8 @@
-import { setQuery } from '../../lib/place.js';
+import { setQuery } from '../../lib/url.js';
 import { CheckField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
 import { Menu } from '../../parts/menu.js';
-import { COLUMNS, type UserColumn, namedColumns } from './columns.js';
+import { COLUMNS, type UserColumn, formatColumns } from './columns.js';
 
 /** Menu to choose the columns of the list. */
 export function ColumnChoice({ chosen }: { chosen: readonly UserColumn[] }) {
@@ -24,7 +24,7 @@ export function ColumnChoice({ chosen }: { chosen: readonly UserColumn[] }) {
           value={names.includes(name)}
           onValue={(isChosen) => {
             const next = isChosen ? [...names, name] : names.filter((each) => each !== name);
-            setQuery({ columns: namedColumns(next) }, { replace: true });
+            setQuery({ columns: formatColumns(next) }, { replace: true });
           }}
         />
       ))}

@@ -1,7 +1,7 @@
 import type { User } from '../../api/client.js';
-import { href } from '../../lib/place.js';
-import { label } from '../../lib/text.js';
-import { Avatar, nameOf } from '../../parts/avatar.js';
+import { toHref } from '../../lib/url.js';
+import { getLabel } from '../../lib/text.js';
+import { Avatar, getDisplayName } from '../../parts/avatar.js';
 import { StatusPill } from '../../parts/pill.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -15,17 +15,17 @@ type TextField =
   'username' | 'email' | 'external_id' | 'phone' | 'mobile' | 'firstname' | 'surname' | 'known_as';
 type TimeField = 'updated' | 'created' | 'last_access';
 
-const ofText = (name: TextField, sort?: string): UserColumn => ({
+const createTextColumn = (name: TextField, sort?: string): UserColumn => ({
   name,
-  title: label(name),
+  title: getLabel(name),
   ...(sort && { sort }),
   cell: (user) => user[name],
   text: (user) => user[name],
 });
 
-const ofTime = (name: TimeField, sort?: string): UserColumn => ({
+const createTimeColumn = (name: TimeField, sort?: string): UserColumn => ({
   name,
-  title: label(name),
+  title: getLabel(name),
   ...(sort && { sort }),
   cell: (user) => <Time at={user[name]} />,
   text: (user) => user[name] ?? '',
@@ -49,22 +49,22 @@ const NAME: UserColumn = {
     <span class="person">
       <Avatar user={user} />
       <span>
-        <a href={href(`/users/${user.uuid}`)}>{nameOf(user)}</a>
+        <a href={toHref(`/users/${user.uuid}`)}>{getDisplayName(user)}</a>
         <span class="muted small">{user.username}</span>
       </span>
     </span>
   ),
-  text: nameOf,
+  text: getDisplayName,
 };
 
 /** All available columns. */
 export const COLUMNS: readonly UserColumn[] = [
   NAME,
-  ofText('username', 'username'),
-  ofText('firstname', 'firstname'),
-  ofText('surname', 'surname'),
-  ofText('known_as'),
-  ofText('email', 'email'),
+  createTextColumn('username', 'username'),
+  createTextColumn('firstname', 'firstname'),
+  createTextColumn('surname', 'surname'),
+  createTextColumn('known_as'),
+  createTextColumn('email', 'email'),
   {
     name: 'status',
     title: 'Status',
@@ -78,25 +78,25 @@ export const COLUMNS: readonly UserColumn[] = [
     cell: (user) => <Tags values={[...user.roles, ...user.group_roles]} />,
     text: (user) => user.roles.join('; '),
   },
-  ofText('external_id', 'external_id'),
-  ofText('phone'),
-  ofText('mobile'),
-  ofTime('updated', 'updated'),
-  ofTime('created', 'created'),
-  ofTime('last_access'),
+  createTextColumn('external_id', 'external_id'),
+  createTextColumn('phone'),
+  createTextColumn('mobile'),
+  createTimeColumn('updated', 'updated'),
+  createTimeColumn('created', 'created'),
+  createTimeColumn('last_access'),
 ];
 
-const STANDARD = ['name', 'email', 'status', 'roles', 'external_id', 'updated'];
+const DEFAULT_COLUMNS = ['name', 'email', 'status', 'roles', 'external_id', 'updated'];
 
 /** Returns the columns named in the URL, or the default columns. */
-export function chosenColumns(named: string | null): UserColumn[] {
-  const wanted = named?.split(',') ?? STANDARD;
+export function parseColumns(named: string | null): UserColumn[] {
+  const wanted = named?.split(',') ?? DEFAULT_COLUMNS;
   const found = COLUMNS.filter(({ name }) => wanted.includes(name));
   return found.length > 0 ? found : [NAME];
 }
 
 /** Formats chosen columns for the URL. Returns undefined for the default columns. */
-export function namedColumns(names: readonly string[]): string | undefined {
+export function formatColumns(names: readonly string[]): string | undefined {
   const ordered = COLUMNS.map(({ name }) => name).filter((name) => names.includes(name));
-  return ordered.join() === STANDARD.join() ? undefined : ordered.join();
+  return ordered.join() === DEFAULT_COLUMNS.join() ? undefined : ordered.join();
 }

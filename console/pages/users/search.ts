@@ -1,17 +1,17 @@
-import { type User, api, ask, nextOf } from '../../api/client.js';
+import { type User, api, unwrap, getNextCursor } from '../../api/client.js';
 import type { paths } from '../../api/generated.js';
 
 type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['query']>;
 
 const PAGE = 50;
-const MOST = 100;
+const MAX_PAGE = 100;
 
 /** Converts typed text to a prefix search: `lov ad` finds Ada Lovelace. */
-const typed = (text: string): string => text.trim().replace(/[^\s*]{2}(?=\s|$)/gu, '$&*');
+const toSearchText = (text: string): string => text.trim().replace(/[^\s*]{2}(?=\s|$)/gu, '$&*');
 
 /** Converts the query of the page to a query of the API. */
-function queryOf(page: URLSearchParams): Query {
-  const text = typed(page.get('q') ?? '');
+function toQuery(page: URLSearchParams): Query {
+  const text = toSearchText(page.get('q') ?? '');
   const one = (name: string): string | undefined => page.get(name) || undefined;
   const external = one('linked');
   return {
@@ -37,13 +37,13 @@ export async function searchUsers(
   signal: AbortSignal,
   limit = PAGE,
 ): Promise<UserList> {
-  const call = api.GET('/api/0.3/users/search', { params: { query: { ...queryOf(page), limit } }, signal });
-  const { data, headers } = await ask(call);
-  return { count: data.Count, users: data.Results, next: nextOf(headers) };
+  const call = api.GET('/api/0.3/users/search', { params: { query: { ...toQuery(page), limit } }, signal });
+  const { data, headers } = await unwrap(call);
+  return { count: data.Count, users: data.Results, next: getNextCursor(headers) };
 }
 
 /** Loads all users of the list, page by page. @param onPage called with the progress after each page. */
-export async function everyUser(
+export async function loadAllUsers(
   page: URLSearchParams,
   signal: AbortSignal,
   onPage: (done: number, count: number) => void,
@@ -52,7 +52,7 @@ export async function everyUser(
   const query = new URLSearchParams(page);
   query.delete('after');
   for (;;) {
-    const { users, next, count } = await searchUsers(query, signal, MOST);
+    const { users, next, count } = await searchUsers(query, signal, MAX_PAGE);
     found.push(...users);
     onPage(found.length, count);
     if (!next) return found;

@@ -2,7 +2,7 @@ import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
-import { setQuery, usePlace } from '../../lib/place.js';
+import { setQuery, useUrl } from '../../lib/url.js';
 import { SelectField } from '../../parts/field.js';
 import { Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
@@ -10,17 +10,19 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { SearchField } from '../../parts/search-field.js';
 import { Table } from '../../parts/table.js';
 import { ColumnChoice } from './column-choice.js';
-import { chosenColumns } from './columns.js';
+import { parseColumns } from './columns.js';
 import { ExportButton } from './export-button.js';
 import { searchUsers } from './search.js';
 
 /** The list of users. The URL contains its search, filters, sort order and columns. */
 export function UsersPage({ user }: { user: User }) {
-  const { query } = usePlace();
-  const asked = new URLSearchParams(query);
-  asked.delete('columns');
-  const { data, problem, isLoading } = useResource(asked.toString(), (signal) => searchUsers(asked, signal));
-  const columns = chosenColumns(query.get('columns'));
+  const { query } = useUrl();
+  const searchQuery = new URLSearchParams(query);
+  searchQuery.delete('columns');
+  const { data, problem, isLoading } = useResource(searchQuery.toString(), (signal) =>
+    searchUsers(searchQuery, signal),
+  );
+  const columns = parseColumns(query.get('columns'));
   const isSearch = (query.get('q') ?? '') !== '';
   return (
     <Page
@@ -28,7 +30,7 @@ export function UsersPage({ user }: { user: User }) {
       actions={
         <>
           <ColumnChoice chosen={columns} />
-          <ExportButton query={asked} columns={columns} count={data?.count} />
+          <ExportButton query={searchQuery} columns={columns} count={data?.count} />
         </>
       }
     >
@@ -39,14 +41,14 @@ export function UsersPage({ user }: { user: User }) {
           caption="Users"
           columns={columns}
           rows={data?.users ?? []}
-          keyOf={(each) => each.uuid}
+          getKey={(each) => each.uuid}
           sort={query.get('sort') ?? (isSearch ? '' : 'updated')}
           order={query.get('order') === 'asc' ? 'asc' : 'desc'}
           onSort={(sort, order) => {
             setQuery({ sort, order, after: undefined });
           }}
           isLoading={isLoading}
-          isUnknown={problem !== undefined && !data}
+          hasFailed={problem !== undefined && !data}
           empty="No users match these filters."
         />
       )}
@@ -61,7 +63,7 @@ export function UsersPage({ user }: { user: User }) {
 }
 
 function Filters({ isFull }: { isFull: boolean }) {
-  const { query } = usePlace();
+  const { query } = useUrl();
   const roles = useRoles();
   const value = (name: string): string => query.get(name) ?? '';
   const choose = (name: string) => (chosen: string) => {

@@ -1,13 +1,13 @@
 import { useStore } from '../lib/store.js';
-import { leaving } from '../lib/unsaved.js';
+import { pendingNavigation } from '../lib/unsaved.js';
 import { Dialog } from './dialog.js';
 
 /** Asks for confirmation before a page with unsaved changes is left. */
-export function LeaveQuestion() {
-  const work = useStore(leaving);
+export function LeaveConfirmation() {
+  const work = useStore(pendingNavigation);
   if (!work) return null;
   const close = (): void => {
-    leaving.set(undefined);
+    pendingNavigation.set(undefined);
   };
   return (
     <Dialog title="Leave without saving?" onClose={close}>

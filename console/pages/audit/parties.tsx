@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { href } from '../../lib/place.js';
-import { words } from '../../lib/text.js';
+import { toHref } from '../../lib/url.js';
+import { formatCode } from '../../lib/text.js';
 import type { Event } from './audit.js';
 
 interface PartyProps {
@@ -11,7 +11,7 @@ interface PartyProps {
 
 /** Paths of the pages of actors and targets, by kind. */
 const PAGES: Partial<Record<string, string>> = { user: '/users', import: '/imports', group: '/groups' };
-const NOBODY = /^0{8}-/;
+const EMPTY_ID = /^0{8}-/;
 
 /** Shows the actor of an event. For an import, also shows who started and approved it. */
 export function Actor({ actor }: { actor: Event['actor'] }) {
@@ -19,26 +19,26 @@ export function Actor({ actor }: { actor: Event['actor'] }) {
   return (
     <span>
       <Party {...actor} />
-      {starter && <Behind did="started by" party={starter} />}
-      {approver && <Behind did="approved by" party={approver} />}
+      {starter && <RelatedParty did="started by" party={starter} />}
+      {approver && <RelatedParty did="approved by" party={approver} />}
     </span>
   );
 }
 
-const Behind = ({ did, party }: { did: string; party: PartyProps }) => (
+const RelatedParty = ({ did, party }: { did: string; party: PartyProps }) => (
   <span class="muted small">
     <br />
-    {did} {party.id === null ? words(party.kind) : <Name {...party} id={party.id} />}
+    {did} {party.id === null ? formatCode(party.kind) : <Name {...party} id={party.id} />}
   </span>
 );
 
 /** Shows the kind and name of an actor or target. */
 export const Party = ({ kind, id, name }: PartyProps): ComponentChildren =>
-  id === null || NOBODY.test(id) ? (
-    words(kind)
+  id === null || EMPTY_ID.test(id) ? (
+    formatCode(kind)
   ) : (
     <>
-      <span class="muted">{words(kind)}</span> <Name kind={kind} id={id} name={name} />
+      <span class="muted">{formatCode(kind)}</span> <Name kind={kind} id={id} name={name} />
     </>
   );
 
@@ -47,7 +47,7 @@ function Name({ kind, id, name }: PartyProps & { id: string }) {
   const page = PAGES[kind];
   const text = name || `…${id.slice(-6)}`;
   return page ? (
-    <a class="inline" href={href(`${page}/${id}`)} title={id}>
+    <a class="inline" href={toHref(`${page}/${id}`)} title={id}>
       {text}
     </a>
   ) : (

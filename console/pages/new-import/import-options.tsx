@@ -1,5 +1,5 @@
 import type { Options } from '../../api/upload.js';
-import { VALUES, optionName } from '../../api/options.js';
+import { VALUES, getOptionName } from '../../api/options.js';
 import { SelectField, TextField } from '../../parts/field.js';
 
 const ENCODINGS = [
@@ -19,15 +19,15 @@ interface SettingsProps {
 }
 
 /** The options of the import. */
-export function Settings({ options, profiles, onOption }: SettingsProps) {
-  const select = (
+export function ImportOptions({ options, profiles, onOption }: SettingsProps) {
+  const renderSelect = (
     name: string,
     first: string,
     choices: readonly (readonly [value: string, text: string])[],
   ) => (
     <SelectField
       name={name}
-      label={optionName(name)}
+      label={getOptionName(name)}
       value={options[name] ?? ''}
       choices={[{ value: '', text: first }, ...choices.map(([value, text]) => ({ value, text }))]}
       onValue={(value) => {
@@ -36,13 +36,13 @@ export function Settings({ options, profiles, onOption }: SettingsProps) {
     />
   );
   const hasProfile = Boolean(options['profile']);
-  const itself = (name: string) => [name, name] as const;
+  const toChoice = (name: string) => [name, name] as const;
   return (
     <div class="form-grid">
-      {select('profile', 'None', profiles.map(itself))}
+      {renderSelect('profile', 'None', profiles.map(toChoice))}
       <TextField
         name="dataset"
-        label={optionName('dataset')}
+        label={getOptionName('dataset')}
         hint="The source of the file."
         value={options['dataset'] ?? ''}
         onValue={(value) => {
@@ -50,18 +50,18 @@ export function Settings({ options, profiles, onOption }: SettingsProps) {
         }}
         input={{ placeholder: 'default', maxLength: 64 }}
       />
-      {select(
+      {renderSelect(
         'missing',
         hasProfile ? 'From the profile' : 'Ignored (default)',
         Object.entries(VALUES.missing),
       )}
-      {select(
+      {renderSelect(
         'mode',
         hasProfile ? 'From the profile' : 'Create and update (default)',
         Object.entries(VALUES.mode),
       )}
-      {select('encoding', 'UTF-8, or from the byte order mark', ENCODINGS.map(itself))}
-      {select('delimiter', 'Detected from the header', Object.entries(VALUES.delimiter))}
+      {renderSelect('encoding', 'UTF-8, or from the byte order mark', ENCODINGS.map(toChoice))}
+      {renderSelect('delimiter', 'Detected from the header', Object.entries(VALUES.delimiter))}
     </div>
   );
 }

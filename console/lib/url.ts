@@ -1,50 +1,50 @@
-import { store, useStore } from './store.js';
-import { isUnsaved, unlessUnsaved } from './unsaved.js';
+import { createStore, useStore } from './store.js';
+import { hasUnsavedForms, confirmIfUnsaved } from './unsaved.js';
 
 /** Base path of the console. */
 const BASE = '/console';
 
 /** The parts of the current URL that determine what a page shows, so that it can be shared and reloaded. */
-export interface Place {
+export interface ConsoleUrl {
   /** Path below `/console`, with a leading slash and no trailing slash: `/users`. */
   path: string;
   query: URLSearchParams;
 }
 
 /** Query parameters to set. The values undefined, '' and false remove a parameter. */
-export type Changes = Record<string, string | readonly string[] | boolean | undefined>;
+export type QueryChanges = Record<string, string | readonly string[] | boolean | undefined>;
 
-function read(): Place {
+function readUrl(): ConsoleUrl {
   const path = location.pathname.slice(BASE.length).replace(/\/+$/, '');
   return { path: path || '/', query: new URLSearchParams(location.search) };
 }
 
-const place = store(read());
+const currentUrl = createStore(readUrl());
 
 /** The displayed history entry. It is restored if the user cancels leaving a page with unsaved changes. */
-let shown: { address: string; state: unknown } = { address: here(), state: history.state };
+let displayedEntry: { address: string; state: unknown } = { address: getCurrentHref(), state: history.state };
 
-function show(): void {
-  shown = { address: here(), state: history.state };
-  place.set(read());
+function updateCurrentUrl(): void {
+  displayedEntry = { address: getCurrentHref(), state: history.state };
+  currentUrl.set(readUrl());
 }
 
 addEventListener('popstate', () => {
-  if (!isUnsaved()) {
-    show();
+  if (!hasUnsavedForms()) {
+    updateCurrentUrl();
     return;
   }
-  history.pushState(shown.state, '', shown.address);
-  unlessUnsaved(() => {
+  history.pushState(displayedEntry.state, '', displayedEntry.address);
+  confirmIfUnsaved(() => {
     history.back();
   });
 });
 
-export const usePlace = (): Place => useStore(place);
+export const useUrl = (): ConsoleUrl => useStore(currentUrl);
 
 /** Builds the URL of a console page. */
-export function href(path: string, changes: Changes = {}): string {
-  const query = withChanges(new URLSearchParams(), changes).toString();
+export function toHref(path: string, changes: QueryChanges = {}): string {
+  const query = applyChanges(new URLSearchParams(), changes).toString();
   return `${BASE}${path === '/' ? '' : path}${query && `?${query}`}`;
 }
 
@@ -52,39 +52,39 @@ export function href(path: string, changes: Changes = {}): string {
  * Navigates to a console URL. Asks for confirmation first if there are unsaved changes.
  * @param replace true replaces the history entry without asking.
  */
-export function go(
+export function navigate(
   address: string,
   { replace = false, state = {} }: { replace?: boolean; state?: object } = {},
 ) {
   if (replace) {
     history.replaceState(state, '', address);
-    show();
+    updateCurrentUrl();
     return;
   }
-  unlessUnsaved(() => {
+  confirmIfUnsaved(() => {
     history.pushState(state, '', address);
-    show();
+    updateCurrentUrl();
   });
 }
 
 /** Returns the path and query of the current URL. */
-export function here(): string {
+export function getCurrentHref(): string {
   return location.pathname + location.search;
 }
 
 /** Returns true if a URL points to the console. URLs in a query are untrusted. */
-export function isOurs(address: string): boolean {
+export function isConsoleUrl(address: string): boolean {
   const { origin, pathname } = new URL(address, location.origin);
   return origin === location.origin && (pathname === BASE || pathname.startsWith(`${BASE}/`));
 }
 
 /** Changes query parameters of the current URL. */
-export function setQuery(changes: Changes, options: { replace?: boolean; state?: object } = {}): void {
-  const query = withChanges(new URLSearchParams(location.search), changes).toString();
-  go(`${location.pathname}${query && `?${query}`}`, options);
+export function setQuery(changes: QueryChanges, options: { replace?: boolean; state?: object } = {}): void {
+  const query = applyChanges(new URLSearchParams(location.search), changes).toString();
+  navigate(`${location.pathname}${query && `?${query}`}`, options);
 }
 
-function withChanges(query: URLSearchParams, changes: Changes): URLSearchParams {
+function applyChanges(query: URLSearchParams, changes: QueryChanges): URLSearchParams {
   for (const [name, value] of Object.entries(changes)) {
     query.delete(name);
     for (const each of [value].flat()) if (each) query.append(name, String(each));
@@ -93,14 +93,14 @@ function withChanges(query: URLSearchParams, changes: Changes): URLSearchParams 
 }
 
 /** Handles clicks on console links without a page load. New tabs and downloads are left to the browser. */
-export function followLinks(): void {
+export function interceptLinkClicks(): void {
   addEventListener('click', (event) => {
     const { target, button } = event;
     const link = target instanceof Element ? target.closest('a') : null;
     const isPlain = button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-    if (!link || !isPlain || link.target || link.hasAttribute('download') || !isOurs(link.href)) return;
+    if (!link || !isPlain || link.target || link.hasAttribute('download') || !isConsoleUrl(link.href)) return;
     if (link.hash !== '') return; // the browser scrolls to the anchor
     event.preventDefault();
-    go(link.pathname + link.search);
+    navigate(link.pathname + link.search);
   });
 }

@@ -1,5 +1,5 @@
 import type { Row } from '../../api/client.js';
-import { href } from '../../lib/place.js';
+import { toHref } from '../../lib/url.js';
 
 interface WhoProps {
   row: Pick<Row, 'external_id'> & Partial<Pick<Row, 'name' | 'uuid'>>;
@@ -8,11 +8,11 @@ interface WhoProps {
 }
 
 /** Shows the name and external id of the person in a row, with a link if the user exists. */
-export function Who({ row: { external_id: id, name, uuid }, isNew = false }: WhoProps) {
+export function RowPerson({ row: { external_id: id, name, uuid }, isNew = false }: WhoProps) {
   const title = name || id || uuid || 'no external ID';
   return (
     <span class="who">
-      {uuid && !isNew ? <a href={href(`/users/${uuid}`)}>{title}</a> : title}
+      {uuid && !isNew ? <a href={toHref(`/users/${uuid}`)}>{title}</a> : title}
       {name && id && (
         <>
           <br />
