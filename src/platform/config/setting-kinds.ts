@@ -19,48 +19,52 @@ export interface Kind<Value> {
 }
 
 /** A test with its error text. */
-type Rule<Value> = readonly [isKept: (value: Value) => boolean, error: string];
+type Rule<Value> = readonly [isValid: (value: Value) => boolean, error: string];
 
 /** Creates a setting type. Text that `parse` cannot parse breaks every rule. */
 function kind<Value>(
   parse: (text: string) => Value | undefined,
   rules: readonly Rule<Value>[],
-): Pick<Kind<Value>, 'read'> {
+): Omit<Kind<Value>, 'range'> {
   return {
     read: (text) => {
       const value = parse(text);
-      const broken = rules.filter(([isKept]) => value === undefined || !isKept(value));
+      const broken = rules.filter(([isValid]) => value === undefined || !isValid(value));
       return { value, broken: broken.map(([, error]) => error) };
     },
   };
 }
 
-/** Creates a text type. @param test returns true for valid text. A text for which it throws is invalid. */
+/** Creates a text type with a custom rule. @param test returns true for valid text. If it throws, the text is invalid. */
 export function checkedText(rule: string, test: (text: string) => boolean): Kind<string> {
-  const isKept = (text: string): boolean => {
+  const isValid = (text: string): boolean => {
     try {
       return test(text);
     } catch {
       return false;
     }
   };
-  return kind((text) => text, [[isKept, `$property must ${rule}`]]);
+  return kind((text) => text, [[isValid, `$property must ${rule}`]]);
 }
 
+/** Creates the type of texts with a maximum length. */
 export const text = (max: number): Kind<string> =>
   checkedText(`have at most ${max} characters`, (value) => length(value, 0, max));
 
+/** Creates the type of texts that match a pattern. */
 export const matching = (form: RegExp, rule: string): Kind<string> =>
   checkedText(rule, (value) => form.test(value));
 
 /** Path of a file or folder. */
 export const path = text(4096);
 
+/** Creates the type of URLs. */
 export const url = (options: Parameters<typeof isURL>[1] = {}): Kind<string> =>
   checkedText('be a valid URL', (value) =>
     isURL(value, { require_tld: false, require_protocol: true, protocols: ['http', 'https'], ...options }),
   );
 
+/** Creates the type of texts from a fixed list. */
 export const oneOf = <Value extends string>(...values: Value[]): Kind<Value> =>
   kind(
     (text) => values.find((value) => value === text),
@@ -86,6 +90,7 @@ function number(form: RegExp, rule: string, min: number, max: number): Kind<numb
   };
 }
 
+/** Creates the type of integers. */
 export const integer = (min: number, max = Infinity): Kind<number> =>
   number(/^\d{1,9}$/, 'an integer', min, max);
 
@@ -111,8 +116,8 @@ export const list = (error: string, isItem: (item: string) => boolean): Kind<rea
 
 /** SQLite file, or URL of MariaDB or MySQL. */
 export const databaseUrl = checkedText(
-  'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded; ' +
-    'with commas between several hosts',
+  'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded, ' +
+    'with several hosts separated by commas',
   (text) => /^sqlite:.+/.test(text) || readDatabaseUrl(text) !== undefined,
 );
 

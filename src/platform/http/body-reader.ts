@@ -72,7 +72,7 @@ const UNPACKED_AT_ONCE = 2;
  * at once would reset it, and a client that is still sending would lose the response (RFC 9112, section 9.6).
  */
 export const LINGER_MILLIS = 2000;
-/** Bytes that are received and discarded meanwhile. */
+/** Maximum bytes that are received and discarded meanwhile. */
 const LINGER_BYTES = MIB;
 
 /**
@@ -191,12 +191,12 @@ export class BodyReader {
         : setTimeout(() => {
             fail(new ProblemError('request_timeout', detail));
           }, this.seconds * 1000);
-      const leave = (): void => {
+      const removeListeners = (): void => {
         clearTimeout(timer);
-        request.off('data', add).off('end', end).off('error', breakOff).off('close', breakOff);
+        request.off('data', add).off('end', end).off('error', failIncomplete).off('close', failIncomplete);
       };
       const fail = (error: unknown): void => {
-        leave();
+        removeListeners();
         request.pause();
         reject(error instanceof Error ? error : new Error(String(error)));
       };
@@ -208,28 +208,28 @@ export class BodyReader {
         }
       };
       const end = (): void => {
-        leave();
+        removeListeners();
         resolve(body.bytes());
       };
-      const breakOff = (): void => {
+      const failIncomplete = (): void => {
         fail(brokenOff());
       };
-      request.on('data', add).on('end', end).on('error', breakOff).on('close', breakOff);
-      if (request.destroyed) breakOff(); // the client disconnected before the listeners were attached
+      request.on('data', add).on('end', end).on('error', failIncomplete).on('close', failIncomplete);
+      if (request.destroyed) failIncomplete(); // the client disconnected before the listeners were attached
     });
   }
 
   private unpack(sent: Buffer, encoding: Encoding, response: Response, rules: BodyRules): Promise<Buffer> {
     return this.unpacking.run([], async () => {
-      const most = rules.maxBytes + WINDOW_BYTES[encoding];
-      this.budget.take(response, most);
-      const unpacked = await UNPACK[encoding](sent, { maxOutputLength: rules.maxBytes }).catch(
+      const reserved = rules.maxBytes + WINDOW_BYTES[encoding];
+      this.budget.take(response, reserved);
+      const decompressed = await UNPACK[encoding](sent, { maxOutputLength: rules.maxBytes }).catch(
         (error: unknown) => {
           throw errorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(rules) : brokenOff();
         },
       );
-      this.budget.give(response, most - unpacked.length);
-      return unpacked;
+      this.budget.give(response, reserved - decompressed.length);
+      return decompressed;
     });
   }
 }
@@ -247,17 +247,17 @@ class Gathered {
   /** @param take reserves memory before it is allocated, and throws if the limit is exceeded. */
   constructor(
     private readonly rules: BodyRules,
-    private readonly take: (bytes: number) => void,
+    private readonly take: (size: number) => void,
   ) {}
 
-  /** @throws ProblemError `too_large`, and every error of `take`. */
-  add(piece: Buffer): void {
-    const length = this.length + piece.length;
+  /** @throws ProblemError `too_large`, and every error of `reserve`. */
+  add(chunk: Buffer): void {
+    const length = this.length + chunk.length;
     if (length > this.rules.maxBytes) throw tooLarge(this.rules);
     if (this.length === 0) {
       this.take(length);
-      this.buffer = piece; // most bodies arrive in one chunk
-    } else this.append(piece, length);
+      this.buffer = chunk; // reserved bodies arrive in one chunk
+    } else this.append(chunk, length);
     this.length = length;
   }
 
@@ -265,15 +265,15 @@ class Gathered {
     return this.buffer.subarray(0, this.length);
   }
 
-  private append(piece: Buffer, length: number): void {
+  private append(chunk: Buffer, length: number): void {
     if (length > this.buffer.length) this.grow(Math.max(length, 2 * this.buffer.length));
-    piece.copy(this.buffer, this.length);
+    chunk.copy(this.buffer, this.length);
   }
 
   private grow(size: number): void {
-    const room = Math.min(size, this.rules.maxBytes);
-    this.take(room - this.buffer.length);
-    const grown = Buffer.allocUnsafeSlow(room);
+    const newSize = Math.min(size, this.rules.maxBytes);
+    this.take(newSize - this.buffer.length);
+    const grown = Buffer.allocUnsafeSlow(newSize);
     this.buffer.copy(grown, 0, 0, this.length);
     this.buffer = grown;
   }

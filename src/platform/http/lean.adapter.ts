@@ -28,7 +28,7 @@ declare module 'express-serve-static-core' {
 }
 
 /** Sends the error response of a request that is rejected before routing. */
-type Refuse = (refusal: ProblemError, request: Request, response: Response) => void;
+type Refuse = (rejection: ProblemError, request: Request, response: Response) => void;
 
 /**
  * Nest's Express adapter without the overhead that takes half the time of a short request (docs/performance.md). Express
@@ -43,13 +43,13 @@ export class LeanAdapter extends ExpressAdapter {
   private state: { readonly ending: boolean } = { ending: false };
   private addressOf: (request: Request) => string | undefined = peerOf;
   private forwarded: ((request: Request) => ProblemError | undefined) | undefined;
-  private refuse: Refuse = (_refusal, _request, response) => {
-    response.destroy(); // until `refuseWith` is called
+  private refuse: Refuse = (_rejection, _request, response) => {
+    response.destroy(); // until `rejectWith` is called
   };
 
   constructor() {
     super();
-    this.getInstance<Express>().router.stack.length = 0; // removes Nest's hook middleware, which `prepareWith` replaces
+    this.getInstance<Express>().router.stack.length = 0; // removes Nest's hook middleware, which `usePreparations` replaces
   }
 
   /** Sets functions that run in this order for every request. They cost less than Express middleware. */
@@ -77,11 +77,11 @@ export class LeanAdapter extends ExpressAdapter {
    * rejected before routing, so that log, audit and limits receive only normalized addresses.
    */
   trustProxies(): void {
-    const ofExpress = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
-    const claimed = (each: Request): string => String(ofExpress?.get?.call(each));
-    this.addressOf = (each) => normalAddress(claimed(each)) ?? peerOf(each);
+    const expressIp = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
+    const getForwardedAddress = (each: Request): string => String(expressIp?.get?.call(each));
+    this.addressOf = (each) => normalAddress(getForwardedAddress(each)) ?? peerOf(each);
     this.forwarded = (each) =>
-      each.headers['x-forwarded-for'] === undefined || normalAddress(claimed(each)) !== undefined
+      each.headers['x-forwarded-for'] === undefined || normalAddress(getForwardedAddress(each)) !== undefined
         ? undefined
         : new ProblemError(
             'invalid_parameter',
@@ -90,11 +90,11 @@ export class LeanAdapter extends ExpressAdapter {
   }
 
   /** Delays requests until the promise is settled. */
-  holdUntil(moment: Promise<unknown>): void {
+  holdUntil(ready: Promise<unknown>): void {
     const release = (): void => {
       this.held = undefined;
     };
-    this.held = moment.then(release, release);
+    this.held = ready.then(release, release);
   }
 
   /** Creates requests and responses with the prototypes of Express, so that Express does not replace them. */
@@ -122,27 +122,27 @@ export class LeanAdapter extends ExpressAdapter {
     Reflect.setPrototypeOf(Outgoing.prototype, app.response);
     Object.assign(app, { request: Incoming.prototype, response: Outgoing.prototype });
     const classes = { IncomingMessage: Incoming, ServerResponse: Outgoing };
-    const refuse = (refusal: ProblemError, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const refuse = (rejection: ProblemError, incoming: IncomingMessage, outgoing: ServerResponse): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
       request.originalUrl = incoming.url ?? '';
       response.setHeader('Connection', 'close');
-      this.refuse(refusal, request, response);
+      this.refuse(rejection, request, response);
     };
-    const serve = (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: ProblemError): void => {
+    const serve = (incoming: IncomingMessage, outgoing: ServerResponse, rejection?: ProblemError): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
       if (incoming instanceof Incoming) incoming.address = this.addressOf(request);
-      const refused = refusal ?? this.forwarded?.(request);
-      if (refused) refuse(refused, request, response);
+      const error = rejection ?? this.forwarded?.(request);
+      if (error) refuse(error, request, response);
       else route(request, response);
     };
-    const serveLocal: typeof serve = (incoming, outgoing, refusal) => {
+    const serveLocal: typeof serve = (incoming, outgoing, rejection) => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
       request.isLocal = true;
       if (incoming instanceof Incoming) incoming.address = localAddress(request.headers[LOCAL_USER]);
       response.setHeader('Connection', 'close'); // idle connections would delay the shutdown
-      if (refusal) refuse(refusal, request, response);
+      if (rejection) refuse(rejection, request, response);
       else route(request, response);
     };
     const route = (request: Request, response: Response): void => {

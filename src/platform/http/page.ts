@@ -25,6 +25,7 @@ export function PageOf<T>(type: Type<T>, count: ApiPropertyOptions = COUNT, maxI
 
 const COUNT = { type: 'integer', minimum: 0 } as const;
 
+/** Declares the page size of a list. */
 export const LimitParam = () =>
   IntegerParam(1, {
     default: DEFAULT_LIMIT,
@@ -59,6 +60,7 @@ export class Walk {
 /** Returns the page size, at most `MAX_LIMIT`. */
 export const limitOf = ({ limit = DEFAULT_LIMIT }: { limit?: number }): number => Math.min(limit, MAX_LIMIT);
 
+/** Converts offset paging to the range of a database query. */
 export const page = (query: Page) => ({ offset: query.offset, limit: limitOf(query) });
 
 /** Returns the path and query of the next page (`Link: rel="next"`). @param after id of the last record of this page. */

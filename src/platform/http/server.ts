@@ -114,20 +114,20 @@ export function securityHeaders(https: boolean): Preparation {
     });
   const pages = withPolicy(OF_AN_ANSWER);
   const docs = withPolicy(OF_THE_DOCS);
-  const ofConsole = withPolicy(OF_THE_CONSOLE);
+  const consolePage = withPolicy(OF_THE_CONSOLE);
   // Responses contain personal data, so caches must not store them. Clients with an ETag revalidate with If-None-Match.
   const api = [
     ...withPolicy(OF_AN_ANSWER, OF_PAGES_ALONE),
     ['Cache-Control', 'no-store'] satisfies [string, string],
   ];
-  const families: Partial<Record<string, [string, string][]>> = {
+  const headersOfPrefix: Partial<Record<string, [string, string][]>> = {
     '/api/': api,
     '/scim': api,
     '/docs': docs,
-    '/cons': ofConsole,
+    '/cons': consolePage,
   };
   return (request, response) => {
-    const headers = families[request.url.slice(0, 5).toLowerCase()] ?? pages; // route matching ignores case
+    const headers = headersOfPrefix[request.url.slice(0, 5).toLowerCase()] ?? pages; // route matching ignores case
     for (const [name, value] of headers) response.setHeader(name, value);
     if (headers === docs) varies(response); // caches may store these files, compressed or not
   };
@@ -158,9 +158,9 @@ interface Classes {
 }
 
 /** Prepares a request and routes it, or rejects it with the given error. */
-type Serve = (request: IncomingMessage, response: ServerResponse, refusal?: ProblemError) => void;
+type Serve = (request: IncomingMessage, response: ServerResponse, rejection?: ProblemError) => void;
 /** Sends the error response of a prepared request. */
-type Refuse = (refusal: ProblemError, request: IncomingMessage, response: ServerResponse) => void;
+type Refuse = (rejection: ProblemError, request: IncomingMessage, response: ServerResponse) => void;
 
 /** Maximum bytes of the request line and headers. Node's default, set explicitly so that no process option can raise it. */
 export const HEADER_BYTES = 16 * 1024;
@@ -195,13 +195,13 @@ export function boundedServer(
   serve: Serve,
   refuse: Refuse,
 ): Server {
-  const latest = new WeakMap<Duplex, ServerResponse>();
-  const route: Serve = (request, response, refusal) => {
-    latest.set(request.socket, response);
-    serve(request, response, refusal ?? withoutHost(request) ?? withoutPath(request));
+  const latestResponses = new WeakMap<Duplex, ServerResponse>();
+  const route: Serve = (request, response, rejection) => {
+    latestResponses.set(request.socket, response);
+    serve(request, response, rejection ?? withoutHost(request) ?? withoutPath(request));
   };
   /** Sends a response on a connection that Node.js no longer reads. */
-  const answer = (socket: Socket, request: IncomingMessage, refusal: ProblemError): void => {
+  const respondOnSocket = (socket: Socket, request: IncomingMessage, rejection: ProblemError): void => {
     const response = new classes.ServerResponse(request);
     response.assignSocket(socket);
     response.once('finish', () => {
@@ -209,7 +209,7 @@ export function boundedServer(
       response.emit('close'); // as Node.js does for its own requests
       linger(socket);
     });
-    route(request, response, refusal);
+    route(request, response, rejection);
   };
   const settings = { ...classes, ...LIMITS };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -227,32 +227,32 @@ export function boundedServer(
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
-    const isBusy = latest.get(socket)?.closed === false;
+    const isBusy = latestResponses.get(socket)?.closed === false;
     if (socket instanceof Socket && !isBusy)
-      answer(socket, request, malformed('CONNECT is not supported: this service is not a proxy.'));
+      respondOnSocket(socket, request, malformed('CONNECT is not supported: this service is not a proxy.'));
     else socket.destroy();
   });
   server.on('clientError', (error: Error, socket: Duplex) => {
-    const refusal = refusalOf(error);
-    const last = latest.get(socket);
+    const rejection = refusalOf(error);
+    const last = latestResponses.get(socket);
     const isReading = last !== undefined && !last.closed && !last.headersSent && !last.req.complete;
     if (isReading && errorCode(error) === BROKE_OFF) {
       socket.destroy(); // the client has disconnected, which the reader of the body detects
       return;
     }
     // A connection without any bytes gets no response: browsers and load balancers open spare connections.
-    if (!refusal || !(socket instanceof Socket) || !socket.writable || socket.bytesRead === 0) {
+    if (!rejection || !(socket instanceof Socket) || !socket.writable || socket.bytesRead === 0) {
       socket.destroy();
       return;
     }
     if (!last || last.closed) {
-      answer(socket, unknownRequest(classes, socket), refusal);
+      respondOnSocket(socket, unknownRequest(classes, socket), rejection);
     } else if (last.headersSent) {
       if (!last.writableEnded) socket.destroy(); // an error response would be taken for the rest of the partial response
     } else if (last.req.complete) {
       last.setHeader('Connection', 'close'); // the bytes after that request are invalid
     } else {
-      refuse(refusal, last.req, last);
+      refuse(rejection, last.req, last);
       last.once('close', () => last.req.destroy()); // ends a pending read of the body
     }
   });
@@ -310,8 +310,8 @@ const REPORT_MILLIS = 60_000;
  * Limits the open connections of this process, because even an idle connection uses a file descriptor and memory. Further
  * connections are closed without a response, logged and counted.
  */
-export function limitConnections(server: Server, most: number, log: Log, metrics: Metrics): void {
-  server.maxConnections = most;
+export function limitConnections(server: Server, max: number, log: Log, metrics: Metrics): void {
+  server.maxConnections = max;
   // Otherwise the primary would offer a refused connection to one full instance after another.
   Object.assign(server, { dropMaxConnection: true });
   let open = 0;
@@ -325,7 +325,7 @@ export function limitConnections(server: Server, most: number, log: Log, metrics
     refused++;
     if (performance.now() - reported < REPORT_MILLIS) return;
     reported = performance.now();
-    log.warning('connections refused', { limit: most, refused });
+    log.warning('connections refused', { limit: max, refused });
   });
   metrics.gauge('rollcall_connections', 'Open connections.', 'sum', () => open);
   metrics.gauge(

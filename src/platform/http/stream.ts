@@ -38,11 +38,11 @@ export async function streamText(response: Response, text: AsyncGenerator<string
  * work: on a short request the listener costs as much as the route itself.
  */
 export function departureOf(response: Response): AbortSignal {
-  const departure = new AbortController();
-  const leave = (): void => {
-    if (!response.writableFinished) departure.abort();
+  const controller = new AbortController();
+  const abort = (): void => {
+    if (!response.writableFinished) controller.abort();
   };
-  if (response.destroyed) leave();
-  else response.once('close', leave);
-  return departure.signal;
+  if (response.destroyed) abort();
+  else response.once('close', abort);
+  return controller.signal;
 }

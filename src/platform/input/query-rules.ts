@@ -17,7 +17,7 @@ import { UUID } from '../common/uuid.js';
 import { Normalise, Rule, Sized } from './field-rules.js';
 
 /**
- * OpenAPI schema of a query parameter. Each decorator below declares the schema, parsing and rules of one parameter.
+ * Additional OpenAPI schema of a query parameter. Each decorator below declares the schema, parsing and rules of a parameter.
  * A value that cannot be parsed stays text and fails its rule. An empty value is an error and never means "no filter".
  */
 export interface QuerySchema {
@@ -28,6 +28,7 @@ export interface QuerySchema {
   maxLength?: number;
 }
 
+/** Creates a normalizer that parses text. Other values and invalid text stay unchanged. */
 const read =
   (parse: (text: string) => string | number | boolean | undefined) =>
   (raw: unknown): unknown =>
@@ -65,6 +66,7 @@ export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
 /** Maximum repetitions of a parameter, so that all values fit into one SQL statement. */
 const MAX_REPEATS = 100;
 
+/** Declares a boolean parameter: `true` or `false`. */
 export const BooleanParam = (schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: Boolean, ...schema }),
@@ -75,6 +77,7 @@ export const BooleanParam = (schema: QuerySchema = {}) =>
 /** OpenAPI extension with the values of a query parameter, because Nest drops the `enum` of a parameter in a class. */
 export const CHOICES = 'x-choices';
 
+/** Declares a parameter with fixed values. */
 export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ enum: [...choices], ...{ [CHOICES]: [...choices] }, ...schema }),
@@ -125,6 +128,7 @@ export const TextParam = (max: number, schema: QuerySchema = {}) =>
     ),
   );
 
+/** Declares a text parameter that must match a pattern. */
 export const PatternParam = (pattern: RegExp, message: string, schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({

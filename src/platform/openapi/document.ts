@@ -66,7 +66,7 @@ const QUOTA = {
   ),
 };
 
-/** Adds the schemas, headers and bodies that follow from the decorators of all operations. */
+/** Completes the generated document with shared schemas, headers and request bodies. */
 export function completeDocument(document: OpenAPIObject): void {
   completeSchemas(document);
   const { schemas = {} } = (document.components ??= {});

@@ -91,7 +91,7 @@ export const ApiController = (path: string, tag: string) =>
 /** Deferred descriptions. Commands and worker processes never need them. */
 const pending: (() => void)[] = [];
 
-/** Registers the routes with `DescribeRoute` of a controller for `describeRoutes`. */
+/** Registers the described routes of a controller. `applyRouteDocs` later passes them to Swagger. */
 export const DescribesRoutes =
   (tag: string, conventions: Conventions): ClassDecorator =>
   (controller) => {

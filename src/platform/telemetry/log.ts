@@ -174,14 +174,14 @@ export class Log implements Observer {
     this.isTerminal = process.stderr.isTTY;
   }
 
-  answered(request: Request, _response: Response, ms: number, outcome: Outcome): void {
+  answered(req: Request, _response: Response, ms: number, outcome: Outcome): void {
     this.request({
-      request_id: request.requestId,
-      method: request.method,
-      path: pathOf(request),
+      request_id: req.requestId,
+      method: req.method,
+      path: pathOf(req),
       ...(outcome === 'aborted' ? { aborted: true } : { status: outcome }),
       ms: Math.round(ms * 10) / 10,
-      ...senderOf(request),
+      ...senderOf(req),
     });
   }
 

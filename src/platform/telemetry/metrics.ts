@@ -82,13 +82,13 @@ export class Metrics implements Observer {
     read: () => number | Promise<number>,
   ): void {
     const collect = async (): Promise<void> => {
-      gauge.set(
+      metric.set(
         await Promise.resolve()
           .then(read)
           .catch(() => Number.NaN),
       );
     };
-    const gauge = new Gauge({ name, help, aggregator, registers: [this.registry], collect });
+    const metric = new Gauge({ name, help, aggregator, registers: [this.registry], collect });
   }
 
   /** Returns the cached series of these labels, because prom-client's look-up costs more than the observation. */
@@ -98,9 +98,9 @@ export class Metrics implements Observer {
   }
 
   private addSeries(key: string, ...labels: [method: string, route: string, status: string]): Series {
-    const series = this.requests.labels(...labels);
-    this.known.set(key, series);
-    return series;
+    const added = this.requests.labels(...labels);
+    this.known.set(key, added);
+    return added;
   }
 
   answered(request: Request, _response: Response, ms: number, outcome: Outcome): void {
