@@ -11,7 +11,7 @@ const ENCODINGS = [
   'windows-1251',
   'utf-16le',
 ];
-interface SettingsProps {
+interface ImportOptionsProps {
   options: Options;
   /** Names of the saved profiles. */
   profiles: readonly string[];
@@ -19,7 +19,7 @@ interface SettingsProps {
 }
 
 /** The options of the import. */
-export function ImportOptions({ options, profiles, onOption }: SettingsProps) {
+export function ImportOptions({ options, profiles, onOption }: ImportOptionsProps) {
   const renderSelect = (
     name: string,
     first: string,

@@ -97,7 +97,7 @@ export interface Conflict {
   theirs: Value | undefined;
   /** Value in the form. */
   mine: Value | undefined;
-  /** True if the form has another changed value. */
+  /** True if the form contains a different change of the same field. */
   isBoth: boolean;
 }
 

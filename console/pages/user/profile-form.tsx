@@ -100,8 +100,8 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
       >
         {version.user.external_id && (
           <p class="hint">
-            This user is linked to an identity source as {version.user.external_id}. The source canEditField
-            overwrite changes that you make here.
+            This user is linked to an identity source as {version.user.external_id}. The source may overwrite
+            changes that you make here.
           </p>
         )}
         <div class="grid">
