@@ -25,7 +25,7 @@ export class Metrics implements Observer {
   });
   private readonly ignored = new Counter({
     name: 'rollcall_ignored_fields_total',
-    help: 'User fields that were ignored because the API key has ignore_unknown or ignore_readonly set.',
+    help: 'Unknown user fields that were ignored because the API key has unknown_fields set to ignore.',
     registers: [this.registry],
   });
   private readonly deviations = new Counter({
