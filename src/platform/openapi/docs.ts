@@ -10,7 +10,7 @@ export const NULLABLE_ID = { type: String, format: 'uuid', nullable: true } as c
 export const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
 /** Addition to the schema of a case-insensitive id. */
-export const IN_ANY_CASE = { description: 'Case-insensitive.' } as const;
+export const IN_ANY_CASE = { description: 'The id is case-insensitive.' } as const;
 
 /** Returns the schema of a list of texts. */
 export const describeTexts = (maxLength: number, maxItems: number) =>

@@ -38,11 +38,11 @@ export function describeErrors(codes: readonly ErrorCode[], conventions: Convent
   const examples = [...new Set(codes)].map((code) => ({ code, example: exampleOf(code) }));
   const byStatus = Map.groupBy(examples, ({ example }) => Number(example.status));
   return [...byStatus].map(([status, own]) => {
-    const valuesOf = (member: string) => own.flatMap(({ example }) => textIn(example, member) ?? []);
+    const collectValues = (member: string) => own.flatMap(({ example }) => textIn(example, member) ?? []);
     const names = own.map(({ code, example }) => textIn(example, narrowed.at(-1) ?? '') ?? code);
     const isRetry = status === 429 || status === 503;
     const headers = names.includes('unauthenticated') ? CHALLENGE : isRetry && RETRY;
-    const values = Object.fromEntries(narrowed.map((member) => [member, valuesOf(member)]));
+    const values = Object.fromEntries(narrowed.map((member) => [member, collectValues(member)]));
     return ApiResponse({
       status,
       description: names.join(', '),

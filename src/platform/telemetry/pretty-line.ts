@@ -22,7 +22,7 @@ export function prettyLine(line: string, isColored: boolean): string {
   if (!event) return line;
   const { level, time, msg, stack, ...fields } = event;
   const { name, color } = LEVELS[String(level)] ?? { name: String(level), color: 'dim' };
-  const styled = (style: 'dim' | 'green' | 'yellow' | 'red' | 'bold', text: string): string =>
+  const applyStyle = (style: 'dim' | 'green' | 'yellow' | 'red' | 'bold', text: string): string =>
     isColored ? styleText(style, text, { validateStream: false }) : text;
   const what = msg === 'request' ? requestText(fields) : String(msg);
   const isBad = typeof fields['status'] === 'number' && fields['status'] >= SERVER_FAULT;
@@ -30,8 +30,8 @@ export function prettyLine(line: string, isColored: boolean): string {
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const frames = Array.isArray(stack) ? stack.map((frame) => `    at ${String(frame)}\n`).join('') : '';
-  const head = `${styled('dim', clock(time))} ${styled(isBad ? 'red' : color, name.padEnd(NAME_LENGTH))} ${styled('bold', printable(what))}`;
-  return `${[head, ...(shown.length > 0 ? [styled('dim', printable(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
+  const head = `${applyStyle('dim', clock(time))} ${applyStyle(isBad ? 'red' : color, name.padEnd(NAME_LENGTH))} ${applyStyle('bold', printable(what))}`;
+  return `${[head, ...(shown.length > 0 ? [applyStyle('dim', printable(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
 }
 
 /** Replaces control characters, because client input could contain terminal escape sequences. */
