@@ -1,7 +1,10 @@
 import type { RepeatableEffect } from '../platform/database/transaction-runner.js';
 import type { DbTime } from '../platform/common/time.js';
 
-/** Who acts. Created only by the access guard, and by the service for its own work. */
+/**
+ * The user, API key, import or system process that causes an effect. Only the access guard and internal jobs of
+ * the service create one.
+ */
 export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
 
 export interface UserActor {
@@ -16,15 +19,15 @@ export interface UserActor {
 export interface KeyActor {
   kind: 'key';
   id: string;
-  /** Never wider than when the key was made. */
+  /** The rights that the key was created with. They never grow. */
   rights: KeyRights;
-  /** Whether fields of a user that this service does not have are ignored instead of refused. */
+  /** True if unknown fields of a user are ignored and not rejected. */
   ignoresUnknownFields: boolean;
-  /** How its SCIM client is answered. */
+  /** The rules by which the service responds to the SCIM client of this key. */
   profile: Profile;
 }
 
-/** A run of an import, with the rights of its initiator, and of who has approved it. */
+/** A run of an import. It has only the rights that its initiator and its approver share. */
 export interface ImportActor {
   kind: 'import';
   id: string;
@@ -32,7 +35,10 @@ export interface ImportActor {
   approver: Actor | null;
 }
 
-/** The person, key or service behind an actor: the initiator of a run is behind its changes. */
+/**
+ * Returns the user, key or system process that is responsible for an actor. For an import this is its
+ * initiator.
+ */
 export function initiatorOf(actor: Actor): Actor {
   return actor.kind === 'import' ? initiatorOf(actor.initiator) : actor;
 }
@@ -42,10 +48,10 @@ interface SystemActor {
   id: null;
 }
 
-/** The service itself, and the commands of its machine. */
+/** The service itself, and commands on the same machine. */
 export const SYSTEM: SystemActor = { kind: 'system', id: null };
 
-/** Who an actor's work is counted for. */
+/** Returns the key under which the work of an actor is counted. */
 export function countedFor(actor: Actor): string {
   const initiator = initiatorOf(actor);
   return `${initiator.kind}:${initiator.id ?? ''}`;
@@ -53,29 +59,34 @@ export function countedFor(actor: Actor): string {
 
 /** A request with an `Idempotency-Key`. */
 export interface RepeatableRequest extends RepeatableEffect {
-  /** Runs what handles the request, and stores the answer that it returns in the transaction of its effect. */
+  /** Runs the handler and stores its response in the transaction of the effect. */
   answer<T>(handle: () => Promise<T>): Promise<T>;
   /**
-   * Returns a part of the request that has a transaction of its own: it takes effect once, like the whole.
-   * @throws FirstAnswer when it has taken effect; ProblemError `validation_failed` where the key came with another request.
+   * Returns a part of the request with its own transaction. Like the whole request, the part takes effect only
+   * once.
+   * @throws FirstAnswer if the part has already taken effect, ProblemError `validation_failed` if the key
+   * belongs to a different request.
    */
   part(number: number): Promise<RepeatableRequest>;
-  /** Sets the content of a request whose body is a file. @throws FirstAnswer when the request has been answered. */
+  /**
+   * Sets the content of a request whose body is a file. @throws FirstAnswer if a response to this request is
+   * stored.
+   */
   received(content: unknown): Promise<void>;
 }
 
-/** An actor in one request, as an audit row records it. */
+/** The actor of one request, as the audit records it. */
 export interface Caller {
   actor: Actor;
   requestId: string;
   ip: string;
-  /** Why, in the words of who acts. */
+  /** The reason for the change, as entered by the client. */
   reason?: string;
-  /** Present where the request carries an `Idempotency-Key`. */
+  /** Set if the request has an `Idempotency-Key`. */
   repeatable?: RepeatableRequest;
 }
 
-/** Whether an account acts, or has started or approved the import that does. */
+/** Returns true if the user is the actor, or started or approved the import that is the actor. */
 export function isBehind(actor: Actor, userUuid: string): boolean {
   if (actor.kind !== 'import') return isSelf(actor, userUuid);
   const { initiator, approver } = actor;
@@ -86,14 +97,14 @@ export function isSelf(actor: Actor, userUuid: string): boolean {
   return actor.kind === 'user' && actor.id === userUuid;
 }
 
-/** How a SCIM client of an API key is answered: by the standard, or as one of the identity providers expects it. */
+/** Profiles of a SCIM client: the standard, or the deviations that one identity provider expects. */
 export const PROFILES = ['standard', 'entra', 'okta', 'midpoint'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** Of a key that names none, and of people. */
+/** The profile of users, and of keys without a profile. */
 export const DEFAULT_PROFILE: Profile = 'standard';
 
-/** What an API key may be limited to. No scope implies another, but `imports:write` holds every data set. */
+/** Scopes of an API key. No scope implies another, except that `imports:write` includes every data set. */
 export const SCOPES = [
   'users:read',
   'users:write',
@@ -102,16 +113,16 @@ export const SCOPES = [
   'imports:read',
   'imports:write',
   'audit:read',
-  /** Needed in addition to make, change, block or delete a Webmaster, or to end one's sessions. */
+  /** Also required to create, change, block or delete a Webmaster, and to end the sessions of a Webmaster. */
   'webmasters',
 ] as const;
 export type NamedScope = (typeof SCOPES)[number];
-/** `imports:write:<dataset>` is limited to the runs of one data set. */
+/** `imports:write:<dataset>` grants access to the runs of one data set. */
 export type Scope = NamedScope | `${typeof OF_DATASET}${string}`;
 
 const OF_DATASET = 'imports:write:';
 const DATASET = /^[A-Za-z0-9._-]{1,64}$/;
-/** Characters of the longest scope. */
+/** Length of the longest scope, in characters. */
 export const MAX_SCOPE = OF_DATASET.length + 64;
 
 export function isScope(text: string): text is Scope {
@@ -119,30 +130,33 @@ export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
 }
 
-/** The scope that runs of a data set need to be changed. */
+/** Returns the scope that is required to change runs of the data set. */
 export function datasetScope(dataset: string): Scope {
   return `${OF_DATASET}${dataset}`;
 }
 
-/** What an API key may do, from where and until when. null is no limit: the full Webmaster level, anywhere, for ever. */
+/** The permissions, networks and expiry of an API key. null means no limit. */
 export interface KeyRights {
   scopes: readonly Scope[] | null;
-  /** Networks in CIDR notation, as `access/networks.ts` writes them. */
+  /** Networks in CIDR notation, in the form of `normalizeNetwork`. */
   networks: readonly string[] | null;
   expires: DbTime | null;
 }
 
 export const FULL_RIGHTS: KeyRights = { scopes: null, networks: null, expires: null };
-/** Of a key whose rights are not known. */
+/** Rights of a key whose real rights are unknown. */
 export const NO_RIGHTS: KeyRights = { ...FULL_RIGHTS, scopes: [] };
 
-/** Whether these scopes permit what needs `wanted`. */
+/** Returns true if the held scopes include the required scope. */
 export function covers(held: KeyRights['scopes'], wanted: Scope): boolean {
   if (held === null || held.includes(wanted)) return true;
   return wanted.startsWith(OF_DATASET) && held.includes('imports:write');
 }
 
-/** As `covers`, where one data set will do: which one a request is about is known later, and judged by `assertScope`. */
+/**
+ * Returns true if the held scopes include the required scope for at least one data set. `assertScope` checks
+ * the data set of the request later.
+ */
 export function coversSome(held: KeyRights['scopes'], wanted: NamedScope): boolean {
   if (covers(held, wanted)) return true;
   return wanted === 'imports:write' && held?.some((scope) => scope.startsWith(OF_DATASET)) === true;

@@ -16,7 +16,7 @@ import { type Permission, isToRead, scopeOf } from './policy.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** From `X-Request-Id` or generated; set before anything can fail. */
+    /** The value of `X-Request-Id`, or a generated id. Set before any code can fail. */
     requestId: string;
     /** Set by the access guard on every route that is not public. */
     actor: Actor;
@@ -27,19 +27,19 @@ declare module 'express-serve-static-core' {
 
 export interface Requirement {
   permission: Permission;
-  /** Sufficient instead of `permission` where the path's `user_id` is the actor's own. */
+  /** Sufficient instead of `permission` if the `user_id` of the path is the id of the actor. */
   self?: Permission;
 }
 
 export const RequiredPermission = Reflector.createDecorator<Requirement | undefined>();
 
-/** The route needs no credentials. A route with neither this nor `Requires` is closed. */
+/** Marks a route that needs no credentials. A route with neither `Public` nor `Requires` rejects every request. */
 export const Public = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/** A controller whose routes take an API key alone, as a bearer token too; a cookie does not count. */
+/** Marks a controller whose routes accept only API keys, also as bearer tokens. Session cookies are ignored. */
 export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/** Stores the answer to a request with an `Idempotency-Key` in the transaction of its effect (ADR 16). */
+/** Stores the response to a request with an `Idempotency-Key` in the transaction of its effect (ADR 16). */
 const AnswerOnce: NestInterceptor = {
   intercept: (context: ExecutionContext, next: CallHandler) => {
     const { repeatable } = context.switchToHttp().getRequest<Request>();
@@ -49,8 +49,8 @@ const AnswerOnce: NestInterceptor = {
 };
 
 /**
- * The route needs credentials with this permission, whose scope the OpenAPI file shows. A route that changes something
- * also answers a repeated request with its first answer.
+ * Declares the permission that a route requires. The OpenAPI file shows its scope. Routes that change data also
+ * answer a repeated request with its first response.
  */
 export const Requires = (permission: Permission, self?: Permission) =>
   applyDecorators(
@@ -59,7 +59,10 @@ export const Requires = (permission: Permission, self?: Permission) =>
     ...(isToRead(permission) ? [] : [UseInterceptors(AnswerOnce)]),
   );
 
-/** The actor of the request, with the request's id and address, and why it is made. @throws ProblemError `invalid_parameter` for a bad reason. */
+/**
+ * Injects the actor, id, address and reason of the request. @throws ProblemError `invalid_parameter` for an
+ * invalid reason.
+ */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const request = context.switchToHttp().getRequest<Request>();
   const { actor, requestId, ip = '', repeatable } = request;

@@ -1,35 +1,36 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 
-/** A network of addresses of one family. */
+/** A network of IPv4 or of IPv6 addresses. */
 interface Network {
   address: ipaddr.IPv4 | ipaddr.IPv6;
-  /** Leading bits that its addresses share. */
+  /** Length of the prefix that all addresses of the network share. */
   bits: number;
 }
 
-/** Characters of the longest network: six groups of IPv6, an IPv4 address, and the prefix. */
+/** Length of the longest network, in characters: six IPv6 groups, an IPv4 address and the prefix. */
 export const MAX_NETWORK = '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.length;
-/** The bits before an IPv4 address in its IPv6 form `::ffff:10.0.0.1`. */
+/** Number of bits before the IPv4 address in an IPv4-mapped address such as `::ffff:10.0.0.1`. */
 const MAPPED_BITS = 96;
 
 /**
- * A network in its one form: `10.0.0.0/8` or `2001:db8::/32`; a single address is a network of its own, and an IPv4-mapped
- * one is IPv4. @returns undefined for what is no network, or one whose address has bits behind its prefix, because
- * `10.1.2.3/8` may mean one address or sixteen million.
+ * Returns a network in its canonical form, such as `10.0.0.0/8` or `2001:db8::/32`. A single address becomes a
+ * network, and an IPv4-mapped address becomes IPv4.
+ * @returns undefined for an invalid network, or if host bits are set: `10.1.2.3/8` may mean one address or
+ * sixteen million.
  */
 export function canonicalNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
   return network && `${network.address.toString()}/${network.bits}`;
 }
 
-/** Whether an address, as a request has it, is in one of the networks. What is no address is in none. */
+/** Returns true if the address of a request is in one of the networks, and false for an invalid address. */
 export function isInNetworks(ip: string, networks: readonly string[]): boolean {
-  const host = parseNetwork(ip.replace(/%.*$/, '')); // the interface of a link-local address is not part of it
+  const host = parseNetwork(ip.replace(/%.*$/, '')); // link-local addresses can end with the name of an interface
   return host !== undefined && networks.some((network) => holds(parseNetwork(network), host));
 }
 
-/** Whether all addresses of `inner` are in one network of `outer`; two that only together hold it do not count. */
+/** Returns true if each inner network is inside one outer network. Outer networks are not merged. */
 export function areWithin(inner: readonly string[], outer: readonly string[]): boolean {
   return inner.every((network) => {
     const parsed = parseNetwork(network);
@@ -42,7 +43,7 @@ function holds(outer: Network | undefined, inner: Network): boolean {
   return commonBits(outer.address, inner.address) >= outer.bits;
 }
 
-/** How many leading bits two addresses share; -1 for addresses of two families. */
+/** Counts the leading bits that two addresses share. Returns -1 for an IPv4 and an IPv6 address. */
 function commonBits(a: Network['address'], b: Network['address']): number {
   if (a.kind() !== b.kind()) return -1;
   const [left, right] = [a.toByteArray(), b.toByteArray()];
@@ -63,11 +64,14 @@ function parseNetwork(text: string): Network | undefined {
   return hasBitsBehind(plain, bits) ? undefined : { address: plain, bits };
 }
 
-/** Strict: ipaddr.js itself reads `127.1`, octal and hexadecimal parts, and one number as addresses. */
+/**
+ * Parses an address strictly. ipaddr.js alone also accepts `127.1`, single numbers, and octal and hexadecimal
+ * parts.
+ */
 function parseAddress(ip: string): Network['address'] | undefined {
   const family = isIP(ip);
   if (family === 0 || ip.includes('%')) return undefined;
-  // A URL writes an IPv6 address without a dotted end, which ipaddr.js reads in few places only.
+  // URL rewrites an IPv6 address that ends in dotted notation, which ipaddr.js does not always support.
   return family === 4
     ? ipaddr.IPv4.parse(ip)
     : ipaddr.IPv6.parse(new URL(`http://[${ip}]/`).hostname.slice(1, -1));

@@ -19,14 +19,17 @@ const ALL: readonly Level[] = ['external', 'member', 'webmaster'];
 const MEMBERS: readonly Level[] = ['member', 'webmaster'];
 const WEBMASTERS: readonly Level[] = ['webmaster'];
 
-/** Who has a permission: people of these levels, and API keys with this scope. */
+/** The users and API keys that have a permission: users with one of the levels, and keys with the scope. */
 interface Rule {
   levels: readonly Level[];
-  /** null: any key comes through, and the route itself refuses keys. `any`: no scope is needed. `full`: a key without scopes. */
+  /**
+   * null: every key passes, and the route itself rejects keys. `any`: no scope is required. `full`: the key
+   * must be unscoped.
+   */
   scope: NamedScope | 'any' | 'full' | null;
 }
 
-/** The permission table, one line a permission. What is not listed is not permitted. */
+/** The permission table, one permission per line. Anything that is not listed is forbidden. */
 const POLICY = {
   'profile.read': { levels: ALL, scope: 'users:read' },
   'profile.update': { levels: ALL, scope: 'users:write' },
@@ -62,30 +65,36 @@ export function may(actor: Actor, permission: Permission): boolean {
   return POLICY[permission].levels.includes(levelOf(actor)) && missingScope(actor, permission) === undefined;
 }
 
-/** The scope that a permission needs, as in `Rule`. */
+/** Returns the scope that a permission requires, as in `Rule`. */
 export function scopeOf(permission: Permission): Rule['scope'] {
   return POLICY[permission].scope;
 }
 
-/** Returns true for a permission that changes nothing. */
+/** Returns true for a permission that only reads. */
 export function isToRead(permission: Permission): boolean {
   return scopeOf(permission)?.endsWith(':read') === true;
 }
 
-/** The scope for want of which an API key has not this permission. */
+/** Returns the scope that an API key lacks for a permission, if any. */
 export function missingScope(actor: Actor, permission: Permission): NamedScope | 'full' | undefined {
   const [scope, { scopes: held }] = [scopeOf(permission), rightsOf(actor)];
   if (scope === null || scope === 'any' || held === null) return undefined;
   return scope !== 'full' && coversSome(held, scope) ? undefined : scope;
 }
 
-/** What the key behind an actor is limited to: people and the service itself are limited by their level alone. */
+/**
+ * Returns the rights of the key that is responsible for an actor. Users and the service itself are not limited
+ * by a key.
+ */
 export function rightsOf(actor: Actor): KeyRights {
   const initiator = initiatorOf(actor);
   return initiator.kind === 'key' ? initiator.rights : FULL_RIGHTS;
 }
 
-/** Whether the keys behind an actor have a scope: of a run, both that which started it and that which has approved it. */
+/**
+ * Returns true if the key that acts has the scope. For an import, both its initiator and its approver need the
+ * scope.
+ */
 export function hasScope(actor: Actor, scope: Scope): boolean {
   return actor.kind === 'import' ? runHasScope(actor, scope) : covers(rightsOf(actor).scopes, scope);
 }
@@ -94,19 +103,19 @@ function runHasScope({ initiator, approver }: ImportActor, scope: Scope): boolea
   return hasScope(initiator, scope) && (approver === null || hasScope(approver, scope));
 }
 
-/** @throws ProblemError `insufficient_scope` naming the scope. */
+/** @throws ProblemError `insufficient_scope` with the name of the scope. */
 export function assertScope(actor: Actor, scope: Scope): void {
   if (!hasScope(actor, scope)) throw insufficientScope(scope);
 }
 
-/** @param scope what is missing. */
+/** @param scope the missing scope. */
 export function insufficientScope(scope: Scope | 'full'): ProblemError {
   const detail =
     scope === 'full' ? 'This needs an API key without scopes.' : `This API key lacks the scope ${scope}.`;
   return new ProblemError('insufficient_scope', detail);
 }
 
-/** Webmaster session, API key or the service itself: reads and changes everything that its scopes admit. */
+/** Returns true for a Webmaster, an API key or the service itself. A key is limited to its scopes. */
 export function isWebmaster(actor: Actor): boolean {
   return levelOf(actor) === 'webmaster';
 }

@@ -5,7 +5,7 @@ export const EXTERNAL_USER = 'External user';
 export const ORGANISATIONAL_USER = 'Organisational user';
 export const DEFAULT_ROLES: readonly string[] = [ORGANISATIONAL_USER];
 
-/** The role names of the published interface; `EXTRA_ROLES` adds to them. */
+/** The role names of the published API. `EXTRA_ROLES` adds more. */
 const PUBLISHED: readonly string[] = [
   'Author',
   'Badge manager',
@@ -27,13 +27,14 @@ const PUBLISHED: readonly string[] = [
   WEBMASTER,
 ];
 
-/** The roles of one installation: input in any case, canonical names as output. */
+/** The roles of one installation. Lookups ignore case and return canonical names. */
 export class RoleCatalogue {
   readonly names: readonly string[];
   private readonly byKey: ReadonlyMap<string, string>;
 
   constructor(extraRoles: readonly string[]) {
-    // The first name of a key wins: `EXTRA_ROLES=webmaster` must not rename the role that permissions depend on.
+    // The first name with a key wins: `EXTRA_ROLES=webmaster` must not rename the role that permissions depend
+    // on.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {
       const key = caseFold(normalForm(name, 'NFC').trim());
@@ -43,12 +44,12 @@ export class RoleCatalogue {
     this.names = [...this.byKey.values()];
   }
 
-  /** The canonical name, or undefined for an unknown role. */
+  /** Returns the canonical name of a role, or undefined for an unknown role. */
   find(name: string): string | undefined {
     return this.byKey.get(caseFold(normalForm(name, 'NFC').trim()));
   }
 
-  /** The same roles in the catalogue's order, so that a set of roles has one form. */
+  /** Returns the roles in catalogue order, so that equal sets of roles become equal lists. */
   sort(roles: readonly string[]): string[] {
     return this.names.filter((name) => roles.includes(name));
   }

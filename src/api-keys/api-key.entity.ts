@@ -13,24 +13,30 @@ export class ApiKeyEntity {
   @Column(time()) created!: string;
   @Column({ ...time(), nullable: true }) expires!: string | null;
   @Column({ ...time(), nullable: true }) revoked!: string | null;
-  /** To the minute. */
+  /** Precise to one minute. */
   @Column({ ...time(), nullable: true }) last_used!: string | null;
-  /** null: the full Webmaster level. Written once, like `networks`: a key never becomes wider. */
+  /** null: the full Webmaster level. Never updated, like `networks`, because the rights of a key must not grow. */
   @Column({ ...longText(), nullable: true }) scopes!: JsonText<Scope[]> | null;
   /** null: any network. */
   @Column({ ...longText(), nullable: true }) networks!: JsonText<string[]> | null;
   @Column(flag()) ignores_unknown_fields!: number;
-  /** Kind of the actor that made it; null for keys of earlier versions. */
+  /** The kind of the actor that created the key. null for keys of earlier versions. */
   @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
-  /** uuid of the user, or id of the key, that made it; null for the service and its command line. */
+  /**
+   * The uuid of the user, or the id of the key, that created this key. null for the service and its command
+   * line.
+   */
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
-  /** Of the use that `last_used` notes. */
+  /** The client address at the time of `last_used`. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
-  /** null: `standard`. Written once, like `scopes`. */
+  /** null: `standard`. Never updated, like `scopes`. */
   @Column({ ...ascii(16), nullable: true }) profile!: Profile | null;
 }
 
-/** A user that a key has blocked. Rows are only inserted, so that changes of different users share none. */
+/**
+ * A user that a key has blocked. Rows are only inserted, so that concurrent changes never wait for the same
+ * row.
+ */
 @Entity('key_deactivations', { withoutRowid: true })
 @Index('ix_key_deactivations_time', ['time'])
 export class KeyDeactivationEntity {
@@ -39,12 +45,12 @@ export class KeyDeactivationEntity {
   @PrimaryColumn(uuid()) user_uuid!: string;
 }
 
-/** A key whose fuse has blown once. */
+/** The state of a fuse that has blown at least once. */
 @Entity('key_fuses', { withoutRowid: true })
 export class KeyFuseEntity {
   @PrimaryColumn(uuid()) key_id!: string;
-  /** When it did; null after a reset. */
+  /** The time at which the fuse last blew. null after a reset. */
   @Column({ ...time(), nullable: true }) blown!: string | null;
-  /** Until then nothing is refused, and nothing from before is counted. */
+  /** Until this time the key may block any number of users, and blocks before this time are not counted. */
   @Column({ ...time(), nullable: true }) open_until!: string | null;
 }

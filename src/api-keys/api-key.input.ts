@@ -16,7 +16,7 @@ import { parseTime } from '../platform/input/query-rules.js';
 import { Clean, Normalise, Rule, TextRule, Visible, line } from '../platform/input/field-rules.js';
 import { isDbTime, now } from '../platform/common/time.js';
 
-/** Scopes or networks of a key. */
+/** Maximum number of scopes, or of networks, of a key. */
 export const MAX_LISTED = 32;
 export const UNKNOWN_FIELDS = ['refuse', 'ignore'] as const;
 
@@ -24,7 +24,7 @@ const STRINGS = { each: true, message: 'must be an array of strings' };
 const isEach = (value: unknown, test: (text: string) => boolean): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && test(item));
 
-/** A list of 1 to `MAX_LISTED` different texts, or null. */
+/** Declares a list of 1 to `MAX_LIST_ITEMS` distinct strings, or null. */
 const ListOrNull = ({ items, ...schema }: { items: object; example: string[]; description: string }) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -41,7 +41,7 @@ const ListOrNull = ({ items, ...schema }: { items: object; example: string[]; de
     IsString(STRINGS),
   );
 
-/** A new key, from the API and from the command line. */
+/** Input for a new key, from the API and from the command line. */
 export class ApiKeyInput {
   @ApiProperty({ example: 'HR connector', maxLength: 255, description: 'What it is for.' })
   @Normalise(line)

@@ -10,7 +10,7 @@ const COLUMNS =
   'id, key_hash, name, created, expires, revoked, last_used, scopes, networks, ignores_unknown_fields, ' +
   'maker_kind, maker_id, last_address, profile';
 
-/** Hand-written SQL: `findByHash` is part of most requests (ADR 0013). */
+/** Hand-written SQL, because most requests run `findByHash` (ADR 0013). */
 @Injectable()
 export class ApiKeyRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -27,12 +27,12 @@ export class ApiKeyRepository {
     await insertRows(tx, ApiKeyEntity, [key]);
   }
 
-  /** Newest first. */
+  /** Lists all keys, newest first. */
   async list(): Promise<ApiKeyEntity[]> {
     return this.database.query(`SELECT ${COLUMNS} FROM api_keys ORDER BY id DESC`);
   }
 
-  /** Keys that are good and expire by a time, the next one first. */
+  /** Lists active keys that expire at or before the time `by`, in order of expiry. */
   async expiring(time: string, by: string, limit: number): Promise<ApiKeyEntity[]> {
     return this.database.query(
       `SELECT ${COLUMNS} FROM api_keys WHERE revoked IS NULL AND expires > ? AND expires <= ? ORDER BY expires, id LIMIT ?`,
@@ -40,7 +40,7 @@ export class ApiKeyRepository {
     );
   }
 
-  /** The key, unchanged by others until the transaction ends. */
+  /** Returns the key and locks its row until the transaction ends. */
   async lock(tx: Sql, id: string): Promise<ApiKeyEntity | undefined> {
     return tx.first(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?${forUpdate(tx)}`, [id]);
   }

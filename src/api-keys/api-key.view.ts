@@ -57,7 +57,10 @@ export class KeyFuseDto {
   open_until!: string;
 }
 
-/** The answer for a key: a white list, with times in ISO 8601; never the key or its hash. */
+/**
+ * Converts a row to the public view of the key. Fields are listed one by one, so that the key and its hash are
+ * never exposed.
+ */
 export function presentApiKey(row: ApiKeyEntity): ApiKeyDto {
   const { id, name, scopes, networks, last_address } = row;
   return {

@@ -20,20 +20,20 @@ import { ApiKeyRepository, stateOf, toActor } from './api-key.repository.js';
 
 const PREFIX = 'rollcall';
 const FORMAT = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
-/** Keys and the user that have created a key, one after another, up to this many. */
+/** Maximum length of the chain of keys and users that `findCreatorChain` follows. */
 const MAX_MAKERS = 200;
-/** Resolution of `last_used`, so that a busy key does not write with every request. */
+/** Resolution of `last_used`. A busy key must not cause a write with every request. */
 const LAST_USED_MILLIS = 60_000;
-/** Longer than any address. A proxy may send other text. */
+/** Maximum stored length of an address. A proxy may send arbitrary text. */
 const MAX_ADDRESS = 64;
-/** Addresses that are remembered. For others the audit is searched. */
+/** Maximum number of cached pairs of key and address. For other pairs the audit is searched. */
 const MAX_ADDRESSES = 10_000;
 
 @Injectable()
 export class ApiKeysService {
-  /** Keys whose use is being noted. */
+  /** Keys whose use is currently being stored. */
   private readonly noting = new Set<string>();
-  /** Keys with addresses that are in the audit. */
+  /** Pairs of key and address that are already in the audit. */
   private readonly addresses = new Set<string>();
 
   constructor(
@@ -45,13 +45,14 @@ export class ApiKeysService {
 
   /**
    * @param ip address of the client.
-   * @returns the actor of a key; undefined for a key that is unknown, expired or revoked.
-   * @throws ProblemError `unauthenticated` for a key with a typing error, with a message that says so;
-   * `network_not_permitted` for a key that is limited to other networks, whose use is not noted then.
+   * @returns the actor of the key, or undefined if the key is unknown, expired or revoked.
+   * @throws ProblemError `unauthenticated` if the checksum shows a typing error, `network_not_permitted` if the
+   * key is limited to other networks. Such a use is not stored.
    */
   async authenticate(key: string, ip: string): Promise<KeyActor | undefined> {
     const found = await this.repository.findByHash(sha256(key));
-    // For unknown keys only: the operator may have set a first key of this format with any checksum.
+    // Checked for unknown keys only, because an operator may set a first key of this format with a wrong
+    // checksum.
     if (!found) assertTyped(key);
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toActor(found);
@@ -61,7 +62,10 @@ export class ApiKeysService {
     return actor;
   }
 
-  /** Stores time and address of a use, once a minute and for all requests of that moment. No request fails with it. */
+  /**
+   * Stores time and address of a use, at most once a minute for each key. Errors are logged and do not fail the
+   * request.
+   */
   private async noteUse(id: string, ip: string): Promise<void> {
     this.noting.add(id);
     try {
@@ -73,7 +77,7 @@ export class ApiKeysService {
     }
   }
 
-  /** Records the first use of a key from an address. When that fails, the next request of the key tries again. */
+  /** Records the first use of a key from an address. After an error, the next request of the key tries again. */
   async noteAddress(id: string, ip: string): Promise<void> {
     const use = `${id} ${ip}`;
     if (!this.addresses.has(use)) await this.recordAddress(id, ip, use);
@@ -91,20 +95,24 @@ export class ApiKeysService {
   }
 
   /**
-   * The actor of a key by its id, for work that it has left behind; undefined when it would be refused.
-   * @param sql the transaction that this is part of, if any.
+   * Returns the actor of a key by its id, for work that outlives its request, or undefined if the key is not
+   * active.
+   * @param sql the current transaction, if any.
    */
   async actorOf(id: string, sql?: Sql): Promise<KeyActor | undefined> {
     const found = await this.repository.find(id, sql);
     return found && stateOf(found, now()) === 'active' ? toActor(found) : undefined;
   }
 
-  /** Returns true for a key that is valid. That does not count as its use. */
+  /** Returns true if the key is active. The check does not count as a use of the key. */
   async isActive(id: string): Promise<boolean> {
     return (await this.actorOf(id)) !== undefined;
   }
 
-  /** The ids of a key and of the keys and the user that have created it, one after another. */
+  /**
+   * Returns the id of a key, of the key that created this key, and so on, up to the user who created the first
+   * key.
+   */
   async withMakers(id: string): Promise<string[]> {
     const ids = [id];
     for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_MAKERS;) {
@@ -114,21 +122,21 @@ export class ApiKeysService {
     return ids;
   }
 
-  /** All keys, newest first. */
+  /** Lists all keys, newest first. */
   async list(): Promise<ApiKeyEntity[]> {
     return this.repository.list();
   }
 
-  /** Keys that expire within so many seconds, the next one first. */
+  /** Lists active keys that expire within a number of seconds, in order of expiry. */
   async expiring(seconds: number, limit: number): Promise<ApiKeyEntity[]> {
     const time = now();
     return this.repository.expiring(time, secondsFrom(time, seconds), limit);
   }
 
   /**
-   * Creates a key. @returns its row, and the key itself, which cannot be read again.
-   * @throws ProblemError `insufficient_scope`, `network_not_permitted` when the new key would outlive the caller's own key, or
-   * be valid in more networks.
+   * Creates a key and returns its row with the key itself, which cannot be read again.
+   * @throws ProblemError `insufficient_scope` if the new key would outlive the key of the caller,
+   * `network_not_permitted` if it would be valid in more networks.
    */
   async create(input: ApiKeyInput, caller: Caller): Promise<{ row: ApiKeyEntity; key: string }> {
     assertWithin(input, caller);
@@ -138,7 +146,7 @@ export class ApiKeysService {
     return { row, key };
   }
 
-  /** Stores a key that the caller has created, as its hash, with an audit row. */
+  /** Stores the hash of a key that the caller has created, with an audit row. */
   async add(tx: Sql, input: ApiKeyInput, caller: Caller, id: string, key: string): Promise<ApiKeyEntity> {
     const { name, scopes = null, networks = null, expires = null } = input;
     const unknown_fields = input.unknown_fields ?? 'refuse';
@@ -168,7 +176,7 @@ export class ApiKeysService {
     return row;
   }
 
-  /** Revokes a key, effective with the next request. @returns false when there is no such key. */
+  /** Revokes a key, effective with the next request. @returns false if the key does not exist. */
   async revoke(id: string, caller: Caller): Promise<boolean> {
     return this.transactions.run(async (tx) => {
       const key = await this.repository.lock(tx, id);
@@ -193,7 +201,7 @@ function networkRefused(ip: string): ProblemError {
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
   last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
 
-/** A key hands out no more than it has: its networks and its end bound the keys that it creates. */
+/** Checks that a key does not create a key with more networks or a later expiry than its own. */
 function assertWithin({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
   if (own.networks !== null && !(networks && areWithin(networks, own.networks))) {
@@ -207,15 +215,16 @@ function assertWithin({ networks, expires }: ApiKeyInput, { actor }: Caller): vo
 }
 
 /**
- * Creates a key `rollcall_<public id>_<32 random bytes>_<checksum>`, which secret scanners can find and verify offline. The
- * public id is the end of the key's id: it shows which key to revoke when one is found.
+ * Generates a key `rollcall_<public id>_<32 random bytes>_<checksum>`. Secret scanners can find such a key and
+ * verify its checksum offline.
+ * The public id is the end of the key's id, so that an operator can tell which key to revoke.
  */
 export function makeApiKey(id = uuidv7()): string {
   const body = `${PREFIX}_${id.slice(-12)}_${randomToken()}`;
   return `${body}_${checksum(body)}`;
 }
 
-/** Returns true for a key of this format with a wrong checksum, most likely because of a typing error. */
+/** Returns true for a key of this format with a wrong checksum, which most likely has a typing error. */
 export function isMistyped(key: string): boolean {
   const end = key.lastIndexOf('_');
   return FORMAT.test(key) && key.slice(end + 1) !== checksum(key.slice(0, end));

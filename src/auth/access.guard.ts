@@ -15,14 +15,15 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 
 const WINDOW_SECONDS = 60;
 
-/** Whose requests are counted: an API key, a user with all sessions, or an address without good credentials. */
+/** The subject of a rate limit: an API key, a user with all sessions, or an address without valid credentials. */
 export type Counted = 'key' | 'user' | 'address';
 
 /**
- * Limits the requests per minute of one API key, of one user, and the logins and refused credentials of one address:
- * `RATE_LIMIT_PER_MINUTE` holds for all three where it is set, `SESSION_RATE_LIMIT_PER_MINUTE` for users. Answers carry
- * the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. The workers of an instance share their counters through
- * the primary; instances count separately.
+ * Limits the requests per minute of an API key or a user, and the logins and rejected credentials of an
+ * address.
+ * `RATE_LIMIT_PER_MINUTE` applies to all three if set, `SESSION_RATE_LIMIT_PER_MINUTE` to users. Responses
+ * carry the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. Instances of one service share their
+ * counters through the primary. Separate services count on their own.
  */
 @Injectable()
 export class RateLimit {
@@ -35,7 +36,7 @@ export class RateLimit {
     this.users = limiterOf('sessions', Math.min(all ?? Number.POSITIVE_INFINITY, perUser));
   }
 
-  /** @param id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
+  /** @param id id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
   async count(who: Counted, id: string, response: Response): Promise<void> {
     const limiter = who === 'user' ? this.users : this.others;
     if (limiter) await consume(limiter, id, response);
@@ -67,7 +68,7 @@ function limiterOf(keyPrefix: string, points: number): Limiter | undefined {
   return cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
 }
 
-/** A guard that sets `request.actor` by one strategy. */
+/** Creates a guard that sets `request.actor` with one Passport strategy. */
 function guardOf(strategy: string, hint: string): IAuthGuard {
   class StrategyGuard extends AuthGuard(strategy) {
     constructor() {
@@ -87,8 +88,8 @@ const HINT = 'Send a valid X-API-Key header, or log in and send the session cook
 const BEARER_HINT = 'Send a valid API key: `Authorization: Bearer <key>`.';
 
 /**
- * The first of the global guards authenticates the request. An API key takes precedence over a cookie (interface §2).
- * Every route needs credentials unless it is `Public`.
+ * The first global guard. It authenticates every request, except to routes that are `Public`. An API key takes
+ * precedence over a cookie (interface §2).
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -106,13 +107,13 @@ export class AccessGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     if (request.isLocal)
-      request.actor = SYSTEM; // the rights of the socket are the credential
+      request.actor = SYSTEM; // access to the private socket is the credential
     else if (this.reflector.get(Public, context.getHandler())) await this.countLogin(request, response);
     else await this.authenticate(context, request, response);
     return true;
   }
 
-  /** Counts logins, which are expensive. Probes and pages are not counted. */
+  /** Counts logins, because they are expensive. Probes and pages are not counted. */
   private async countLogin({ method, ip = '' }: Request, response: Response): Promise<void> {
     if (method === 'POST') await this.rates.count('address', networkOf(ip), response);
   }
@@ -122,7 +123,7 @@ export class AccessGuard implements CanActivate {
     try {
       await this.guardFor(context, request).canActivate(context);
     } catch (error) {
-      await this.rates.count('address', networkOf(ip), response); // invented credentials do not evade the limit
+      await this.rates.count('address', networkOf(ip), response); // random credentials must not evade the limit
       throw error;
     }
     const { actor } = request;
@@ -136,13 +137,14 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** Names of this machine. No other machine answers to them, so a page from one of them is a page of this service. */
+/** Names of this machine. Only this machine answers to these names, so their pages are pages of this service. */
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * Keeps other sites from using a visitor's cookie (OWASP CSRF Prevention, "verifying origin"). Browsers send the origin
- * with every unsafe request; other clients send neither header and pass. The origin is compared with that of `BASE_URL`
- * alone: the Host header is the client's word, and says what a rebound name or a careless proxy makes it say.
+ * Prevents other sites from using the session cookie (OWASP CSRF Prevention, "verifying origin"). Browsers send
+ * the origin with every unsafe request. Other clients send neither header and pass.
+ * The origin is compared only with the origin of `BASE_URL`. The Host header is not trusted, because DNS
+ * rebinding or a misconfigured proxy can change it.
  */
 @Injectable()
 export class SameSite {
@@ -156,7 +158,8 @@ export class SameSite {
   }
 
   /**
-   * For requests with a cookie and without a key. `Origin: null` (a sandboxed frame, a file) is foreign too.
+   * Checks a request with a cookie and without a key. `Origin: null` (a sandboxed frame, a file) counts as
+   * another origin.
    * @throws ProblemError `cross_site` for an unsafe method from another origin.
    */
   assert(request: Pick<Request, 'method' | 'headers'>): void {
@@ -172,7 +175,10 @@ export class SameSite {
   }
 }
 
-/** The third of the global guards: refuses other sites' use of a cookie, and what the actor's role does not permit. */
+/**
+ * The third global guard. It rejects cross-site use of a session cookie, and requests without the required
+ * permission.
+ */
 @Injectable()
 export class PermissionGuard implements CanActivate {
   constructor(

@@ -13,8 +13,10 @@ import { ApiKeyStrategy, BearerStrategy, SessionStrategy } from './credentials.s
 import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
 
-/** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
- * and whether it has been answered before. */
+/**
+ * The global guards run in this order: credentials, syntax of the request, permission (interface §1), stored
+ * response.
+ */
 @Module({
   imports: [ApiKeysModule, AuditModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
   providers: [

@@ -13,7 +13,7 @@ import { UsersService } from '../users/users.service.js';
 
 type Done = (error: Error | null, actor?: object) => void;
 
-/** A Passport strategy that passes the request itself to `validate`. */
+/** A Passport strategy that passes the whole request to `validate`. */
 class RequestStrategy extends Strategy {
   constructor(private readonly verify: (request: Request, done: Done) => void) {
     super();
@@ -28,7 +28,7 @@ class RequestStrategy extends Strategy {
   }
 }
 
-/** Passes the request to `validate`: the library passes it behind `done`, where Nest expects `done` itself. */
+/** Passes the request to `validate`. The library passes it after `done`, but Nest expects `done` to be last. */
 class KeyOfRequestStrategy extends HeaderAPIKeyStrategy {
   constructor(verify: (key: string, request: Request, done: Done) => void) {
     super({ header: 'X-API-Key', prefix: '' }, true, (key: string, done: Done, request?: Request) => {
@@ -37,7 +37,7 @@ class KeyOfRequestStrategy extends HeaderAPIKeyStrategy {
   }
 }
 
-/** Authenticates by the `X-API-Key` header. */
+/** Authenticates with the `X-API-Key` header. */
 @Injectable()
 export class ApiKeyStrategy extends PassportStrategy(KeyOfRequestStrategy, 'api-key') {
   constructor(private readonly keys: ApiKeysService) {
@@ -51,14 +51,14 @@ export class ApiKeyStrategy extends PassportStrategy(KeyOfRequestStrategy, 'api-
 
 const BEARER = /^bearer +(\S+) *$/i;
 
-/** Authenticates by an API key as a bearer token (RFC 6750), or in the `X-API-Key` header. */
+/** Authenticates with an API key as a bearer token (RFC 6750), or in the `X-API-Key` header. */
 @Injectable()
 export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') {
   constructor(private readonly keys: ApiKeysService) {
     super();
   }
 
-  /** @throws ProblemError `unauthenticated` where the two headers have different keys. */
+  /** @throws ProblemError `unauthenticated` if the two headers contain different keys. */
   async validate({ headers, ip = '' }: Request): Promise<KeyActor | false> {
     const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
     const sent = headers['x-api-key'];
@@ -70,7 +70,10 @@ export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') 
   }
 }
 
-/** Authenticates by the session cookie. Status and roles are read with every request, so a change takes effect at once. */
+/**
+ * Authenticates with the session cookie. Status and roles are read with every request, so changes take effect
+ * at once.
+ */
 @Injectable()
 export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {
   constructor(

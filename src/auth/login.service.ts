@@ -10,15 +10,15 @@ import { PasswordService } from '../users/passwords/password.service.js';
 import { loginKey } from '../users/model/comparison-keys.js';
 import { type Credentials, UsersService } from '../users/users.service.js';
 
-/** What a login needs to know of its request. */
+/** The data of a login request. */
 interface LoginRequest {
   ip: string;
   requestId: string;
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   signal?: AbortSignal;
 }
 
-/** Checks a name and a password, and starts a session. */
+/** Verifies a user name and a password, and starts a session. */
 @Injectable()
 export class LoginService {
   constructor(
@@ -31,9 +31,10 @@ export class LoginService {
   ) {}
 
   /**
-   * @returns the user with a new session, or undefined. Unknown, blocked and password-less users take the same time as a
-   * wrong password. The throttle is checked when a hash leaves the queue, so that of guesses sent at once no more than
-   * there are cores exceed the limit.
+   * @returns the user with a new session, or undefined. Unknown users, blocked users and users without a
+   * password take as long as a wrong password.
+   * The throttle is checked again right before a password is hashed, so that parallel guesses exceed the limit
+   * by at most the number of CPU cores.
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
   async login(name: string, password: string, request: LoginRequest): Promise<LoggedIn | undefined> {
@@ -45,7 +46,7 @@ export class LoginService {
       signal: request.signal,
     };
     await this.throttle.admit(login, request.signal);
-    // A blocked user fails like one without a password, so that the failure is counted in the same place.
+    // Treated like a user without a password, so that the failure is counted in the same way.
     const stored = user?.status === 'Active' ? user.password_hash : null;
     const matches = await this.passwords.verify(stored, password, asker, this.throttle.around(login));
     if (!user || stored === null || !matches) {
@@ -56,13 +57,14 @@ export class LoginService {
       return undefined;
     }
     const token = await this.startSession(user, login, request);
-    // The hash changed during the check: a new password, or a concurrent login that rehashed it. Check against the new one.
+    // The hash changed during the check, by a password change or a concurrent rehash. Check against the new
+    // hash.
     if (token === undefined) return this.login(name, password, request);
     await this.users.refreshHash(user.uuid, stored, password, asker);
     return { uuid: user.uuid, username: user.username, token };
   }
 
-  /** @returns undefined when the user was blocked, or the password hash changed, while the password was checked. */
+  /** @returns undefined if the user was blocked or the hash changed while the password was verified. */
   private async startSession(
     { uuid, username, password_hash }: Credentials,
     login: Login,

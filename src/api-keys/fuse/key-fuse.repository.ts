@@ -11,7 +11,7 @@ import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 
 const PURGED_AT_ONCE = 500;
 
-/** Hand-written SQL: counts of an index range, in the transactions of changes (ADR 13). */
+/** Hand-written SQL, because range counts run in the transactions of changes (ADR 13). */
 @Injectable()
 export class KeyFuseRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -21,19 +21,19 @@ export class KeyFuseRepository {
     await insertRows(tx, KeyDeactivationEntity, rows);
   }
 
-  /** How many users a key has blocked after a time. */
+  /** Counts the users that a key has blocked after a time. */
   async count(sql: Sql, key: string, after: string): Promise<number> {
     const text = 'SELECT COUNT(*) AS count FROM key_deactivations WHERE key_id = ? AND time > ?';
     return countRows(sql, text, [key, after]);
   }
 
-  /** As `count`, which stops at `most`: a key whose fuse was open may have blocked any number. */
+  /** Like `count`, but stops at `most`, because a key with an open fuse may have blocked any number of users. */
   async countUpTo(sql: Sql, key: string, after: string, most: number): Promise<number> {
     const rows = 'SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?';
     return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, most]);
   }
 
-  /** When the key blocked the user with this number, from 1, after a time. */
+  /** Returns the time at which a key blocked its n-th user after a time. `number` starts at 1. */
   async timeOf(tx: Sql, key: string, after: string, number: number): Promise<string | undefined> {
     const [row] = await tx.query<{ time: string }>(
       'SELECT time FROM key_deactivations WHERE key_id = ? AND time > ? ORDER BY time, user_uuid LIMIT 1 OFFSET ?',
@@ -46,7 +46,7 @@ export class KeyFuseRepository {
     return sql.first('SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?', [key]);
   }
 
-  /** As `find`; no other changes it until the transaction ends. */
+  /** Like `find`, but locks the row until the transaction ends. */
   async lock(tx: Sql, key: string): Promise<KeyFuseEntity | undefined> {
     const sql = `SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?${forUpdate(tx)}`;
     return tx.first(sql, [key]);
@@ -60,14 +60,14 @@ export class KeyFuseRepository {
     await upsertRows(tx, KeyFuseEntity, ['key_id'], [fuse]);
   }
 
-  /** How many fuses have blown after a time and were not reset. */
+  /** Counts the fuses that have blown after a time and were not reset. */
   async countBlown(after: string): Promise<number> {
     return countRows(this.database, 'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ?', [after]);
   }
 
-  /** Deletes some of the rows up to a time. @returns whether there may be more. */
+  /** Deletes a batch of rows up to a time. @returns true if there may be more rows. */
   async purge(time: string): Promise<boolean> {
-    // Up to a known time, as in the audit: for a subquery of the same table MariaDB scans it.
+    // The upper bound is read first, as in the audit, because MariaDB scans a subquery on the same table.
     const [part] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(time) AS last FROM (SELECT time FROM key_deactivations WHERE time <= ? ORDER BY time LIMIT ?) AS part',
       [time, PURGED_AT_ONCE],

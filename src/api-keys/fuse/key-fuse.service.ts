@@ -11,10 +11,10 @@ import { Log } from '../../platform/telemetry/log.js';
 import { ApiKeyRepository } from '../api-key.repository.js';
 import { KeyFuseRepository } from './key-fuse.repository.js';
 
-/** The time in which users are counted, and for which a reset opens a fuse. */
+/** The window in which blocked users are counted, and the time for which a reset opens a fuse. */
 const HOUR_SECONDS = 60 * 60;
 
-/** What a key has blocked since a time within the hour, and how many users it may block. */
+/** The number of users that a key has blocked since a time within the last hour, and its limit. */
 export interface FuseLoad {
   key: string;
   since: DbTime;
@@ -22,7 +22,7 @@ export interface FuseLoad {
   limit: number;
 }
 
-/** A change that would be one too many for the fuse of a key. Its transaction writes nothing. */
+/** Signals that a change would exceed the fuse of a key. The transaction is rolled back. */
 export class FuseBlownError extends ProblemError {
   constructor(
     readonly keyId: string,
@@ -39,9 +39,10 @@ export class FuseBlownError extends ProblemError {
 }
 
 /**
- * The fuse of API keys (ADR 20): a key that blocks more than max(FUSE_MIN, FUSE_PERCENT of the active users) within an hour is
- * refused further ones. Counted by rows that the changes insert, so that all instances agree. Changes that race do not see
- * each other's rows, and pass the limit by at most as many users as race.
+ * The fuse of API keys (ADR 20). A key may block at most max(FUSE_MIN, FUSE_PERCENT of the active users) users
+ * within an hour.
+ * The count is based on rows that the changes insert, so that all instances agree. Concurrent changes do not
+ * see each other's rows, and may exceed the limit by the number of users that they block.
  */
 @Injectable()
 export class KeyFuse {
@@ -55,8 +56,8 @@ export class KeyFuse {
   ) {}
 
   /**
-   * Counts users that are about to be blocked, in the transaction that blocks them, where a key is responsible.
-   * @param uuids at least one. @param active counts the active users, these included.
+   * Counts users that are about to be blocked, in the transaction that blocks them, if a key is responsible.
+   * @param uuids at least one user. @param countActive counts the active users, including those in `uuids`.
    * @throws FuseBlownError
    */
   async count(
@@ -74,8 +75,9 @@ export class KeyFuse {
   }
 
   /**
-   * What the key behind a caller has blocked within the hour; undefined where no key is responsible or its fuse is off or
-   * open. @param active counts the active users.
+   * Returns the load of the key that is responsible for the caller. Returns undefined if no key is responsible,
+   * or if the fuse is off or open.
+   * @param countActive counts the active users.
    */
   async loadOf({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
     const key = this.responsible(actor);
@@ -83,7 +85,7 @@ export class KeyFuse {
     return this.load(sql, key, now(), (count) => active().then((n) => n + count), true);
   }
 
-  /** Runs a change of users. Where it blows a fuse, that is recorded before the error is passed on. */
+  /** Runs a change of users. A blown fuse is recorded before the error is rethrown. */
   async watched<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
     try {
       return await change();
@@ -94,9 +96,9 @@ export class KeyFuse {
   }
 
   /**
-   * Opens the fuse of a key for an hour. What was blocked until then counts no more.
-   * @returns when the hour ends; undefined when there is no such key.
-   * @throws ProblemError `forbidden` for the key itself.
+   * Opens the fuse of a key for an hour and forgets the users blocked before.
+   * @returns the end of the hour, or undefined if the key does not exist.
+   * @throws ProblemError `forbidden` if the key resets its own fuse.
    */
   async reset(id: string, caller: Caller): Promise<DbTime | undefined> {
     return this.transactions.run(async (tx) => {
@@ -114,19 +116,20 @@ export class KeyFuse {
     }, caller);
   }
 
-  /** How many fuses have blown within the hour and were not reset. */
+  /** Counts the fuses that have blown within the last hour and were not reset. */
   async countBlown(): Promise<number> {
     return this.repository.countBlown(hourBefore(now()));
   }
 
-  /** Deletes what no fuse counts any more, in parts that block no other writer for long. */
+  /** Deletes rows that are older than an hour, in small batches that do not block other writers for long. */
   async purge(): Promise<void> {
     while (await this.repository.purge(hourBefore(now())));
   }
 
   /**
-   * The key that a change is counted for: the caller's own, or the one that started an import. An import that a credential has
-   * approved which could reset the fuse is the decision of that credential.
+   * Returns the key whose fuse counts a change: the caller's own key, or the key that started an import.
+   * An import does not count if its approver could also reset the fuse: the approver has then taken the
+   * decision.
    */
   private responsible(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;
@@ -137,8 +140,9 @@ export class KeyFuse {
   }
 
   /**
-   * @param activeBefore the users that were active before the key blocked `count` of them. Asked only where the number alone
-   * does not decide, unless `always`.
+   * Returns the load of a key, or undefined if its fuse is open.
+   * @param countActiveBefore returns the number of users that were active before the key blocked `count` of
+   * them. It is called only if the load exceeds FUSE_MIN, or if `always` is set.
    */
   private async load(
     sql: Sql,
@@ -170,14 +174,17 @@ export class KeyFuse {
     return new FuseBlownError(key, count, limit, seconds);
   }
 
-  /** Once an hour, however often the key tries: the transaction of the change itself is rolled back. */
+  /**
+   * Records a blown fuse, at most once an hour, in a new transaction because the transaction of the change is
+   * rolled back.
+   */
   private async record({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
     const write = async (tx: Sql): Promise<void> => {
       const time = now();
       const fuse = await this.repository.lock(tx, id);
       if (fuse && ((fuse.blown ?? '') > hourBefore(time) || (fuse.open_until ?? '') > time)) return;
       const blown = { key_id: id, blown: time, open_until: fuse?.open_until ?? null };
-      // Of two instances that insert the row, the second runs again and finds it.
+      // If two instances insert the row at the same time, the second one retries and finds it.
       await (fuse ? this.repository.save(tx, blown) : this.repository.insert(tx, blown));
       const changes = [
         { field: 'deactivations', new: count },
@@ -187,14 +194,17 @@ export class KeyFuse {
         { action: 'api_key.fuse_blown', target: { kind: 'api_key', id }, changes },
       ]);
     };
-    // The change is refused whether or not this can be written.
+    // The change is rejected even if this write fails.
     await this.transactions.run(write).catch((error: unknown) => {
       this.log.fault('fuse', toProblemError(error).code, error);
     });
   }
 }
 
-/** Returns true for a Webmaster, the service, and any other key without scopes. */
+/**
+ * Returns true for any actor that may reset the fuse of the key: a user, the service, or another key without
+ * scopes.
+ */
 const isIndependent = (actor: Actor, key: string): boolean =>
   actor.kind !== 'key' || (actor.id !== key && actor.rights.scopes === null);
 
