@@ -4,32 +4,35 @@ import { readFile, readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { errorCode } from '../platform/common/errors.js';
 
-/** Where `bundle-console.mjs` writes: next to the bundle of the service. Files of `build/`, which tests run, find it in `dist/`. */
+/**
+ * The output folder of `bundle-console.mjs`, next to the bundled service. When tests run from `build/`, it is
+ * in `dist/`.
+ */
 const BUNDLED = new URL('./console/', import.meta.url);
 const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', import.meta.url);
 
 const PAGE = 'index.html';
-/** Endings of the compressed files, by the names of the encodings. */
+/** File extensions of the compressed variants, by content encoding. */
 const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
 
 export interface ConsoleFile {
   bytes: Buffer;
-  /** The ending of its name. */
+  /** The file extension. */
   type: string;
-  /** Empty for the file as it is. */
+  /** Empty for the uncompressed file. */
   encoding: string;
   etag: string;
-  /** Whether its name tells its content, so that it never changes. */
+  /** True if the name contains a hash of the content, so that the file never changes. */
   isFinal: boolean;
 }
 
 let names: Promise<ReadonlySet<string>> | undefined;
 
 /**
- * The file for a path below `/console/`; the page for every path that is one of its pages. Nothing is read before the first
- * request, and nothing is kept in memory: the operating system does that.
- * @param encoding that the browser accepts: `br`, `gzip` or another one.
- * @returns undefined for a file that there is not, and for every path where the console has not been built.
+ * Reads the file for a path below `/console/`. Every path that is not an asset returns the page. Files are not
+ * cached in memory, because the operating system caches them.
+ * @param encoding the encoding to send. Only `br` and `gzip` select a compressed variant.
+ * @returns undefined for a missing file, and for every path if the console was not built.
  */
 export async function consoleFile(path: string, encoding: string): Promise<ConsoleFile | undefined> {
   const name = path.startsWith('assets/') ? path : PAGE;
@@ -45,7 +48,7 @@ export async function consoleFile(path: string, encoding: string): Promise<Conso
   };
 }
 
-/** The files that there are: no other name is ever opened. */
+/** Lists the existing files. No other name is ever opened. */
 async function filesOf(folder: URL): Promise<ReadonlySet<string>> {
   try {
     const assets = await readdir(new URL('assets/', folder));

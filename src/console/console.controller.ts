@@ -7,12 +7,12 @@ import { varies } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { consoleFile } from './console-files.js';
 
-/** A year, the longest that caches are asked to keep anything. */
+/** One year, the longest time that caches honour. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
- * The files of the console. Every path below `/console` that is no file is its page: which one is shown, the console reads from
- * the address.
+ * Serves the files of the console. Every path below `/console` that is not a file returns the page, which reads
+ * its address to select a view.
  */
 @ApiExcludeController()
 @Controller('console')

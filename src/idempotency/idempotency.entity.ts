@@ -1,15 +1,18 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ascii, longText, time } from '../platform/database/engine/columns.js';
 
-/** The answer to an unsafe request that carried an `Idempotency-Key`, kept for 24 hours. */
+/** The stored response to an unsafe request with an `Idempotency-Key`. It is retained for 24 hours. */
 @Entity('idempotent_requests', { withoutRowid: true })
 @Index('ix_idempotent_requests_created', ['created'])
 export class IdempotencyEntity {
   /** SHA-256 of credential and key. */
   @PrimaryColumn(ascii(64)) id!: string;
-  /** HMAC of the request with the client's key, which is not stored: a password in the body cannot be guessed from it. */
+  /**
+   * HMAC of the request, with the client's key as secret. The key is not stored, so a password in the body
+   * cannot be guessed from the HMAC.
+   */
   @Column(ascii(64)) request_mac!: string;
-  /** The answer, encrypted with the client's key (`sealed-answer.ts`). */
+  /** The response, encrypted with the client's key (`encrypted-response.ts`). */
   @Column(longText()) answer!: string;
   @Column(time()) created!: string;
 }

@@ -7,8 +7,9 @@ import { isSafe } from '../platform/http/request-headers.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 /**
- * The last of the global guards: an unsafe request with an `Idempotency-Key` that has been answered goes no further. Every
- * unsafe route with credentials is covered; a login has none by which its answer could be kept from others.
+ * The last global guard. It answers a repeated unsafe request with the stored response.
+ * It covers every unsafe route with credentials. A login has no credentials that could protect its stored
+ * response.
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {

@@ -3,7 +3,7 @@ import { type Sql, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
-/** Hand-written SQL: these statements run in the transaction of whatever the request changes (ADR 13). */
+/** Hand-written SQL, because these statements run in the transaction of the request's effect (ADR 13). */
 @Injectable()
 export class IdempotencyRepository {
   constructor(@Inject(DATABASE) readonly database: Database) {}
@@ -16,7 +16,7 @@ export class IdempotencyRepository {
     await insertRows(tx, IdempotencyEntity, [row]);
   }
 
-  /** Deletes a request that was answered before this time. */
+  /** Deletes a request whose response was stored before this time. */
   async deleteOld(tx: Sql, id: string, time: string): Promise<void> {
     await tx.execute('DELETE FROM idempotent_requests WHERE id = ? AND created < ?', [id, time]);
   }

@@ -8,16 +8,16 @@ import { IdempotentRequest, KEPT_SECONDS, PENDING } from './idempotent-request.j
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Requests with an `Idempotency-Key`, and how long their answers are kept. */
+/** Identifies requests with an `Idempotency-Key`, and deletes expired responses. */
 @Injectable()
 export class IdempotencyService {
   constructor(private readonly repository: IdempotencyRepository) {}
 
   /**
-   * The request, if it is the first one with its key.
-   * @param hasFile whether its body is a file, which nobody has read yet.
-   * @throws FirstAnswer for a repetition; ProblemError `validation_failed` for another request with the same key,
-   * `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
+   * Returns the request if it is the first one with its key.
+   * @param hasFile true if the body is a file that is not yet read.
+   * @throws FirstAnswer for a repeated request, ProblemError `validation_failed` for a different request with
+   * the same key, `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
    */
   async identify(
     key: string,

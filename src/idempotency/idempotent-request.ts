@@ -12,34 +12,34 @@ import { requestMac, seal, unseal } from './sealed-answer.js';
 
 export const KEPT_SECONDS = 24 * 60 * 60;
 
-/** One request, however often it is sent. */
+/** The identity of a request. All repetitions of the request share it. */
 export interface RequestIdentity {
-  /** The row: SHA-256 of credential and key. */
+  /** Primary key of the stored response: SHA-256 of credential and key. */
   id: string;
   key: string;
   method: string;
   /** Path and query. */
   url: string;
-  /** The JSON body, undefined without one, `PENDING` for a file that is yet to be read. */
+  /** The JSON body, undefined if there is no body, or `PENDING` for a file that is not yet read. */
   content: unknown;
 }
 
 /**
- * A request that carries an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, ADR 16). Its effect, its key and its
- * answer are written in one transaction, whose primary key lets one of several equal requests through. A refused request
- * writes none of them.
+ * A request with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, ADR 16).
+ * Its effect, key and response are written in one transaction, whose primary key lets only one of several equal
+ * requests succeed. A rejected request writes nothing.
  */
 export class IdempotentRequest implements RepeatableRequest {
   private readonly inherited: ReadonlySet<string>;
   private readonly hasFile: boolean;
   private hasOldRow = false;
-  /** The MAC of all content that the request had: a Bulk has a megabyte of it and many parts. */
+  /** The MAC of the current content. It is cached because a Bulk request has up to 4 MiB and many parts. */
   private known: { content: unknown; mac: string } | undefined;
   private held: HeldTransaction | undefined;
   private committed: (() => Promise<void>)[] = [];
   private rolledBack: (() => Promise<void>)[] = [];
 
-  /** @param response as the guards leave it: headers that they have set are not part of the answer. */
+  /** @param response response with the headers of the guards, which are not part of the stored response. */
   constructor(
     private readonly repository: IdempotencyRepository,
     private readonly request: RequestIdentity,
@@ -65,7 +65,10 @@ export class IdempotentRequest implements RepeatableRequest {
     this.rolledBack.push(work);
   }
 
-  /** @throws FirstAnswer; ProblemError `validation_failed` where the key came with another request. */
+  /**
+   * @throws FirstAnswer for a repeated request, ProblemError `validation_failed` if the key belongs to a
+   * different request.
+   */
   async assertFirst(sql: Sql = this.repository.database): Promise<void> {
     const { id, content } = this.request;
     if (content === PENDING) return;
@@ -91,8 +94,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Handles the request again where it loses a race at its end, when an equal request is the most likely winner.
-   * @throws whatever `handle` throws; FirstAnswer where an equal request was answered in the meantime.
+   * Runs the handler and retries if its commit loses a race, most likely against an equal request.
+   * @throws any error of the handler, or FirstAnswer if the response to an equal request was stored in the
+   * meantime.
    */
   async answer<T>(handle: () => Promise<T>): Promise<T> {
     try {
@@ -108,7 +112,10 @@ export class IdempotentRequest implements RepeatableRequest {
     }
   }
 
-  /** @returns the error of `handle`, which has had its own second attempts. @throws the error of the end. */
+  /**
+   * @returns the error of the handler, which has already retried. @throws an error of the commit, which the
+   * caller retries.
+   */
   private async handle<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
     let body: T;
     try {
@@ -152,13 +159,16 @@ export class IdempotentRequest implements RepeatableRequest {
     for (const work of this.rolledBack.splice(0)) await work();
   }
 
-  /** @throws FirstAnswer; ProblemError `unavailable` for a file, which has been read and cannot be read again. */
+  /** @throws FirstAnswer, ProblemError `unavailable` for a file, which cannot be read a second time. */
   private async assertRepeatable(): Promise<void> {
     await this.assertFirst();
     if (this.hasFile) throw unavailable('Another request was faster. Send the file again.', 1);
   }
 
-  /** Its own twin may be why a request failed, or its commit had worked. What else there is to say, the error says. */
+  /**
+   * Throws the stored response, if any. The request may have failed because an equal request or its own commit
+   * succeeded. Other errors are ignored, because the caller rethrows the original error.
+   */
   private async assertNotAnswered(): Promise<void> {
     try {
       await this.assertFirst();
@@ -182,7 +192,7 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 }
 
-/** The content of a file that has not been read. */
+/** The content of a file that is not yet read. */
 export const PENDING = Symbol('pending');
 
 const oldest = (): string => secondsFrom(now(), -KEPT_SECONDS);

@@ -5,15 +5,19 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A MAC of the request: equal for equal requests with the same key. Only someone who knows the key can compute it. */
+/**
+ * Computes the MAC of a request. Equal requests with the same key have the same MAC, which cannot be computed
+ * without the key.
+ */
 export function requestMac(key: string, request: unknown): string {
   return createHmac('sha256', key).update(JSON.stringify(request)).digest('hex');
 }
 
 /**
- * The answer as only the holder of the client's `Idempotency-Key` can read it (ADR 16): AES-256-GCM under a key derived
- * from it (RFC 5869). An answer may hold a secret that is shown once, and personal data.
- * @param id the row, to which the answer is bound.
+ * Encrypts a response so that only a client with its `Idempotency-Key` can read it (ADR 16). Uses AES-256-GCM
+ * with a key derived from the `Idempotency-Key` (RFC 5869).
+ * A response may contain personal data, and a secret that is shown only once.
+ * @param id primary key of the row, to which the response is bound.
  */
 export function seal(answer: SentAnswer, key: string, id: string): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -22,7 +26,7 @@ export function seal(answer: SentAnswer, key: string, id: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]).toString('base64');
 }
 
-/** @throws Error where the answer was not sealed with this key for this row. */
+/** @throws Error if the response was not encrypted with this key for this row. */
 export function unseal(text: string, key: string, id: string): SentAnswer {
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
@@ -32,9 +36,9 @@ export function unseal(text: string, key: string, id: string): SentAnswer {
   cipher.setAuthTag(tag);
   const sealed = bytes.subarray(NONCE_BYTES + TAG_BYTES);
   const answer = Buffer.concat([cipher.update(sealed), cipher.final()]).toString('utf8');
-  return JSON.parse(answer) as SentAnswer; // the tag shows that `seal` has written it
+  return JSON.parse(answer) as SentAnswer; // the tag proves that `encryptResponse` wrote it
 }
 
-/** Not slow: the keys are random, or ought to be. */
+/** Derives the encryption key. A slow derivation is not needed, because clients choose random keys. */
 const derived = (key: string): Buffer =>
   Buffer.from(hkdfSync('sha256', key, '', 'rollcall idempotent answer', 32));

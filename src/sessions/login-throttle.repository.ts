@@ -5,18 +5,18 @@ import { DATABASE, type Database } from '../platform/database/engine/database.js
 import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** Networks kept of one user: those of the latest logins. */
+/** Networks stored for each user, from the latest logins. */
 const MOST_NETWORKS = 20;
 
 /**
- * Failed logins, and the networks from which users have logged in. Hand-written SQL: failures are counted by the database,
- * in one statement (ADR 0013).
+ * Failed logins, and the networks from which users have logged in. Hand-written SQL, because the database
+ * counts failures in a single statement (ADR 0013).
  */
 @Injectable()
 export class LoginThrottleRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The windows of the scopes that end after `time`. */
+  /** Returns the windows of the scopes that end after `time`. */
   async find(scopes: readonly string[], time: string): Promise<LoginFailureEntity[]> {
     return this.database.query(
       `SELECT scope, failures, window_ends FROM login_failures
@@ -25,7 +25,7 @@ export class LoginThrottleRepository {
     );
   }
 
-  /** One more failure in the running window, or the first of a new one. */
+  /** Counts a failure in the current window, or as the first failure of a new window. */
   async count(tx: Sql, scope: string, time: string, windowEnds: string): Promise<void> {
     // MySQL assigns from left to right: `failures` must be set while `window_ends` still has its old value.
     const counted = await tx.execute(
@@ -56,7 +56,7 @@ export class LoginThrottleRepository {
     return row !== undefined;
   }
 
-  /** The user's row must be locked: two logins at once would keep one network too many. */
+  /** The row of the user must be locked. Otherwise concurrent logins could store too many networks. */
   async rememberAddress(tx: Sql, userUuid: string, network: string, time: DbTime): Promise<void> {
     const kept = await tx.query<LoginAddressEntity>(
       'SELECT network, last_login FROM login_addresses WHERE user_uuid = ? ORDER BY last_login DESC, network',

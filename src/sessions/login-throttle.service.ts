@@ -12,31 +12,35 @@ import { LoginThrottleRepository } from './login-throttle.repository.js';
 
 const PAIR_WINDOW_SECONDS = 15 * 60;
 const HOUR_SECONDS = 60 * 60;
-/** Networks from which a user has not logged in for so long are new to the user again. */
+/** After this time without a login, a network counts as new to the user. */
 const ADDRESS_SECONDS = 90 * 24 * HOUR_SECONDS;
-/** Between two delayed logins of one network. */
+/** Time between two delayed logins of one network. */
 const DELAY_MILLIS = 1000;
-/** Delayed logins of one network. They do no work, but hold a connection each. */
+/** Maximum number of delayed logins of one network. Each one holds a connection, but does no work. */
 const MOST_DELAYED = 10;
 
-/** Who logs in from where. */
+/** The user name and the address of a login. */
 export interface Login {
-  /** What was typed, in its key form. */
+  /** The entered name, as a login key. */
   name: string;
-  /** The user of that name, if there is one: counted by it, whichever of the names is used. */
+  /**
+   * The user with that name, if there is one. Failures count for the user, no matter which of the names was
+   * entered.
+   */
   uuid: string | undefined;
   ip: string;
 }
 
 /**
- * Slows down password guessing (interface §2). Failures are counted in the database, so that all instances agree: of a
- * user from an address, of a user from everywhere, and of an address. A name that nobody has counts as a user. IPv6
- * addresses count by /64. The last two limits do not hold for an address from which the user has logged in before: others
- * who guess must not keep the user out, nor an office that shares an address.
+ * Slows down password guessing (interface §2). Failures are counted in the database, so that all instances
+ * agree. They count for a user from an address, for a user from all addresses, and for an address.
+ * An unknown name counts as a user. IPv6 addresses are counted by /64. The last two limits do not apply to
+ * addresses from which the user has logged in before. Otherwise an attacker could lock out the user, or an
+ * office with a shared address.
  */
 @Injectable()
 export class LoginThrottle {
-  /** Each process delays on its own. */
+  /** Delayed logins of this process. Processes do not share delays. */
   private readonly delayed = new FairSemaphore({
     slots: Infinity,
     slotsPerKey: 1,
@@ -50,8 +54,9 @@ export class LoginThrottle {
   ) {}
 
   /**
-   * Asked before a login waits for its hash: a name that is new to an address with too many failures waits here, where
-   * it costs nothing. @throws ProblemError `login_throttled` with `Retry-After` in seconds.
+   * Delays a login before it waits for a hash. Only a name that is new to an address with too many failures is
+   * delayed.
+   * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async admit(login: Login, signal?: AbortSignal): Promise<void> {
     const ends = await this.check(login);
@@ -62,7 +67,10 @@ export class LoginThrottle {
     });
   }
 
-  /** Hooks for `PasswordService.verify`: check before a password is hashed, count after it failed. */
+  /**
+   * Returns hooks for `PasswordService.verify`, which check the limits before a password is hashed and count a
+   * failure.
+   */
   around(login: Login) {
     return {
       before: async (): Promise<void> => {
@@ -72,7 +80,7 @@ export class LoginThrottle {
     };
   }
 
-  /** Part of the transaction of a login, which has locked the user. */
+  /** Clears the failures and stores the network, in the transaction of the login, which has locked the user. */
   async succeeded(tx: Sql, uuid: string, login: Login): Promise<void> {
     await this.repository.clear(tx, scopesOf(login).pair);
     await this.repository.rememberAddress(tx, uuid, networkOf(login.ip), now());
@@ -84,7 +92,10 @@ export class LoginThrottle {
     await this.repository.deleteAddressesBefore(secondsFrom(time, -ADDRESS_SECONDS));
   }
 
-  /** Returns when the limit of the network ends, by which the login is delayed. @throws ProblemError `login_throttled`. */
+  /**
+   * Returns the end of the limit of the network if the login must be delayed. @throws ProblemError
+   * `login_throttled`.
+   */
   private async check(login: Login): Promise<DbTime | undefined> {
     const time = now();
     const { pair, user, network } = scopesOf(login);
@@ -113,7 +124,10 @@ export class LoginThrottle {
   }
 }
 
-/** A failure is remembered for an hour, also where its window is shorter: windows that ended since then. */
+/**
+ * Returns the earliest end of a window whose failures still count. Failures count for an hour, even if their
+ * window is shorter.
+ */
 const remembered = (time: DbTime): DbTime => secondsFrom(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
 
 function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; network: string } {

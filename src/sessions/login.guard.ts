@@ -13,12 +13,12 @@ export interface LoggedIn extends LoggedInDto {
   token: string;
 }
 
-/** The user that `LoginGuard` authenticated. */
+/** Injects the user that `LoginGuard` has authenticated. */
 export const CurrentLogin = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().user,
 );
 
-/** Passport's local strategy after a check of the body, so that a missing field is reported as such. */
+/** Passport's local strategy. The body is validated first, so that missing fields are reported as field errors. */
 @Injectable()
 export class LoginGuard extends AuthGuard('local') {
   override canActivate(context: ExecutionContext) {

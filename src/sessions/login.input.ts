@@ -3,7 +3,7 @@ import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { Clean, Normalise, line } from '../platform/input/field-rules.js';
 import { normalForm } from '../platform/common/text.js';
 
-/** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right, the login decides. */
+/** Body of `POST /sessions/login`. The rules only reject malformed values. */
 export class LoginInput {
   @ApiProperty({ maxLength: 254, example: 'admin', description: 'Username or e-mail address, in any case.' })
   @IsDefined()

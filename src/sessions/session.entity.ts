@@ -7,11 +7,11 @@ import { ascii, text, time, uuid } from '../platform/database/engine/columns.js'
 @Index('ix_sessions_expires', ['expires'])
 export class SessionEntity {
   @PrimaryColumn(uuid()) id!: string;
-  /** SHA-256 of the cookie's value; the value itself is known to the browser alone. */
+  /** SHA-256 of the value of the cookie. Only the browser stores the value itself. */
   @Column(ascii(64)) token_hash!: string;
   @Column(uuid()) user_uuid!: string;
   @Column(time()) created!: string;
-  /** End by idleness; moved on at most every half of the idle time. */
+  /** End by inactivity. Extended at most once per half of the idle time. */
   @Column(time()) expires!: string;
   @Column(time()) absolute_expires!: string;
   @Column(text(64)) ip!: string;

@@ -11,10 +11,10 @@ import {
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { SessionEntity } from './session.entity.js';
 
-/** Everything but the hash of the cookie. */
+/** All columns except the hash of the cookie. */
 const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
 
-/** Hand-written SQL: `findByToken` is part of every request with a cookie (ADR 0013). */
+/** Hand-written SQL, because every request with a cookie runs `findByToken` (ADR 0013). */
 @Injectable()
 export class SessionRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -32,7 +32,7 @@ export class SessionRepository {
     await insertRows(tx, SessionEntity, [session]);
   }
 
-  /** Moves the end forward only: a slow request does not undo a later one. */
+  /** Extends a session. An earlier end is ignored, because a slow request must not undo a later one. */
   async renew(id: string, expires: string): Promise<void> {
     const params = [expires, id, expires];
     await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', params);
@@ -50,7 +50,7 @@ export class SessionRepository {
       `SELECT COUNT(*) AS count FROM sessions WHERE ${where}`,
       params,
     );
-    // The plus keeps SQLite from sorting all sessions of the index on `expires`: most sessions are among them.
+    // The plus sign keeps SQLite from sorting the index on `expires`, which matches most sessions.
     const sessions = await this.database.query<SessionEntity>(
       `SELECT ${SHOWN} FROM sessions WHERE +${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
       [...params, limit, offset],
@@ -62,7 +62,10 @@ export class SessionRepository {
     return tx.first(`SELECT ${SHOWN} FROM sessions WHERE id = ?${forUpdate(tx)}`, [id]);
   }
 
-  /** Oldest first. Takes no lock: one of a range would stop the logins of other users. */
+  /**
+   * Lists the sessions of a user, oldest first. Without a lock, because a range lock would block logins of
+   * other users.
+   */
   async ofUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ? ORDER BY id`, [userUuid]);
   }
@@ -71,7 +74,7 @@ export class SessionRepository {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${forUpdate(tx)}`, [userUuid]);
   }
 
-  /** Read where the writer keeps it: the users are a floor above. */
+  /** Returns true if the user is a Webmaster. Reads the table of the users feature, which is in a higher layer. */
   async isOfWebmaster(tx: Sql, userUuid: string): Promise<boolean> {
     const sql = 'SELECT 1 AS found FROM user_roles WHERE role = ? AND user_uuid = ?';
     return (await tx.first(sql, [WEBMASTER, userUuid])) !== undefined;
@@ -90,7 +93,7 @@ export class SessionRepository {
     }
   }
 
-  /** Deletes those past either end: `expires` is never after `absolute_expires`. */
+  /** Deletes sessions after either end, because `expires` is never later than `absolute_expires`. */
   async deleteExpired(time: string): Promise<number> {
     return this.database.execute('DELETE FROM sessions WHERE expires <= ?', [time]);
   }

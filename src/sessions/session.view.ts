@@ -28,7 +28,7 @@ class SessionDto {
 
 export class SessionPageDto extends PageOf(SessionDto) {}
 
-/** The answer for a session: a white list; never the cookie or its hash. */
+/** Converts a session to its public view, which contains neither the cookie nor its hash. */
 export function presentSession({ id, user_uuid, created, expires, ip }: Session, actor: Actor): SessionDto {
   const current = actor.kind === 'user' && actor.sessionId === id;
   return { id, user_uuid, created: toIso(created), expires: toIso(expires), ip, current };

@@ -91,13 +91,13 @@ export class SessionsController {
   @HttpCode(204)
   @Requires('sessions.end')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
-    // Another user's session is reported as missing.
+    // Sessions of other users are reported as missing.
     const ended = await this.sessions.end(id, caller, ownOnly(caller.actor));
     if (!ended) throw new ProblemError('not_found', `There is no session ${id}.`);
   }
 }
 
-/** The uuid of the user to whose sessions the actor is limited; undefined for all sessions. */
+/** Returns the user whose sessions the actor may see, or undefined if the actor may see all sessions. */
 function ownOnly(actor: Actor): string | undefined {
   return actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
 }

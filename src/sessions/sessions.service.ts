@@ -11,20 +11,26 @@ import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { SessionEntity } from './session.entity.js';
 import { SessionRepository } from './session.repository.js';
 
-/** Sessions of one user: enough for all devices of a person, and few for a script that logs in with every request. */
+/**
+ * Maximum sessions of a user: enough for all devices of a person, and few if a script logs in with every
+ * request.
+ */
 const MOST_SESSIONS = 20;
 
-/** A valid session; `renewed` if this look-up has extended it. */
+/** A valid session. `renewed` is true if this lookup has extended it. */
 export interface LiveSession {
   id: string;
   userUuid: string;
   renewed: boolean;
 }
 
-/** A session as operators may see it: without the hash of its cookie. */
+/** A session without the hash of its cookie. */
 export type Session = Omit<SessionEntity, 'token_hash'>;
 
-/** Keeps sessions in the database, so that all instances agree and an end takes effect with the next request. */
+/**
+ * Stores sessions in the database, so that all instances agree and an ended session is invalid with the next
+ * request.
+ */
 @Injectable()
 export class SessionsService {
   private readonly idleSeconds: number;
@@ -41,8 +47,9 @@ export class SessionsService {
   }
 
   /**
-   * Starts a session, in the transaction of the login, which has locked the user. The oldest session ends where there would
-   * be more than `MOST_SESSIONS`. @returns the cookie's value, of which only the hash is stored.
+   * Starts a session in the transaction of the login, which has locked the user. The oldest sessions end if the
+   * user has too many.
+   * @returns the value of the cookie. Only its hash is stored.
    */
   async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
     const token = randomToken();
@@ -67,7 +74,10 @@ export class SessionsService {
     return token;
   }
 
-  /** The valid session of a cookie. It is extended only after half of its idle time, so that most requests write nothing. */
+  /**
+   * Returns the valid session of a cookie. A session is extended only after half of its idle time, so that most
+   * requests do not write.
+   */
   async find(token: string): Promise<LiveSession | undefined> {
     const session = await this.repository.findByToken(sha256(token));
     const time = now();
@@ -78,12 +88,12 @@ export class SessionsService {
     return { id: session.id, userUuid: session.user_uuid, renewed };
   }
 
-  /** Whether a session is still valid. It is not extended: nobody has used it. */
+  /** Returns true if the session is valid. The check does not extend it. */
   async isLive(id: string): Promise<boolean> {
     return this.repository.isLive(id, now());
   }
 
-  /** Valid sessions, newest first: of one user, or of all. */
+  /** Lists valid sessions of one user or of all users, newest first. */
   async list(
     userUuid: string | undefined,
     page: { offset: number; limit: number },
@@ -92,8 +102,8 @@ export class SessionsService {
   }
 
   /**
-   * Ends a session. @param userUuid the user it must belong to, if given. @returns false when there is no such session.
-   * @throws ProblemError `insufficient_scope` for a key that may not touch Webmasters.
+   * Ends a session. @param userUuid the required owner, if given. @returns false if the session does not exist.
+   * @throws ProblemError `insufficient_scope` if a key may not change Webmasters.
    */
   async end(id: string, caller: Caller, userUuid?: string): Promise<boolean> {
     return this.transactions.run(async (tx) => {
@@ -113,7 +123,10 @@ export class SessionsService {
     }, caller);
   }
 
-  /** Ends all sessions of the users except the one with the id `except`, as part of a change that is audited itself. */
+  /**
+   * Ends all sessions of the users, except the session with the id `except`. The change that calls this writes
+   * the audit.
+   */
   async endOfUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
     if (userUuids.length > 0) await this.repository.deleteOfUsers(tx, userUuids, except);
   }
