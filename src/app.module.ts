@@ -14,10 +14,10 @@ import { OperationsModule } from './operations/operations.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** Lists every feature. The schema is up to date before it is loaded (`migrateAtStart`). */
+/** Root module with every feature. It is loaded after the schema has been migrated (`migrateAtStart`). */
 @Module({})
 export class AppModule {
-  /** @param programs of the processes beside this one; what has none runs in this one. */
+  /** @param programs files of the worker programs. Work without a program runs in this process. */
   static with(env: Env, programs?: LanePrograms): DynamicModule {
     return {
       module: AppModule,

@@ -30,7 +30,7 @@ import { DEFAULT_AVATAR_PATH } from './users/rules/user-settings.js';
 
 const API_PREFIX = 'api/0.3';
 
-/** Probes, metrics and pages for people. All routes for clients have the prefix. */
+/** Routes without the API prefix: SCIM, probes, metrics, and pages for people. */
 const UNPREFIXED = [
   { path: SCIM_PATH, method: RequestMethod.ALL },
   { path: `${SCIM_PATH}/*path`, method: RequestMethod.ALL },
@@ -47,10 +47,10 @@ const UNPREFIXED = [
 ];
 
 /**
- * Creates the whole application, initialised but not yet listening, on a schema that is up to date (`migrateAtStart`).
- * @throws Error when it cannot start.
- * @param programs of the worker processes; the work of a missing one is done in this process.
- * @param isService false for the application of a command: it works on requests alone, and signals do not end it.
+ * Creates the application, initialised but not yet listening, on a migrated schema (`migrateAtStart`).
+ * @throws Error if the application cannot start.
+ * @param programs files of the worker programs. The work of a missing program runs in this process.
+ * @param isService false for the application of a command, which starts no background work and ignores signals.
  */
 export async function createApp(
   env: Env,
@@ -60,8 +60,8 @@ export async function createApp(
   const httpsOptions = tlsOptions(env);
   const adapter = new LeanAdapter();
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env, programs), adapter, {
-    bodyParser: false, // `InputGuard` reads bodies, after the credentials are known
-    logger: false, // `main.ts` reports a failed start on one line; Nest's report prints stacks and settings
+    bodyParser: false, // `InputGuard` reads bodies after the credentials are checked
+    logger: false, // `main.ts` reports a failed start on one line. Nest would print stacks and settings.
     abortOnError: false,
     ...(httpsOptions && { httpsOptions }),
   });
@@ -72,7 +72,7 @@ export async function createApp(
   if (env.trustProxy === false) adapter.trustNobody();
   else adapter.trustProxies();
   app.disable('x-powered-by');
-  app.disable('etag'); // users have their own (`users/user.view.ts`)
+  app.disable('etag'); // users have their own ETags (`users/user.view.ts`)
   // Even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.prepareWith(
@@ -100,7 +100,10 @@ export async function createApp(
   return app;
 }
 
-/** Adds what a command needs not: the documentation, after the routes of the API, which get more requests, and the background work. */
+/**
+ * Adds the parts that a command does not need: the documentation and the background work. The documentation
+ * comes after the API routes, which get more requests.
+ */
 async function startService(app: NestExpressApplication): Promise<void> {
   serveDocs(app);
   app.get(ImportWorker).wake();

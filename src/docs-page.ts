@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { GUIDES } from './operations/health/guides.js';
 import { FORM, type Operation, type SchemaObject, operationsOf } from './platform/openapi/document.js';
 
-/** The OpenAPI file as the page at `/docs` has it, for people: the file for clients stays as it is. */
+/** The OpenAPI file as shown on the page `/docs`. Clients get the unchanged file. */
 
-/** The paths below `/api/0.3/` in the order of use, before all others. */
+/** The paths below `/api/0.3/` that come first, in the order of a typical workflow. */
 const PATHS = `
   sessions/login users/search users users/{user_id} users/me users/{user_id}/history imports imports/preview
   imports/{import_id} imports/{import_id}/rows imports/{import_id}/apply imports/{import_id}/reject
@@ -20,8 +20,9 @@ function rankOf(path: string): number {
 }
 
 /**
- * Returns the document for the page. Optional values are not filled in, because "Execute" would send a default or an example.
- * A file is sent as a form with its options. One error of an operation has an example.
+ * Returns the document for the page. Default values and examples of optional parameters move to the
+ * description, because "Execute" would send them.
+ * File uploads become forms, and each operation shows one error example.
  */
 export function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
@@ -41,7 +42,10 @@ export function forPeople(document: OpenAPIObject): OpenAPIObject {
   return copy;
 }
 
-/** Options of a file are fields of its form, once. The form begins with `dry_run`, as its description says. */
+/**
+ * Shows the options of a file as fields of its form, and nowhere else. The form begins with `dry_run`, as its
+ * description says.
+ */
 function showAsForm(operation: Operation): void {
   const { requestBody } = operation;
   const form = requestBody?.content[FORM]?.schema;
@@ -58,7 +62,10 @@ function showAsForm(operation: Operation): void {
   requestBody.content = { [FORM]: { schema: form } };
 }
 
-/** Moves the default and the example of a schema into its description. @param outer has values that go before those. */
+/**
+ * Moves the default and the example of a schema into its description. @param outer values that take precedence
+ * over the schema.
+ */
 function withoutValues(
   { default: usual, example, description, ...schema }: SchemaObject,
   outer: { description?: string; example?: unknown } = {},
@@ -75,7 +82,7 @@ function withoutValues(
   return { schema, ...(parts.length > 0 && { description: parts.join(' ') }) };
 }
 
-/** Errors have one form: an operation shows it once, and the codes of all of them. */
+/** Keeps the example of one error response of an operation, because all errors have the same form. */
 function keepOneExample({ responses }: Operation): void {
   const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400);
   const [, kept] = errors.find(([status]) => status === '422') ?? errors[0] ?? [];
@@ -85,5 +92,5 @@ function keepOneExample({ responses }: Operation): void {
   }
 }
 
-/** The script of the page, which lies beside this source and beside the bundle. */
+/** Reads the script of the page, which is next to this source file and next to the bundle. */
 export const pageScript = (): string => readFileSync(new URL('./docs-script.mjs', import.meta.url), 'utf8');

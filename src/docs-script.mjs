@@ -1,4 +1,5 @@
-// Beside Swagger UI, in the browser: keeps an entered API key for the tab, and says who is logged in.
+// Runs next to Swagger UI in the browser. Stores an entered API key for the tab, and shows the credentials in
+// use.
 const KEPT = 'rollcall.api_key';
 const SCHEME = { type: 'apiKey', in: 'header', name: 'X-API-Key' };
 const ME = '/api/0.3/users/me';
@@ -9,7 +10,7 @@ line.setAttribute('role', 'status');
 document.body.prepend(line);
 
 const ask = window.fetch.bind(window);
-/** Of two questions at once the later one is answered. */
+/** Number of the latest status request. Responses to earlier requests are ignored. */
 let asked = 0;
 
 async function tell(key) {
@@ -19,7 +20,10 @@ async function tell(key) {
   if (mine === asked) line.textContent = sentence(key, refusal, person);
 }
 
-/** Why the service refuses a key: it is unknown, expired or revoked, or not for this network. A key is no user, which is 404. */
+/**
+ * Returns the reason why the service rejects a key: it is invalid, or not permitted in this network. A valid
+ * key gets 404, because it is not a user.
+ */
 async function refusalOf(key) {
   if (key === undefined) return undefined;
   const answer = await ask(ME, { headers: { 'X-API-Key': key }, credentials: 'omit' });
@@ -33,7 +37,7 @@ function sentence(key, refusal, person) {
     return person === undefined
       ? 'Nobody is logged in: authorize with an API key, or log in below.'
       : `Requests use the session of ${person}.`;
-  // The public id of a key is no secret; a chosen key has none.
+  // The public id of a generated key is not secret. A key chosen by an operator has none.
   const id = /^rollcall_([0-9a-f]+)_/.exec(key)?.[1];
   const name = id === undefined ? 'entered API key' : `API key ${id}`;
   if (refusal !== undefined) return `The ${name} ${refusal}.`;
@@ -41,7 +45,10 @@ function sentence(key, refusal, person) {
   return person === undefined ? `${uses}.` : `${uses}, which goes before the session of ${person}.`;
 }
 
-/** A login or logout in the page changes who that is, and a key may be revoked meanwhile. */
+/**
+ * Updates the status after a login, a logout or a rejected request, because the session or key may have
+ * changed.
+ */
 window.fetch = async (...request) => {
   const answer = await ask(...request);
   if (answer.url.includes('/sessions') || answer.status === 401)

@@ -24,7 +24,7 @@ import {
   UserWordEntity,
 } from './users/model/user-lookups.entity.js';
 
-/** Every table of the service. A test compares them with the tables that the migrations create. */
+/** All tables of the service. A test compares this list with the tables that the migrations create. */
 export const ENTITIES = [
   UserEntity,
   UserIdentifierEntity,

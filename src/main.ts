@@ -6,13 +6,13 @@ import { readSettings, runProgram } from './platform/config/settings.js';
 import { migrateInProcess } from './platform/database/engine/lane-process.js';
 import { outliveOutput } from './platform/telemetry/log.js';
 
-/** The programs beside this one. */
+/** Returns the path of a program in the folder of this file. */
 const program = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 const MIGRATOR = program('migrator');
 const LANES = { import: program('import-lane'), reader: program('reader-lane') };
 
 outliveOutput();
-// The primary of several workers loads no application, so each way to run is imported only where it is used.
+// The primary of several instances does not load the application, so each mode is imported only when needed.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
     const { runWorker } = await import('./operations/cluster/worker.js');
@@ -27,7 +27,7 @@ void runProgram('Rollcall cannot start.', async () => {
   return runAlone(env, createApp);
 });
 
-/** The application, on a schema that is up to date. */
+/** Creates the application after migrating the schema. */
 async function createApp(env: Env) {
   const [application] = await Promise.all([import('./create-app.js'), migrateInProcess(MIGRATOR)]);
   return application.createApp(env, LANES);

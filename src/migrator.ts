@@ -4,9 +4,9 @@ import { migrateAtStart } from './platform/database/data-source.js';
 import type { Refusal } from './platform/database/engine/lane-process.js';
 import { ENTITIES } from './entities.js';
 
-// The program of the process that looks at the schema before the service starts, and brings it up to date.
+// The program that checks the schema and migrates it before the service starts.
 
-process.on('disconnect', () => process.exit()); // whoever started it has ended
+process.on('disconnect', () => process.exit()); // the process that started this one has ended
 migrateAtStart(loadEnv(), ENTITIES).then(
   () => process.exit(),
   (error: unknown) => {

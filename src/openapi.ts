@@ -11,7 +11,7 @@ import { SessionCookie } from './sessions/session-cookie.js';
 const COOKIE = 'Set by a login. Leave this empty: the browser sends the cookie.';
 const BEARER = { type: 'http', bearerFormat: 'opaque' } as const;
 
-/** The OpenAPI document, generated from the decorators. `docs/openapi.json` is a committed copy. */
+/** Creates the OpenAPI document from the decorators. `docs/openapi.json` is a committed copy. */
 function openApi(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Rollcall')
@@ -45,14 +45,14 @@ function openApi(app: INestApplication): OpenAPIObject {
   completeDocument(document);
   for (const operation of operationsOf(document)) {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
-    if (operationId.includes('_')) throw new Error(`${operationId} has no @Doc`); // the name that Swagger gives
+    if (operationId.includes('_')) throw new Error(`${operationId} has no @Doc`); // the default name of Swagger
     const note = SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
     if (scope !== undefined) operation.description = [description, note].filter(Boolean).join('\n\n');
   }
   return document;
 }
 
-/** Notes on scopes, shown where a reader of Swagger UI sees them. */
+/** Notes on scopes, appended to descriptions so that Swagger UI shows them. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'Not for API keys.',
   any: 'Any valid API key.',
@@ -64,16 +64,19 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
 };
 
-/** The page, what it loads, and the documents. The package has more: other builds, source maps, its version. */
+/**
+ * The served paths: the page, its assets and the documents. The package contains more files, such as source
+ * maps.
+ */
 const SERVED: ReadonlySet<string> = new Set(
   `/ /swagger-ui.css /swagger-ui-bundle.js /swagger-ui-standalone-preset.js /swagger-ui-init.js
   /favicon-16x16.png /favicon-32x32.png /openapi.json /openapi.yaml`.split(/\s+/),
 );
 
-/** Swagger UI at `/docs`. */
+/** Serves Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
   const script = pageScript();
-  let page: OpenAPIObject | undefined; // clients get the file as it is
+  let page: OpenAPIObject | undefined; // clients get the unchanged document
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);
   });

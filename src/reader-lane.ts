@@ -4,12 +4,12 @@ import { answerAsLane } from './platform/database/engine/lane-process.js';
 import type { ReadError, ReaderCalls } from './platform/database/sqlite/reader-lane.js';
 import { Checkpointer, SqliteConnection, openFile } from './platform/database/sqlite/sqlite-connection.js';
 
-// The program of the process that reads the file of an embedded database beside the service. It loads only the driver.
+// The read worker: a separate process that reads a SQLite file. It loads only the database driver.
 
 const file = process.argv[2] ?? '';
 const connection = new SqliteConnection(openFile(file));
 const checkpointer = new Checkpointer(connection, file);
-// A broad search passes over each page once: little of them is kept.
+// A long search reads each page once, so a small cache is enough.
 connection.exec('PRAGMA query_only = ON; PRAGMA cache_size = -4096;');
 
 answerAsLane<object, ReaderCalls>({
