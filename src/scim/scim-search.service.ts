@@ -14,15 +14,18 @@ import {
 } from './protocol/list.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
 
-/** Reads the part of a page that has resources of one type. */
+/** Reads the resources of one type for a page. */
 type ReadPart = (query: Partial<Pick<ListQuery, 'startIndex' | 'count' | 'cursor'>>) => Promise<ResourcePage>;
 
 const NOTHING: ResourcePage = { resources: [], total: 0, next: undefined };
 
-/** The first letter of a cursor names the type of the next page. */
+/** The first letter of a cursor, which is the resource type of the next page. */
 const [OF_USERS, OF_GROUPS] = ['u', 'g'];
 
-/** Searches over all types of resource (RFC 7644, section 3.4.3): users, then groups, as far as the key may read them. */
+/**
+ * Searches all resource types (RFC 7644, section 3.4.3): users, followed by groups. Types that the key may not
+ * read are left out.
+ */
 @Injectable()
 export class ScimSearch {
   constructor(
@@ -31,7 +34,10 @@ export class ScimSearch {
     private readonly resources: Resources,
   ) {}
 
-  /** @throws ProblemError `insufficient_scope` for a key that may read neither; as the lists of each type. */
+  /**
+   * @throws ProblemError `insufficient_scope` if the key may read neither users nor groups, or as the lists of
+   * each type.
+   */
   async list(parameters: ListParameters, actor: Actor, departure: () => AbortSignal): Promise<ScimObject> {
     const { user, group } = this.resources;
     const [seesUsers, seesGroups] = [hasScope(actor, 'users:read'), hasScope(actor, 'groups:read')];

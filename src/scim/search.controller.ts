@@ -27,7 +27,7 @@ const DESCRIPTION =
   'Users, then groups, of each type as far as the scopes of the key go. An attribute that a type lacks matches none ' +
   'of it; `meta.resourceType eq "Group"` chooses one.';
 
-/** Users and groups in one list. */
+/** Searches users and groups in one list. */
 @ScimController()
 export class SearchController {
   constructor(private readonly search: ScimSearch) {}

@@ -4,41 +4,45 @@ import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import { quoted } from '../protocol/errors.js';
 import { lowerCased } from '../protocol/input.js';
 
-/** Operations of one Bulk that may set a password: each costs a hash. */
+/** Maximum number of operations with a password in one Bulk request, because each one costs a hash. */
 const MAX_PASSWORDS = 50;
 export const MAX_BULK_ID = 255;
 
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** One operation as it was sent. */
+/** An operation as sent by the client. */
 export interface BulkOperation {
-  /** Its position in the request, from 0. */
+  /** Position in the request, from 0. */
   readonly index: number;
-  /** In capitals. An unknown method is shown as it was sent. */
+  /** In capitals. An unknown method is returned as it was sent. */
   readonly method: string;
   readonly bulkId?: string;
-  /** The reason why it is not executed. Such an operation has no path and no data. */
+  /** The error of an operation that cannot be executed. Such an operation has neither path nor data. */
   readonly error?: ProblemError;
   readonly type: 'Users' | 'Groups';
-  /** Of a PUT, PATCH and DELETE: a uuid, or `bulkId:` and the name of an operation. */
+  /**
+   * The id in the path of a PUT, PATCH or DELETE: a uuid, or `bulkId:` followed by the `bulkId` of another
+   * operation.
+   */
   readonly id: string;
-  /** The version that was read (`If-Match`). */
+  /** The version that the client has read (`If-Match`). */
   readonly version?: string;
   readonly data?: unknown;
-  /** The operations whose resources it names by their `bulkId`. */
+  /** The `bulkId` of every operation whose resource this operation refers to. */
   readonly references: ReadonlySet<string>;
 }
 
 export interface BulkPlan {
-  /** In the order of execution. */
+  /** In execution order. */
   operations: readonly BulkOperation[];
-  /** With so many errors, in the order sent, the Bulk ends. */
+  /** The number of errors, in request order, after which the Bulk request ends. */
   failOnErrors: number;
 }
 
 /**
- * Reads a BulkRequest (RFC 7644, section 3.7). What is wrong with one operation is the answer to that one.
- * @throws ProblemError `invalid_syntax`, `invalid_value`; `too_large` for too many operations, or passwords.
+ * Reads a BulkRequest (RFC 7644, section 3.7). An error in one operation becomes the response to that
+ * operation.
+ * @throws ProblemError `invalid_syntax`, `invalid_value`, or `too_large` for too many operations or passwords.
  */
 export function readBulk(body: object): BulkPlan {
   const members = lowerCased({ ...body });
@@ -121,11 +125,14 @@ function readWork(
 
 const invalid = (what: string): ProblemError => new ProblemError('invalid_value', `${what}.`);
 
-/** The error of an operation that refers to a failed or missing operation. */
+/** Creates the error of an operation that refers to a failed or missing operation. */
 export const unresolved = (bulkId: string): ProblemError =>
   new ProblemError('invalid_value', `There is no resource of the operation ${quoted(bulkId)}.`);
 
-/** Puts operations in the order sent, but each after the operations that it refers to. A circle begins at one of them. */
+/**
+ * Sorts operations so that each one follows the operations that it refers to, otherwise in request order. A
+ * circular reference is broken at one of its operations.
+ */
 function inOrder(operations: readonly BulkOperation[]): BulkOperation[] {
   const named = new Map<string, BulkOperation>();
   for (const operation of operations) {
@@ -147,10 +154,13 @@ function inOrder(operations: readonly BulkOperation[]): BulkOperation[] {
   return order;
 }
 
-/** Operations of a PATCH that cost about as much as one of another method. */
+/** PATCH operations that together cost about as much as one operation of another method. */
 const STEPS_OF_ONE = 10;
 
-/** Returns the share of an operation in a set: a PATCH of many operations takes the time of many. */
+/**
+ * Returns the weight of an operation in a set. A PATCH with many operations has the weight of several
+ * operations.
+ */
 export function weightOf({ method, data }: BulkOperation): number {
   if (method !== 'PATCH') return 1;
   const steps = isObject(data) ? lowerCased(data).get('operations') : data;
@@ -159,7 +169,7 @@ export function weightOf({ method, data }: BulkOperation): number {
 
 const PASSWORD = /(?:^|:)password$/i;
 
-/** Whether anything in an operation is a password, by its name or by the path of a PATCH. */
+/** Returns true if an operation contains a password, as a member or in the path of a PATCH. */
 function setsPassword(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(setsPassword);
   if (!isObject(value)) return false;
@@ -173,17 +183,17 @@ function setsPassword(value: unknown): boolean {
 }
 
 const PREFIX = 'bulkId:';
-/** A whole text, or the end of a `$ref`. */
+/** A reference as a whole value, or at the end of a `$ref`. */
 const REFERENCE = /^(?:.*\/)?bulkId:(.+)$/s;
-/** In the filter of a PATCH path. */
+/** A reference in the filter of a PATCH path. */
 const QUOTED = /"bulkId:([^"\\]+)"/g;
 
-/** Returns the `bulkId` that an id or a value names, if any. */
+/** Returns the `bulkId` that an id or a value refers to, if any. */
 export function bulkIdIn(text: string): string | undefined {
   return text.startsWith(PREFIX) && text.length > PREFIX.length ? text.slice(PREFIX.length) : undefined;
 }
 
-/** Returns the operations that an operation names: by its id, and in its data. */
+/** Returns the `bulkId` of every operation that an operation refers to, in its id and in its data. */
 export function referencesIn(id: string, data: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const own = bulkIdIn(id);
@@ -196,8 +206,8 @@ export function referencesIn(id: string, data: unknown): ReadonlySet<string> {
 }
 
 /**
- * Returns the data of an operation with ids where members called `value`, `$ref` and `path` name operations of the Bulk, and nowhere
- * else (RFC 7644, section 3.7.2): any other text may happen to look like that.
+ * Returns the data of an operation with references replaced by ids. Only members named `value`, `$ref` and
+ * `path` can contain a reference (RFC 7644, section 3.7.2). Other text may look like one by chance.
  */
 export function resolved(data: unknown, idOf: (bulkId: string) => string): unknown {
   if (Array.isArray(data)) return data.map((each: unknown) => resolved(each, idOf));

@@ -15,8 +15,10 @@ import { type BulkItem, type BulkPart, BulkState, answerable, execute } from './
 import type { BulkAnswerDto } from './bulk.dto.js';
 
 /**
- * Executes the operations of a Bulk: sets of users, and groups one by one, each in a transaction of its own. With an
- * `Idempotency-Key` each of these stores its answers, so that a repetition continues where the first request has ended.
+ * Executes the operations of a Bulk request. Users are written in sets and groups one by one, each in a
+ * separate transaction.
+ * With an `Idempotency-Key`, each transaction stores its responses, so that a repeated request continues where
+ * the first one stopped.
  */
 @Injectable()
 export class BulkRun {
@@ -27,7 +29,10 @@ export class BulkRun {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** @returns the answers in the order sent. @throws ProblemError `unavailable` and the like, to be cured by a repetition. */
+  /**
+   * @returns the responses in request order. @throws ProblemError, such as `unavailable`, if the client should
+   * repeat the request.
+   */
   async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
     const state = new BulkState(failOnErrors, this.resources.base, rulesOf(caller.actor).isBrief);
     for (let at = 0; at < operations.length;) {
@@ -37,7 +42,7 @@ export class BulkRun {
         if (operation) state.add(operation, each);
       }
       at = part.next;
-      await setImmediate(); // other requests run in between: SQLite works in this thread
+      await setImmediate(); // lets other requests run, because SQLite works in this thread
     }
     const answers = state.all();
     return caller.repeatable ? this.transactions.run(() => Promise.resolve(answers), caller) : answers;
@@ -57,12 +62,15 @@ export class BulkRun {
       const part = repeatable ? { ...rest, repeatable: await repeatable.part(at) } : caller;
       return await (isGroup(first) ? this.group(first, state, part) : this.sets.run(items, state, part));
     } catch (error) {
-      if (error instanceof FirstAnswer) return JSON.parse(error.answer.body) as BulkPart; // as a part keeps it
+      if (error instanceof FirstAnswer) return JSON.parse(error.answer.body) as BulkPart; // a part stores its result in this form
       throw error;
     }
   }
 
-  /** Returns the operations that are executed next, together: a group, or distinct users. None after the last error. */
+  /**
+   * Selects the operations that are executed together next: one group, or distinct users. Returns none after
+   * the last allowed error.
+   */
   private itemsAt(
     operations: readonly BulkOperation[],
     at: number,
@@ -82,7 +90,7 @@ export class BulkRun {
       const item = toItem(operation, place, state, actor);
       const isAlone = isGroup(item);
       const { bulkId, id } = operation;
-      // A path that names a user of this set is a second operation on that user.
+      // A path that refers to a user of this set is a second operation on that user.
       const isRepeated = ids.has(item.id) || (!item.error && names.has(bulkIdIn(id) ?? ''));
       if (items.length > 0 && (isAlone || isRepeated)) break;
       if (!item.error) {
@@ -120,7 +128,7 @@ export class BulkRun {
 
 const isGroup = ({ operation, error }: BulkItem): boolean => !error && operation.type === 'Groups';
 
-/** Returns an operation with the id of its resource, a new one for a new user. */
+/** Adds the id of its resource to an operation. A new user gets a new id. */
 function toItem(operation: BulkOperation, place: number, state: BulkState, actor: Actor): BulkItem {
   const { type, method, error } = operation;
   if (error) return { place, operation, id: '', error };

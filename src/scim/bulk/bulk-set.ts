@@ -8,10 +8,13 @@ import { scimProblem } from '../users/scim-users.service.js';
 import { unresolved } from './bulk-plan.js';
 import { type BulkItem, type BulkState, answerable } from './bulk-state.js';
 
-/** Operations that a set leaves out, with the error to answer. Without an error they are cut off. */
+/**
+ * Operations that are left out of a set, with their errors. An operation without an error comes after the end
+ * of the Bulk request.
+ */
 type Excluded = ReadonlyMap<BulkItem, ProblemError | undefined>;
 
-/** Rolls a set back, which is applied again without some of its operations. */
+/** Rolls a set back so that it can be applied again without the excluded operations. */
 class ApplyAgainError extends Error {
   constructor(readonly excluded: Excluded) {
     super('The set is applied again without some operations.');
@@ -23,12 +26,12 @@ export interface ItemResult {
   result: User | ProblemError;
 }
 
-/** Operations on distinct users that are applied together, in as many attempts as needed. */
+/** A set of operations on distinct users that are applied together. It may take several attempts. */
 export class BulkSet {
   private readonly excluded = new Map<BulkItem, ProblemError | undefined>();
-  /** The operations of this attempt that deactivate a user. */
+  /** Operations of the current attempt that block or delete a user. */
   private deactivating: BulkItem[] = [];
-  /** When this attempt began, as by `performance.now`. */
+  /** Start of the current attempt, as returned by `performance.now`. */
   began = 0;
 
   constructor(
@@ -36,24 +39,24 @@ export class BulkSet {
     private readonly state: BulkState,
   ) {}
 
-  /** The operations to apply. */
+  /** Operations that the next attempt applies. */
   get live(): BulkItem[] {
     return this.items.filter((item) => item.waiting && !this.excluded.has(item));
   }
 
-  /** Begins an attempt. */
+  /** Starts an attempt. */
   begin(): void {
     this.began = performance.now();
     this.deactivating = [];
   }
 
-  /** Notes a change of this attempt, for the fuse. */
+  /** Records a change of the current attempt for the fuse. */
   note(item: BulkItem, { kind, patch }: UserChange, user: User | undefined): void {
     const blocks = kind === 'delete' || (user?.status === 'Active' && patch.status === 'Blocked');
     if (user && blocks) this.deactivating.push(item);
   }
 
-  /** Leaves out the operations because of which an attempt has failed. @throws the error where that does not help */
+  /** Excludes the operations that made an attempt fail. @throws the error if no operations are left to exclude */
   exclude(error: unknown, caller: Caller): void {
     for (const [item, why] of this.culprits(error, caller)) this.excluded.set(item, why);
   }
@@ -70,9 +73,9 @@ export class BulkSet {
   }
 
   /**
-   * Returns the results of all operations, in their order.
-   * @param applied results of this attempt
-   * @throws ApplyAgainError where an operation refers to a failed one, or comes after the error that ends the Bulk
+   * Returns the results of all operations in order.
+   * @param applied results of the current attempt
+   * @throws ApplyAgainError if an operation refers to a failed operation, or follows the last allowed error
    */
   finish(applied: ReadonlyMap<BulkItem, User | ProblemError>): ItemResult[] {
     const results = this.items.flatMap((item) => {
@@ -100,9 +103,9 @@ export class BulkSet {
 }
 
 /**
- * Gives an identifier to the first of the operations that want it, as if they were sent one by one. The writer refuses them
- * all.
- * @throws ApplyAgainError without the later ones
+ * Lets the first operation keep an identifier that several operations set, as if they were sent one by one. The
+ * writer alone would reject all of them.
+ * @throws ApplyAgainError that excludes the later operations
  */
 export function assertDistinct(
   applied: readonly { item: BulkItem; change: UserChange; outcome: Outcome }[],

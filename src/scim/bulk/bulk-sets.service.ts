@@ -15,10 +15,10 @@ import { scimProblem } from '../users/scim-users.service.js';
 import { BulkSet, assertDistinct } from './bulk-set.js';
 import { type BulkItem, type BulkPart, type BulkState, answerable, execute } from './bulk-state.js';
 
-/** Operations by which sets grow. */
+/** Number of operations by which the size of a set changes. */
 const BATCH = 10;
 
-/** Sets of operations on distinct users: one `UserWriter.apply` in one transaction each. */
+/** Applies sets of operations on distinct users, each with one `UserWriter.apply` in one transaction. */
 @Injectable()
 export class BulkSets {
   private readonly sizer: BatchSizer;
@@ -34,12 +34,12 @@ export class BulkSets {
     this.sizer = new BatchSizer(database.dialect);
   }
 
-  /** The operations that a set may have, so that it holds the database no longer than it may. */
+  /** Maximum operations of a set. It is adapted so that a transaction does not hold the database for too long. */
   get size(): number {
     return this.sizer.batches * BATCH;
   }
 
-  /** @throws ProblemError where the set has no result, and the request as a whole may be repeated */
+  /** @throws ProblemError if the set has no result and the client may repeat the whole request */
   async run(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<BulkPart> {
     const isFull = items.length >= this.size;
     await this.prepare(items, state, caller);
@@ -58,7 +58,7 @@ export class BulkSets {
     }
   }
 
-  /** Does the slow work before the transaction. Refused operations have their error afterwards. */
+  /** Does the slow work before the transaction. Rejected operations get their error here. */
   private async prepare(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
     const own = new Map(items.map(({ operation, id }) => [operation.bulkId, id]));
     const idOf = (bulkId: string) => own.get(bulkId) ?? state.idOf(bulkId);
@@ -101,7 +101,10 @@ export class BulkSets {
     };
   }
 
-  /** Completes the changes of a set. @param results receives the errors of changes that the locked users do not suit */
+  /**
+   * Completes the changes of a set. @param results receives the errors of changes that are invalid for the
+   * locked users
+   */
   private async complete(
     tx: Sql,
     set: BulkSet,

@@ -7,32 +7,32 @@ import type { WaitingChange } from '../users/scim-user-changes.service.js';
 import { type BulkOperation, resolved } from './bulk-plan.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
-/** An operation that is about to be executed, or to be refused. */
+/** An operation that will be executed or rejected next. */
 export interface BulkItem {
-  /** Its position in the order of execution. */
+  /** Position in execution order. */
   place: number;
   operation: BulkOperation;
-  /** The user or group: known before a new user is created. */
+  /** The id of the user or group, known even before a user is created. */
   id: string;
   error?: ProblemError;
   /** The change of a user, once it is prepared. */
   waiting?: WaitingChange;
 }
 
-/** Operations that were executed together, and the place where the next ones begin. */
+/** Operations that were executed together, and the position of the next operation. */
 export interface BulkPart {
   next: number;
   answers: readonly (readonly [place: number, answer: BulkAnswerDto])[];
 }
 
-/** The operations of a Bulk that were executed, with their answers. */
+/** The executed operations of a Bulk request, with their responses. */
 export class BulkState {
   private readonly answers = new Map<number, BulkAnswerDto>();
   private readonly errors: number[] = [];
-  /** Ids by the `bulkId` of operations that have succeeded. */
+  /** Resource ids by the `bulkId` of successful operations. */
   private readonly ids = new Map<string, string>();
 
-  /** @param base the absolute URL of `/scim/v2` @param isBrief whether the status of a PATCH is 204 */
+  /** @param base the absolute URL of `/scim/v2` @param isBrief true if a PATCH responds with 204 */
   constructor(
     private readonly failOnErrors: number,
     private readonly base: string,
@@ -45,12 +45,15 @@ export class BulkState {
     else if (bulkId !== undefined) this.ids.set(bulkId, answer.location?.split('/').at(-1) ?? '');
   }
 
-  /** Returns the id of the resource that an operation has created or changed. */
+  /** Returns the id of the resource that a successful operation has created or changed. */
   idOf(bulkId: string): string | undefined {
     return this.ids.get(bulkId);
   }
 
-  /** Returns the index of the last operation that may be executed: that of the n-th error. @param more errors */
+  /**
+   * Returns the index of the last operation that may be executed: the operation with the last allowed error.
+   * @param more indexes of further errors
+   */
   lastWith(more: readonly number[]): number {
     if (this.errors.length + more.length < this.failOnErrors) return Infinity;
     const all = [...this.errors, ...more].toSorted((a, b) => a - b);
@@ -61,7 +64,10 @@ export class BulkState {
     return index > this.lastWith([]);
   }
 
-  /** Returns the answers in the order sent. Operations after the last error are included where an earlier one needed them. */
+  /**
+   * Lists the responses in request order. Operations after the last allowed error are included only if they
+   * were executed early because of a reference.
+   */
   all(): BulkAnswerDto[] {
     const last = this.lastWith([]);
     return [...this.answers]
@@ -70,7 +76,7 @@ export class BulkState {
       .map(([, answer]) => answer);
   }
 
-  /** Builds the answer to an operation. @param result its error, or the user or group after it */
+  /** Builds the response to an operation. @param result its error, or the user or group after the change */
   answerTo(
     { operation, id, error }: BulkItem,
     result: ProblemError | { uuid: string; version: number } | undefined,
@@ -94,7 +100,7 @@ export class BulkState {
 
 const isError = ({ response }: BulkAnswerDto): boolean => response !== undefined;
 
-/** Users or groups as the operations change them. */
+/** The service that writes users or groups. */
 interface Writer<T> {
   create: (body: unknown, caller: Caller, id: string) => Promise<T>;
   replace: (id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]) => Promise<T>;
@@ -102,7 +108,7 @@ interface Writer<T> {
   delete: (id: string, caller: Caller, ifVersions?: readonly number[]) => T | Promise<T>;
 }
 
-/** Executes an operation. @param idOf returns the id that a `bulkId` stands for */
+/** Executes an operation. @param idOf returns the id of a `bulkId` */
 export async function execute<T>(
   writer: Writer<T>,
   { id, operation: { method, version, data: sent, references } }: BulkItem,
@@ -118,9 +124,9 @@ export async function execute<T>(
 }
 
 /**
- * Returns an error as the answer to an operation.
- * @throws the error where it is internal, or where the same request will be sent again: a stored answer may not be one that
- * a repetition is to cure
+ * Returns an error as the response to an operation.
+ * @throws the error if it is internal, or if the client should repeat the request. Such a response must not be
+ * stored for repetitions.
  */
 export function answerable(error: unknown, { repeatable }: Caller): ProblemError {
   if (error instanceof ProblemError && (error.status < 500 || (!repeatable && error.code !== 'internal')))

@@ -29,7 +29,7 @@ export class BulkRequestDto {
   Operations!: BulkOperationDto[];
 }
 
-/** The answer to one operation (RFC 7644, section 3.7.3). */
+/** The response to one operation (RFC 7644, section 3.7.3). */
 export class BulkAnswerDto {
   @ApiProperty({ maxLength: 10, example: 'POST' }) method!: string;
   @ApiPropertyOptional(BULK_ID) bulkId?: string;

@@ -20,10 +20,10 @@ import {
 } from './discovery.view.js';
 import { Resources } from './resources.js';
 
-/** A route for any valid key. */
+/** Declares a route for any valid key. */
 const Discovers = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
 
-/** A documented route for any valid key. @param more the parameter of its path. */
+/** Declares a documented route for any valid key. @param more the documentation of its path parameter. */
 const Discovery = (
   path: string,
   id: string,
@@ -42,7 +42,7 @@ const Discovery = (
 const NameParam = (name: string, maxLength: number, example: string) =>
   ApiParam({ name, schema: { type: 'string', maxLength, example } });
 
-/** What the service can do, for clients to find out by themselves (RFC 7644, section 4). */
+/** Describes the capabilities of the service to clients (RFC 7644, section 4). */
 @ScimController()
 export class DiscoveryController {
   constructor(private readonly resources: Resources) {}
@@ -99,7 +99,7 @@ export class DiscoveryController {
   }
 }
 
-/** RFC 7644, section 4: a filter here is forbidden, not ignored. */
+/** Rejects filters. RFC 7644, section 4 forbids them here, so they must not be ignored. */
 function assertUnfiltered(query: object): void {
   if (Object.keys(query).some((name) => name.toLowerCase() === 'filter'))
     throw new ProblemError('forbidden', 'There is nothing to filter here.');
@@ -121,7 +121,10 @@ function findById<T extends { id: string }>(resources: readonly T[], id: string)
   return found;
 }
 
-/** `/Me` (RFC 7644, section 3.11): a key is no user. The OpenAPI file omits routes that are always refused. */
+/**
+ * `/Me` (RFC 7644, section 3.11), which is always rejected because a key is not a user. The OpenAPI file omits
+ * these routes.
+ */
 @ApiExcludeController()
 @ScimController('Me')
 export class MeController {

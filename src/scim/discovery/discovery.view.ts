@@ -79,10 +79,13 @@ export class SchemaListDto extends ScimListDto {
   @ApiProperty({ type: [SchemaDto], maxItems: 10 }) Resources!: SchemaDto[];
 }
 
-/** Operations of one Bulk. */
+/** Maximum operations of a Bulk request. */
 export const MAX_OPERATIONS = 1000;
 
-/** Returns what the service can do (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of `/scim/v2` */
+/**
+ * Builds the configuration of the service (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of
+ * `/scim/v2`
+ */
 export function providerConfig(base: string) {
   return {
     schemas: [PROVIDER_CONFIG_SCHEMA],
@@ -112,7 +115,7 @@ export function providerConfig(base: string) {
   };
 }
 
-/** Returns a type of resource as `/ResourceTypes` shows it (RFC 7643 §6). @param base the absolute URL of `/scim/v2` */
+/** Converts a resource type for `/ResourceTypes` (RFC 7643 §6). @param base the absolute URL of `/scim/v2` */
 export function resourceTypeView({ name, endpoint, schema, extensions }: ResourceDescription, base: string) {
   return {
     schemas: [RESOURCE_TYPE_SCHEMA],
@@ -132,7 +135,7 @@ export function schemasOf({ user, group }: Record<'user' | 'group', ResourceDesc
   return [user.schema, ...(enterprise ? [enterprise] : []), group.schema, ...others, ...group.extensions];
 }
 
-/** Returns a schema as `/Schemas` shows it (RFC 7643 §7). @param base the absolute URL of `/scim/v2` */
+/** Converts a schema for `/Schemas` (RFC 7643 §7). @param base the absolute URL of `/scim/v2` */
 export function schemaView({ urn, name, description, attributes }: Schema, base: string) {
   return {
     schemas: [SCHEMA_SCHEMA],

@@ -7,15 +7,16 @@ import { ResourceDescription } from '../protocol/attribute.js';
 import { COMMON, ENTERPRISE, GROUP, ROLLCALL_USER, rollcallGroup, userSchema } from './schemas.js';
 
 /**
- * Describes the types of resource. One pair for the whole process: attributes are compared by identity.
- * @param roles the roles that SCIM offers: the catalogue without Webmaster
+ * Describes the resource types. Create only one pair for each process, because attributes are compared by
+ * identity.
+ * @param roles the roles available in SCIM: all roles except Webmaster
  */
 export const describeResources = (roles: readonly string[]) => ({
   user: new ResourceDescription('User', '/Users', COMMON, userSchema(roles), [ENTERPRISE, ROLLCALL_USER]),
   group: new ResourceDescription('Group', '/Groups', COMMON, GROUP, [rollcallGroup(roles)]),
 });
 
-/** The types of resource of this installation. */
+/** The resource types of this installation. */
 @Injectable()
 export class Resources {
   readonly user: ResourceDescription;

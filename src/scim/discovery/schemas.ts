@@ -14,14 +14,16 @@ const URL = 2048;
 
 type More = Partial<AttributeDefinition>;
 
-/** The rules of the column, not this description, limit the length. */
+/** For attributes whose length is limited by the rules of the database column, not by this description. */
 const COLUMN: More = { maxLength: Infinity };
 const ON_REQUEST: More = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: More = { mutability: 'readOnly' };
 const LIST: More = { multiValued: true };
 const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
-/** The value of this attribute is a field of the user. A writable attribute without a field is kept as it was sent. */
+/**
+ * Maps an attribute to a field of the user. Values of writable attributes without a field are stored unchanged.
+ */
 const field = (name: keyof User, more: More = COLUMN): More => ({ field: name, ...more });
 const referenceTo = (type: string, more: More = {}): More => ({
   type: 'reference',
@@ -51,7 +53,7 @@ const qualifiers = (types: readonly string[]): AttributeDefinition[] => [
   flag('primary', 'Whether this is the preferred one; one element at most.'),
 ];
 
-/** A list of `{value, display, type, primary}` (RFC 7643 §2.4). */
+/** Defines a list of `{value, display, type, primary}` (RFC 7643 §2.4). */
 const plural = (
   name: string,
   description: string,
@@ -67,7 +69,7 @@ const plural = (
 const roleList = (name: string, description: string, value: More, more: More = {}): AttributeDefinition =>
   complex(name, description, [text('value', 'The name of the role.', value)], { ...LIST, ...more });
 
-/** The attributes of all resources, which no schema lists (RFC 7643 §3.1). */
+/** Common attributes of all resources, which are not part of any schema (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
   text('schemas', 'The URNs of the schemas that the resource uses.', {
     ...referenceTo('uri'),
@@ -101,7 +103,7 @@ export const COMMON: readonly AttributeDefinition[] = [
   ),
 ];
 
-/** @param roles the roles that SCIM offers: the catalogue without Webmaster. */
+/** @param roles the roles available in SCIM: all roles except Webmaster. */
 export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
   urn: USER_SCHEMA,
   name: 'User',
@@ -265,7 +267,7 @@ export const GROUP: SchemaDefinition = {
   ],
 };
 
-/** @param roles the roles that SCIM offers: the catalogue without Webmaster. */
+/** @param roles the roles available in SCIM: all roles except Webmaster. */
 export const rollcallGroup = (roles: readonly string[]): SchemaDefinition => ({
   urn: ROLLCALL_GROUP_SCHEMA,
   name: 'RollcallGroup',

@@ -6,19 +6,22 @@ import type { AttributePath } from '../protocol/attribute.js';
 import { type CompareFilter, type CompareOperator, type Filter, namedValues } from '../protocol/filter.js';
 import { boundOf, isAscii, isBindable } from '../users/filter-plan.js';
 
-/** A filter as conditions that indexes answer, all of which must hold, and the rest to evaluate for each group. */
+/**
+ * A filter, split into conditions that use an index and the rest, which is evaluated for each group. All of
+ * them must hold.
+ */
 interface GroupFilterPlan {
   conditions: readonly Clause[];
   rest: Filter | undefined;
 }
 
 const NONE = clause('1 = 0');
-/** A value and not EXISTS, which MariaDB would answer by all memberships. */
+/** Not an EXISTS, which makes MariaDB read all memberships. */
 const HAS_MEMBERS = clause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
 );
 
-/** @param hidden users who do not exist for the key */
+/** @param hidden users that the key must not see */
 export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<string>): GroupFilterPlan {
   if (!filter) return { conditions: [], rest: undefined };
   const conditions: Clause[] = [];
@@ -31,7 +34,7 @@ export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<
   return { conditions, rest: others.length > 1 ? { kind: 'and', filters: others } : others[0] };
 }
 
-/** Returns the condition that is equal to a filter, undefined where no index answers it. */
+/** Returns the SQL condition that is equivalent to a filter, or undefined if it cannot use an index. */
 function conditionOf(filter: Filter, hidden: ReadonlySet<string>): Clause | undefined {
   switch (filter.kind) {
     case 'none':
@@ -54,7 +57,10 @@ function conditionOf(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
   }
 }
 
-/** An `or` is a union of ids: one condition with OR would have no index. */
+/**
+ * Joins conditions. Conditions with `or` become a UNION of ids, because a single condition with OR would not
+ * use an index.
+ */
 function joined(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
   const select = 'SELECT uuid FROM user_groups u WHERE ';
   const { sql, params } = joinClauses(parts, kind === 'and' ? ' AND ' : ` UNION ${select}`);
@@ -99,11 +105,14 @@ function byColumn(column: string, op: CompareOperator, key: string, last?: strin
   return bound && clause(`(${bound.text(column)})`, ...bound.params);
 }
 
-/** The times that every engine can compare with. No group is older or younger. */
+/**
+ * The earliest and the latest time that every database engine can compare. All groups were created between
+ * them.
+ */
 const FIRST_MILLIS = Date.UTC(1900, 0);
 const LAST_MILLIS = Date.UTC(9999, 0);
 
-/** @param text ISO 8601 in UTC, as the parser writes it */
+/** @param text a time as written by the parser: ISO 8601 in UTC */
 const timeOf = (text: string): string =>
   toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 

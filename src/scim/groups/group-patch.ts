@@ -8,14 +8,14 @@ import type { PatchStep } from '../protocol/patch.js';
 import { valuesOf } from './group.mapping.js';
 
 /**
- * Applies the steps of a PATCH on `members`, in their order. Members are looked up only for a filter: by key for
- * `value eq "…"`, all of them for any other.
+ * Applies the steps of a PATCH to `members`, in order. Members are only read for a filter: by key for `value eq
+ * "…"`, otherwise all of them.
  */
 export class MemberPatch {
   private readonly change = new MemberChange();
   private seen = 0;
 
-  /** @param limit members that all filters of the PATCH together look at */
+  /** @param limit maximum number of members that the filters of the PATCH may read */
   constructor(
     private readonly members: GroupMembers,
     private readonly tx: Sql,
@@ -23,7 +23,7 @@ export class MemberPatch {
     private readonly limit: number,
   ) {}
 
-  /** @throws ProblemError `no_target`; `too_many` */
+  /** @throws ProblemError `no_target`, `too_many` */
   async apply(steps: readonly PatchStep[]): Promise<MemberChange> {
     for (const { op, target, value } of steps) {
       const ids = valuesOf(value);
@@ -35,7 +35,10 @@ export class MemberPatch {
     return this.change;
   }
 
-  /** A member is an id and nothing more, so that other ids replace it. */
+  /**
+   * Applies a step to the members that match a filter. A member is only an id, so a replacement removes the old
+   * ids and adds the new ones.
+   */
   private async applyChosen(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
     const named = namedValues(filter)?.map((id) => id.toLowerCase());
     if (op === 'remove' && named) {
@@ -50,7 +53,7 @@ export class MemberPatch {
     this.change.add(ids);
   }
 
-  /** Returns the ids of users who are members, or become members by the steps before. */
+  /** Returns the ids of users who are members, or were added by an earlier step. */
   private async membersAmong(ids: readonly string[]): Promise<string[]> {
     const members = await this.members.among(this.tx, this.group, ids);
     return ids.filter((id) => members.has(id) || this.change.added.has(id));
@@ -64,7 +67,7 @@ export class MemberPatch {
       const detail = `The filters look at more than ${this.limit} members: name them with value eq.`;
       throw new ProblemError('too_many', detail);
     }
-    await setImmediate(); // other requests run in between: SQLite works in this thread
+    await setImmediate(); // lets other requests run, because SQLite works in this thread
     const isChosen = elementMatcher(filter);
     return [...members, ...this.change.added].filter((value) => isChosen({ value }));
   }

@@ -5,8 +5,9 @@ import { GROUP_SCHEMA, ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import type { Group } from '../../groups/group.js';
 
 /**
- * A group as SCIM shows it. @param members their ids; undefined where they are not wanted. @param base the absolute URL of
- * `/scim/v2`.
+ * Converts a group to a SCIM resource.
+ * @param members ids of the members, or undefined if they are not shown
+ * @param base the absolute URL of `/scim/v2`
  */
 export function toGroupResource(
   group: Group,
@@ -33,7 +34,7 @@ export function toGroupResource(
 
 const memberOf = (value: string, base: string): ScimObject => ({ value, $ref: `${base}/Users/${value}` });
 
-/** What a resource says of a group, as it was sent; undefined for what it does not have. */
+/** The attributes of a group, as sent by the client. Missing attributes are undefined. */
 export interface SentGroup {
   displayName?: ScimValue | undefined;
   externalId?: ScimValue | undefined;
@@ -53,7 +54,7 @@ export function sentGroup(resource: ScimObject): SentGroup {
   };
 }
 
-/** The `value` of each element of a list; a text is its own. */
+/** Returns the `value` of each element of a list. An element may also be a plain string. */
 export function valuesOf(list: ScimValue | undefined): string[] {
   return elementsOf(list).flatMap((element) => {
     const value = isScimObject(element) ? member(element, 'value') : element;

@@ -32,14 +32,14 @@ import {
 import { planGroupFilter } from './group-filter-plan.js';
 import { ScimGroupView } from './scim-group-view.service.js';
 
-/** Groups that are looked at between two reads. */
+/** Groups that are evaluated between two reads. */
 const AT_ONCE = 500;
-/** A page ends when it holds so many members. */
+/** Number of members after which a page ends. */
 const MEMBERS_OF_PAGE = 10_000;
 /** Groups whose members are read in one statement. */
 const READ_TOGETHER = 25;
 
-/** Lists of groups (scim.md, sections 7 and 8): by index where it can be, else each group is compared with the filter. */
+/** Lists groups (scim.md, sections 7 and 8). If a filter cannot use an index, every group is evaluated. */
 @Injectable()
 export class ScimGroupList {
   constructor(
@@ -50,13 +50,19 @@ export class ScimGroupList {
     private readonly env: Env,
   ) {}
 
-  /** @throws ProblemError as `readListQuery`; `invalid_cursor`; `too_many` where no index answers the filter. */
+  /**
+   * @throws ProblemError as `readListQuery`, `invalid_cursor`, or `too_many` if the filter would read too many
+   * groups or members.
+   */
   async list(parameters: ListParameters, actor: Actor): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.group);
     return listResponse(query, await this.page(query, actor));
   }
 
-  /** Reads the groups of a page, which ends early once it holds many members. @returns the cursor after them as `next` */
+  /**
+   * Reads a page of groups, which ends early once it has many members. @returns the cursor of the next page as
+   * `next`
+   */
   async page(query: ListQuery, actor: Actor): Promise<ResourcePage> {
     const hidden = await this.view.hiddenFrom(actor);
     const order = orderOf(query);
@@ -94,7 +100,7 @@ export class ScimGroupList {
     return { ...(await this.searcher.page(conditions, order, place, total)), total };
   }
 
-  /** Reads all groups that meet the conditions and the rest of a filter. */
+  /** Reads all groups that match the conditions and the rest of a filter. */
   private async scan(
     conditions: readonly Clause[],
     rest: Filter,
@@ -122,7 +128,7 @@ export class ScimGroupList {
     return found;
   }
 
-  /** Returns the first groups of a page, each with all its members, until they have many together. */
+  /** Reads all members of the groups of a page, until the page has many members. */
   private async withMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
     const found: { group: Group; members: string[] }[] = [];
     let count = 0;
@@ -149,7 +155,7 @@ const SORTS: Readonly<Record<string, GroupSort>> = {
   'meta.lastModified': 'updated',
 };
 
-/** Other attributes are the same in all groups, or have no order: they sort by creation. */
+/** Returns the order of a list. Attributes that cannot be sorted, or are equal in all groups, sort by creation. */
 function orderOf({ sortBy, descending }: ListQuery): GroupOrder {
   const sort = sortBy && SORTS[(sortBy.sub ?? sortBy.attribute).path];
   return groupOrder(sort ?? 'created', descending ? 'desc' : 'asc');

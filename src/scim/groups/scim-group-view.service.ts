@@ -10,10 +10,13 @@ import type { ScimObject } from '../protocol/attribute.js';
 import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { toGroupResource } from './group.mapping.js';
 
-/** The response to a PATCH of a group with more members has no body (RFC 7644, section 3.5.2): it would cost more than the change. */
+/**
+ * Members above which the response to a PATCH has no body (RFC 7644, section 3.5.2), because it would cost more
+ * than the change.
+ */
 const MEMBERS_OF_PATCH = 1000;
 
-/** Groups as responses show them. Members are read only where they are wanted. */
+/** Presents groups in responses. Members are read only if they are shown. */
 @Injectable()
 export class ScimGroupView {
   constructor(
@@ -22,7 +25,10 @@ export class ScimGroupView {
     private readonly directory: UserDirectory,
   ) {}
 
-  /** @throws ProblemError `invalid_value` where both parameters are set: before anything is written. */
+  /**
+   * Returns a function that presents a group. @throws ProblemError `invalid_value` if both parameters are set,
+   * before anything is written.
+   */
   of(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.group, parameters);
     return async (group, sql) => {
@@ -32,7 +38,10 @@ export class ScimGroupView {
     };
   }
 
-  /** As `of`. Returns undefined where a PATCH would respond with many members that the client has not requested. */
+  /**
+   * Like `createPresenter`. The function returns undefined if the response to a PATCH would have many members
+   * that the client did not request.
+   */
   ofPatch(
     parameters: ViewParameters,
     actor: Actor,
@@ -54,13 +63,16 @@ export class ScimGroupView {
     return shown.wants(this.resources.group.attribute('members'));
   }
 
-  /** Returns a group with all attributes. @param members their ids, undefined where they are not wanted @param hidden from the key */
+  /**
+   * Returns a group with all attributes. @param members ids of the members, or undefined if they are not shown
+   * @param hidden users that the key must not see
+   */
   resource(group: Group, members?: readonly string[], hidden?: ReadonlySet<string>): ScimObject {
     const shown = hidden && hidden.size > 0 ? members?.filter((uuid) => !hidden.has(uuid)) : members;
     return toGroupResource(group, shown, this.resources.base);
   }
 
-  /** Returns the users who do not exist for a key without the scope `webmasters`. */
+  /** Returns the users that a key without the scope `webmasters` must not see. */
   async hiddenFrom(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
     return hidesOperators(actor) ? this.directory.operators(sql) : new Set();
   }

@@ -21,7 +21,7 @@ import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
 import { type SentGroup, sentGroup, toGroupResource } from './group.mapping.js';
 
-/** The fields of a group that SCIM writes, in its names: the rules are those of a user's texts. */
+/** The fields of a group, with their SCIM names. The rules are the same as for texts of users. */
 class ScimGroupInput {
   @Required()
   @Line({ max: MAX_GROUP_NAME, example: 'Newsroom' })
@@ -38,7 +38,7 @@ class ScimGroupInput {
 
 type Versions = readonly number[] | undefined;
 
-/** Groups for identity providers: every change goes through `GroupWriter`. */
+/** Groups for identity providers. Every change goes through `GroupWriter`. */
 @Injectable()
 export class ScimGroups {
   constructor(
@@ -50,12 +50,12 @@ export class ScimGroups {
     private readonly env: Env,
   ) {}
 
-  /** @throws ProblemError `not_found`, also for an id that is no UUID. */
+  /** @throws ProblemError `not_found`, also for an id that is not a UUID. */
   async get(id: string): Promise<Group> {
     return this.groups.get(this.resources.group.uuidOf(id));
   }
 
-  /** @throws ProblemError `validation_failed`; as `GroupWriter.create`. */
+  /** @throws ProblemError `validation_failed`, or as `GroupWriter.create`. */
   async create(body: unknown, caller: Caller): Promise<Group> {
     const { resource, errors } = this.read(body, caller);
     const sent = sentGroup(resource);
@@ -65,9 +65,9 @@ export class ScimGroups {
   }
 
   /**
-   * Unassigns omitted attributes, members and roles aside. The profile of midPoint, which sends only what has changed, keeps
-   * them.
-   * @throws ProblemError `validation_failed`; as `GroupWriter.update`.
+   * Replaces a group. Omitted attributes are unassigned, except for members and roles. With the profile
+   * `midpoint` they are retained, because midPoint sends only changed attributes.
+   * @throws ProblemError `validation_failed`, or as `GroupWriter.update`.
    */
   async replace(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
     const { resource, unassigned, ...read } = this.read(body, caller);
@@ -91,13 +91,13 @@ export class ScimGroups {
     return this.groups.change(this.resources.group.uuidOf(id), change, caller);
   }
 
-  /** @throws ProblemError as `readPatch` and `applySteps`; `validation_failed`; as `GroupWriter.update`. */
+  /** @throws ProblemError `validation_failed`, or as `readPatch`, `applySteps` and `GroupWriter.update`. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
     const resource = this.resources.group;
     const deviation = this.deviations.of(caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, deviation });
-    // Members are changed without a look at the members that stay.
+    // Members are changed without reading the members that stay.
     const isOfMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
     const ofMembers = steps.filter(isOfMembers);
     const others = steps.filter((step) => !isOfMembers(step));
@@ -123,7 +123,10 @@ export class ScimGroups {
     return readResource(body, this.resources.group, this.deviations.of(actor));
   }
 
-  /** Returns the values in their form. @param wrong other errors of the request @throws ProblemError `validation_failed` */
+  /**
+   * Validates and normalizes the fields. @param wrong other errors of the request @throws ProblemError
+   * `validation_failed`
+   */
   private validate({ displayName, externalId, roles }: SentGroup, wrong: readonly FieldError[]): GroupFields {
     const { value, errors } = readInput(ScimGroupInput, {
       ...(displayName !== undefined && { displayName }),
@@ -140,7 +143,7 @@ export class ScimGroups {
     };
   }
 
-  /** A key without the scope `webmasters` does not move local operators, who do not exist for it. */
+  /** Protects local operators from a key without the scope `webmasters`, which must not see them. */
   private async sparing(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
     if (hidesOperators(actor)) change.spared = await this.directory.operators(sql);
     return change;

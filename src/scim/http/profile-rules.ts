@@ -6,27 +6,29 @@ import type { User } from '../../users/model/user.js';
 import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { CountDeviation } from '../protocol/input.js';
 
-/** The profile of a key. People and the service itself have the default. */
+/** Returns the profile of a key, or the default profile for other actors. */
 const profileOf = (actor: Actor): Profile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
 
-/** Where a profile differs from the standard (scim.md, section 3). */
+/** Deviations of a profile from the standard (scim.md, section 3). */
 export type ProfileRules = ReturnType<typeof rulesOf>;
 
 export function rulesOf(actor: Actor) {
   const profile = profileOf(actor);
   return {
-    /** PATCH responds 204 without the resource, unless it requests attributes. */
+    /** PATCH responds with 204 and no resource, unless the request lists attributes. */
     isBrief: profile === 'entra',
-    /** A path of a PATCH to an unknown attribute is skipped, and no error. */
+    /** PATCH operations on an unknown attribute are skipped and not rejected. */
     ignoresUnknown: profile === 'entra',
-    /** A password is a placeholder. */
+    /** Passwords are placeholders and are ignored. */
     ignoresPassword: profile === 'okta',
-    /** PUT keeps omitted attributes, and requires none. */
+    /** PUT retains omitted attributes, and requires none. */
     keepsOmitted: profile === 'midpoint',
   };
 }
 
-/** Counts deviations from the RFC by kind and profile, so that an operator sees what a provider sends. */
+/**
+ * Counts deviations from the RFC by kind and profile, so that an operator can see the deviations of a provider.
+ */
 @Injectable()
 export class Deviations {
   constructor(private readonly metrics: Metrics) {}
@@ -40,7 +42,7 @@ export class Deviations {
   }
 }
 
-/** Whether local operators (Webmasters without external id) do not exist for a key (scim.md, section 3). */
+/** Returns true if local operators (Webmasters without external id) are hidden from a key (scim.md, section 3). */
 export const hidesOperators = (actor: Actor): boolean => !hasScope(actor, 'webmasters');
 
 export const isHidden = (user: User, actor: Actor): boolean =>

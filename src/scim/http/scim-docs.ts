@@ -14,7 +14,7 @@ import { MAX_COUNT } from '../protocol/list.js';
 import { LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';
 import { urns } from './scim-format.js';
 
-/** OpenAPI descriptions that the routes of SCIM share. */
+/** OpenAPI descriptions that several SCIM routes share. */
 
 const ETAG = describeHeader('ETag', 'The version: `W/"3"`.', { maxLength: 64 });
 
@@ -25,7 +25,7 @@ const NUMBER = { type: 'integer', minimum: -1e15, maximum: 1e15 } as const;
 const text = (maxLength: number) => ({ type: 'string', maxLength }) as const;
 const NAMES = text(8192);
 
-/** Parameters for the attributes that an answer has. */
+/** Parameters that select the attributes of a response. */
 const VIEW_PARAMETERS = [
   OptionalParameter(
     'attributes',
@@ -49,7 +49,7 @@ const describeListParameters = (filter: string) => [
   ...VIEW_PARAMETERS,
 ];
 
-/** The envelope of a list; a type of resource adds its `Resources`. */
+/** The envelope of a list. A resource type adds its `Resources`. */
 export class ScimListDto {
   @ApiProperty(urns([LIST_MESSAGE])) schemas!: string[];
   @ApiPropertyOptional({
@@ -103,7 +103,7 @@ const OF_PATCHES = [
   'no_target',
 ] as const;
 
-/** Builds the descriptions of the two routes of a list. @param found what a page has. */
+/** Builds the descriptions of the two routes of a list. @param found name of the listed resources. */
 export function buildListDocs(what: string, found: string, type: Type<unknown>) {
   const listed = { answer: describeJson(`A page of ${found}.`, type), errors: OF_LISTS };
   return {
@@ -120,13 +120,13 @@ interface ResourceDocs {
   description: ResourceDescription;
   resource: Type<unknown>;
   list: Type<unknown>;
-  /** Codes of a resource that has a value of another one. */
+  /** Error codes for a value that another resource already has. */
   taken: readonly ErrorCode[];
-  /** Further codes of a change. */
+  /** Additional error codes of a change. */
   ofChanges: readonly ErrorCode[];
 }
 
-/** Builds the descriptions that the routes of users and of groups share. */
+/** Builds the descriptions that the routes of users and groups share. */
 export function buildResourceDocs({ description, resource, list, taken, ofChanges }: ResourceDocs) {
   const { name } = description;
   describeResource(resource, description);
@@ -168,7 +168,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         examples,
         errors: ['invalid_value', ...changed],
       }),
-    /** @param operations by the name of the example, one for each body. */
+    /** @param operations one operation for each example, by the name of the example. */
     patch: (id: string, summary: string, description: string, operations: Examples) =>
       Doc(id, summary, {
         ...change,
@@ -193,7 +193,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   };
 }
 
-/** For a column without a limit of its own here: the rules of users say more. */
+/** Maximum length of attributes whose real limit is a rule of users. */
 const MAX_COLUMN = 10_000;
 const MAX_MEMBERS = 100_000;
 
@@ -219,8 +219,10 @@ const propertiesOf = (attributes: readonly Attribute[]) =>
   Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
 
 /**
- * Describes a class as a type of resource. An answer has the attributes that were requested, and always `id` and `schemas`.
- * A call and no decorator: in the bundle a decorated class loses its name, which the OpenAPI file shows.
+ * Describes a class as a resource type. A response contains the requested attributes, and always `id` and
+ * `schemas`.
+ * A function and not a decorator, because decorated classes lose their name in the bundle, and the OpenAPI file
+ * needs the name.
  */
 function describeResource(type: Type<unknown>, resource: ResourceDescription): void {
   const { attributes, schema, extensions } = resource;

@@ -21,16 +21,16 @@ import { DescribesRoutes } from '../../platform/openapi/route-docs.js';
 import { scimTypeOf, scimTypes } from '../protocol/errors.js';
 import { ERROR_MESSAGE } from '../protocol/urns.js';
 
-/** The path of all routes of SCIM. */
+/** The path of all SCIM routes. */
 export const SCIM_PATH = 'scim/v2';
-/** The media type of all bodies, where a client does not accept JSON alone (RFC 7644, section 3.1). */
+/** The media type of all bodies, unless a client accepts only JSON (RFC 7644, section 3.1). */
 const SCIM_TYPE = 'application/scim+json';
 
 const BELOW = new RegExp(`^/${SCIM_PATH}(?:[/?]|$)`, 'i');
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="rollcall"' };
 
-/** The error of SCIM (RFC 7644, section 3.12), built from the same errors as those of the API. */
+/** The SCIM form of errors (RFC 7644, section 3.12), created from the same errors as the problems of the API. */
 export const SCIM_ERRORS: ErrorForm = {
   type: SCIM_TYPE,
   holds: (path) => BELOW.test(path),
@@ -40,10 +40,10 @@ export const SCIM_ERRORS: ErrorForm = {
   },
 };
 
-/** A list of URNs of schemas. */
+/** Describes a list of schema URNs. */
 export const urns = (example: readonly string[]) => ({ ...describeTexts(255, 20), example: [...example] });
 
-/** The body of an error, on its own and in the response to an operation of Bulk. */
+/** The body of an error, in a response and in an operation of a Bulk response. */
 export class ScimErrorDto {
   @ApiProperty(urns([ERROR_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: String, pattern: '^[45]\\d\\d$', maxLength: 3, example: '400' }) status!: string;
@@ -62,9 +62,9 @@ export function errorBody(error: ProblemError): ScimErrorDto {
 }
 
 function statusOf({ code, status, extras: { errors } }: ProblemError): number {
-  // An Idempotency-Key that came with another request: its draft has 422, as for the API.
+  // An Idempotency-Key of a different request: its draft requires 422, as in the API.
   if (errors?.length === 1 && errors[0]?.field === 'Idempotency-Key') return 422;
-  if (code === 'malformed_uuid') return 404; // an id that is no UUID belongs to no resource
+  if (code === 'malformed_uuid') return 404; // an id that is not a UUID cannot be the id of a resource
   return status === 422 ? 400 : status;
 }
 
@@ -74,7 +74,7 @@ function detailOf({ detail, extras: { errors, conflicts = [] } }: ProblemError):
   return others.length === 0 ? detail : `${detail} It belongs to ${others.join(', ')}.`;
 }
 
-/** An Idempotency-Key that came with another request. */
+/** Describes the error of an Idempotency-Key that belongs to a different request. */
 const OTHER_REQUEST = ApiResponse({
   status: 422,
   schema: narrowSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
@@ -93,8 +93,8 @@ const CONVENTIONS: Conventions = {
 };
 
 /**
- * Declares a controller of SCIM, whose routes take an API key as bearer token.
- * @param path below `/scim/v2`
+ * Declares a SCIM controller, whose routes take an API key as bearer token.
+ * @param path path below `/scim/v2`
  */
 export const ScimController = (path = '') =>
   applyDecorators(
@@ -105,6 +105,9 @@ export const ScimController = (path = '') =>
     DescribesRoutes('scim', CONVENTIONS),
   );
 
-/** Declares a route of SCIM: any query parameters, and the media type of its response. @param body the rules of its body */
+/**
+ * Declares a SCIM route, which accepts any query parameters and responds with the SCIM media type. @param body
+ * the rules of its body
+ */
 export const AcceptsScim = (body?: Partial<BodyRules>) =>
   Accepts({ anyQuery: true, responseType: SCIM_TYPE, ...(body && { body }) });

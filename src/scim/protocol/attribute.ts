@@ -4,7 +4,7 @@ import { loginForm } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { notFound } from './errors.js';
 
-/** JSON as SCIM resources hold it: null, `""` and `[]` mean "no value" (RFC 7643 §2.5) and are left out. */
+/** A JSON value of a SCIM resource. null, `""` and `[]` mean "no value" (RFC 7643 §2.5) and are left out. */
 export type ScimValue = string | number | boolean | readonly ScimValue[] | ScimObject;
 export interface ScimObject {
   readonly [name: string]: ScimValue;
@@ -14,7 +14,9 @@ export function isScimObject(value: ScimValue | undefined): value is ScimObject 
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Returns an own member of an object: names such as `constructor` are not found in the prototype. */
+/**
+ * Returns an own member of an object, so that names such as `constructor` do not find members of the prototype.
+ */
 export function member(object: ScimObject, name: string): ScimValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
@@ -24,31 +26,34 @@ export function without(object: ScimObject, name: string): ScimObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
-/** Returns a copy of the object with a member, or without it where the value is empty. */
+/** Returns a copy of the object with a member, or without the member if the value is empty. */
 export function withMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
   return isNothing ? without(object, name) : { ...object, [name]: value };
 }
 
-/** Returns the elements of a list. A single value is its own element. */
+/** Returns the elements of a list. A single value becomes a list of one. */
 export function elementsOf(value: ScimValue | undefined): readonly ScimValue[] {
   if (value === undefined) return [];
   return typeof value !== 'object' || isScimObject(value) ? [value] : value;
 }
 
-/** Returns the elements of a list of objects. */
+/** Returns the objects in a list. */
 export function objectsIn(value: ScimValue | undefined): readonly ScimObject[] {
   return elementsOf(value).filter(isScimObject);
 }
 
 type AttributeType = 'string' | 'boolean' | 'dateTime' | 'binary' | 'reference' | 'complex';
 
-/** How values are compared: `login` as the login key, `text` NFC and case-folded, `uuid` in any case, `time` as instants. */
+/**
+ * The way in which values are compared: `login` by login key, `text` by NFC and case folding, `uuid` ignoring
+ * case, `time` as instants.
+ */
 type Comparison = 'text' | 'login' | 'exact' | 'uuid' | 'time' | 'boolean';
 
 type Mutability = 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
 
-/** An attribute as a schema describes it (RFC 7643 §2.2). Omitted properties have the default of the RFC. */
+/** The definition of an attribute in a schema (RFC 7643 §2.2). Omitted properties have the defaults of the RFC. */
 export interface AttributeDefinition {
   name: string;
   description: string;
@@ -61,14 +66,14 @@ export interface AttributeDefinition {
   returned?: 'always' | 'never' | 'default' | 'request';
   uniqueness?: 'none' | 'server' | 'global';
   referenceTypes?: readonly string[];
-  /** Default: by the type. */
+  /** The default depends on the type. */
   compare?: Comparison;
-  /** Characters of a text. */
+  /** Maximum length of a string, in characters. */
   maxLength?: number;
-  /** Elements of a list. */
+  /** Maximum number of elements of a list. */
   maxItems?: number;
   subAttributes?: readonly AttributeDefinition[];
-  /** The field of the user that is shown as this attribute. */
+  /** The field of the user that stores the attribute. */
   field?: keyof User;
 }
 
@@ -107,14 +112,17 @@ export class Attribute {
   readonly maxLength = this.definition.maxLength ?? MAX_TEXT;
   readonly maxItems = this.definition.maxItems ?? MAX_ITEMS;
   readonly isReadOnly = this.mutability === 'readOnly';
-  /** The spelling that errors and `sortBy` use: `name.givenName`, `urn:…:enterprise:2.0:User:manager.value`. */
+  /**
+   * The path as used in errors and in `sortBy`, such as `name.givenName` or
+   * `urn:…:enterprise:2.0:User:manager.value`.
+   */
   readonly path: string;
   readonly subAttributes: readonly Attribute[];
   private readonly subs: ReadonlyMap<string, Attribute>;
 
   /**
-   * @param schema the URN that its values are kept under, when it belongs to an extension
-   * @param parent the attribute that it is a part of
+   * @param schema the URN of the extension that contains the attribute, if any
+   * @param parent the attribute that contains this sub-attribute
    */
   constructor(
     private readonly definition: AttributeDefinition,
@@ -127,19 +135,22 @@ export class Attribute {
     this.subs = new Map(this.subAttributes.map((sub) => [sub.name.toLowerCase(), sub]));
   }
 
-  /** Finds the sub-attribute of a name in any case. */
+  /** Finds a sub-attribute by its name, ignoring case. */
   sub(name: string): Attribute | undefined {
     return this.subs.get(name.toLowerCase());
   }
 
-  /** Returns the value of this (top-level) attribute in a resource. */
+  /** Returns the value of this top-level attribute in a resource. */
   valueIn(resource: ScimObject): ScimValue | undefined {
     if (this.schema === undefined) return member(resource, this.name);
     const extension = member(resource, this.schema);
     return isScimObject(extension) ? member(extension, this.name) : undefined;
   }
 
-  /** Returns a copy of a resource with the value of this (top-level) attribute, or without it where that is empty. */
+  /**
+   * Returns a copy of a resource with the value of this top-level attribute, or without the attribute if the
+   * value is empty.
+   */
   withValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
     if (this.schema === undefined) return withMember(resource, this.name, value);
     const held = member(resource, this.schema);
@@ -150,7 +161,10 @@ export class Attribute {
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/i;
 
-/** Returns milliseconds since 1970 of an ISO 8601 date or time, UTC by default, and undefined for any other text. */
+/**
+ * Parses an ISO 8601 date or time, UTC by default, to milliseconds since 1970. Returns undefined for other
+ * text.
+ */
 export function instantOf(text: string): number | undefined {
   const form = TIME.exec(text);
   if (!form) return undefined;
@@ -167,7 +181,7 @@ const FORMS = {
   time: instantOf,
 };
 
-/** Returns the form in which values of an attribute are equal or in order, and undefined for a value of another type. */
+/** Converts a value to a form that can be compared. Returns undefined for a value of the wrong type. */
 export function comparableOf(
   { compare }: Attribute,
   value: ScimValue | undefined,
@@ -176,18 +190,21 @@ export function comparableOf(
   return typeof value === 'string' ? FORMS[compare](value) : undefined;
 }
 
-/** A schema with the attributes that it describes, in its order. */
+/** A schema with its attributes, in the order of the definition. */
 export interface Schema extends SchemaDefinition {
   readonly attributes: readonly Attribute[];
 }
 
-/** An attribute, or a part of it, that a filter, a path or a list of names refers to. */
+/** An attribute or sub-attribute that a filter, a path or a list of names refers to. */
 export interface AttributePath {
   readonly attribute: Attribute;
   readonly sub?: Attribute;
 }
 
-/** Returns the path to the values: of a complex attribute to its `value`, undefined where it has none. */
+/**
+ * Returns the path of the compared value. For a complex attribute this is its `value`, or undefined if it has
+ * none.
+ */
 export function valuePath(path: AttributePath): AttributePath | undefined {
   const { attribute, sub } = path;
   if (sub || attribute.type !== 'complex') return path;
@@ -195,20 +212,23 @@ export function valuePath(path: AttributePath): AttributePath | undefined {
   return value && { attribute, sub: value };
 }
 
-/** A type of resource with every name that its requests may use: the source of filters, PATCH, bodies and `/Schemas`. */
+/**
+ * A resource type with every attribute name that requests may use. Filters, PATCH, bodies and `/Schemas` are
+ * based on it.
+ */
 export class ResourceDescription {
   readonly schema: Schema;
   readonly extensions: readonly Schema[];
-  /** All top-level attributes: common, core, extensions. */
+  /** All top-level attributes: common attributes, core schema and extensions. */
   readonly attributes: readonly Attribute[];
-  /** The top-level attributes of a response to a request without `attributes`. */
+  /** The top-level attributes of a response if the request does not select attributes. */
   readonly shownByDefault: readonly Attribute[];
   private readonly byName = new Map<string, Attribute>();
   private readonly byUrn: ReadonlyMap<string, Schema>;
 
   /**
-   * @param endpoint below the base, such as `/Users`
-   * @param common `id`, `externalId`, `meta` and `schemas`, which no schema lists (RFC 7643 §3.1)
+   * @param endpoint path below the base, such as `/Users`
+   * @param common `id`, `externalId`, `meta` and `schemas`, which are not part of any schema (RFC 7643 §3.1)
    */
   constructor(
     readonly name: 'User' | 'Group',
@@ -231,23 +251,26 @@ export class ResourceDescription {
     }
   }
 
-  /** Returns the id of a resource as a uuid. @throws ProblemError `not_found` */
+  /** Parses the id of a resource as a uuid. @throws ProblemError `not_found` */
   uuidOf(id: string): string {
     if (!isUuid(id)) throw notFound(this.name, id);
     return id.toLowerCase();
   }
 
-  /** Finds the top-level attribute of a name in any case, with or without its URN. Those of extensions need the URN. */
+  /**
+   * Finds a top-level attribute by its name, ignoring case. The URN is optional, except for attributes of
+   * extensions.
+   */
   attribute(name: string): Attribute | undefined {
     return this.byName.get(name.toLowerCase());
   }
 
-  /** Finds the schema (core or extension) of a URN in any case. */
+  /** Finds a core or extension schema by its URN, ignoring case. */
   schemaOf(urn: string): Schema | undefined {
     return this.byUrn.get(urn.toLowerCase());
   }
 
-  /** Resolves `[urn:]attr[.sub]` in any case, undefined for an unknown name. */
+  /** Resolves `[urn:]attr[.sub]`, ignoring case. Returns undefined for an unknown name. */
   find(path: string): AttributePath | undefined {
     const whole = this.attribute(path);
     if (whole) return { attribute: whole };

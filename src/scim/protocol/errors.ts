@@ -1,7 +1,7 @@
 import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 
-/** The errors of each `scimType` (RFC 7644 §3.12, RFC 9865 §2.1). Other errors have their status alone. */
+/** The error codes of each `scimType` (RFC 7644 §3.12, RFC 9865 §2.1). Other errors have a status only. */
 const SCIM_TYPES: Readonly<Record<string, readonly ErrorCode[]>> = {
   invalidSyntax: ['malformed_json', 'invalid_syntax'],
   invalidValue: ['invalid_value', 'invalid_parameter', 'validation_failed'],
@@ -20,7 +20,7 @@ export const scimTypes = (): string[] => Object.keys(SCIM_TYPES);
 export const scimTypeOf = (code: ErrorCode): string | undefined =>
   scimTypes().find((type) => SCIM_TYPES[type]?.includes(code));
 
-/** What a request quotes in an error is cut, so that an answer does not grow with it. */
+/** Maximum length of request text that an error quotes, so that responses do not grow with requests. */
 const QUOTED = 100;
 
 export function quoted(text: string): string {
@@ -31,14 +31,14 @@ export function quoted(text: string): string {
 export const notFound = (type: 'User' | 'Group', id: string): ProblemError =>
   new ProblemError('not_found', `There is no ${type.toLowerCase()} ${quoted(id)}.`);
 
-/** @param position in the filter, counted from 1. */
+/** @param position position in the filter, from 1. */
 export function invalidFilter(position: number, what: string): ProblemError {
   return new ProblemError('invalid_filter', `At position ${position} of the filter: ${what}.`);
 }
 
-/** A name that the schemas do not have; a profile may ignore it in a PATCH path. */
+/** Signals an attribute that is not in the schemas. A profile may ignore it in a PATCH path. */
 export class UnknownAttributeError extends ProblemError {
-  /** @param position in the filter, where there is one. */
+  /** @param position position in the filter, if any. */
   constructor(code: 'invalid_filter' | 'invalid_path' | 'invalid_value', name: string, position?: number) {
     const where = position === undefined ? '' : `At position ${position} of the filter: `;
     super(code, `${where}${quoted(name)} is not an attribute of this resource.`);

@@ -14,15 +14,15 @@ const OPERATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le', 'pr'] a
 type Operator = (typeof OPERATORS)[number];
 type ValueOperator = CompareOperator | 'ne';
 
-/** Characters of a filter or a path. */
+/** Maximum length of a filter or a path, in characters. */
 const MAX_FILTER = 2048;
 const MAX_COMPARISONS = 20;
 const MAX_LEVELS = 10;
 
 /**
- * Parses a filter (RFC 7644 §3.4.2.2). `attr[f].sub op v` becomes one element filter `f and sub op v`.
- * @param others types of resource searched at the same time: an attribute that only they have is `none` here
- * @throws ProblemError `invalid_filter` with the position, counted from 1
+ * Parses a filter (RFC 7644 §3.4.2.2). `attr[f].sub op v` becomes the element filter `f and sub op v`.
+ * @param others resource types of the same search. An attribute of these types only is parsed as `none`.
+ * @throws ProblemError `invalid_filter` with the position, from 1
  */
 export function parseFilter(
   text: string,
@@ -38,21 +38,21 @@ export function parseFilter(
   return filter;
 }
 
-/** An attribute, a part of it, or chosen elements of it. */
+/** The target of a PATCH: an attribute, a sub-attribute, or the elements that match a filter. */
 export interface AttributeTarget {
   readonly kind: 'attribute';
   readonly attribute: Attribute;
-  /** Chooses elements. Its paths are as in `ElementFilter`. */
+  /** Selects elements. Its paths are as in `ElementFilter`. */
   readonly filter?: Filter;
   readonly sub?: Attribute;
 }
 
-/** A PATCH path: an attribute, or all attributes of a schema by its URN. */
+/** A PATCH path: an attribute, or the URN of a schema for all its attributes. */
 export type PatchPath = { readonly kind: 'schema'; readonly schema: Schema } | AttributeTarget;
 
 /**
- * Parses `[urn:]attr[.sub]`, `attr[filter][.sub]`, or the URN of a schema (RFC 7644 §3.5.2), names in any case.
- * @throws ProblemError `invalid_path`, `invalid_filter` for a fault inside `[…]`, `UnknownAttributeError`
+ * Parses `[urn:]attr[.sub]`, `attr[filter][.sub]`, or the URN of a schema (RFC 7644 §3.5.2). Names ignore case.
+ * @throws ProblemError `invalid_path`, `invalid_filter` for an error inside `[…]`, UnknownAttributeError
  */
 export function parsePath(text: string, resource: ResourceDescription): PatchPath {
   const path = text.trim();
@@ -91,22 +91,25 @@ const malformed = (path: string): ProblemError =>
 
 type Bracket = '(' | ')' | '[' | ']';
 
-/** A part of the text of a filter. `position` counts from 1. */
+/** A token of a filter. `position` counts from 1. */
 interface Token {
-  /** A bracket is its own kind. A `word` is an attribute, an operator or a value without quotes. */
+  /** A bracket is its own kind. A `word` is an attribute, an operator or an unquoted value. */
   readonly kind: Bracket | 'word' | 'string' | 'end';
-  /** The meaning of a string, the text of anything else. */
+  /** The decoded value of a string, or the source text of any other token. */
   readonly text: string;
   readonly position: number;
   readonly followsBlank: boolean;
-  /** Whether it follows a blank, a bracket or nothing. */
+  /** True after a blank, after a bracket, and at the start. */
   readonly isApart: boolean;
 }
 
-/** Blanks, then a bracket, a string, a word, or a character that begins none of them. */
+/** Blanks, followed by a bracket, a string, a word, or an invalid character. */
 const TOKEN = /([ \t\r\n]*)(?:([()[\]])|("(?:[^"\\]|\\[^])*")|[^\s()[\]"]+|([^ \t\r\n]))/gy;
 
-/** @throws ProblemError `invalid_filter` for a string that does not end or is no JSON string, and for unknown blanks */
+/**
+ * Splits a filter into tokens. @throws ProblemError `invalid_filter` for an unterminated or invalid string, and
+ * for unsupported blanks
+ */
 function readTokens(text: string): Token[] {
   const tokens: Token[] = [];
   let followsBracket = true;
@@ -115,7 +118,7 @@ function readTokens(text: string): Token[] {
     if (other !== undefined) throw unreadable(other, position);
     const followsBlank = blanks !== '';
     tokens.push({
-      kind: (bracket as Bracket | undefined) ?? (string === undefined ? 'word' : 'string'), // by TOKEN
+      kind: (bracket as Bracket | undefined) ?? (string === undefined ? 'word' : 'string'), // guaranteed by TOKEN
       text: string === undefined ? match.slice(blanks.length) : unescape(string, position),
       position,
       followsBlank,
@@ -145,10 +148,10 @@ function unescape(literal: string, position: number): string {
   return text;
 }
 
-/** Resolves the names of a resource, or inside `[…]` the parts of one attribute. */
+/** Resolves an attribute name of a resource, or a sub-attribute name inside `[…]`. */
 type Scope = (name: string) => AttributePath | 'elsewhere' | undefined;
 
-/** A parser by recursive descent. The levels are bounded, so is the stack. */
+/** A recursive descent parser. MAX_LEVELS bounds its stack. */
 class FilterParser {
   private readonly tokens: readonly Token[];
   private readonly end: Token;
@@ -165,7 +168,7 @@ class FilterParser {
       resource.find(name) ?? (others.some((other) => other.find(name)) ? 'elsewhere' : undefined);
   }
 
-  /** Reads filters joined by `or`, which binds weakest. */
+  /** Parses filters joined by `or`, the operator with the lowest precedence. */
   either(): Filter {
     return this.joined('or', () => this.joined('and', () => this.single()));
   }
@@ -182,7 +185,7 @@ class FilterParser {
     return token;
   }
 
-  /** Reads `[…]` after the attribute: what its elements must satisfy. */
+  /** Parses the `[…]` after an attribute, which is a filter for its elements. */
   inBrackets(attribute: Attribute): Filter {
     const bracket = this.expect('[', 'an opening bracket');
     if (attribute.type !== 'complex') {
@@ -198,7 +201,7 @@ class FilterParser {
     return filter;
   }
 
-  /** Reads the name of a part, as in `[…].value`, undefined where none follows. */
+  /** Parses a sub-attribute after brackets, as in `[…].value`. Returns undefined if there is none. */
   partAfterBrackets(attribute: Attribute): Attribute | undefined {
     const token = this.peek();
     if (!isPart(token) || token.followsBlank) return undefined;
@@ -234,7 +237,7 @@ class FilterParser {
     return { kind: 'not', filter: this.nested(this.next(), ')', 'parenthesis') };
   }
 
-  /** Reads the filter after an opening bracket, and the closing one. */
+  /** Parses the filter after an opening bracket, and the closing bracket. */
   private nested(open: Token, close: ')' | ']', name: string): Filter {
     if (++this.levels > MAX_LEVELS) {
       throw invalidFilter(open.position, `a filter may have at most ${MAX_LEVELS} levels of brackets`);
@@ -253,7 +256,7 @@ class FilterParser {
     return this.peek().kind === '[' ? this.chosen(path, name) : this.compared(path, name);
   }
 
-  /** Reads a condition on elements that a filter in brackets chooses. */
+  /** Parses a condition on the elements that a filter in brackets selects. */
   private chosen({ attribute, sub: part }: AttributePath, name: Token): Filter {
     if (part) throw invalidFilter(this.peek().position, `${part.path} has no parts to choose by`);
     const filter = this.inBrackets(attribute);
@@ -265,11 +268,11 @@ class FilterParser {
       filter: { kind: 'and', filters: [filter, also] },
     });
     const compared = this.compared({ attribute, sub }, name);
-    // `ne` and `eq null` deny the whole: no such element has the value.
+    // `ne` and `eq null` negate the whole condition: no selected element has the value.
     return compared.kind === 'not' ? { kind: 'not', filter: element(compared.filter) } : element(compared);
   }
 
-  /** Reads a condition on an attribute of other types, which is not resolved. */
+  /** Parses a condition on an attribute of another resource type. The attribute is not resolved. */
   private elsewhere(): Filter {
     if (this.peek().kind === '[') {
       while (this.peek().kind !== ']' && this.peek().kind !== 'end') this.next();
@@ -283,7 +286,10 @@ class FilterParser {
     return (op === 'ne') !== isEmpty ? { kind: 'not', filter: { kind: 'none' } } : { kind: 'none' };
   }
 
-  /** Reads the operator and the value of a condition: `ne` as not `eq`, `eq null` and `eq ""` as not `pr`. */
+  /**
+   * Parses the operator and the value of a condition. `ne` becomes not `eq`. `eq null` and `eq ""` become not
+   * `pr`.
+   */
   private compared(path: AttributePath, name: Token): Filter {
     const { op, position } = this.operator(name);
     const value = op === 'pr' ? undefined : this.value();
@@ -315,7 +321,7 @@ class FilterParser {
     return token;
   }
 
-  /** Rejects `eq"x"` and `"x"and`. Brackets alone need no blank. */
+  /** Rejects `eq"x"` and `"x"and`. Only brackets need no blank. */
   private separate(token: Token): void {
     if (!token.isApart) throw invalidFilter(token.position, 'a blank is missing');
   }
@@ -332,7 +338,10 @@ const isNothing = (value: Token): boolean =>
 
 const shown = (token: Token): string => (token.kind === 'end' ? token.text : quoted(token.text));
 
-/** Builds the comparison with null or `""`: `eq` as not `pr`, `ne` as `pr`. @param position of the operator */
+/**
+ * Builds a comparison with null or `""`: `eq` becomes not `pr`, and `ne` becomes `pr`. @param position position
+ * of the operator
+ */
 function compareWithNothing(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   if (op === 'ne') return { kind: 'present', path };
   if (op === 'eq') return { kind: 'not', filter: { kind: 'present', path } };
@@ -340,7 +349,7 @@ function compareWithNothing(path: AttributePath, op: ValueOperator, value: Token
   return compareWith(path, op, value, position);
 }
 
-/** Builds a comparison, for `ne` not `eq`. @param position of the operator */
+/** Builds a comparison. `ne` becomes not `eq`. @param position position of the operator */
 function compareWith(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   const { attribute, sub: named = attribute } = path;
   const target = valuePath(path);
@@ -357,7 +366,7 @@ function assertSuits(op: CompareOperator, leaf: Attribute, position: number): vo
   throw invalidFilter(position, `${op} cannot be used with ${leaf.path}, which is a ${leaf.type}`);
 }
 
-/** Returns the value in the type of the attribute: a time as ISO 8601 in UTC. */
+/** Converts a value to the type of the attribute. Times become ISO 8601 in UTC. */
 function typed(leaf: Attribute, value: Token): string | boolean {
   if (leaf.type === 'boolean') return readFlag(leaf, value);
   return leaf.type === 'dateTime' ? readTime(leaf, value) : value.text;

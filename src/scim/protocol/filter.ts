@@ -11,10 +11,13 @@ import {
   objectsIn,
 } from './attribute.js';
 
-/** `ne` is parsed as not `eq`; `eq null` and `eq ""` as not `pr`. */
+/** The operators of a comparison. The parser converts `ne` to not `eq`, and `eq null` and `eq ""` to not `pr`. */
 export type CompareOperator = 'eq' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 
-/** True when a value of the path compares so. The value has the type of the attribute: times are ISO 8601 texts. */
+/**
+ * Matches if a value of the path satisfies the comparison. The value has the type of the attribute. Times are
+ * ISO 8601 strings.
+ */
 export interface CompareFilter {
   readonly kind: 'compare';
   readonly path: AttributePath;
@@ -22,14 +25,19 @@ export interface CompareFilter {
   readonly value: string | boolean;
 }
 
-/** True when one element of the list satisfies the filter, whose paths are `{attribute, sub}` of that element. */
+/**
+ * Matches if an element of the list satisfies the filter. The paths of that filter are relative to the element.
+ */
 interface ElementFilter {
   readonly kind: 'element';
   readonly attribute: Attribute;
   readonly filter: Filter;
 }
 
-/** A filter whose names are resolved. `none` is an attribute of other types of resource: it has no value here. */
+/**
+ * A filter with resolved attributes. `none` stands for an attribute of other resource types, which never has a
+ * value here.
+ */
 export type Filter =
   | { readonly kind: 'and' | 'or'; readonly filters: readonly Filter[] }
   | { readonly kind: 'not'; readonly filter: Filter }
@@ -38,7 +46,7 @@ export type Filter =
   | CompareFilter
   | ElementFilter;
 
-/** Returns a test for resources with all of their attributes. Compared values are made comparable once. */
+/** Compiles a filter to a predicate on resources. Resources must contain all their attributes. */
 export function matcher(filter: Filter): (resource: ScimObject) => boolean {
   return compile(filter, ({ attribute, sub }) => (resource) => {
     const elements = elementsOf(attribute.valueIn(resource));
@@ -46,7 +54,7 @@ export function matcher(filter: Filter): (resource: ScimObject) => boolean {
   });
 }
 
-/** Returns a test for elements of a list, for the filter in the brackets after its attribute. */
+/** Compiles the filter in brackets after an attribute to a predicate on elements of a list. */
 export function elementMatcher(filter: Filter): (element: ScimObject) => boolean {
   return compile(
     filter,
@@ -56,7 +64,7 @@ export function elementMatcher(filter: Filter): (element: ScimObject) => boolean
   );
 }
 
-/** Returns the values of a path in a resource, or in an element. */
+/** Returns the values of a path in a resource or an element. */
 type Values = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
 
 function compile(filter: Filter, valuesOf: Values): (holder: ScimObject) => boolean {
@@ -117,7 +125,7 @@ const OPERATORS: Readonly<Record<CompareOperator, (key: Comparable, wanted: Comp
   le: (key, wanted) => difference(key, wanted) <= 0,
 };
 
-/** Booleans have no order. */
+/** Compares two values for their order. Booleans have no order. */
 const difference = (a: Comparable, b: Comparable): number =>
   typeof a === 'boolean' || typeof b === 'boolean' ? NaN : compareCodePoints(a, b);
 
@@ -130,7 +138,7 @@ function comparer({ path, op, value }: CompareFilter): (value: ScimValue) => boo
   };
 }
 
-/** Whether a filter looks at an attribute, which may have to be read for it. */
+/** Returns true if a filter uses an attribute, which may have to be read from the database. */
 export function looksAt(filter: Filter, name: string): boolean {
   if ('filters' in filter) return filter.filters.some((part) => looksAt(part, name));
   if ('path' in filter) return filter.path.attribute.name === name;
@@ -138,13 +146,16 @@ export function looksAt(filter: Filter, name: string): boolean {
   return 'filter' in filter && looksAt(filter.filter, name);
 }
 
-/** Counts the comparisons that a filter makes with each element. */
+/** Counts the comparisons of a filter for each element. */
 export function comparisonsIn(filter: Filter): number {
   if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + comparisonsIn(part), 0);
   return 'filter' in filter ? comparisonsIn(filter.filter) : 1;
 }
 
-/** Returns the parts that `eq`s joined by `and` give an element, undefined for any other filter. */
+/**
+ * Returns the sub-attributes that a filter of `eq` comparisons joined by `and` describes, or undefined for any
+ * other filter.
+ */
 export function partsMadeBy(filter: Filter): ScimObject | undefined {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
     return { [filter.path.sub.name]: filter.value };
@@ -155,7 +166,10 @@ export function partsMadeBy(filter: Filter): ScimObject | undefined {
   return parts.reduce((made, part) => ({ ...made, ...part }), {});
 }
 
-/** Returns the values that a filter of elements names by `value eq "…"` joined by `or`, undefined for any other filter. */
+/**
+ * Returns the values of an element filter of `value eq "…"` comparisons joined by `or`, or undefined for any
+ * other filter.
+ */
 export function namedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {
     const isValue = filter.op === 'eq' && filter.path.sub?.name === 'value';

@@ -11,50 +11,53 @@ import {
   without,
 } from './attribute.js';
 
-/** Leniencies towards providers, each counted by its kind in `scim_deviations`. */
+/** Tolerated deviations of providers, counted by kind in `scim_deviations`. */
 export type Deviation =
-  /** `"True"` where the schema has a boolean. */
+  /** `"True"` instead of a boolean. */
   | 'boolean_text'
-  /** `Replace`, `operations`, `Value`: another spelling than the RFC's. */
+  /** A spelling other than in the RFC, such as `Replace`, `operations` or `Value`. */
   | 'spelling'
-  /** A key of an operation without path that is itself a path, such as `name.givenName`. */
+  /** An operation without a path whose value has a path as a key, such as `name.givenName`. */
   | 'path_in_value'
-  /** null or `""` in an operation that is not `remove`. */
+  /** null or `""` in an operation other than `remove`. */
   | 'empty_value'
-  /** `remove` of elements by `value` instead of by a filter. */
+  /** `remove` that selects elements by `value` instead of by a filter. */
   | 'remove_with_value'
   | 'missing_schemas'
-  /** A list where one value belongs, or one value where a list belongs. */
+  /** A list instead of a single value, or a single value instead of a list. */
   | 'list_shape'
-  /** A text for an object with that `value`. */
+  /** A string instead of an object with that `value`. */
   | 'text_as_object'
   | 'unknown_attribute'
   | 'read_only_attribute'
-  /** `attr[filter].sub` without match, which makes the element. */
+  /** `attr[filter].sub` without a match, which creates the element. */
   | 'filter_creates_element';
 export type CountDeviation = (kind: Deviation) => void;
 
-/** Receives the faults and the deviations of a body. */
+/** Receives the errors and deviations of a body. */
 export interface Report {
   fault: (error: FieldError) => void;
   deviation: CountDeviation;
 }
 
-/** A POST or PUT body as it was read. */
+/** The parsed body of a POST or PUT. */
 export interface ReadResource {
-  /** Known, writable attributes in the spelling and the types of the schema; nothing empty. */
+  /** The known, writable attributes, with the spelling and types of the schema. Empty values are left out. */
   resource: ScimObject;
-  /** Paths of the attributes that the body names with an empty value (null, `""`, `[]`): to be unassigned. */
+  /** Paths of attributes with an empty value (null, `""`, `[]`), which the request unassigns. */
   unassigned: ReadonlySet<string>;
-  /** URNs of the extensions named in `schemas` or in the body. */
+  /** URNs of the extensions that `schemas` or the body names. */
   extensions: ReadonlySet<string>;
-  /** `id`, which is read-only and ignored here: in a PUT it must be that of the path. */
+  /** The read-only `id`, which is otherwise ignored. In a PUT it must match the id of the path. */
   id?: string;
-  /** In SCIM's names with the index of an element: `emails[1].value`. The caller checks required attributes. */
+  /**
+   * Errors with SCIM names and the index of an element, such as `emails[1].value`. The caller checks required
+   * attributes.
+   */
   errors: FieldError[];
 }
 
-/** Reads a POST or PUT body by the schemas. @throws ProblemError `invalid_syntax` when it is no object */
+/** Reads the body of a POST or PUT. @throws ProblemError `invalid_syntax` if it is not an object */
 export function readResource(
   body: unknown,
   description: ResourceDescription,
@@ -115,7 +118,7 @@ class ResourceReader {
       this.unassigned.delete(attribute.path);
       this.values.set(attribute, value);
     } else if (this.errors.length === faults) {
-      // A value that was named by another spelling before is unassigned too.
+      // An earlier value with another spelling of the same name is unassigned too.
       this.values.delete(attribute);
       this.unassigned.add(attribute.path);
     }
@@ -146,12 +149,12 @@ class ResourceReader {
   }
 }
 
-/** Returns the members of an object by their names in small letters. */
+/** Returns the members of an object by their names in lower case. */
 export function lowerCased(object: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(Object.entries(object).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Whether a value unassigns (RFC 7643 §2.5). */
+/** Returns true if a value unassigns its attribute (RFC 7643 §2.5). */
 export function isEmpty(value: unknown): boolean {
   return (
     value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
@@ -159,8 +162,9 @@ export function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Reads a value of a whole attribute in the types of the schema. Unknown and read-only parts are left out.
- * @returns undefined where nothing is left of it or where it is faulty, which is reported
+ * Converts the value of an attribute to the types of the schema. Unknown and read-only sub-attributes are left
+ * out.
+ * @returns undefined if the result is empty, or if the value is invalid, which is reported
  */
 function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
   if (attribute.multiValued) return coerceList(attribute, raw, report);
@@ -171,7 +175,7 @@ function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue |
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/** Returns the value of a single attribute; a list of one is taken for its element. */
+/** Returns the value of a single-valued attribute. A list with one element becomes that element. */
 export function onlyOne(attribute: Attribute, raw: unknown, report: Report): unknown {
   return Array.isArray(raw) && raw.length > 0 ? onlyElement(attribute, raw, report) : raw;
 }
@@ -183,8 +187,8 @@ function onlyElement({ path }: Attribute, list: readonly unknown[], report: Repo
 }
 
 /**
- * Reads the elements of a list; one value is taken for a list of one. Empty elements are left out, and the last primary
- * element stays primary.
+ * Converts the elements of a list. A single value becomes a list of one. Empty elements are left out, and only
+ * the last primary element stays primary.
  */
 export function coerceList(
   attribute: Attribute,
@@ -208,19 +212,19 @@ export function coerceList(
   return elements.length === 0 ? undefined : onePrimary(attribute, elements);
 }
 
-/** Whether an element has its `value`, or any part where the schema has no `value`. */
+/** Returns true if an element has its `value`, or any sub-attribute if the schema has no `value`. */
 export function hasValue(attribute: Attribute, element: ScimObject): boolean {
   const main = attribute.sub('value');
   return main ? Object.hasOwn(element, main.name) : Object.keys(element).length > 0;
 }
 
-/** An object by the schema, and the parts that it empties. */
+/** A converted object, and the sub-attributes that it unassigns. */
 interface Parts {
   value: ScimObject;
   unset: readonly string[];
 }
 
-/** Reads the known, writable parts of an object; a text is taken for an object with that `value`. */
+/** Converts the known, writable sub-attributes of an object. A string becomes an object with that `value`. */
 export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
   if (!isObject(raw)) {
     if (attribute.sub('value') && typeof raw === 'string') {
@@ -246,7 +250,7 @@ export function coerceParts(attribute: Attribute, raw: unknown, path: string, re
   return { value, unset: [...unset] };
 }
 
-/** Reads a value that is no list, no object and not empty. */
+/** Converts a simple value that is not empty. */
 export function coerceScalar(
   { type, maxLength }: Attribute,
   raw: unknown,
@@ -276,7 +280,7 @@ function fault(report: Report, field: string, code: FieldCode, message: string):
   report.fault({ field, code, message });
 }
 
-/** Leaves at most one element primary: the last of those that `before` did not hold, else the last. */
+/** Keeps at most one element primary: the last one that is not in `before`, otherwise the last one. */
 export function onePrimary(
   attribute: Attribute,
   elements: readonly ScimObject[],

@@ -25,30 +25,30 @@ import { LIST_MESSAGE } from './urns.js';
 export const DEFAULT_COUNT = 100;
 export const MAX_COUNT = 200;
 
-/** The query of a list, or the body of `/.search`, by the names of RFC 7644. None of them has been read yet. */
+/** The unread parameters of a list, from the query or the body of `/.search`, with the names of RFC 7644. */
 export type ListParameters = ViewParameters & Readonly<Record<string, unknown>>;
 
-/** What a list request asks for, from its query or from the body of `/.search`. */
+/** The parsed parameters of a list, from the query or the body of `/.search`. */
 export interface ListQuery {
   filter?: Filter;
-  /** Of a complex attribute, its `value`. Absent also where only `others` have the attribute. */
+  /** The path of the sorted value. Undefined if only types in `others` have the attribute. */
   sortBy?: AttributePath;
   descending: boolean;
   /** 0 to 200. */
   count: number;
   /** From 1. */
   startIndex: number;
-  /** `""` begins; absent means pages by index. */
+  /** `""` requests the first page. If undefined, pages are selected by index. */
   cursor?: string;
-  /** What the pages of one cursor have in common: type of resource, filter and order. */
+  /** Hash of resource type, filter and order. All pages of a cursor have the same fingerprint. */
   fingerprint: string;
   projection: Projection;
 }
 
 /**
- * @param parameters the query, or the body of `/.search`; names in any case, unknown ones are ignored
- * @param others types of resource that the same request searches
- * @throws ProblemError invalid_value, invalid_filter, invalid_count
+ * @param parameters the query, or the body of `/.search`. Names ignore case, and unknown names are ignored.
+ * @param others resource types of the same search
+ * @throws ProblemError `invalid_value`, `invalid_filter`, `invalid_count`
  */
 export function readListQuery(
   parameters: ListParameters,
@@ -105,7 +105,7 @@ function integerOf(
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(number, Number.MAX_SAFE_INTEGER));
 }
 
-/** The path that `sortBy` names (RFC 7644 §3.4.2.3). */
+/** Resolves the path in `sortBy` (RFC 7644 §3.4.2.3). */
 function sortPath(
   name: string | undefined,
   resource: ResourceDescription,
@@ -140,12 +140,15 @@ function fingerprint(text: string): string {
 
 type ListId = Pick<ListQuery, 'fingerprint'>;
 
-/** Writes the cursor after a resource. @param range the number of its range in the order, where an index sorts. */
+/** Encodes the cursor that continues after a resource. @param range index of its range in the order of the list */
 export function encodeListCursor({ fingerprint }: ListId, { key, uuid }: Position, range: number): string {
   return encodeArray([fingerprint, String(range), JSON.stringify(key), uuid]);
 }
 
-/** Reads a cursor. Returns undefined for the empty one, which begins. @throws ProblemError `invalid_cursor` for that of another list. */
+/**
+ * Decodes a cursor. Returns undefined for the empty cursor, which requests the first page. @throws ProblemError
+ * `invalid_cursor`
+ */
 export function decodeListCursor(text: string, { fingerprint }: ListId): Position | undefined {
   if (text === '') return undefined;
   const [of, range, encodedKey, uuid] = decodeArray(text);
@@ -167,8 +170,8 @@ function isKey(key: unknown): key is Position['key'] {
 }
 
 /**
- * Returns the key by which `sortBy` sorts a resource (RFC 7644 §3.4.2.3), undefined where it has no such value. Of a list
- * counts the primary element, else the first.
+ * Returns the sort key of a resource (RFC 7644 §3.4.2.3), or undefined if it has no such value.
+ * In a list, the primary element decides, otherwise the first.
  */
 export function sortValue(
   { attribute, sub }: AttributePath,
@@ -182,10 +185,10 @@ export function sortValue(
   return typeof key === 'boolean' ? Number(key) : key;
 }
 
-/** A page of a list. */
+/** A page of resources. */
 export interface ResourcePage {
   resources: readonly ScimObject[];
-  /** Undefined where it would cost more than the page. */
+  /** Undefined if counting would cost more than the page. */
   total: number | undefined;
   /** The cursor of the next page. */
   next: string | undefined;

@@ -29,7 +29,7 @@ import {
   onlyOne,
 } from './input.js';
 
-/** Operations of one PATCH. */
+/** Maximum operations of a PATCH. */
 const MAX_OPERATIONS = 1000;
 
 const OPS = ['add', 'replace', 'remove'] as const;
@@ -37,14 +37,15 @@ type Op = (typeof OPS)[number];
 
 export interface PatchOptions {
   resource: ResourceDescription;
-  /** The profile `entra`: a path to an unknown attribute is no error. */
+  /** Set with the profile `entra`: operations on an unknown attribute are skipped. */
   ignoreUnknown: boolean;
   deviation: CountDeviation;
 }
 
 /**
- * One change of one path, its value in the types of the schema: a list for a list, an object for a complex attribute or
- * for chosen elements, with the parts to be `unset`. A `remove` with a value takes the elements equal to it out of a list.
+ * One change of one attribute. The value has the types of the schema: a list for a list, an object for a
+ * complex attribute or for selected elements, with sub-attributes to `unset`.
+ * A `remove` with a value removes the equal elements of a list.
  */
 export interface PatchStep {
   readonly op: Op;
@@ -54,9 +55,10 @@ export interface PatchStep {
 }
 
 /**
- * Reads the operations of a PATCH body, or of Bulk `data`, which may be the list alone. An operation without a path, or on
- * a whole schema, gives a step for each attribute.
- * @throws ProblemError invalid_syntax, invalid_path, invalid_filter, invalid_value, mutability, no_target
+ * Reads the operations of a PATCH body. The `data` of a Bulk operation may be the list itself. An operation
+ * without a path, or on a whole schema, becomes one step for each attribute.
+ * @throws ProblemError `invalid_syntax`, `invalid_path`, `invalid_filter`, `invalid_value`, `mutability`,
+ * `no_target`
  */
 export function readPatch(body: unknown, { deviation, ...options }: PatchOptions): PatchStep[] {
   const list = Array.isArray(body) ? body : operationsIn(body, deviation);
@@ -79,15 +81,15 @@ function operationsIn(body: unknown, deviation: CountDeviation): unknown {
   return members.get('operations');
 }
 
-/** An operation as it was sent: its value has not been read yet. */
+/** An operation whose value is not yet read. */
 interface Operation {
   op: Op;
-  /** `''` for none. */
+  /** `''` if missing. */
   path: string;
   value: unknown;
 }
 
-/** Reads an operation (RFC 7644 §3.5.2), names in any case. */
+/** Reads an operation (RFC 7644 §3.5.2). Names ignore case. */
 function readOperation(raw: unknown, number: number, deviation: CountDeviation): Operation {
   if (!isObject(raw)) throw new ProblemError('invalid_syntax', `Operation ${number} must be an object.`);
   const members = lowerCased(raw);
@@ -134,7 +136,7 @@ class StepReader {
     throw new ProblemError('invalid_value', 'The value of an operation without path must be an object.');
   }
 
-  /** Reads the keys of a value as paths. Keys that are unknown, broken or read-only are ignored. */
+  /** Reads the keys of a value as paths. Unknown, invalid and read-only keys are ignored. */
   private members(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
     return Object.entries(value).flatMap(([name, content]) => {
       const target = this.tolerant(`${prefix}${name}`, () => true);
@@ -147,7 +149,7 @@ class StepReader {
     });
   }
 
-  /** Parses a path. @returns undefined for an error that is ignored */
+  /** Parses a path. @returns undefined for an ignored error */
   private tolerant(path: string, isIgnored: (error: ProblemError) => boolean): PatchPath | undefined {
     try {
       return parsePath(path, this.options.resource);
@@ -158,7 +160,7 @@ class StepReader {
     }
   }
 
-  /** Reads a value of all attributes of a schema. */
+  /** Reads a value for all attributes of a schema. */
   private wholeSchema(op: Op, schema: Schema, value: unknown): PatchStep[] {
     const isCore = schema === this.options.resource.schema;
     if (op === 'remove' || isEmpty(value)) {
@@ -187,7 +189,7 @@ class StepReader {
   private listStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
     const { attribute } = target;
     if (op === 'remove') {
-      // A value counts for a list only, and a list of nothing takes nothing out.
+      // Only a list can be a value of `remove`, and an empty list removes nothing.
       if (raw === undefined || raw === null || raw === '') return [{ op, target }];
       this.options.deviation('remove_with_value');
       const value = coerceList(attribute, raw, this.options, hasParts);
@@ -200,7 +202,7 @@ class StepReader {
     return op === 'add' ? [] : [{ op: 'remove', target }];
   }
 
-  /** An empty value removes. */
+  /** Returns the step for an empty value, which removes its target. */
   private emptied(target: AttributeTarget): PatchStep[] {
     this.options.deviation('empty_value');
     return [{ op: 'remove', target }];
@@ -214,13 +216,14 @@ const hasParts = (_: Attribute, element: ScimObject): boolean => Object.keys(ele
 const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
   attribute.isReadOnly || sub?.isReadOnly === true || sub?.mutability === 'immutable';
 
-/** Comparisons that the filters of one PATCH make with elements: some milliseconds of the main thread. */
+/** Maximum comparisons by the filters of a PATCH, which take some milliseconds of the main thread. */
 const MAX_COMPARED = 20_000;
 
 /**
- * Returns the resource after the steps, in order. The input is not changed. Elements that are left without their `value`
- * are dropped at the end: two steps may make one.
- * @throws ProblemError `no_target`; `invalid_value` for a list that becomes too long; `too_many` for filters of great cost
+ * Returns a copy of the resource after the steps, in order. Elements without a `value` are dropped only at the
+ * end, because two steps may be needed to create one.
+ * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long, `too_many` for expensive
+ * filters
  */
 export function applySteps(
   resource: ScimObject,
@@ -263,7 +266,7 @@ function singleAfter(before: ScimValue | undefined, step: PatchStep): ScimValue 
   return changed(held ?? {}, step);
 }
 
-/** Returns an object with the part, or the parts, of a step. */
+/** Returns an object with the changed sub-attributes of a step. */
 function changed(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
   if (sub) return withMember(object, sub.name, op === 'remove' ? undefined : value);
   const rest = unset.reduce(without, object);
@@ -285,7 +288,10 @@ function listAfter(
   return onePrimary(attribute, after, elements);
 }
 
-/** Changes the list, or a part of all its elements. An empty list gets an element for the part. */
+/**
+ * Changes the whole list, or a sub-attribute of all its elements. An empty list gets an element for the
+ * sub-attribute.
+ */
 function allAfter(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
   const { op, target, value } = step;
   if (target.sub) {
@@ -298,7 +304,10 @@ function allAfter(elements: readonly ScimObject[], step: PatchStep): readonly Sc
   return value === undefined ? [] : elementsLeft(target.attribute, elements, sent);
 }
 
-/** Changes the elements that a filter chooses. Where it chooses none, its `eq`s describe an element to be created. */
+/**
+ * Changes the elements that a filter selects. If it selects none, a new element is created from its `eq`
+ * comparisons.
+ */
 function chosenAfter(
   elements: readonly ScimObject[],
   step: PatchStep,
@@ -314,7 +323,7 @@ function chosenAfter(
   return [...elements, createdBy(step, filter, deviation)];
 }
 
-/** Returns the element that a filter describes, with the change of the step. @throws ProblemError `no_target` */
+/** Creates the element that a filter describes, with the change of the step. @throws ProblemError `no_target` */
 function createdBy(step: PatchStep, filter: Filter, deviation: CountDeviation): ScimObject {
   const { attribute, sub } = step.target;
   const parts = sub && partsMadeBy(filter);
@@ -326,13 +335,17 @@ function createdBy(step: PatchStep, filter: Filter, deviation: CountDeviation): 
 const noTarget = ({ path }: Attribute): ProblemError =>
   new ProblemError('no_target', `No element of ${path} satisfies the filter of the path.`);
 
-/** Returns the sent elements that are not in the list: none there is equal in all parts that were sent. */
+/**
+ * Returns the sent elements that are not yet in the list. Elements are equal if all sent sub-attributes are
+ * equal.
+ */
 function newElements(
   attribute: Attribute,
   sent: readonly ScimObject[],
   list: readonly ScimObject[],
 ): ScimObject[] {
-  // Signatures by the parts of elements, so that a comparison costs a look-up and not a pass over the list.
+  // Indexed by the sub-attributes that were sent, so that each comparison is a lookup and not a loop over the
+  // list.
   const byParts = new Map<string, Set<string>>();
   return sent.filter((element) => {
     const names = partsOf(element);
@@ -340,12 +353,12 @@ function newElements(
     byParts.set(names, known);
     const signature = signatureOf(attribute, element, names);
     const isNew = !known.has(signature);
-    known.add(signature); // an element that is sent twice is added once
+    known.add(signature); // a repeated element is added once
     return isNew;
   });
 }
 
-/** Returns the list without the elements that are equal to a sent element, in all parts that were sent. */
+/** Returns the list without the elements that equal a sent element in all sent sub-attributes. */
 function elementsLeft(
   attribute: Attribute,
   list: readonly ScimObject[],
@@ -360,10 +373,13 @@ function elementsLeft(
   );
 }
 
-/** Returns the names of the parts of an element, which hold no blanks. */
+/** Returns the names of the sub-attributes of an element, separated by blanks. */
 const partsOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
 
-/** Returns a text that is the same for elements with equal parts. @param names as by `partsOf` */
+/**
+ * Returns a string that is equal for elements with equal sub-attributes. @param names names as returned by
+ * `partNamesOf`
+ */
 function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
   const parts = names.split(' ').map((name) => {
     const sub = attribute.sub(name);

@@ -8,23 +8,23 @@ import {
   objectsIn,
 } from './attribute.js';
 
-/** Which attributes a response is to have, as a client names them. */
+/** The attributes that a client requests or excludes. */
 export interface ViewParameters {
-  /** A text with commas, or a list of names. */
+  /** A comma-separated string, or a list of names. */
   attributes?: unknown;
   excludedAttributes?: unknown;
 }
 
-/** The named attributes: all of each, or some parts. */
+/** The named attributes: each as a whole, or some of its sub-attributes. */
 type Named = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
-/** Which attributes a response holds (RFC 7644 §3.9). Names in any case; unknown ones are ignored. */
+/** The attributes of a response (RFC 7644 §3.9). Names ignore case, and unknown names are ignored. */
 export class Projection {
   private readonly wanted: Named | undefined;
   private readonly excluded: Named | undefined;
   private readonly shown: readonly Attribute[];
 
-  /** @throws ProblemError `invalid_value` when both parameters are set */
+  /** @throws ProblemError `invalid_value` if both parameters are set */
   constructor(
     private readonly description: ResourceDescription,
     { attributes, excludedAttributes }: ViewParameters = {},
@@ -40,17 +40,20 @@ export class Projection {
         : description.shownByDefault;
   }
 
-  /** Whether `attributes` chooses: such a response is sent where an empty one would be. */
+  /** True if the client has set `attributes`. A response that is normally empty then has a body. */
   get isChosen(): boolean {
     return this.wanted !== undefined;
   }
 
-  /** Whether any part of a top-level attribute is sent: an attribute that is not wanted need not be read. */
+  /** Returns true if any part of a top-level attribute is shown. Other attributes need not be read. */
   wants(attribute: Attribute | undefined): boolean {
     return attribute !== undefined && this.shown.includes(attribute);
   }
 
-  /** Returns the resource with the wanted attributes. `schemas` names the core schema and the extensions that are left. */
+  /**
+   * Returns the resource with the selected attributes. `schemas` lists the core schema and the remaining
+   * extensions.
+   */
   apply(resource: ScimObject): ScimObject {
     const shown: Record<string, ScimValue> = { schemas: [] };
     const extensions: Record<string, Record<string, ScimValue>> = {};
@@ -71,7 +74,7 @@ export class Projection {
     return this.wanted ? this.wanted.has(attribute) : attribute.returned === 'default';
   }
 
-  /** Returns the wanted parts of a value, undefined when nothing is left. */
+  /** Returns the selected parts of a value, or undefined if none are left. */
   private parts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
     const only = this.wanted?.get(attribute) ?? 'all';
     const not = this.excluded?.get(attribute) ?? 'all';
@@ -106,8 +109,9 @@ function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
 }
 
 /**
- * Reads the names in a parameter, which may be repeated. A filter is left out: `emails[type eq "work"]` is `emails`.
- * @returns undefined for no names
+ * Reads the names in a parameter, which may be repeated. A filter is ignored: `emails[type eq "work"]` becomes
+ * `emails`.
+ * @returns undefined if there are no names
  */
 function readNames(parameter: unknown, what: string, description: ResourceDescription): Named | undefined {
   if (parameter === undefined || parameter === null) return undefined;

@@ -7,39 +7,45 @@ import { exactKey, loginKey, sortKey, valueKey } from '../../users/model/compari
 import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
-/** How many users a condition may lead to: one at most, some, or so many that the order of a page is the better way. */
+/**
+ * The number of users that a condition may select: at most one, some, or so many that reading in page order is
+ * cheaper.
+ */
 type Breadth = 'one' | 'some' | 'many';
 
-/** A condition over `users u`. A page in the order of its column reads that range of the index alone. */
+/** A condition on `users u`. For a page in the order of its column, `inOrder` limits the range of the index. */
 export interface Test extends Clause {
   inOrder?: { key: string; sql: string };
 }
 
-/** A comparison that an index answers. */
+/** A comparison that can use an index. */
 interface Keyed {
-  /** Selects the `uuid` of the users. */
+  /** Query that selects the `uuid` of the users. */
   source: Clause;
-  /** The same over `users u`, in a form that no index answers: `source` or the order of the page leads to the users. */
+  /**
+   * The same condition on `users u`, in a form that does not use an index, because `source` or the page order
+   * already does.
+   */
   test: Test;
   breadth: Breadth;
-  /** Whether it finds exactly the users that match, and not perhaps some others beside them. */
+  /** True if the condition selects only users that match. Otherwise each user must be checked. */
   isExact: boolean;
 }
 
-/** What a filter asks of the database, and what is left to be decided user by user. */
+/** The database part of a filter, and the information whether users must also be checked one by one. */
 export interface FilterPlan {
-  /** Selects the `uuid` of all users that may match; undefined: any user may. */
+  /** Query that selects the `uuid` of all users that may match. Undefined if every user may match. */
   source: Clause | undefined;
   breadth: Breadth;
-  /** Over `users u`: all of them hold for every user that matches. */
+  /** Conditions on `users u` that hold for every user that matches. */
   tests: readonly Test[];
-  /** Whether they hold for no other user. */
+  /** True if `tests` hold only for users that match. */
   isExact: boolean;
-  /** The status that is asked for and nothing else: then counters know how many there are. */
+  /** The status, if it is the only condition of the filter. Counters then provide the total. */
   status?: Status;
 }
 
-/** The keyed parts of a filter as conditions of the search. */
+/** Plans a filter: comparisons that can use an index become conditions of the query. */
 export function planOf(filter: Filter | undefined, roles: RoleCatalogue): FilterPlan {
   const parts = filter ? partsOf(filter) : [];
   const limits = parts.map((part) => keyedPart(part, roles)).filter((part) => part !== EVERYBODY);
@@ -49,7 +55,10 @@ export function planOf(filter: Filter | undefined, roles: RoleCatalogue): Filter
   return { source, breadth: best?.breadth ?? 'many', tests, isExact, ...(status && { status }) };
 }
 
-/** What all must hold: the part that leads to the fewest users, and the others as tests. */
+/**
+ * Combines parts that must all hold. The part with the fewest users becomes the source, and all parts become
+ * tests.
+ */
 function combine(parts: readonly (Keyed | undefined)[]) {
   const found = parts.filter((part) => part !== undefined);
   const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);
@@ -57,7 +66,10 @@ function combine(parts: readonly (Keyed | undefined)[]) {
   return { found, best, source: best && sourceOf(best, found), isExact };
 }
 
-/** All tests of the column of the best part lead to the users: both ends of a range. */
+/**
+ * Returns the source of the best part. All tests on its column are added, so that both ends of a range limit
+ * the index.
+ */
 function sourceOf({ source, test: { inOrder } }: Keyed, parts: readonly Keyed[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>
     inOrder && test.inOrder?.key === inOrder.key ? [{ sql: test.inOrder.sql, params: test.params }] : [],
@@ -69,7 +81,7 @@ function sourceOf({ source, test: { inOrder } }: Keyed, parts: readonly Keyed[])
 
 const RANK: Readonly<Record<Breadth, number>> = { one: 0, some: 1, many: 2 };
 
-/** What all must hold. */
+/** Returns the parts of a filter that must all hold. */
 function partsOf(filter: Filter): readonly Filter[] {
   return filter.kind === 'and' ? filter.filters.flatMap(partsOf) : [filter];
 }
@@ -94,7 +106,7 @@ function keyedPart(filter: Filter, roles: RoleCatalogue): Keyed | undefined {
       return { source: clause(all, ...source.params, ...params), test, breadth: best.breadth, isExact };
     }
     case 'element': {
-      // An element that matches is one whose keyed parts match; which element it is must be decided afterwards.
+      // Indexed parts may match in different elements, so each user must be checked.
       const inside = keyedPart(filter.filter, roles);
       return inside && { ...inside, isExact: false };
     }
@@ -114,7 +126,7 @@ function keyed(source: Clause, test: Test, breadth: Breadth, isExact = true): Ke
   return { source, test, breadth, isExact };
 }
 
-/** Sorts behind every character. */
+/** Sorts after every character. */
 const LAST = '\u{10FFFF}';
 const SIGNS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 const isSign = (op: CompareOperator): op is keyof typeof SIGNS => op in SIGNS;
@@ -126,7 +138,10 @@ interface Bound {
   breadth: Breadth;
 }
 
-/** Returns the condition of a comparison with a key, undefined for an operator that no index answers. */
+/**
+ * Returns the condition that compares a column with a key, or undefined for an operator that cannot use an
+ * index.
+ */
 export function boundOf(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
   const within = (column: string) => `${column} >= ? AND ${column} < ?`;
   if (op === 'sw') return { text: within, params: [key, key + last], breadth: 'some' };
@@ -156,7 +171,7 @@ function byValue(attribute: string, { op, value }: CompareFilter, isExact: boole
   return keyed(clause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
 }
 
-/** The users who meet one of these conditions. */
+/** Combines conditions of which at least one must hold. */
 function anyOf(branches: readonly Keyed[]): Keyed {
   const [first] = branches;
   if (first && branches.length === 1)
@@ -182,7 +197,7 @@ function byRole({ op, value }: CompareFilter, roles: RoleCatalogue): Keyed | und
   if (op !== 'eq') return undefined;
   const role = roles.find(String(value));
   if (role === undefined) return NOBODY;
-  // The look-up has the roles of groups too, which are no values of `roles`.
+  // The look-up table also contains the roles of groups, which are not part of `roles`.
   const own = clause('INSTR(u.roles, ?) > 0', JSON.stringify(role));
   const source = `SELECT r.user_uuid AS uuid FROM user_roles r JOIN users u ON u.uuid = r.user_uuid WHERE r.role = ? AND ${own.sql}`;
   return keyed(clause(source, role, ...own.params), own, 'many');
@@ -207,10 +222,10 @@ function byGroup({ op, value }: CompareFilter): Keyed | undefined {
 
 const timeOf = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
 
-/** A condition that all users meet. */
+/** A condition that every user satisfies. */
 const EVERYBODY = keyed(clause('SELECT uuid FROM users'), clause('1 = 1'), 'many');
 
-/** A condition that no user meets. */
+/** A condition that no user satisfies. */
 const NOBODY = keyed(clause('SELECT uuid FROM users WHERE 1 = 0'), clause('1 = 0'), 'one');
 
 type ToKeyed = (filter: CompareFilter, roles: RoleCatalogue) => Keyed | undefined;
@@ -228,7 +243,7 @@ const time =
   (filter) =>
     filter.op === 'sw' ? undefined : byColumn(column, boundOf(filter.op, timeOf(filter.value), false));
 
-/** The attributes that an index answers (scim.md, section 7), by the path of what is compared. */
+/** The attributes with an index (scim.md, section 7), by the path of the compared value. */
 const KEYED: Readonly<Record<string, ToKeyed>> = {
   id: (filter) =>
     isAscii(text(filter))
@@ -252,7 +267,7 @@ const KEYED: Readonly<Record<string, ToKeyed>> = {
   'name.familyName': name('surname_sort'),
 };
 
-/** Names of them, for a filter that has none. */
+/** Names of the attributes with an index, for the error of a filter that uses none of them. */
 export const KEYED_NAMES = Object.keys(KEYED).map((path) => path.slice(path.lastIndexOf(':') + 1));
 
 function activeIs(active: boolean): Keyed | undefined {
@@ -260,15 +275,18 @@ function activeIs(active: boolean): Keyed | undefined {
   return keyed && { ...keyed, breadth: 'many' };
 }
 
-/** What an index says of a comparison; undefined where none answers it, or no engine could be asked. */
+/**
+ * Returns the condition of a comparison. Returns undefined without an index, or if the database cannot process
+ * the value.
+ */
 function keyedBy(filter: CompareFilter, roles: RoleCatalogue): Keyed | undefined {
   const { value, path } = filter;
   if (typeof value === 'string' && !isBindable(value)) return undefined;
   return KEYED[(path.sub ?? path.attribute).path]?.(filter, roles);
 }
 
-/** Whether an engine takes a text. */
+/** Returns true if every database engine accepts the string as a parameter. */
 export const isBindable = (sent: string): boolean => sent.isWellFormed() && !sent.includes('\0');
 
-/** Whether a column of identifiers can be compared with a text: MariaDB refuses any other. */
+/** Returns true if a string can be compared with an ASCII column. MariaDB rejects other strings. */
 export const isAscii = (sent: string): boolean => /^[\x20-\x7e]*$/.test(sent);

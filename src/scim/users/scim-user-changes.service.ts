@@ -29,32 +29,39 @@ import { type CountDeviation, type ReadResource, readResource } from '../protoco
 import { type PatchStep, applySteps, readPatch } from '../protocol/patch.js';
 import { type Edit, editOf, scimNameOf, toResource } from './user.mapping.js';
 
-/** How a PUT or a PATCH changes a user. */
+/** The change of a user by a PUT or a PATCH. */
 interface Change {
-  /** Returns the user as the request wants it. */
+  /** Returns the user after the change. */
   want: (current: ScimObject) => ScimObject;
-  /** What in the request suits no attribute. */
+  /** Errors about parts of the request that match no attribute. */
   wrong: readonly FieldError[];
-  /** Whether the request sets or removes the password, which is hashed before the transaction. */
+  /** True if the request sets or removes the password, which is hashed before the transaction. */
   touchesPassword: boolean;
   rules: ProfileRules;
 }
 
-/** A validated change with its errors by the names of SCIM, and what is kept beside the fields of the API. */
+/**
+ * A validated change. Its errors have SCIM names, and `edit` contains the attributes that the API does not
+ * have.
+ */
 type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 
-/** A change that waits for its transaction, which may make changes of other users too. */
+/** A prepared change that is completed in its transaction, possibly together with changes of other users. */
 export interface WaitingChange {
   kind: 'create' | 'update' | 'delete';
   uuid: string;
   /**
-   * @param user locked; undefined for a new one. @param coming users whom the same set of changes creates.
-   * @throws ProblemError `not_found`, `validation_failed`, and what a PATCH throws.
+   * @param user the locked user, or undefined for a new user. @param coming users that the same set of changes
+   * creates.
+   * @throws ProblemError `not_found`, `validation_failed`, or as a PATCH.
    */
   complete: (tx: Sql, user: User | undefined, coming?: ReadonlySet<string>) => Promise<UserChange>;
 }
 
-/** Reads what identity providers send as changes of users, by the rules of the API. Passwords are hashed by then. */
+/**
+ * Converts requests of identity providers to changes of users, by the rules of the API. Passwords are hashed
+ * before the transaction.
+ */
 @Injectable()
 export class ScimUserChanges {
   constructor(
@@ -64,13 +71,13 @@ export class ScimUserChanges {
     private readonly deviations: Deviations,
   ) {}
 
-  /** @param uuid what the new user gets. @throws ProblemError `validation_failed`. */
+  /** @param uuid the id of the new user. @throws ProblemError `validation_failed`. */
   async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<WaitingChange> {
     const { resource, unassigned, errors } = this.readBody(body, caller);
     assertActive(unassigned.has('active'));
     const touchesPassword = 'password' in resource;
     const edit = editBy({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
-    // A new user is read as a whole, so that the error of a missing field names it.
+    // Values of null count as missing, so that the error of a missing field names the field.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
     const change = this.validate({ ...edit, input: sent }, newUser('', now()), errors, NewUserInput);
     const password_hash = await this.newHash(change, caller);
@@ -81,7 +88,7 @@ export class ScimUserChanges {
     return { kind: 'create', uuid, complete };
   }
 
-  /** @throws ProblemError for a request that no user suits. */
+  /** @throws ProblemError if the request is invalid for every user. */
   async replace(
     id: string,
     body: unknown,
@@ -96,7 +103,7 @@ export class ScimUserChanges {
     return this.prepareChange(id, { want, wrong, touchesPassword, rules }, caller, ifVersions);
   }
 
-  /** @throws ProblemError for a request that no user suits. */
+  /** @throws ProblemError if the request is invalid for every user. */
   async patch(
     id: string,
     body: unknown,
@@ -112,7 +119,7 @@ export class ScimUserChanges {
     return this.prepareChange(id, { want, wrong: [], touchesPassword, rules }, caller, ifVersions);
   }
 
-  /** @throws ProblemError `not_found` for an id that is none. */
+  /** @throws ProblemError `not_found` for an invalid id. */
   delete(id: string, caller: Caller, ifVersions?: readonly number[]): WaitingChange {
     const uuid = this.resources.user.uuidOf(id);
     const complete: WaitingChange['complete'] = (_, user) => {
@@ -126,7 +133,10 @@ export class ScimUserChanges {
     return readResource(body, this.resources.user, this.deviations.of(actor));
   }
 
-  /** What a request changes is decided in the transaction that writes it, so that of two changes at once both stay. */
+  /**
+   * Prepares a change. It is computed in the transaction that writes it, so that concurrent changes do not undo
+   * each other.
+   */
   private async prepareChange(
     id: string,
     change: Change,
@@ -155,8 +165,8 @@ export class ScimUserChanges {
 
   /**
    * Validates a change by the rules of the API.
-   * @param current the user before it. A new user has no fields.
-   * @param wrong errors about what suits no attribute. They replace other errors of the same attribute.
+   * @param current the user before the change. A new user has no fields.
+   * @param wrong errors about parts that match no attribute. They replace other errors of the same attribute.
    */
   private validate(
     edit: Edit,
@@ -176,14 +186,17 @@ export class ScimUserChanges {
     return this.newHash(this.read(change, user), caller);
   }
 
-  /** Validates all of a change and hashes its password, which takes long. @returns undefined where the password stays. */
+  /**
+   * Validates the whole change and hashes its password, which takes long. @returns undefined if the password
+   * does not change.
+   */
   private async newHash(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
     if (errors.length > 0) throw validationFailed(errors);
     return this.changes.hashPassword(change.input, caller);
   }
 
-  /** Returns the patch for the writer. */
+  /** Builds the patch for the writer. */
   private async patchOf(
     tx: Sql,
     { input, edit: { attributes, manager } }: ValidEdit,
@@ -195,7 +208,7 @@ export class ScimUserChanges {
     return manager === undefined ? patch : this.withManager(patch, manager, tx, coming);
   }
 
-  /** A manager is a user, or else a text that is kept. */
+  /** Adds the manager to a patch: the id of an existing user, or otherwise the text as it was sent. */
   private async withManager(
     patch: UserPatch,
     manager: string | null,
@@ -209,19 +222,19 @@ export class ScimUserChanges {
   }
 }
 
-/** @throws ProblemError `not_found` */
+/** Returns the user if the caller may see it. @throws ProblemError `not_found` */
 export function visible(user: User | undefined, id: string, { actor }: Caller): User {
   if (!user || isHidden(user, actor)) throw notFound('User', id);
   return user;
 }
 
-/** Attributes that a PUT without them leaves alone (scim.md, section 6). */
+/** Attributes that a PUT retains if they are omitted (scim.md, section 6). */
 const STAYS = ['active', 'roles', 'emails'];
 
 /**
- * Returns a user after a PUT. Omitted attributes are unassigned, except for some, for those of extensions that it does not
- * name, and by the rules of the profile.
- * @throws ProblemError `mutability` where it would leave the user without `active`
+ * Returns the user after a PUT. Omitted attributes are unassigned, except for `RETAINED`, attributes of unnamed
+ * extensions, and all attributes if the profile retains them.
+ * @throws ProblemError `mutability` if `active` would be removed
  */
 function replaced(
   current: ScimObject,
@@ -243,8 +256,8 @@ function replaced(
 }
 
 /**
- * Returns a user after a PATCH.
- * @throws ProblemError as `applySteps`; `mutability` where it would be left without `active` or an e-mail address
+ * Returns the user after a PATCH.
+ * @throws ProblemError as `applySteps`, or `mutability` if `active` or the last e-mail address would be removed
  */
 function patched(current: ScimObject, steps: readonly PatchStep[], deviation: CountDeviation): ScimObject {
   const after = applySteps(current, steps, { deviation });
@@ -260,7 +273,7 @@ function assertActive(isGone: boolean): void {
   if (isGone) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
 }
 
-/** Returns what a request changes, with the password: null removes it. */
+/** Returns the difference that a request makes, including the password. null removes the password. */
 function editBy(
   current: ScimObject,
   wanted: ScimObject,
@@ -273,7 +286,7 @@ function editBy(
   return edit;
 }
 
-/** A user without e-mail addresses logs in with one as userName, or has none. */
+/** Adds the userName as e-mail address if the user has no other address and the userName is one. */
 function withAddress(resource: ScimObject): ScimObject {
   const { userName, emails } = resource;
   const hasOne = objectsIn(emails).some(({ value }) => value !== undefined);
@@ -283,13 +296,13 @@ function withAddress(resource: ScimObject): ScimObject {
 
 const toScim = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
 
-/** The attribute that a path leads into: an extension's is after the last colon. */
+/** Returns the path of the top-level attribute. The name of an extension attribute follows the last colon. */
 function topOf(path: string): string {
   const at = path.lastIndexOf(':') + 1;
   return path.slice(0, at) + (/^[^.[]+/.exec(path.slice(at))?.[0] ?? '');
 }
 
-/** All attributes of a user together, as JSON. */
+/** Maximum size of all stored attributes of a user, as JSON. */
 const MAX_ATTRIBUTES_BYTES = 32 * 1024;
 
 function sizeErrors(attributes: object): FieldError[] {

@@ -30,35 +30,38 @@ import { ScimUsers } from './scim-users.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, indexOrder, ofFew } from './user-order.js';
 import { hidesOperators } from '../http/profile-rules.js';
 
-/** A page before its users are shown. */
+/** A page whose users are not yet converted to resources. */
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
 
-/** A list as it was asked for. */
+/** A list request with its plan. */
 interface Asked {
   query: ListQuery;
   plan: FilterPlan;
-  /** The users that the filter may find: `source` leads to them, and all `tests` hold. */
+  /** The users that the filter may match: `source` selects them, and all `tests` hold. */
   set: UserSet;
   tests: readonly Test[];
-  /** undefined where no index sorts so. */
+  /** Undefined if no index has this order. */
   order: ListOrder | undefined;
   place: Place;
   hidesOperators: boolean;
 }
 
-/** Users who are looked at between two reads: a few milliseconds of the main thread. */
+/** Users that are evaluated between two reads, which takes a few milliseconds of the main thread. */
 const AT_ONCE = 500;
-/** Matches that a page of a walk counts. */
+/** Maximum matches that a page with a cursor counts. */
 const COUNTED = 10_000;
 
-/** Leaves out Webmasters without external id, who do not exist for some keys. A condition over `users u`. */
+/**
+ * Excludes local operators (Webmasters without external id), which are hidden from some keys. A condition on
+ * `users u`.
+ */
 const IS_NO_OPERATOR = clause(
   `NOT (u.external_id_key IS NULL AND EXISTS
     (SELECT 1 FROM user_roles h WHERE h.role = ? AND h.user_uuid = u.uuid))`,
   WEBMASTER,
 );
 
-/** The same Webmasters, of a status or of both. There are few. */
+/** Selects the local operators with a status, or all of them. There are only a few. */
 const operatorsOf = (status: string | undefined): UserSet => ({
   from: clause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
   tests: [
@@ -68,10 +71,10 @@ const operatorsOf = (status: string | undefined): UserSet => ({
   ],
 });
 
-/** Lists of users: filters, orders, pages by index and by cursor (scim.md, sections 7 and 8). */
+/** Lists users: filters, orders, and pages by index and by cursor (scim.md, sections 7 and 8). */
 @Injectable()
 export class ScimUserList {
-  /** Users that a list looks at one by one, at most. */
+  /** Maximum number of users that a list evaluates one by one. */
   private readonly scanLimit: number;
 
   constructor(
@@ -88,15 +91,15 @@ export class ScimUserList {
   }
 
   /**
-   * @param departure makes a signal that aborts when the client has left.
-   * @throws ProblemError as `readListQuery`; `too_many`, `invalid_cursor`; what `SearchBudget.run` throws.
+   * @param departure returns a signal that aborts when the client disconnects.
+   * @throws ProblemError `too_many`, `invalid_cursor`, or as `readListQuery` and `SearchBudget.run`.
    */
   async list(parameters: ListParameters, actor: Actor, departure: () => AbortSignal): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.user);
     return listResponse(query, await this.page(query, actor, departure));
   }
 
-  /** Reads the users of a page. */
+  /** Reads a page of users as resources. */
   async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<ResourcePage> {
     const { users, ...page } = await this.find(query, actor, departure);
     return { ...page, resources: await this.users.show(users, query.projection) };
@@ -134,7 +137,10 @@ export class ScimUserList {
     };
   }
 
-  /** The order in which the database finds, sorts and cuts; undefined where users must be looked at. */
+  /**
+   * Returns the order in which the database can filter and sort, or undefined if users must be evaluated one by
+   * one.
+   */
   private async indexOf({ plan, order, set }: Asked, signal?: AbortSignal): Promise<ListOrder | undefined> {
     if (!plan.isExact) return undefined;
     if (!order?.byLookUp || !plan.source) return order;
@@ -142,7 +148,7 @@ export class ScimUserList {
     return matching > this.scanLimit ? order : undefined;
   }
 
-  /** The database finds, sorts and cuts. */
+  /** Reads a page that the database filters, sorts and limits. */
   private async indexed(asked: Asked, order: ListOrder, signal?: AbortSignal): Promise<UserListPage> {
     const { query, set, tests, plan, place } = asked;
     const countsItself = isPageOfKey(asked);
@@ -164,7 +170,7 @@ export class ScimUserList {
     };
   }
 
-  /** True where all users have a value, so that users without one need not be looked for. */
+  /** Returns true if every user has a value, so that the range of users without a value need not be read. */
   private async isEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
     const values = { from: clause('user_values'), tests: [clause('attribute = ?', without)] };
@@ -172,8 +178,8 @@ export class ScimUserList {
   }
 
   /**
-   * How many match. Without a filter, or by status alone, counters know; a page of a walk counts up to a bound, so that it costs
-   * the same however many there are.
+   * Counts the matches. Without a filter, or with a filter on status only, counters provide the total.
+   * A page with a cursor counts only up to a limit, so that its cost does not depend on the number of matches.
    */
   private async total(
     { plan, set, query, hidesOperators: hides }: Asked,
@@ -199,7 +205,7 @@ export class ScimUserList {
     return total !== undefined && this.pages.areFew(total);
   }
 
-  /** Users are looked at one by one, up to a bound. */
+  /** Reads a page by evaluating users one by one, up to a limit. */
   private async scanned({ query, set, plan, place }: Asked, signal?: AbortSignal): Promise<UserListPage> {
     const { filter, sortBy, descending } = query;
     const matches = await this.matches(set, plan.isExact ? undefined : filter, sortBy, signal);
@@ -209,9 +215,9 @@ export class ScimUserList {
   }
 
   /**
-   * All users of a set that match, with their keys in the order of the list.
-   * @param sortBy by creation, where it is undefined.
-   * @throws ProblemError `too_many` where more than `SCIM_SCAN_LIMIT` users had to be looked at.
+   * Returns all users of a set that match, with their sort keys.
+   * @param sortBy undefined to sort by creation.
+   * @throws ProblemError `too_many` if more than `SCIM_SCAN_LIMIT` users would be evaluated.
    */
   private async matches(
     set: UserSet,
@@ -240,7 +246,7 @@ export class ScimUserList {
     return found;
   }
 
-  /** The users in the order of these ids. */
+  /** Reads users in the order of the ids. */
   private async usersOf(uuids: readonly string[]): Promise<User[]> {
     const byUuid = await this.directory.byUuids(uuids);
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
@@ -255,7 +261,7 @@ export class ScimUserList {
   }
 }
 
-/** The cursor after the last user of a page, for a list that goes on by cursor. */
+/** Returns the cursor after the last user of a page, if the client uses cursors. */
 function cursorOf(query: ListQuery, last: Position | undefined, range = 0): string | undefined {
   return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last, range);
 }
@@ -263,16 +269,19 @@ function cursorOf(query: ListQuery, last: Position | undefined, range = 0): stri
 const joined = ({ sql, params }: Clause): Clause =>
   clause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
 
-/** A test of the column by which a page is sorted bounds its index. */
+/** Returns the tests for a range. A test on the column of the range limits its index. */
 const inOrder = (tests: readonly Test[], { key }: ListRange): Clause[] =>
   tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));
 
-/** The first page of what a key finds has nearly always all of it, so that nothing need be counted. */
+/**
+ * Returns true for the first page of a filter on a unique key, which nearly always contains all matches. No
+ * count is needed.
+ */
 function isPageOfKey({ query, plan }: Asked): boolean {
   return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;
 }
 
-/** Whether the cost of a list is not bounded by an index, so that it runs beside the thread that answers. */
+/** Returns true if no index bounds the cost of a list. Such a list runs in the read worker. */
 function isBroad({ plan, query, order }: Asked): boolean {
   if (plan.breadth === 'one') return false;
   if (plan.source || !plan.isExact || !order || order.byLookUp) return true;

@@ -16,7 +16,10 @@ import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { ScimUserChanges, type WaitingChange, visible } from './scim-user-changes.service.js';
 import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
-/** Users for identity providers: reads, changes and shows them. Every change goes through `UserWriter`, by the rules of the API. */
+/**
+ * Users for identity providers: reads, changes and presents them. Every change goes through `UserWriter`, by
+ * the rules of the API.
+ */
 @Injectable()
 export class ScimUsers {
   constructor(
@@ -29,7 +32,7 @@ export class ScimUsers {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /** @throws ProblemError `not_found`, also for an id that is none and for a user whom the key must not know of. */
+  /** @throws ProblemError `not_found`, also for an invalid id and for a user that the key must not see. */
   async get(id: string, caller: Caller): Promise<User> {
     const user = isUuid(id) ? await this.users.find(id.toLowerCase()) : undefined;
     return visible(user, id, caller);
@@ -39,24 +42,24 @@ export class ScimUsers {
     return this.write(await this.changes.create(body, caller), caller);
   }
 
-  /** @returns the user afterwards. */
+  /** @returns the user after the change. */
   async replace(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.write(await this.changes.replace(id, body, caller, ifVersions), caller);
   }
 
-  /** @returns the user afterwards. */
+  /** @returns the user after the change. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.write(await this.changes.patch(id, body, caller, ifVersions), caller);
   }
 
-  /** @returns the user as it was. */
+  /** @returns the user before the deletion. */
   async delete(id: string, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.write(this.changes.delete(id, caller, ifVersions), caller);
   }
 
   /**
-   * Returns the view of users in responses.
-   * @throws ProblemError `invalid_value` where both parameters are set: before anything is written.
+   * Returns a function that presents a user.
+   * @throws ProblemError `invalid_value` if both parameters are set, before anything is written.
    */
   view(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.user, parameters);
@@ -66,13 +69,13 @@ export class ScimUsers {
     };
   }
 
-  /** Reads the groups of the users only where they are wanted. */
+  /** Presents users. Their groups are read only if they are shown. */
   async show(users: readonly User[], shown: Projection, sql?: Sql): Promise<ScimObject[]> {
     const withGroups = shown.wants(this.resources.user.attribute('groups'));
     return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));
   }
 
-  /** Returns users with all attributes. @param withGroups whether their groups are read. */
+  /** Returns users with all attributes. @param withGroups true to read their groups. */
   async toResources(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
     const uuids = users.map(({ uuid }) => uuid);
     const groups = withGroups ? await this.members.groupsOf(uuids, sql) : undefined;
@@ -92,7 +95,7 @@ export class ScimUsers {
   }
 }
 
-/** Why a change was refused, in the names of SCIM. */
+/** Converts the failures of a change to a problem with SCIM names. */
 export function scimProblem(failures: readonly Failure[]): ProblemError {
   const named = (failure: Failure): Failure =>
     failure.code === 'duplicate'

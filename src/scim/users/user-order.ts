@@ -4,21 +4,24 @@ import { NO_KEY } from '../../users/search/user-pages.service.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
-/** An order of a list in the database. */
+/** An order of a list that the database can produce. */
 export interface ListOrder extends PageOrder<ListRange> {
-  /** True where a look-up of attributes sorts: the few users that a filter finds are sorted when they have been read. */
+  /**
+   * True if the order uses a look-up table. If a filter selects only a few users, they are sorted in memory
+   * instead.
+   */
   byLookUp?: boolean;
 }
 
-/** A range with what selects its users, beside the filter of the list. */
+/** A range of an order, with the conditions that select its users in addition to the filter. */
 export interface ListRange extends Range {
   from?: Clause;
   tests?: readonly Clause[];
-  /** The attribute with a look-up of which its users have no value. */
+  /** Set for users without a value of this attribute, which has a look-up table. */
   without?: string;
 }
 
-/** Columns with an index by which lists are sorted. Users without a value are a range of their own. */
+/** Sortable columns with an index. Users without a value form a separate range. */
 const RANGES: Readonly<Record<string, readonly Range[]>> = {
   id: [{ key: 'u.uuid', unique: true }],
   userName: [{ key: 'u.username_key', unique: true }],
@@ -30,17 +33,20 @@ const RANGES: Readonly<Record<string, readonly Range[]>> = {
   'name.familyName': splitEmpty({ key: 'u.surname_sort', unique: false }, ''),
 };
 
-/** Attributes with a look-up, in the order of which users are read. */
+/** Attributes that are sorted by a look-up table. */
 const LOOK_UPS: Readonly<Record<string, string>> = {
   displayName: 'displayName',
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: 'employeeNumber',
   [`${ENTERPRISE_SCHEMA}:department`]: 'department',
 };
 
-/** The order of creation: stable for any `startIndex`. */
+/** Creation order, which keeps pages by `startIndex` stable. */
 export const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
 
-/** What an index sorts; undefined for any other attribute. Users without a value are last, and first when descending. */
+/**
+ * Returns the order for an attribute, or undefined if it has no index. Users without a value come last, or
+ * first in descending order.
+ */
 export function indexOrder(
   { attribute, sub }: AttributePath,
   descending: boolean,
@@ -56,7 +62,10 @@ export function indexOrder(
     : { order: 'asc', ranges, byLookUp };
 }
 
-/** The users with a value of an attribute in `user_values s`, in its order, and those without. */
+/**
+ * Returns the range of users with a value of an attribute, in the order of `user_values s`, and the range of
+ * users without a value.
+ */
 const lookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
   {
     key: 's.value_key',
@@ -74,7 +83,10 @@ const lookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[]
   },
 ];
 
-/** An order of few users needs no index: a plus sign keeps SQLite from using it, and MariaDB ignores the sign. */
+/**
+ * Prevents an order of a few users from using an index. SQLite does not use an index for an expression with a
+ * plus sign, and MariaDB ignores the sign.
+ */
 export const ofFew = ({ order, ranges }: ListOrder): ListOrder => ({
   order,
   ranges: ranges.map((range) => ({ ...range, key: `+${range.key}`, tie: '+u.uuid' })),

@@ -15,17 +15,17 @@ import {
 } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../protocol/urns.js';
 
-/** A resource as the fields of a user, in the form of the API, and the attributes that are kept as they were sent. */
+/** A resource, split into fields of the API and attributes that are stored as they were sent. */
 interface Fields {
-  /** For the rules of the API; null: not set. */
+  /** Input for the rules of the API. null means not set. */
   input: JsonObject;
-  /** null: not set. */
+  /** null means not set. */
   attributes: Record<string, ScimValue | null>;
 }
 
-/** What a request changes of a user. */
+/** The changes that a request makes to a user. */
 export interface Edit extends Fields {
-  /** Any text, null for none. Undefined where it stays. */
+  /** The manager as sent: any text, null to remove the manager, undefined if the manager does not change. */
   manager: string | null | undefined;
 }
 
@@ -35,14 +35,14 @@ export interface Membership {
   display_name: string;
 }
 
-/** An attribute and the fields of the user that hold it. */
+/** The mapping of an attribute to fields of a user. */
 interface Mapping {
-  /** The object in the resource that holds the attribute, undefined for the resource itself. */
+  /** The object in the resource that contains the attribute, or undefined for the resource itself. */
   parent: string | undefined;
   name: string;
-  /** As errors name it. */
+  /** The path in error messages. */
   path: string;
-  /** The field that holds the value. Without one, `attributes` keep it as `key`. */
+  /** The field that stores the value. Without a field, `attributes` stores the value under `key`. */
   field: keyof User | undefined;
   key: string;
   list: ContactList | undefined;
@@ -50,13 +50,13 @@ interface Mapping {
 }
 
 interface Converter {
-  /** Returns the value that a user shows, an empty one for none. */
+  /** Returns the value to show for a user, or an empty value. */
   show: (user: User, base: string) => ScimValue | undefined;
-  /** Returns the value in the form of the API. */
+  /** Converts a value to the form of the API. */
   take: (value: ScimValue | undefined) => unknown;
 }
 
-/** Fields that have another form in SCIM. */
+/** Fields whose SCIM form differs from the API. */
 const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   status: {
     show: ({ status }) => status === 'Active',
@@ -80,7 +80,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
     show: ({ authname }) =>
       Object.entries(authname).flatMap(([method, values]) => values.map((value) => ({ method, value }))),
     take: (list) => {
-      const methods = new Map<string, ScimValue[]>(); // a method may be named __proto__, for the rules to refuse
+      const methods = new Map<string, ScimValue[]>(); // a method may be named __proto__, which the rules must be able to reject
       for (const { method, value } of objectsIn(list)) {
         if (typeof method !== 'string' || value === undefined) continue;
         methods.set(method, [...(methods.get(method) ?? []), value]);
@@ -103,22 +103,26 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   },
 };
 
-/** Values in `attributes` were written by `take`. */
+/** Narrows the type of a value in `attributes`, which `take` has written. */
 const isKept = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
- * Lists of which some elements have a column of the user. The attributes of the user keep the order and the qualifiers of all
- * elements, and the value of elements without a column. An element without a value has that of its column, so that a change
- * of the column by another way shows at once.
+ * Lists with elements that are stored in columns of the user. `attributes` stores the order and the qualifiers
+ * of all elements, and the values of elements without a column.
+ * An element without a stored value gets the value of its column, so that a change of the column through the
+ * API is visible at once.
  */
 type ContactList = 'emails' | 'phoneNumbers' | 'photos';
 
-/** A column: its name, its element in a list, and the qualifiers that a user from another source shows. */
+/** A column that stores one element of a list. Its qualifiers are the defaults for users from other sources. */
 interface Column {
   field: 'email' | 'phone' | 'mobile' | 'user_avatar';
-  /** Whether an element may be that of this column. */
+  /** Returns true if the column can store the element. */
   owns: (element: ScimObject) => boolean;
-  /** Returns the index of its element, -1 for none. Default: the first that it owns. */
+  /**
+   * Returns the index of the element of this column, or -1. By default it is the first element that the column
+   * can store.
+   */
   find?: (elements: readonly ScimObject[]) => number;
   qualifiers: ScimObject;
 }
@@ -128,7 +132,7 @@ const ofType =
   ({ type = '' }: ScimObject): boolean =>
     types.includes(typeof type === 'string' ? type.toLowerCase() : '');
 
-/** Finds the primary e-mail address, else the first of type work, else the first. */
+/** Finds the primary e-mail address, otherwise the first address of type work, otherwise the first address. */
 function findLogin(elements: readonly ScimObject[]): number {
   const primary = elements.findIndex((element) => element['primary'] === true);
   if (primary !== -1 || elements.length === 0) return primary;
@@ -150,7 +154,7 @@ function isContactList(name: string): name is ContactList {
   return Object.hasOwn(COLUMNS, name);
 }
 
-/** Returns a list as it is sent to clients. */
+/** Returns a list with the values of its columns. */
 function joinContacts(list: ContactList, user: User): ScimObject[] {
   const kept = user.attributes[list];
   const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
@@ -159,7 +163,10 @@ function joinContacts(list: ContactList, user: User): ScimObject[] {
   return elements;
 }
 
-/** Returns the kept elements with their values. @param left columns without an element, from which those of the elements are removed */
+/**
+ * Returns the stored elements with their values. @param left columns that are not yet assigned. Columns of the
+ * elements are removed from it.
+ */
 function keptContacts(kept: readonly ScimObject[], left: Column[], user: User): ScimObject[] {
   return kept.flatMap((element): ScimObject[] => {
     if ('value' in element) return [element];
@@ -169,7 +176,10 @@ function keptContacts(kept: readonly ScimObject[], left: Column[], user: User): 
   });
 }
 
-/** Takes a list apart: into values of columns, and what the attributes keep, null where users from elsewhere show the same. */
+/**
+ * Splits a list into columns and `attributes`, which is null if the list has the default form of users from
+ * other sources.
+ */
 function takeContacts(
   list: ContactList,
   elements: readonly ScimObject[],
@@ -188,7 +198,10 @@ function takeContacts(
   attributes[list] = isDeepStrictEqual(kept, standard) ? null : kept;
 }
 
-/** Maps attributes of a schema. @param parent of the attributes @param path before their names @param key of kept values, likewise */
+/**
+ * Maps the attributes of a schema. @param parent object that contains them @param path prefix of their paths
+ * @param key prefix of their keys
+ */
 const mapAttributes = (
   attributes: readonly AttributeDefinition[],
   parent?: string,
@@ -221,13 +234,13 @@ for (const { field, list, path } of MAPPINGS) {
   for (const column of list ? COLUMNS[list] : []) SCIM_NAMES.set(column.field, path);
 }
 
-/** Returns the name of a field of a user in SCIM, for errors. */
+/** Returns the SCIM name of a field of a user, for errors. */
 export const scimNameOf = (field: string): string => SCIM_NAMES.get(field) ?? field;
 
 const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
 
 /**
- * Returns a user as a resource, with all that it may hold but its groups, where they are not given. Nothing in it is empty.
+ * Converts a user to a resource without empty values. Groups are included only if they are given.
  * @param base the absolute URL of `/scim/v2`
  */
 export function toResource(user: User, base: string, groups: readonly Membership[] = []): ScimObject {
@@ -266,8 +279,8 @@ export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string =
 const toElement = (value: string): ScimObject => ({ value });
 
 /**
- * Returns the difference between a user and what a request wants it to be. Equal values are neither written nor validated.
- * An attribute that the resource lacks is not set.
+ * Returns the difference between a user and the requested state. Equal values are neither written nor
+ * validated. Attributes that the requested state lacks are unset.
  */
 export function editOf(current: ScimObject, wanted: ScimObject): Edit {
   const before: Fields = { input: {}, attributes: {} };
@@ -312,7 +325,7 @@ function valueIn(resource: ScimObject, { parent, name }: Mapping): ScimValue | u
   return isScimObject(holder) ? member(holder, name) : undefined;
 }
 
-/** Adds the value of an attribute to the fields: the opposite of `valueOf`. */
+/** Adds the value of an attribute to the fields: the inverse of `valueOf`. */
 function take({ field, key, list, converter }: Mapping, value: ScimValue | undefined, fields: Fields): void {
   if (list) takeContacts(list, objectsIn(value), fields);
   else if (field === undefined) fields.attributes[key] = value ?? null;
@@ -332,10 +345,12 @@ function valueOf({ field, key, list, converter }: Mapping, user: User, base: str
   return isKept(value) ? value : undefined;
 }
 
-/** A resource that is being built: members are set one by one, because entries of objects cost more than all the rest. */
+/**
+ * A resource under construction. Members are set one by one, because building objects from entries is too slow.
+ */
 type Draft = Record<string, ScimValue>;
 
-/** Sets a member, unless it is empty. */
+/** Sets a member, unless the value is empty. */
 function put(draft: Draft, name: string, value: ScimValue | undefined): void {
   if (value === undefined || value === '' || (typeof value === 'object' && isBare(value))) return;
   draft[name] = value;
