@@ -1,6 +1,6 @@
 // Runs next to Swagger UI in the browser. Stores an entered API key for the tab, and shows the credentials in
 // use.
-const KEPT = 'rollcall.api_key';
+const STORAGE_KEY = 'rollcall.api_key';
 const SCHEME = { type: 'apiKey', in: 'header', name: 'X-API-Key' };
 const ME = '/api/0.3/users/me';
 
@@ -9,40 +9,40 @@ line.id = 'who';
 line.setAttribute('role', 'status');
 document.body.prepend(line);
 
-const ask = window.fetch.bind(window);
+const send = window.fetch.bind(window);
 /** Number of the latest status request. Responses to earlier requests are ignored. */
-let asked = 0;
+let latestRequest = 0;
 
-async function tell(key) {
-  const mine = ++asked;
-  const [session, refusal] = await Promise.all([ask(ME, { credentials: 'same-origin' }), refusalOf(key)]);
-  const person = session.ok ? (await session.json()).username : undefined;
-  if (mine === asked) line.textContent = sentence(key, refusal, person);
+async function showStatus(key) {
+  const request = ++latestRequest;
+  const [session, reason] = await Promise.all([send(ME, { credentials: 'same-origin' }), findRejection(key)]);
+  const user = session.ok ? (await session.json()).username : undefined;
+  if (request === latestRequest) line.textContent = formatStatus(key, reason, user);
 }
 
 /**
  * Returns the reason why the service rejects a key: it is invalid, or not permitted in this network. A valid
  * key gets 404, because it is not a user.
  */
-async function refusalOf(key) {
+async function findRejection(key) {
   if (key === undefined) return undefined;
-  const answer = await ask(ME, { headers: { 'X-API-Key': key }, credentials: 'omit' });
-  const { code, detail } = await answer.json().catch(() => ({}));
-  if (answer.status === 401) return 'is refused: it is unknown, expired or revoked';
-  return code === 'network_not_permitted' ? `is refused: ${detail}` : undefined;
+  const response = await send(ME, { headers: { 'X-API-Key': key }, credentials: 'omit' });
+  const { code, detail } = await response.json().catch(() => ({}));
+  if (response.status === 401) return 'was rejected. It is unknown, expired or revoked.';
+  return code === 'network_not_permitted' ? `was rejected. ${detail}` : undefined;
 }
 
-function sentence(key, refusal, person) {
+function formatStatus(key, reason, user) {
   if (key === undefined)
-    return person === undefined
-      ? 'Nobody is logged in: authorize with an API key, or log in below.'
-      : `Requests use the session of ${person}.`;
+    return user === undefined
+      ? 'Not logged in. Authorize with an API key, or log in below.'
+      : `Requests use the session of ${user}.`;
   // The public id of a generated key is not secret. A key chosen by an operator has none.
   const id = /^rollcall_([0-9a-f]+)_/.exec(key)?.[1];
   const name = id === undefined ? 'entered API key' : `API key ${id}`;
-  if (refusal !== undefined) return `The ${name} ${refusal}.`;
-  const uses = `Requests use the ${name}`;
-  return person === undefined ? `${uses}.` : `${uses}, which goes before the session of ${person}.`;
+  if (reason !== undefined) return `The ${name} ${reason}`;
+  const text = `Requests use the ${name}`;
+  return user === undefined ? `${text}.` : `${text}, which takes precedence over the session of ${user}.`;
 }
 
 /**
@@ -50,25 +50,25 @@ function sentence(key, refusal, person) {
  * changed.
  */
 window.fetch = async (...request) => {
-  const answer = await ask(...request);
-  if (answer.url.includes('/sessions') || answer.status === 401)
-    void tell(sessionStorage.getItem(KEPT) ?? undefined);
-  return answer;
+  const response = await send(...request);
+  if (response.url.includes('/sessions') || response.status === 401)
+    void showStatus(sessionStorage.getItem(STORAGE_KEY) ?? undefined);
+  return response;
 };
 
 window.addEventListener('load', () => {
   const { ui } = window;
-  const kept = sessionStorage.getItem(KEPT) ?? undefined;
-  if (kept !== undefined)
-    ui.authActions.authorize({ api_key: { name: 'api_key', schema: SCHEME, value: kept } });
-  let current = kept;
+  const storedKey = sessionStorage.getItem(STORAGE_KEY) ?? undefined;
+  if (storedKey !== undefined)
+    ui.authActions.authorize({ api_key: { name: 'api_key', schema: SCHEME, value: storedKey } });
+  let current = storedKey;
   ui.getStore().subscribe(() => {
     const key = ui.authSelectors.authorized()?.getIn(['api_key', 'value']);
     if (key === current) return;
     current = key;
-    if (key === undefined) sessionStorage.removeItem(KEPT);
-    else sessionStorage.setItem(KEPT, key);
-    void tell(key);
+    if (key === undefined) sessionStorage.removeItem(STORAGE_KEY);
+    else sessionStorage.setItem(STORAGE_KEY, key);
+    void showStatus(key);
   });
-  void tell(current);
+  void showStatus(current);
 });

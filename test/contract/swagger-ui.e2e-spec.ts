@@ -86,34 +86,34 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
   });
 
   test('Authorize begins with the API key, which the tab keeps, and the page reports who is logged in', async () => {
-    await page.who(/Nobody is logged in/);
+    await page.who(/Not logged in/);
     expect(await page.firstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
     await page.who(/^Requests use the entered API key\.$/);
     await page.reload();
     await page.who(/^Requests use the entered API key\.$/);
     const other = await SwaggerPage.at(PAGE_URL, browser);
-    await other.who(/Nobody is logged in/);
+    await other.who(/Not logged in/);
     await other.close();
     await page.unauthorize();
-    await page.who(/^Nobody is logged in/);
+    await page.who(/^Not logged in/);
     const login = await page.execute('logIn', { body: () => JSON.stringify(LOGIN) });
     await page.who(/^Requests use the session of admin\.$/);
     const me = await page.execute('getCurrentUser');
     expect([login.status, me.status, json(me).uuid]).toEqual(['200', '200', json(login).uuid]);
     await page.authorize(API_KEY);
-    await page.who(/^Requests use the entered API key, which goes before the session of admin\.$/);
+    await page.who(/^Requests use the entered API key, which takes precedence over the session of admin\.$/);
     await page.unauthorize();
     const logout = await page.execute('logOut');
     expect([logout.status, json(logout)]).toEqual(['200', {}]);
-    await page.who(/^Nobody is logged in/);
+    await page.who(/^Not logged in/);
     expect(page.problems).toEqual([]);
     expect((await page.execute('getCurrentUser')).status).toBe('401');
   });
 
   test('a key that is wrong, revoked or for another network is reported as refused', async () => {
     await page.authorize(`${API_KEY}x`);
-    await page.who(/^The entered API key is refused: it is unknown, expired or revoked\.$/);
+    await page.who(/^The entered API key was rejected\. It is unknown, expired or revoked\.$/);
     await page.unauthorize();
     const { body: made } = await app.key.post('/api_keys', { name: 'short-lived', scopes: ['users:read'] });
     await page.authorize(made.key as string);
@@ -121,11 +121,11 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await app.key.delete(`/api_keys/${String(made.id)}`);
     await page.filter('users');
     expect((await page.execute('searchUsers')).status).toBe('401');
-    await page.who(/^The API key [0-9a-f]{12} is refused: /);
+    await page.who(/^The API key [0-9a-f]{12} was rejected\. /);
     await page.unauthorize();
     const { body: far } = await app.key.post('/api_keys', { name: 'far', networks: ['192.0.2.0/24'] });
     await page.authorize(far.key as string);
-    await page.who(/^The API key [0-9a-f]{12} is refused: .*127\.0\.0\.1/);
+    await page.who(/^The API key [0-9a-f]{12} was rejected\. .*127\.0\.0\.1/);
   });
 
   test('an import waits for an approval, and the page shows why (pictures for the documents)', async () => {
