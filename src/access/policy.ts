@@ -111,7 +111,7 @@ export function assertScope(actor: Actor, scope: Scope): void {
 /** @param scope the missing scope. */
 export function insufficientScope(scope: Scope | 'full'): ProblemError {
   const detail =
-    scope === 'full' ? 'This needs an API key without scopes.' : `This API key lacks the scope ${scope}.`;
+    scope === 'full' ? 'This requires an API key without scopes.' : `This API key lacks the scope ${scope}.`;
   return new ProblemError('insufficient_scope', detail);
 }
 

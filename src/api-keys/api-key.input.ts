@@ -43,7 +43,7 @@ const ListOrNull = ({ items, ...schema }: { items: object; example: string[]; de
 
 /** Input for a new key, from the API and from the command line. */
 export class ApiKeyInput {
-  @ApiProperty({ example: 'HR connector', maxLength: 255, description: 'What it is for.' })
+  @ApiProperty({ example: 'HR connector', maxLength: 255, description: 'Purpose of the key.' })
   @Normalise(line)
   @IsDefined()
   @IsNotEmpty()
@@ -58,7 +58,7 @@ export class ApiKeyInput {
     format: 'date-time',
     nullable: true,
     example: '2036-01-31T00:00:00.000Z',
-    description: 'When it ends; never, where it is missing or null.',
+    description: 'Expiry of the key. Missing or null: the key never expires.',
   })
   @Normalise((raw) => (typeof raw === 'string' ? (parseTime(raw.trim()) ?? raw) : raw))
   @IsString()
@@ -74,10 +74,10 @@ export class ApiKeyInput {
     items: { type: 'string', maxLength: MAX_SCOPE, pattern: '^[A-Za-z0-9:._-]+$' },
     example: ['users:read', 'users:write'],
     description:
-      `What it may do: ${SCOPES.join(', ')}, or \`imports:write:<dataset>\` for the runs of one data set. ` +
-      'No scope implies another. The full Webmaster level, where it is missing or null.',
+      `Scopes of the key: ${SCOPES.join(', ')}, or \`imports:write:<dataset>\` for the runs of one data set. ` +
+      'No scope implies another. Missing or null: the full Webmaster level.',
   })
-  @Rule('invalid_value', `must hold some of ${SCOPES.join(', ')}, imports:write:<dataset>`, (value) =>
+  @Rule('invalid_value', `must contain only ${SCOPES.join(', ')} or imports:write:<dataset>`, (value) =>
     isEach(value, isScope),
   )
   scopes?: Scope[] | null;
@@ -85,12 +85,12 @@ export class ApiKeyInput {
   @ListOrNull({
     items: { type: 'string', maxLength: MAX_NETWORK, pattern: '^[0-9A-Fa-f:./]+$' },
     example: ['127.0.0.0/8', '::1/128'],
-    description: 'Networks in CIDR notation from which it may be used; any, where it is missing or null.',
+    description: 'Networks in CIDR notation from which the key may be used. Missing or null: any network.',
   })
   @Normalise((raw) => (Array.isArray(raw) ? raw.map(canonicalOrSame) : raw))
   @Rule(
     'invalid_format',
-    'must hold networks such as 10.0.0.0/8 or 2001:db8::/32, without bits behind the prefix',
+    'must contain only networks such as 10.0.0.0/8 or 2001:db8::/32, without host bits',
     (value) => isEach(value, (network) => canonicalNetwork(network) === network),
   )
   networks?: string[] | null;
@@ -100,8 +100,8 @@ export class ApiKeyInput {
     nullable: true,
     example: 'refuse',
     description:
-      'What becomes of fields of a user that this service does not have: an error, or ignored and named in ' +
-      '`X-Ignored-Fields`, for connectors of larger products.',
+      'Handling of unknown fields of a user. `refuse` returns an error. `ignore` drops the fields and lists them in ' +
+      '`X-Ignored-Fields`, for connectors that send more fields than this service supports.',
   })
   @IsString()
   @IsIn(UNKNOWN_FIELDS)
@@ -111,7 +111,7 @@ export class ApiKeyInput {
     enum: PROFILES,
     nullable: true,
     example: 'standard',
-    description: 'The identity provider that uses it for SCIM; `standard`, where it is missing or null.',
+    description: 'The identity provider that uses the key for SCIM. Missing or null: `standard`.',
   })
   @IsString()
   @IsIn(PROFILES)

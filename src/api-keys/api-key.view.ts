@@ -11,7 +11,7 @@ import { stateOf } from './api-key.repository.js';
 class MakerDto {
   @ApiProperty({
     enum: ['key', 'user', 'system', 'unknown'],
-    description: '`system`: the service or its command line. `unknown`: a key of an earlier version.',
+    description: '`system`: the service or its command line. `unknown`: an earlier version created the key.',
   })
   kind!: string;
   @ApiProperty(NULLABLE_ID) id!: string | null;
@@ -21,27 +21,37 @@ const list = (maxLength: number, description: string) =>
   ({ ...describeTexts(maxLength, MAX_LISTED), nullable: true, description }) as const;
 
 export class ApiKeyDto {
-  @ApiProperty({ format: 'uuid', description: 'Its last 12 digits are the public id in the key itself.' })
+  @ApiProperty({
+    format: 'uuid',
+    description: 'The last 12 digits are also the public id in the key itself.',
+  })
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
   @ApiProperty({ enum: ['active', 'expired', 'revoked'] }) state!: string;
-  @ApiProperty(list(80, 'What it may do; null: the full Webmaster level.')) scopes!: string[] | null;
-  @ApiProperty(list(50, 'From where it may be used; null: from anywhere.')) networks!: string[] | null;
-  @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'What becomes of unknown fields of a user.' })
+  @ApiProperty(list(80, 'Scopes of the key. null: the full Webmaster level.')) scopes!: string[] | null;
+  @ApiProperty(list(50, 'Networks from which the key may be used. null: any network.')) networks!:
+    string[] | null;
+  @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'Handling of unknown fields of a user.' })
   unknown_fields!: string;
-  @ApiProperty({ enum: PROFILES, description: 'The identity provider that uses it for SCIM.' })
+  @ApiProperty({ enum: PROFILES, description: 'The identity provider that uses the key for SCIM.' })
   profile!: string;
-  @ApiProperty({ description: 'Who made it.' }) maker!: MakerDto;
+  @ApiProperty({ description: 'Creator of the key.' }) maker!: MakerDto;
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) expires!: string | null;
   @ApiProperty(NULLABLE_TIME) revoked!: string | null;
-  @ApiProperty({ ...NULLABLE_TIME, description: 'To the minute.' }) last_used!: string | null;
-  @ApiProperty({ type: String, maxLength: 64, nullable: true, description: 'Where it was last used from.' })
+  @ApiProperty({ ...NULLABLE_TIME, description: 'Time of the last use, to the minute.' }) last_used!:
+    string | null;
+  @ApiProperty({
+    type: String,
+    maxLength: 64,
+    nullable: true,
+    description: 'Client address of the last use.',
+  })
   last_address!: string | null;
 }
 
 export class NewApiKeyDto extends ApiKeyDto {
-  @ApiProperty({ maxLength: 128, description: 'The key itself, in this answer and never again.' })
+  @ApiProperty({ maxLength: 128, description: 'The key itself, which is returned only once.' })
   key!: string;
 }
 
@@ -52,7 +62,7 @@ export class KeyFuseDto {
   @ApiProperty({
     format: 'date-time',
     example: '2036-01-31T13:00:00.000Z',
-    description: 'Until then the key may block any number of users.',
+    description: 'The key may block any number of users until this time.',
   })
   open_until!: string;
 }

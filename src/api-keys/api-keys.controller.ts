@@ -23,7 +23,7 @@ export class ApiKeysController {
 
   @Get()
   @Doc('listApiKeys', 'API keys, newest first', {
-    description: 'Without the keys themselves.',
+    description: 'The keys themselves are not included.',
     answer: describeJson('A page of keys.', ApiKeyPageDto),
   })
   @Requires('api_keys.manage')
@@ -37,11 +37,11 @@ export class ApiKeysController {
   @Post()
   @Doc('createApiKey', 'Create an API key', {
     description:
-      'Only this answer holds the key: the service stores its SHA-256. Several keys may be active, so that one can be ' +
-      'rotated: create a new one, give it to the connector, revoke the old one. Without `scopes`, `networks` and `expires` ' +
-      'it may do everything, from anywhere, for ever. Neither these nor `profile` can be changed later. A key with `scopes` ' +
-      'creates no keys. The networks and the end of a key bound the keys that it creates: 403 `network_not_permitted` or ' +
-      '`insufficient_scope`.',
+      'Only this response contains the key, because the service stores its SHA-256. To rotate a key, create a new one, ' +
+      'configure the connector with it, and revoke the old one. Without `scopes`, `networks` and `expires`, the key has ' +
+      'full access from any network and never expires. These fields and `profile` cannot be changed later. A key with ' +
+      '`scopes` cannot create keys. A new key cannot be used from more networks than the key that creates it, and cannot ' +
+      'outlive it: 403 `network_not_permitted` or `insufficient_scope`.',
     body: ApiKeyInput,
     examples: {
       'one job': {
@@ -64,7 +64,7 @@ export class ApiKeysController {
       },
       everything: { name: 'operator' },
     },
-    answer: describeJson('The key.', NewApiKeyDto),
+    answer: describeJson('The new key.', NewApiKeyDto),
     links: linkTo(['revokeApiKey', 'resetApiKeyFuse'], 'key_id', 'id'),
   })
   @Requires('api_keys.manage')
@@ -84,8 +84,8 @@ export class ApiKeysController {
   @Delete(':key_id')
   @Doc('revokeApiKey', 'Revoke an API key', {
     description:
-      'Final, and effective on the next request. Repeating it is not an error. A key without `scopes` may revoke itself.',
-    answer: 'It is revoked.',
+      'A revocation is final and takes effect with the next request. Revoking a key twice is not an error. A key without `scopes` may revoke itself.',
+    answer: 'The key is revoked.',
   })
   @HttpCode(204)
   @Requires('api_keys.manage')
@@ -96,10 +96,10 @@ export class ApiKeysController {
   @Post(':key_id/fuse')
   @Doc('resetApiKeyFuse', 'Reset the fuse of an API key', {
     description:
-      'A key that blocks more than `FUSE_MIN` users (50), or `FUSE_PERCENT` of the active ones (10) if that is more, ' +
-      'within an hour gets 429 `fuse_blown`. This opens its fuse for an hour, and what it has blocked before counts no ' +
-      'more. A key does not reset its own fuse (403 `forbidden`).',
-    answer: describeJson('It is open.', KeyFuseDto),
+      'A key that blocks more than `FUSE_MIN` users (50), or `FUSE_PERCENT` of the active users (10) if that is more, ' +
+      'within an hour gets 429 `fuse_blown`. This request opens the fuse for an hour. Users that were blocked before are no ' +
+      'longer counted. A key cannot reset its own fuse (403 `forbidden`).',
+    answer: describeJson('The fuse is open.', KeyFuseDto),
   })
   @HttpCode(200)
   @Requires('api_keys.manage')

@@ -190,7 +190,7 @@ export class ApiKeysService {
 
 function assertTyped(key: string): void {
   if (isMistyped(key))
-    throw unauthenticated('The X-API-Key has a typing error: its checksum does not match.');
+    throw unauthenticated('The checksum of the API key is wrong. Check the key for typing errors.');
 }
 
 function networkRefused(ip: string): ProblemError {
@@ -205,11 +205,11 @@ const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
 function assertWithin({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
   if (own.networks !== null && !(networks && areWithin(networks, own.networks))) {
-    const detail = `A key of this API key must name networks within ${own.networks.join(', ')}.`;
+    const detail = `This API key can only create keys with networks within ${own.networks.join(', ')}.`;
     throw new ProblemError('network_not_permitted', detail);
   }
   if (own.expires !== null && (!expires || expires > own.expires)) {
-    const detail = `A key of this API key must expire with it or before: at ${toIso(own.expires)}.`;
+    const detail = `This API key can only create keys that expire at ${toIso(own.expires)} or earlier.`;
     throw new ProblemError('insufficient_scope', detail);
   }
 }

@@ -174,8 +174,8 @@ test('the key is printed once and stored as its hash only', async () => {
 });
 
 test.each([
-  [['x', '--scope=users:reed'], 'scopes must hold some of users:read'],
-  [['x', '--network=10.1.2.3/8'], 'networks must hold networks such as'],
+  [['x', '--scope=users:reed'], 'scopes must contain only users:read'],
+  [['x', '--network=10.1.2.3/8'], 'networks must contain only networks such as'],
   [['x', '--unknown-fields=drop'], 'Allowed choices are refuse, ignore'],
   [['a\nb'], 'control characters'],
   [['x', '--expires=0d'], 'must be a future date'],

@@ -32,8 +32,8 @@ export class FuseBlownError extends ProblemError {
     seconds: number,
   ) {
     const detail =
-      `The fuse of API key ${keyId} has blown: it may block ${limit} users within an hour, and this would be ${count}. ` +
-      `It has room again in ${seconds} seconds; another credential can reset it (POST /api_keys/{id}/fuse).`;
+      `The fuse of API key ${keyId} has blown: the key may block ${limit} users within an hour, and this would be ${count}. ` +
+      `Try again in ${seconds} seconds, or reset the fuse with another credential (POST /api_keys/{id}/fuse).`;
     super('fuse_blown', detail, { headers: { 'Retry-After': String(seconds) } });
   }
 }
@@ -105,7 +105,7 @@ export class KeyFuse {
       const key = await this.keys.lock(tx, id);
       if (!key) return undefined;
       if (!isIndependent(caller.actor, key.id))
-        throw new ProblemError('forbidden', 'A key may not reset its own fuse. Use another credential.');
+        throw new ProblemError('forbidden', 'A key cannot reset its own fuse. Use another credential.');
       const until = secondsFrom(now(), HOUR_SECONDS);
       await this.repository.save(tx, { key_id: key.id, blown: null, open_until: until });
       const changes = [{ field: 'open_until', new: until }];
