@@ -55,7 +55,7 @@ async function consume(limiter: Limiter, id: string, response: Response): Promis
   if (result.consumedPoints <= limiter.points) return;
   throw new ProblemError(
     'rate_limited',
-    `More than ${limiter.points} requests in a minute; wait ${seconds} seconds.`,
+    `More than ${limiter.points} requests in a minute. Try again in ${seconds} seconds.`,
     { headers: { 'Retry-After': String(seconds) } },
   );
 }
@@ -170,7 +170,7 @@ export class SameSite {
     const [own = ''] = this.origins;
     throw new ProblemError(
       'cross_site',
-      `A session may be used from pages of this service only, which is at ${own} (BASE_URL).`,
+      `A session can only be used from pages of this service at ${own} (BASE_URL).`,
     );
   }
 }

@@ -63,7 +63,7 @@ export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') 
     const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
     const sent = headers['x-api-key'];
     if (bearer !== undefined && sent !== undefined && sent !== bearer) {
-      throw unauthenticated('Authorization and X-API-Key have different keys; send one of them.');
+      throw unauthenticated('Authorization and X-API-Key contain different keys. Send only one of them.');
     }
     const key = bearer ?? sent;
     return typeof key === 'string' && key !== '' ? ((await this.keys.authenticate(key, ip)) ?? false) : false;

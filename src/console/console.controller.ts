@@ -27,7 +27,7 @@ export class ConsoleController {
   ): Promise<void> {
     const encoding = request.acceptsEncodings(['br', 'gzip', 'identity']);
     const file = await consoleFile([path].flat().join('/'), encoding || 'identity');
-    if (!file) throw new ProblemError('not_found', 'The console has no such file.');
+    if (!file) throw new ProblemError('not_found', 'This file of the console does not exist.');
     varies(response);
     response.setHeader('ETag', file.etag);
     response.setHeader('Cache-Control', file.isFinal ? FOR_EVER : 'no-cache');

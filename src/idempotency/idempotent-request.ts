@@ -162,7 +162,7 @@ export class IdempotentRequest implements RepeatableRequest {
   /** @throws FirstAnswer, ProblemError `unavailable` for a file, which cannot be read a second time. */
   private async assertRepeatable(): Promise<void> {
     await this.assertFirst();
-    if (this.hasFile) throw unavailable('Another request was faster. Send the file again.', 1);
+    if (this.hasFile) throw unavailable('A concurrent request was faster. Send the file again.', 1);
   }
 
   /**

@@ -63,7 +63,7 @@ export class LoginThrottle {
     if (ends === undefined) return;
     const wait = () => delay(DELAY_MILLIS, undefined, { signal });
     await this.delayed.run([networkOf(login.ip)], wait, signal).catch((error: unknown) => {
-      throw error instanceof NoSlotError ? throttled(ends) : unavailable('The client has left.', 1);
+      throw error instanceof NoSlotError ? throttled(ends) : unavailable('The client has disconnected.', 1);
     });
   }
 
@@ -142,7 +142,7 @@ function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; netw
 
 function throttled(ends: DbTime): ProblemError {
   const seconds = Math.max(1, Math.ceil((toMillis(ends) - toMillis(now())) / 1000));
-  return new ProblemError('login_throttled', `Too many failed logins; try again in ${seconds} seconds.`, {
+  return new ProblemError('login_throttled', `Too many failed logins. Try again in ${seconds} seconds.`, {
     headers: { 'Retry-After': String(seconds) },
   });
 }

@@ -5,7 +5,11 @@ import { normalForm } from '../platform/common/text.js';
 
 /** Body of `POST /sessions/login`. The rules only reject malformed values. */
 export class LoginInput {
-  @ApiProperty({ maxLength: 254, example: 'admin', description: 'Username or e-mail address, in any case.' })
+  @ApiProperty({
+    maxLength: 254,
+    example: 'admin',
+    description: 'User name or e-mail address. Case is ignored.',
+  })
   @IsDefined()
   @IsNotEmpty()
   @Normalise(line)

@@ -7,7 +7,7 @@ import type { Session } from './sessions.service.js';
 
 /** The query of `GET /sessions`. */
 export class SessionsQuery extends Page {
-  @UuidParam({ description: 'Of this user only.' })
+  @UuidParam({ description: 'Only sessions of this user.' })
   user_uuid?: string;
 }
 
@@ -20,10 +20,11 @@ class SessionDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'uuid' }) user_uuid!: string;
   @ApiProperty({ format: 'date-time' }) created!: string;
-  @ApiProperty({ format: 'date-time', description: 'Extended while the session is used.' }) expires!: string;
-  @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'Address of the login.' })
+  @ApiProperty({ format: 'date-time', description: 'End of the session. Extended while it is used.' })
+  expires!: string;
+  @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'Client address of the login.' })
   ip!: string;
-  @ApiProperty({ description: 'The session of this request.' }) current!: boolean;
+  @ApiProperty({ description: 'True for the session of this request.' }) current!: boolean;
 }
 
 export class SessionPageDto extends PageOf(SessionDto) {}

@@ -27,8 +27,8 @@ export class SessionsController {
   @Post('login')
   @Doc('logIn', 'Log in with a password', {
     description:
-      'Sets the session cookie. An unknown user, a blocked user and a wrong password get the same answer; ' +
-      'after five failures within 15 minutes logins are refused with 429.',
+      'Sets the session cookie. The response is the same for an unknown user, a blocked user and a wrong password. ' +
+      'After five failures within 15 minutes, further logins get 429.',
     body: LoginInput,
     answer: describeJson('Logged in.', LoggedInDto, COOKIE),
     errors: ['login_failed', 'login_throttled'],
@@ -47,7 +47,7 @@ export class SessionsController {
 
   @Post('logout')
   @Doc('logOut', 'End the session', {
-    description: 'The cookie is invalid from then on, on every instance.',
+    description: 'Afterwards the cookie is invalid on every instance.',
     answer: { description: 'Logged out.', schema: { type: 'object', example: {} } },
   })
   @HttpCode(200)
@@ -57,7 +57,7 @@ export class SessionsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
     const { actor } = caller;
-    if (actor.kind !== 'user') throw unauthenticated('Only a session can log out; an API key has none.');
+    if (actor.kind !== 'user') throw unauthenticated('An API key cannot log out, because it has no session.');
     await this.sessions.end(actor.sessionId, caller);
     this.cookie.clear(response);
     return {};
@@ -65,7 +65,7 @@ export class SessionsController {
 
   @Get()
   @Doc('listSessions', 'Active sessions, newest first', {
-    description: "One's own; a Webmaster and an API key see everybody's.",
+    description: 'Users see their own sessions. Webmasters and API keys see the sessions of all users.',
     answer: describeJson('A page of sessions.', SessionPageDto),
   })
   @Requires('sessions.own')
@@ -77,7 +77,7 @@ export class SessionsController {
     const own = ownOnly(actor);
     const wanted = query.user_uuid?.toLowerCase();
     if (own !== undefined && wanted !== undefined && wanted !== own) {
-      throw new ProblemError('forbidden', 'Your role lets you see only your own sessions.');
+      throw new ProblemError('forbidden', 'Your role only allows you to see your own sessions.');
     }
     const { count, sessions } = await this.sessions.list(own ?? wanted, page(query));
     return { Count: count, Results: sessions.map((session) => presentSession(session, actor)) };
@@ -85,8 +85,9 @@ export class SessionsController {
 
   @Delete(':session_id')
   @Doc('endSession', 'End a session', {
-    description: "One's own; a Webmaster and an API key end anybody's. Effective on the next request.",
-    answer: 'It has ended.',
+    description:
+      'Users can end their own sessions. Webmasters and API keys can end any session. Effective with the next request.',
+    answer: 'The session has ended.',
   })
   @HttpCode(204)
   @Requires('sessions.end')
