@@ -18,7 +18,7 @@ function openApi(app: INestApplication): OpenAPIObject {
     .setDescription(
       'Users of an intranet, kept in sync with an identity source. ' +
         `Version ${VERSION} of the service. ` +
-        'Authorize with an API key, or call `POST /sessions/login` here: the browser keeps the cookie.',
+        'Authorize with an API key, or call `POST /sessions/login` on this page: the browser stores the cookie.',
     )
     .setVersion('0.3')
     .setLicense('MIT', 'https://opensource.org/license/mit')
@@ -29,16 +29,16 @@ function openApi(app: INestApplication): OpenAPIObject {
       'session',
     )
     .addBearerAuth({ ...BEARER, description: '`METRICS_TOKEN`, if it is set.' }, 'metrics')
-    .addBearerAuth({ ...BEARER, description: 'An API key, as SCIM clients send it.' }, 'scim')
+    .addBearerAuth({ ...BEARER, description: 'An API key, sent as a bearer token by SCIM clients.' }, 'scim')
     .addServer('/', 'The installation that serves this file.')
-    .addTag('sessions', 'Logins and logouts of people.')
-    .addTag('users', 'Profiles: create, read, search, change.')
+    .addTag('sessions', 'Logins and sessions of users.')
+    .addTag('users', 'Create, read, search and change users.')
     .addTag('groups', 'Groups of identity providers, and the roles that their members get.')
-    .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
+    .addTag('imports', 'CSV files: compare them with the current users, check the plan, and apply it.')
     .addTag('api keys', 'Credentials of connectors.')
-    .addTag('audit', 'Who changed what.')
+    .addTag('audit', 'The record of all changes.')
     .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
-    .addTag('status', 'Is the service up?')
+    .addTag('status', 'Status of the service.')
     .build();
   describeRoutes();
   const document = SwaggerModule.createDocument(app, config);
@@ -54,12 +54,13 @@ function openApi(app: INestApplication): OpenAPIObject {
 
 /** Notes on scopes, appended to descriptions so that Swagger UI shows them. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
-  none: 'Not for API keys.',
-  any: 'Any valid API key.',
-  full: 'An API key must have no scopes.',
-  'users:write': 'An API key needs the scope `users:write`, and `webmasters` where the user is a Webmaster.',
+  none: 'API keys cannot use this route.',
+  any: 'Any valid API key can use this route.',
+  full: 'Only API keys without scopes can use this route.',
+  'users:write':
+    'An API key needs the scope `users:write`, and also `webmasters` if the user is a Webmaster.',
   'groups:write':
-    'An API key needs the scope `groups:write`, and `webmasters` for the roles of a group and for members of one that makes Webmasters.',
+    'An API key needs the scope `groups:write`, and also `webmasters` to set the roles of a group, or to change the members of a group with the role Webmaster.',
   'imports:write':
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
 };
