@@ -77,7 +77,10 @@ async function byCursor(
   const [type, place] = [cursor.slice(0, 1), cursor.slice(1)];
   if (type === OF_GROUPS) return page(await groups({ cursor: place }), OF_GROUPS);
   if (type !== '' && type !== OF_USERS)
-    throw new ProblemError('invalid_cursor', 'cursor is not one of this list, with this filter and order.');
+    throw new ProblemError(
+      'invalid_cursor',
+      'cursor is not valid for this list. Start with an empty cursor.',
+    );
   const first = await users({ cursor: place });
   const left = count - first.resources.length;
   if (count === 0 || first.next !== undefined) return page(first, OF_USERS);

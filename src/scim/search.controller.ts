@@ -16,7 +16,7 @@ import { ScimSearch } from './scim-search.service.js';
 class ResourceListDto extends ScimListDto {
   @ApiProperty({
     type: 'array',
-    items: { type: 'object', description: 'A user or a group; `meta.resourceType` tells.' },
+    items: { type: 'object', description: 'A user or a group, as in `meta.resourceType`.' },
     maxItems: MAX_COUNT,
   })
   Resources!: object[];
@@ -24,8 +24,8 @@ class ResourceListDto extends ScimListDto {
 
 const DocResource = buildListDocs('users and groups', 'resources', ResourceListDto);
 const DESCRIPTION =
-  'Users, then groups, of each type as far as the scopes of the key go. An attribute that a type lacks matches none ' +
-  'of it; `meta.resourceType eq "Group"` chooses one.';
+  'Users, followed by groups, if the scopes of the key permit each type. A filter on an attribute that a type lacks ' +
+  'does not match this type. `meta.resourceType eq "Group"` selects one type.';
 
 /** Searches users and groups in one list. */
 @ScimController()

@@ -48,16 +48,19 @@ export function readBulk(body: object): BulkPlan {
   const members = lowerCased({ ...body });
   const sent = members.get('operations');
   if (!Array.isArray(sent) || sent.length === 0) {
-    throw new ProblemError('invalid_syntax', 'A Bulk needs Operations, a list of at least one.');
+    throw new ProblemError(
+      'invalid_syntax',
+      'A Bulk request needs Operations: a list with at least one operation.',
+    );
   }
   if (sent.length > MAX_OPERATIONS) {
-    throw new ProblemError('too_large', `A Bulk may have at most ${MAX_OPERATIONS} operations.`);
+    throw new ProblemError('too_large', `A Bulk request may have at most ${MAX_OPERATIONS} operations.`);
   }
   const list: readonly unknown[] = sent;
   if (list.filter(setsPassword).length > MAX_PASSWORDS) {
     throw new ProblemError(
       'too_large',
-      `A Bulk may have at most ${MAX_PASSWORDS} operations with a password.`,
+      `A Bulk request may have at most ${MAX_PASSWORDS} operations with a password.`,
     );
   }
   const names = new Set<string>();
@@ -68,7 +71,7 @@ export function readBulk(body: object): BulkPlan {
 function errorsIn(value: unknown): number {
   if (value === undefined || value === null) return Infinity;
   if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
-  throw new ProblemError('invalid_value', 'failOnErrors must be an integer from 1.');
+  throw new ProblemError('invalid_value', 'failOnErrors must be an integer of at least 1.');
 }
 
 function readOperation(raw: unknown, index: number, names: Set<string>): BulkOperation {
@@ -83,7 +86,7 @@ function readOperation(raw: unknown, index: number, names: Set<string>): BulkOpe
   if (shown !== undefined) names.add(shown);
   try {
     if (bulkId !== shown) throw invalid(`bulkId may have at most ${MAX_BULK_ID} characters`);
-    if (isTaken) throw invalid('bulkId is that of an operation before');
+    if (isTaken) throw invalid('bulkId is already used by an earlier operation');
     return { ...head, ...readWork(members, method, bulkId) };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
@@ -102,15 +105,14 @@ function readWork(
   if (!METHODS.includes(method)) throw invalid('method must be POST, PUT, PATCH or DELETE');
   const path = members.get('path');
   const found = typeof path === 'string' ? PATH.exec(path) : null;
-  if (!found)
-    throw invalid('path must be /Users or /Groups, with an id behind it where the method needs one');
+  if (!found) throw invalid('path must be /Users or /Groups, followed by an id with PUT, PATCH and DELETE');
   const [, kind = '', id = ''] = found;
-  if (method === 'POST' && id !== '') throw invalid('path of a POST has no id');
+  if (method === 'POST' && id !== '') throw invalid('path must not have an id with POST');
   if (method === 'POST' && bulkId === undefined) throw invalid('bulkId is required with POST');
-  if (method !== 'POST' && id === '') throw invalid(`path of a ${method} needs an id`);
+  if (method !== 'POST' && id === '') throw invalid(`path must have an id with ${method}`);
   const data = members.get('data');
   if (method !== 'DELETE' && (typeof data !== 'object' || data === null)) {
-    throw new ProblemError('invalid_syntax', `A ${method} needs data: a JSON object.`);
+    throw new ProblemError('invalid_syntax', `data must be a JSON object with ${method}.`);
   }
   const version = members.get('version') ?? '';
   if (typeof version !== 'string') throw invalid('version must be a string');
@@ -127,7 +129,10 @@ const invalid = (what: string): ProblemError => new ProblemError('invalid_value'
 
 /** Creates the error of an operation that refers to a failed or missing operation. */
 export const unresolved = (bulkId: string): ProblemError =>
-  new ProblemError('invalid_value', `There is no resource of the operation ${quoted(bulkId)}.`);
+  new ProblemError(
+    'invalid_value',
+    `The operation with the bulkId ${quoted(bulkId)} is missing or has failed.`,
+  );
 
 /**
  * Sorts operations so that each one follows the operations that it refers to, otherwise in request order. A

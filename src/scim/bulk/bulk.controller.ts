@@ -29,11 +29,11 @@ export class BulkController {
   @Post('Bulk')
   @Doc('runScimBulk', 'Create, change and delete users and groups in one request', {
     description:
-      `At most ${MAX_OPERATIONS} operations, 4 MiB, and 50 with a password. They are done in the order sent, but users come before ` +
-      'what refers to them by `bulkId:…` in a path, a `value` or a `$ref`. Users are written in sets, of which the end ' +
-      'decides what is unique; a group is written alone. An operation that fails touches no other, but what refers to it ' +
-      'fails with it; each needs the scope that it would need alone. After `failOnErrors` errors, in the order sent, nothing ' +
-      'more is done. With an `Idempotency-Key`, a Bulk that is sent again goes on where it was broken off.',
+      `At most ${MAX_OPERATIONS} operations, 4 MiB, and 50 operations with a password. They are executed in request order, but ` +
+      'after the operations that they refer to by `bulkId:…` in a path, a `value` or a `$ref`. Users are written in sets, and ' +
+      'values must be unique after each set. Groups are written one by one. If an operation fails, only operations that refer ' +
+      'to it fail too. Each operation needs the scope that it would need on its own. After `failOnErrors` errors, in request ' +
+      'order, no more operations are executed. With an `Idempotency-Key`, a repeated request continues where it stopped.',
     body: BulkRequestDto,
     examples: {
       'two users and their group': {
@@ -63,7 +63,7 @@ export class BulkController {
         ],
       },
     },
-    answer: describeJson('The answers, in the order sent.', BulkResponseDto),
+    answer: describeJson('The responses, in request order.', BulkResponseDto),
     errors: ['invalid_value', 'invalid_syntax'],
   })
   @HttpCode(200)

@@ -9,14 +9,16 @@ const VERSION = { maxLength: 64, example: 'W/"1"' } as const;
 
 class BulkOperationDto {
   @ApiProperty({ maxLength: 10, enum: ['POST', 'PUT', 'PATCH', 'DELETE'] }) method!: string;
-  @ApiPropertyOptional({ ...BULK_ID, description: 'Required with POST; unique.' }) bulkId?: string;
-  @ApiPropertyOptional({ ...VERSION, description: 'As If-Match.' }) version?: string;
-  @ApiProperty({ maxLength: 1000, example: '/Users', description: 'Of a PUT, PATCH, DELETE: with the id.' })
+  @ApiPropertyOptional({ ...BULK_ID, description: 'Required with POST. Unique in the request.' })
+  bulkId?: string;
+  @ApiPropertyOptional({ ...VERSION, description: 'The version that was read, as in If-Match.' })
+  version?: string;
+  @ApiProperty({ maxLength: 1000, example: '/Users', description: 'With the id for PUT, PATCH and DELETE.' })
   path!: string;
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'As the body of the request alone; of a PATCH its list of operations will do.',
+    description: 'The body of the single request. For PATCH, the list of operations is sufficient.',
   })
   data?: object;
 }
@@ -40,7 +42,7 @@ export class BulkAnswerDto {
   location?: string;
   @ApiPropertyOptional(VERSION) version?: string;
   @ApiProperty({ maxLength: 3, pattern: '^[245]\\d\\d$', example: '201' }) status!: string;
-  @ApiPropertyOptional({ type: ScimErrorDto, description: 'Of an operation that has failed.' })
+  @ApiPropertyOptional({ type: ScimErrorDto, description: 'The error of a failed operation.' })
   response?: ScimErrorDto;
 }
 

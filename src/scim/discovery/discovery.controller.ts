@@ -47,13 +47,13 @@ const NameParam = (name: string, maxLength: number, example: string) =>
 export class DiscoveryController {
   constructor(private readonly resources: Resources) {}
 
-  @Discovery('ServiceProviderConfig', 'getScimConfig', 'What the service can do', ProviderConfigDto)
+  @Discovery('ServiceProviderConfig', 'getScimConfig', 'Capabilities of the service', ProviderConfigDto)
   config(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return providerConfig(this.resources.base);
   }
 
-  @Discovery('ResourceTypes', 'listScimResourceTypes', 'The types of resource', ResourceTypeListDto)
+  @Discovery('ResourceTypes', 'listScimResourceTypes', 'All resource types', ResourceTypeListDto)
   types(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return listOf(this.typeViews());
@@ -62,7 +62,7 @@ export class DiscoveryController {
   @Discovery(
     'ResourceTypes/:type',
     'getScimResourceType',
-    'A type of resource',
+    'One resource type',
     ResourceTypeDto,
     NameParam('type', 64, 'User'),
   )
@@ -71,19 +71,13 @@ export class DiscoveryController {
     return findById(this.typeViews(), type);
   }
 
-  @Discovery('Schemas', 'listScimSchemas', 'The attributes of all resources', SchemaListDto)
+  @Discovery('Schemas', 'listScimSchemas', 'All schemas', SchemaListDto)
   schemas(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return listOf(this.schemaViews());
   }
 
-  @Discovery(
-    'Schemas/:urn',
-    'getScimSchema',
-    'The attributes of a schema',
-    SchemaDto,
-    NameParam('urn', 255, USER_SCHEMA),
-  )
+  @Discovery('Schemas/:urn', 'getScimSchema', 'One schema', SchemaDto, NameParam('urn', 255, USER_SCHEMA))
   schema(@Param('urn') urn: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
     return findById(this.schemaViews(), urn);
@@ -102,7 +96,7 @@ export class DiscoveryController {
 /** Rejects filters. RFC 7644, section 4 forbids them here, so they must not be ignored. */
 function assertUnfiltered(query: object): void {
   if (Object.keys(query).some((name) => name.toLowerCase() === 'filter'))
-    throw new ProblemError('forbidden', 'There is nothing to filter here.');
+    throw new ProblemError('forbidden', 'This list cannot be filtered. Remove the filter.');
 }
 
 function listOf<T>(resources: readonly T[]) {
@@ -117,7 +111,7 @@ function listOf<T>(resources: readonly T[]) {
 
 function findById<T extends { id: string }>(resources: readonly T[], id: string): T {
   const found = resources.find((each) => each.id.toLowerCase() === id.toLowerCase());
-  if (!found) throw new ProblemError('not_found', `There is no ${quoted(id)}.`);
+  if (!found) throw new ProblemError('not_found', `${quoted(id)} does not exist.`);
   return found;
 }
 
@@ -160,4 +154,4 @@ export class MeController {
 }
 
 const notAUser = (): ProblemError =>
-  new ProblemError('not_implemented', 'An API key is no user: there is no /Me for it.');
+  new ProblemError('not_implemented', '/Me is not supported, because an API key is not a user.');

@@ -48,9 +48,9 @@ const complex = (
 ): AttributeDefinition => text(name, description, { type: 'complex', subAttributes, ...more });
 
 const qualifiers = (types: readonly string[]): AttributeDefinition[] => [
-  text('display', 'A name of the value for people to read.'),
-  text('type', 'What the value is for.', { canonicalValues: types }),
-  flag('primary', 'Whether this is the preferred one; one element at most.'),
+  text('display', 'A human-readable name of the value.'),
+  text('type', 'The purpose of the value.', { canonicalValues: types }),
+  flag('primary', 'True for the preferred value. At most one element is primary.'),
 ];
 
 /** Defines a list of `{value, display, type, primary}` (RFC 7643 §2.4). */
@@ -77,24 +77,24 @@ export const COMMON: readonly AttributeDefinition[] = [
     ...READ_ONLY,
     returned: 'always',
   }),
-  text('id', 'The identifier of the resource, made by the service.', {
+  text('id', 'The id of the resource, assigned by the service.', {
     ...READ_ONLY,
     returned: 'always',
     uniqueness: 'server',
     caseExact: true,
     compare: 'uuid',
   }),
-  text('externalId', 'The identifier of the resource at the provider.', {
+  text('externalId', 'The id of the resource at the identity provider.', {
     ...field('external_id'),
     caseExact: true,
     uniqueness: 'server',
   }),
   complex(
     'meta',
-    'What the service knows about the resource.',
+    'Metadata of the resource.',
     [
-      text('resourceType', 'The name of the type of resource.'),
-      text('created', 'When the resource was made.', { type: 'dateTime' }),
+      text('resourceType', 'The resource type.'),
+      text('created', 'When the resource was created.', { type: 'dateTime' }),
       text('lastModified', 'When the resource was last changed.', { type: 'dateTime' }),
       text('location', 'The URL of the resource.', referenceTo('uri')),
       text('version', 'The version of the resource, as in its ETag.', { caseExact: true }),
@@ -111,23 +111,23 @@ export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
   attributes: [
     text('userName', 'The name that the user logs in with.', field('username', UNIQUE_NAME)),
     complex('name', 'The parts of the name.', [
-      text('formatted', 'The whole name, as it is shown.'),
+      text('formatted', 'The full name, as displayed.'),
       text('familyName', 'The surname.', field('surname')),
       text('givenName', 'The first name.', field('firstname')),
       text('middleName', 'The middle names.', field('middle_name')),
-      text('honorificPrefix', 'What comes before the name, such as Dr.'),
-      text('honorificSuffix', 'What comes after the name, such as III.'),
+      text('honorificPrefix', 'The prefix of the name, such as Dr.'),
+      text('honorificSuffix', 'The suffix of the name, such as III.'),
     ]),
-    text('displayName', 'The name that is shown for the user.', { compare: 'login' }),
-    text('nickName', 'The name that the user is known as.', field('known_as')),
+    text('displayName', 'The display name of the user.', { compare: 'login' }),
+    text('nickName', 'The name by which the user is known.', field('known_as')),
     text('profileUrl', 'The URL of a page about the user.', referenceTo('external')),
-    text('title', 'The title of the position, such as Vice President.'),
-    text('userType', 'What the user is to the organisation, such as Employee.'),
+    text('title', 'The job title, such as Vice President.'),
+    text('userType', 'The relation of the user to the organisation, such as Employee.'),
     text('preferredLanguage', 'The language that the user prefers, as in Accept-Language.'),
-    text('locale', 'The region whose formats the user prefers, such as en-GB.'),
+    text('locale', 'The locale of dates and numbers, such as en-GB.'),
     text('timezone', 'The time zone, such as Europe/Paris.'),
-    flag('active', 'Whether the user may log in.', field('status', {})),
-    text('password', 'The password; it is never returned.', {
+    flag('active', 'True if the user may log in.', field('status', {})),
+    text('password', 'The password. It is never returned.', {
       ...COLUMN,
       mutability: 'writeOnly',
       returned: 'never',
@@ -141,7 +141,7 @@ export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
       { required: true },
     ),
     plural('phoneNumbers', 'Phone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
-    plural('ims', 'Addresses of instant messaging.', 'aim gtalk icq xmpp msn skype qq yahoo'.split(' ')),
+    plural('ims', 'Instant messaging addresses.', 'aim gtalk icq xmpp msn skype qq yahoo'.split(' ')),
     plural('photos', 'URLs of pictures of the user.', ['photo', 'thumbnail'], {
       ...referenceTo('external'),
       maxLength: URL,
@@ -150,19 +150,19 @@ export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
       'addresses',
       'Postal addresses.',
       [
-        text('formatted', 'The whole address, as on a label; may have several lines.'),
-        text('streetAddress', 'Street and house; may have several lines.'),
+        text('formatted', 'The full address, as on a label. May have several lines.'),
+        text('streetAddress', 'Street and house number. May have several lines.'),
         text('locality', 'The city.'),
         text('region', 'The state or region.'),
         text('postalCode', 'The postal code.'),
-        text('country', 'The country, by its code of two letters.'),
+        text('country', 'The two-letter country code.'),
         ...qualifiers(['work', 'home', 'other']),
       ],
       LIST,
     ),
     complex(
       'groups',
-      'The groups that the user is a member of; sent when asked for.',
+      'The groups of the user. Returned only on request.',
       [
         text('value', 'The id of the group.', { caseExact: true, compare: 'uuid' }),
         text('$ref', 'The URL of the group.', referenceTo('Group')),
@@ -170,14 +170,14 @@ export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
       ],
       { ...LIST, ...ON_REQUEST },
     ),
-    plural('entitlements', 'Things that the user may have.', []),
+    plural('entitlements', 'Entitlements of the user.', []),
     roleList(
       'roles',
-      'The roles of the user itself, without those that groups give.',
+      'The roles of the user, without the roles of groups.',
       { canonicalValues: roles },
       field('roles', {}),
     ),
-    plural('x509Certificates', 'Certificates, DER in base64.', [], {
+    plural('x509Certificates', 'X.509 certificates, DER in base64.', [], {
       type: 'binary',
       maxLength: CERTIFICATE,
     }),
@@ -189,7 +189,7 @@ export const ENTERPRISE: SchemaDefinition = {
   name: 'EnterpriseUser',
   description: 'Enterprise User',
   attributes: [
-    text('employeeNumber', 'The number of the employee.'),
+    text('employeeNumber', 'The employee number.'),
     text('costCenter', 'The name of the cost centre.'),
     text('organization', 'The name of the organisation.'),
     text('division', 'The name of the division.'),
@@ -198,11 +198,11 @@ export const ENTERPRISE: SchemaDefinition = {
       'manager',
       'The manager of the user.',
       [
-        text('value', 'The id of the manager; a text that is the id of no user is kept.', {
+        text('value', 'The id of the manager. Other text is stored as it was sent.', {
           caseExact: true,
           compare: 'uuid',
         }),
-        text('$ref', 'The URL of the manager, when it is a user.', referenceTo('User', READ_ONLY)),
+        text('$ref', 'The URL of the manager, if the manager is a user.', referenceTo('User', READ_ONLY)),
       ],
       field('manager_uuid', {}),
     ),
@@ -219,7 +219,7 @@ export const ROLLCALL_USER: SchemaDefinition = {
   attributes: [
     complex(
       'authname',
-      'The names by which login methods know the user.',
+      'The login names of the user at identity providers.',
       [
         text('method', 'The login method.', {
           ...COLUMN,
@@ -230,22 +230,22 @@ export const ROLLCALL_USER: SchemaDefinition = {
       ],
       field('authname', { ...LIST, maxItems: MOST.methods * MOST.namesOfMethod }),
     ),
-    text('aboutMe', 'What the users write about themselves.', field('about_me')),
+    text('aboutMe', 'How the users describe themselves.', field('about_me')),
     complex(
       'socialMedia',
-      'Pages in social networks.',
+      'Pages on social networks.',
       ['facebook', 'linkedin', 'twitter'].map(link),
       field('social_media', {}),
     ),
-    flag('hideEmail', 'Whether other members do not see the e-mail address.', field('hide_email', {})),
+    flag('hideEmail', 'True to hide the e-mail address from other members.', field('hide_email', {})),
     flag(
       'hidePhoneNumbers',
-      'Whether other members do not see the phone numbers.',
+      'True to hide the phone numbers from other members.',
       field('hide_phone_numbers', {}),
     ),
-    roleList('groupRoles', 'The roles that groups give.', {}, ON_REQUEST),
+    roleList('groupRoles', 'The roles from groups.', {}, ON_REQUEST),
     text('managedBy', 'The data set that manages the user, or scim.', ON_REQUEST),
-    text('lastAccess', 'When the user was last here.', { type: 'dateTime', ...ON_REQUEST }),
+    text('lastAccess', 'When the user was last active.', { type: 'dateTime', ...ON_REQUEST }),
   ],
 };
 
@@ -257,7 +257,7 @@ export const GROUP: SchemaDefinition = {
     text('displayName', 'The name of the group.', UNIQUE_NAME),
     complex(
       'members',
-      'The users that are members.',
+      'The members of the group.',
       [
         text('value', 'The id of the user.', { mutability: 'immutable', caseExact: true, compare: 'uuid' }),
         text('$ref', 'The URL of the user.', referenceTo('User', READ_ONLY)),
@@ -272,7 +272,5 @@ export const rollcallGroup = (roles: readonly string[]): SchemaDefinition => ({
   urn: ROLLCALL_GROUP_SCHEMA,
   name: 'RollcallGroup',
   description: 'Rollcall Group',
-  attributes: [
-    roleList('roles', 'The roles that members have beside their own.', { canonicalValues: roles }),
-  ],
+  attributes: [roleList('roles', 'The roles that every member gets.', { canonicalValues: roles })],
 });

@@ -48,7 +48,7 @@ export class MemberPatch {
     const chosen = named ? await this.membersAmong(named) : await this.choose(filter);
     const there = chosen.filter((id) => this.change.keeps(id));
     if (op !== 'remove' && there.length === 0)
-      throw new ProblemError('no_target', 'No element of members satisfies the filter of the path.');
+      throw new ProblemError('no_target', 'No element of members matches the filter of the path.');
     if (op !== 'add') this.change.remove(there);
     this.change.add(ids);
   }
@@ -64,7 +64,7 @@ export class MemberPatch {
     const members = await this.members.all(this.group, this.tx, left + 1);
     this.seen += members.length + this.change.added.size;
     if (this.seen > this.limit) {
-      const detail = `The filters look at more than ${this.limit} members: name them with value eq.`;
+      const detail = `The filters would check more than ${this.limit} members. Select them with value eq.`;
       throw new ProblemError('too_many', detail);
     }
     await setImmediate(); // lets other requests run, because SQLite works in this thread

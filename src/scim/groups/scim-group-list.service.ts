@@ -164,6 +164,6 @@ function orderOf({ sortBy, descending }: ListQuery): GroupOrder {
 const tooMany = (limit: number): ProblemError =>
   new ProblemError(
     'too_many',
-    `More than ${limit} groups or members would have to be looked at. Add a condition with eq or sw on displayName, ` +
+    `The filter would check more than ${limit} groups or members. Add a condition with eq or sw on displayName, ` +
       'externalId or id, with eq on members.value, or on meta.created or meta.lastModified.',
   );

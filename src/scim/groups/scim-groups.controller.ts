@@ -50,9 +50,9 @@ export class ScimGroupsController {
   @Get()
   @DocGroup.list(
     'listScimGroups',
-    'In the order of their creation, or of `sortBy`. A page ends early once it holds 10,000 members; with ' +
-      '`excludedAttributes=members` they are not read. Filters on displayName, externalId, id, members, meta.created and ' +
-      'meta.lastModified cost what they find.',
+    'Sorted by creation, or by `sortBy`. A page ends early once it contains 10,000 members. With ' +
+      '`excludedAttributes=members`, members are not read. Filters on displayName, externalId, id, members, meta.created ' +
+      'and meta.lastModified use an index.',
     'displayName eq "Newsroom"',
   )
   @Requires('groups.read')
@@ -62,7 +62,7 @@ export class ScimGroupsController {
   }
 
   @Post('.search')
-  @DocGroup.search('searchScimGroups', 'As GET, with the parameters in the body.', {
+  @DocGroup.search('searchScimGroups', 'Like GET, with the parameters in the body.', {
     'by member': {
       schemas: [SEARCH_MESSAGE],
       filter: `members.value eq "${JANE}"`,
@@ -78,7 +78,7 @@ export class ScimGroupsController {
 
   @Post()
   @DocGroup.create('createScimGroup', {
-    description: 'Ids of nobody among the members are left out.',
+    description: 'Unknown user ids among the members are ignored.',
     examples: {
       standard: { schemas: [GROUP_SCHEMA], displayName: 'Press office', members: [{ value: JANE }] },
       entra: { schemas: [GROUP_SCHEMA], externalId: '8aa1a0c0-0001', displayName: 'Research' },
@@ -100,7 +100,7 @@ export class ScimGroupsController {
   }
 
   @Get(':id')
-  @DocGroup.get('getScimGroup', { description: 'With all its members, unless they are excluded.' })
+  @DocGroup.get('getScimGroup', { description: 'Includes all members, unless they are excluded.' })
   @Requires('groups.read')
   @AcceptsScim()
   async get(
@@ -121,8 +121,8 @@ export class ScimGroupsController {
   @Put(':id')
   @DocGroup.replace(
     'replaceScimGroup',
-    'What is omitted is unassigned, but for members and roles. For a key with the profile `midpoint` all that is ' +
-      'omitted stays.',
+    'Omitted attributes are unassigned, except for members and roles. With the key profile `midpoint`, all omitted ' +
+      'attributes are retained.',
     { rename: { schemas: [GROUP_SCHEMA], displayName: 'Newsroom' } },
   )
   @Requires('groups.write')
@@ -145,8 +145,8 @@ export class ScimGroupsController {
   @DocGroup.patch(
     'patchScimGroup',
     'Change a group or its members',
-    'Operations in their order, and all or none. A member more costs the same in a group of any size. 204 for a key ' +
-      'with the profile `entra`, and where more than 1,000 members would be answered that nobody has asked for.',
+    'Applies all operations in order, or none. Adding a member costs the same in a group of any size. Responds with 204 for ' +
+      'the key profile `entra`, and if the response would contain more than 1,000 members that were not requested.',
     {
       standard: { op: 'add', path: 'members', value: [{ value: JANE }, { value: JOHN }] },
       entra: { op: 'Remove', path: 'members', value: [{ value: JANE }] },
@@ -174,7 +174,7 @@ export class ScimGroupsController {
   }
 
   @Delete(':id')
-  @DocGroup.delete('deleteScimGroup', 'For good. Its members lose its roles.')
+  @DocGroup.delete('deleteScimGroup', 'A deleted group cannot be restored. Its members lose its roles.')
   @HttpCode(204)
   @Requires('groups.write')
   @AcceptsScim()

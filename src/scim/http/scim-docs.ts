@@ -16,7 +16,7 @@ import { urns } from './scim-format.js';
 
 /** OpenAPI descriptions that several SCIM routes share. */
 
-const ETAG = describeHeader('ETag', 'The version: `W/"3"`.', { maxLength: 64 });
+const ETAG = describeHeader('ETag', 'The version, such as `W/"3"`.', { maxLength: 64 });
 
 const OptionalParameter = (name: string, schema: object, description: string, example?: string) =>
   ApiQuery({ name, required: false, description, schema, ...(example !== undefined && { example }) });
@@ -30,22 +30,26 @@ const VIEW_PARAMETERS = [
   OptionalParameter(
     'attributes',
     NAMES,
-    'Names of attributes, with commas: nothing else is sent but `id` and `schemas`.',
+    'Comma-separated names of the attributes to return, in addition to `id` and `schemas`.',
   ),
   OptionalParameter(
     'excludedAttributes',
     NAMES,
-    'Names of attributes that are not sent. Not together with `attributes`.',
+    'Comma-separated names of attributes to leave out. Not together with `attributes`.',
   ),
 ];
 
 const describeListParameters = (filter: string) => [
-  OptionalParameter('filter', text(2048), 'RFC 7644, section 3.4.2.2.', filter),
-  OptionalParameter('sortBy', text(255), 'An attribute.'),
+  OptionalParameter('filter', text(2048), 'A filter (RFC 7644, section 3.4.2.2).', filter),
+  OptionalParameter('sortBy', text(255), 'The attribute to sort by.'),
   ApiQuery({ name: 'sortOrder', required: false, enum: ['ascending', 'descending'] }),
-  OptionalParameter('startIndex', NUMBER, 'From 1.'),
-  OptionalParameter('count', NUMBER, `At most ${MAX_COUNT}; default 100.`),
-  OptionalParameter('cursor', text(16_000), 'RFC 9865: empty begins, then `nextCursor` of the page before.'),
+  OptionalParameter('startIndex', NUMBER, 'Index of the first result, from 1.'),
+  OptionalParameter('count', NUMBER, `Results per page, at most ${MAX_COUNT}. Default: 100.`),
+  OptionalParameter(
+    'cursor',
+    text(16_000),
+    'Empty for the first page, then the `nextCursor` of the previous page (RFC 9865).',
+  ),
   ...VIEW_PARAMETERS,
 ];
 
@@ -55,12 +59,15 @@ export class ScimListDto {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
-    description: 'All that match; exact, where it is there.',
+    description: 'Exact number of matches. Missing if it is unknown.',
   })
   totalResults?: number;
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, example: 1 }) itemsPerPage!: number;
   @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 }) startIndex?: number;
-  @ApiPropertyOptional({ maxLength: 16_000, description: 'Of a walk by cursor; not on its last page.' })
+  @ApiPropertyOptional({
+    maxLength: 16_000,
+    description: 'Cursor of the next page, if the request has a `cursor`. Missing on the last page.',
+  })
   nextCursor?: string;
 }
 
@@ -78,7 +85,7 @@ class ScimSearchDto {
 }
 
 class OperationDto {
-  @ApiProperty({ maxLength: 7, example: 'replace', description: 'add, replace or remove, in any case.' })
+  @ApiProperty({ maxLength: 7, example: 'replace', description: 'add, replace or remove. Case is ignored.' })
   op!: string;
   @ApiPropertyOptional({ maxLength: 2048, example: 'emails[type eq "work"].value' }) path?: string;
   @ApiPropertyOptional({ ...describeValue({ type: 'object' }, 100_000), example: 'jane.doe@example.org' })
@@ -134,8 +141,8 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   const changed = [...taken, ...ofChanges];
   const change = {
     more: VIEW_PARAMETERS,
-    ifMatch: 'The version that was read, with or without `W/`; 412 where there is another by now.',
-    answer: describeJson(`The ${noun} afterwards.`, resource, ETAG),
+    ifMatch: 'The version that was read, with or without `W/`. If it has changed since, the response is 412.',
+    answer: describeJson(`The ${noun} after the change.`, resource, ETAG),
   };
   return {
     ...buildListDocs(`${noun}s`, `${noun}s`, list),
@@ -148,7 +155,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         links: {
           ...linkTo([`getScim${name}`], 'id', 'id'),
           ...linkTo([`get${name}`], `${noun}_id`, 'id', {
-            description: `The same ${noun} as the API shows it.`,
+            description: `The same ${noun} in the REST API.`,
           }),
         },
         errors: ['invalid_value', ...(docs.errors ?? []), ...taken],
@@ -173,7 +180,10 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
       Doc(id, summary, {
         ...change,
         description,
-        more: [...change.more, ApiResponse({ status: 204, description: 'It is done.', headers: ETAG })],
+        more: [
+          ...change.more,
+          ApiResponse({ status: 204, description: 'The change was applied.', headers: ETAG }),
+        ],
         body: ScimPatchDto,
         examples: Object.fromEntries(
           Object.entries(operations).map(([title, operation]) => [
@@ -187,7 +197,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
       Doc(id, `Delete a ${noun}`, {
         description,
         ifMatch: change.ifMatch,
-        answer: `There is no such ${noun} any more.`,
+        answer: `The ${noun} was deleted.`,
         errors: changed,
       }),
   };

@@ -78,7 +78,7 @@ function detailOf({ detail, extras: { errors, conflicts = [] } }: ProblemError):
 const OTHER_REQUEST = ApiResponse({
   status: 422,
   schema: narrowSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
-  description: 'The Idempotency-Key came with another request.',
+  description: 'The Idempotency-Key belongs to a different request.',
   example: errorBody(keyOfOtherRequest()),
 });
 

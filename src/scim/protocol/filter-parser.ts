@@ -34,7 +34,7 @@ export function parseFilter(
   }
   const parser = new FilterParser(text, resource, others);
   const filter = parser.either();
-  parser.expect('end', 'and, or, or the end');
+  parser.expect('end', '"and", "or" or the end');
   return filter;
 }
 
@@ -86,7 +86,7 @@ const invalidPath = (name: string): ProblemError =>
 const malformed = (path: string): ProblemError =>
   new ProblemError(
     'invalid_path',
-    `The path ${quoted(path)} is neither attribute, attribute.part nor attribute[filter].part.`,
+    `The path ${quoted(path)} is invalid. Use attribute, attribute.part or attribute[filter].part.`,
   );
 
 type Bracket = '(' | ')' | '[' | ']';
@@ -131,10 +131,7 @@ function readTokens(text: string): Token[] {
 
 function unreadable(character: string, position: number): ProblemError {
   const isQuote = character === '"';
-  return invalidFilter(
-    position,
-    isQuote ? 'the text in quotes has no end' : 'only spaces may separate words',
-  );
+  return invalidFilter(position, isQuote ? 'the closing quote is missing' : 'only spaces may separate words');
 }
 
 function unescape(literal: string, position: number): string {
@@ -142,9 +139,9 @@ function unescape(literal: string, position: number): string {
   try {
     text = String(JSON.parse(literal));
   } catch {
-    throw invalidFilter(position, 'the text in quotes is no JSON string: write \\\\ for a backslash');
+    throw invalidFilter(position, 'the quoted text is not a valid JSON string: write \\\\ for a backslash');
   }
-  if (!text.isWellFormed()) throw invalidFilter(position, 'the text in quotes holds broken Unicode');
+  if (!text.isWellFormed()) throw invalidFilter(position, 'the quoted text contains invalid Unicode');
   return text;
 }
 
@@ -175,7 +172,8 @@ class FilterParser {
 
   expect(kind: Token['kind'], what: string): Token {
     const token = this.next();
-    if (token.kind !== kind) throw invalidFilter(token.position, `${shown(token)} is not ${what}`);
+    if (token.kind !== kind)
+      throw invalidFilter(token.position, `expected ${what}, but found ${shown(token)}`);
     return token;
   }
 
@@ -189,7 +187,7 @@ class FilterParser {
   inBrackets(attribute: Attribute): Filter {
     const bracket = this.expect('[', 'an opening bracket');
     if (attribute.type !== 'complex') {
-      throw invalidFilter(bracket.position, `${attribute.path} has no parts to choose by`);
+      throw invalidFilter(bracket.position, `${attribute.path} has no sub-attributes to filter by`);
     }
     const outer = this.scope;
     this.scope = (name) => {
@@ -233,7 +231,8 @@ class FilterParser {
 
   private negated(): Filter {
     const { position } = this.next();
-    if (this.peek().kind !== '(') throw invalidFilter(position, 'not needs parentheses: not (…)');
+    if (this.peek().kind !== '(')
+      throw invalidFilter(position, 'not must be followed by parentheses: not (…)');
     return { kind: 'not', filter: this.nested(this.next(), ')', 'parenthesis') };
   }
 
@@ -244,7 +243,7 @@ class FilterParser {
     }
     const filter = this.either();
     this.levels--;
-    this.expect(close, `and, or, or a closing ${name}`);
+    this.expect(close, `"and", "or" or a closing ${name}`);
     return filter;
   }
 
@@ -258,7 +257,7 @@ class FilterParser {
 
   /** Parses a condition on the elements that a filter in brackets selects. */
   private chosen({ attribute, sub: part }: AttributePath, name: Token): Filter {
-    if (part) throw invalidFilter(this.peek().position, `${part.path} has no parts to choose by`);
+    if (part) throw invalidFilter(this.peek().position, `${part.path} has no sub-attributes to filter by`);
     const filter = this.inBrackets(attribute);
     const sub = this.partAfterBrackets(attribute);
     if (!sub) return { kind: 'element', attribute, filter };
@@ -294,7 +293,7 @@ class FilterParser {
     const { op, position } = this.operator(name);
     const value = op === 'pr' ? undefined : this.value();
     if (path.attribute.returned === 'never') {
-      throw invalidFilter(position, `${(path.sub ?? path.attribute).path} cannot be searched`);
+      throw invalidFilter(position, `${(path.sub ?? path.attribute).path} cannot be used in a filter`);
     }
     if (op === 'pr' || !value) return { kind: 'present', path };
     const compare = isNothing(value) ? compareWithNothing : compareWith;
@@ -309,13 +308,13 @@ class FilterParser {
     const sent = token.text.toLowerCase();
     const op = OPERATORS.find((known) => known === sent);
     if (op) return { op, position: token.position };
-    throw invalidFilter(token.position, `${shown(token)} is not one of ${OPERATORS.join(', ')}`);
+    throw invalidFilter(token.position, `${shown(token)} is not an operator: use ${OPERATORS.join(', ')}`);
   }
 
   private value(): Token {
     const token = this.next();
     if (token.kind !== 'string' && token.kind !== 'word') {
-      throw invalidFilter(token.position, `${shown(token)} is not a value`);
+      throw invalidFilter(token.position, `expected a value, but found ${shown(token)}`);
     }
     this.separate(token);
     return token;
@@ -323,7 +322,7 @@ class FilterParser {
 
   /** Rejects `eq"x"` and `"x"and`. Only brackets need no blank. */
   private separate(token: Token): void {
-    if (!token.isApart) throw invalidFilter(token.position, 'a blank is missing');
+    if (!token.isApart) throw invalidFilter(token.position, 'a space is missing');
   }
 }
 
@@ -345,7 +344,7 @@ const shown = (token: Token): string => (token.kind === 'end' ? token.text : quo
 function compareWithNothing(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   if (op === 'ne') return { kind: 'present', path };
   if (op === 'eq') return { kind: 'not', filter: { kind: 'present', path } };
-  if (value.kind === 'word') throw invalidFilter(value.position, 'null goes with eq and ne only');
+  if (value.kind === 'word') throw invalidFilter(value.position, 'null can be used with eq and ne only');
   return compareWith(path, op, value, position);
 }
 
@@ -353,7 +352,8 @@ function compareWithNothing(path: AttributePath, op: ValueOperator, value: Token
 function compareWith(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   const { attribute, sub: named = attribute } = path;
   const target = valuePath(path);
-  if (!target) throw invalidFilter(position, `${named.path} is compared by one of its parts only`);
+  if (!target)
+    throw invalidFilter(position, `${named.path} cannot be compared as a whole: use a sub-attribute`);
   const leaf = target.sub ?? attribute;
   if (op === 'ne') return { kind: 'not', filter: compareWith(path, 'eq', value, position) };
   if (op !== 'eq') assertSuits(op, leaf, position);
@@ -375,11 +375,11 @@ function typed(leaf: Attribute, value: Token): string | boolean {
 function readFlag({ path }: Attribute, { text, position }: Token): boolean {
   const word = text.toLowerCase();
   if (word === 'true' || word === 'false') return word === 'true';
-  throw invalidFilter(position, `${path} is compared with true or false`);
+  throw invalidFilter(position, `${path} must be compared with true or false`);
 }
 
 function readTime({ path }: Attribute, { text, position }: Token): string {
   const instant = instantOf(text);
   if (instant !== undefined) return new Date(instant).toISOString();
-  throw invalidFilter(position, `${path} is compared with a time such as "2026-01-31T12:00:00Z"`);
+  throw invalidFilter(position, `${path} must be compared with a time such as "2026-01-31T12:00:00Z"`);
 }

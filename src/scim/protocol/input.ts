@@ -182,7 +182,7 @@ export function onlyOne(attribute: Attribute, raw: unknown, report: Report): unk
 
 function onlyElement({ path }: Attribute, list: readonly unknown[], report: Report): unknown {
   if (list.length === 1) report.deviation('list_shape');
-  else fault(report, path, 'invalid_type', 'takes one value, not a list');
+  else fault(report, path, 'invalid_type', 'must be a single value, not a list');
   return list.length === 1 ? list[0] : undefined;
 }
 
@@ -200,7 +200,7 @@ export function coerceList(
   if (!Array.isArray(raw)) report.deviation('list_shape');
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   if (list.length > attribute.maxItems) {
-    fault(report, attribute.path, 'too_long', `may hold at most ${attribute.maxItems} elements`);
+    fault(report, attribute.path, 'too_long', `can contain at most ${attribute.maxItems} elements`);
     return undefined;
   }
   const elements: ScimObject[] = [];
@@ -259,7 +259,7 @@ export function coerceScalar(
 ): string | boolean | undefined {
   if (type === 'boolean') return coerceFlag(raw, path, report);
   if (typeof raw !== 'string') fault(report, path, 'invalid_type', 'must be a string');
-  else if (!raw.isWellFormed()) fault(report, path, 'invalid_format', 'may not hold broken Unicode');
+  else if (!raw.isWellFormed()) fault(report, path, 'invalid_format', 'must not contain invalid Unicode');
   else if (isWithin(raw, maxLength)) return raw;
   else fault(report, path, 'too_long', `may have at most ${maxLength} characters`);
   return undefined;

@@ -88,7 +88,7 @@ export function readListQuery(
 
 function textOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw new ProblemError('invalid_value', `${name} must be one text.`);
+  if (typeof value !== 'string') throw new ProblemError('invalid_value', `${name} must be a single string.`);
   return value;
 }
 
@@ -119,10 +119,10 @@ function sortPath(
   }
   const { attribute } = path;
   if (attribute.returned === 'never')
-    throw new ProblemError('invalid_value', `${attribute.path} cannot be sorted by.`);
+    throw new ProblemError('invalid_value', `sortBy does not support ${attribute.path}.`);
   const target = valuePath(path);
   if (target) return target;
-  throw new ProblemError('invalid_value', `${attribute.path} is sorted by one of its parts only.`);
+  throw new ProblemError('invalid_value', `sortBy must be a sub-attribute of ${attribute.path}.`);
 }
 
 function isDescending(order: string | undefined): boolean {
@@ -153,13 +153,13 @@ export function decodeListCursor(text: string, { fingerprint }: ListId): Positio
   if (text === '') return undefined;
   const [of, range, encodedKey, uuid] = decodeArray(text);
   if (of !== fingerprint) {
-    throw new ProblemError('invalid_cursor', 'The cursor belongs to another filter or order, or to no list.');
+    throw new ProblemError('invalid_cursor', 'cursor belongs to a list with a different filter or order.');
   }
   const [key] = parseArray(`[${String(encodedKey)}]`);
   if (/^[01]$/.test(String(range)) && isKey(key) && typeof uuid === 'string' && isUuid(uuid)) {
     return { key, uuid: uuid.toLowerCase() };
   }
-  throw new ProblemError('invalid_cursor', 'cursor is not one of this list, with this filter and order.');
+  throw new ProblemError('invalid_cursor', 'cursor is not valid for this list. Start with an empty cursor.');
 }
 
 const MAX_KEY = 10_000;

@@ -63,10 +63,16 @@ export interface PatchStep {
 export function readPatch(body: unknown, { deviation, ...options }: PatchOptions): PatchStep[] {
   const list = Array.isArray(body) ? body : operationsIn(body, deviation);
   if (!Array.isArray(list) || list.length === 0) {
-    throw new ProblemError('invalid_syntax', 'A PATCH needs Operations, a list of at least one.');
+    throw new ProblemError(
+      'invalid_syntax',
+      'A PATCH request needs Operations: a list with at least one operation.',
+    );
   }
   if (list.length > MAX_OPERATIONS) {
-    throw new ProblemError('invalid_syntax', `A PATCH may have at most ${MAX_OPERATIONS} operations.`);
+    throw new ProblemError(
+      'invalid_syntax',
+      `A PATCH request may have at most ${MAX_OPERATIONS} operations.`,
+    );
   }
   const operations = list.map((raw: unknown, index) => readOperation(raw, index + 1, deviation));
   const reader = new StepReader({ ...options, deviation, fault: refuse });
@@ -123,7 +129,7 @@ class StepReader {
     const target = ignoreUnknown ? this.tolerant(path, isUnknown) : parsePath(path, resource);
     if (!target) return [];
     if (op !== 'remove' && value === undefined) {
-      throw new ProblemError('invalid_value', `An operation ${op} needs a value.`);
+      throw new ProblemError('invalid_value', `The operation ${op} needs a value.`);
     }
     if (target.kind === 'schema') return this.wholeSchema(op, target.schema, value);
     if (!isReadOnly(target)) return this.step(op, target, value);
@@ -131,9 +137,9 @@ class StepReader {
   }
 
   private withoutPath(op: Op, value: unknown): PatchStep[] {
-    if (op === 'remove') throw new ProblemError('no_target', 'An operation remove needs a path.');
+    if (op === 'remove') throw new ProblemError('no_target', 'The operation remove needs a path.');
     if (isObject(value)) return this.members(op, '', value);
-    throw new ProblemError('invalid_value', 'The value of an operation without path must be an object.');
+    throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
   }
 
   /** Reads the keys of a value as paths. Unknown, invalid and read-only keys are ignored. */
@@ -250,8 +256,8 @@ export function applySteps(
 }
 
 function tooMany(): ProblemError {
-  const most = `The filters in the paths would make more than ${MAX_COMPARED} comparisons`;
-  return new ProblemError('too_many', `${most}: send fewer operations in one PATCH.`);
+  const detail = `The filters in the paths would make more than ${MAX_COMPARED} comparisons.`;
+  return new ProblemError('too_many', `${detail} Send fewer operations in one PATCH.`);
 }
 
 function singleAfter(before: ScimValue | undefined, step: PatchStep): ScimValue | undefined {
@@ -282,7 +288,7 @@ function listAfter(
   const elements = objectsIn(before);
   const after = filter ? chosenAfter(elements, step, filter, deviation) : allAfter(elements, step);
   if (after.length > attribute.maxItems && after.length > elements.length) {
-    const detail = `${attribute.path} may hold at most ${attribute.maxItems} elements.`;
+    const detail = `${attribute.path} can contain at most ${attribute.maxItems} elements.`;
     throw new ProblemError('invalid_value', detail);
   }
   return onePrimary(attribute, after, elements);
@@ -333,7 +339,7 @@ function createdBy(step: PatchStep, filter: Filter, deviation: CountDeviation): 
 }
 
 const noTarget = ({ path }: Attribute): ProblemError =>
-  new ProblemError('no_target', `No element of ${path} satisfies the filter of the path.`);
+  new ProblemError('no_target', `No element of ${path} matches the filter of the path.`);
 
 /**
  * Returns the sent elements that are not yet in the list. Elements are equal if all sent sub-attributes are

@@ -264,7 +264,10 @@ function patched(current: ScimObject, steps: readonly PatchStep[], deviation: Co
   assertActive(member(after, 'active') === undefined);
   const userName = member(after, 'userName');
   if (member(after, 'emails') === undefined && !(typeof userName === 'string' && isEmailAddress(userName))) {
-    throw new ProblemError('mutability', 'emails cannot be removed: userName is no e-mail address.');
+    throw new ProblemError(
+      'mutability',
+      'emails cannot be removed, because userName is not an e-mail address.',
+    );
   }
   return after;
 }
@@ -307,6 +310,6 @@ const MAX_ATTRIBUTES_BYTES = 32 * 1024;
 
 function sizeErrors(attributes: object): FieldError[] {
   if (Buffer.byteLength(JSON.stringify(attributes)) <= MAX_ATTRIBUTES_BYTES) return [];
-  const message = `may take at most ${MAX_ATTRIBUTES_BYTES / 1024} KiB together`;
-  return [{ field: 'the attributes that are kept as they were sent', code: 'too_long', message }];
+  const message = `may have at most ${MAX_ATTRIBUTES_BYTES / 1024} KiB in total`;
+  return [{ field: 'attributes without a field of their own', code: 'too_long', message }];
 }

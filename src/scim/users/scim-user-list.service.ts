@@ -254,10 +254,13 @@ export class ScimUserList {
 
   private tooMany(isSorted: boolean): ProblemError {
     const what = isSorted
-      ? `sortBy takes attributes without an index only where at most ${this.scanLimit} users match`
-      : `The filter would look at more than ${this.scanLimit} users`;
+      ? `sortBy supports attributes without an index for at most ${this.scanLimit} users`
+      : `The filter would check more than ${this.scanLimit} users`;
     const names = [...new Set(KEYED_NAMES)].join(', ');
-    return new ProblemError('too_many', `${what}. Indexed attributes are ${names}: join one of them by and.`);
+    return new ProblemError(
+      'too_many',
+      `${what}. Add a condition with "and" on an indexed attribute: ${names}.`,
+    );
   }
 }
 

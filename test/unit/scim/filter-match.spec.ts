@@ -91,7 +91,7 @@ describe('values', () => {
     ['addresses pr', false],
     ['password eq null or title pr', undefined],
   ])('%s: %s', (filter, expected) => {
-    if (expected === undefined) expect(() => is(filter)).toThrow(/cannot be searched/);
+    if (expected === undefined) expect(() => is(filter)).toThrow(/cannot be used in a filter/);
     else expect(is(filter)).toBe(expected);
   });
 });
