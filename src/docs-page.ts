@@ -30,7 +30,7 @@ export function forPeople(document: OpenAPIObject): OpenAPIObject {
     showAsForm(operation);
     for (const parameter of operation.parameters) {
       if (parameter.required || !parameter.schema) continue;
-      Object.assign(parameter, withoutValues(parameter.schema, parameter));
+      Object.assign(parameter, moveValuesToDescription(parameter.schema, parameter));
       delete parameter.example;
       delete parameter.examples;
     }
@@ -53,7 +53,7 @@ function showAsForm(operation: Operation): void {
   const { dry_run, file, ...options } = form.properties;
   operation.parameters = operation.parameters.filter(({ name }) => !form.properties?.[name]);
   const fields = Object.entries(options).map(([name, field]): [string, SchemaObject] => {
-    const { schema, ...described } = withoutValues(field);
+    const { schema, ...described } = moveValuesToDescription(field);
     // Swagger UI invents a value for a field without an example. The service ignores an empty one.
     return [name, { ...schema, ...described, example: '' }];
   });
@@ -66,18 +66,18 @@ function showAsForm(operation: Operation): void {
  * Moves the default and the example of a schema into its description. @param outer values that take precedence
  * over the schema.
  */
-function withoutValues(
+function moveValuesToDescription(
   { default: usual, example, description, ...schema }: SchemaObject,
   outer: { description?: string; example?: unknown } = {},
 ): { schema: SchemaObject; description?: string } {
   const text = outer.description ?? description ?? '';
-  const shown = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
-  const isNew = (value: unknown) => value !== undefined && !text.includes(shown(value));
+  const format = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+  const isNew = (value: unknown) => value !== undefined && !text.includes(format(value));
   const shownExample = outer.example ?? example;
   const parts = [
     text,
-    isNew(usual) && `Default: ${shown(usual)}.`,
-    isNew(shownExample) && `For example ${shown(shownExample)}.`,
+    isNew(usual) && `Default: ${format(usual)}.`,
+    isNew(shownExample) && `For example ${format(shownExample)}.`,
   ].filter(Boolean);
   return { schema, ...(parts.length > 0 && { description: parts.join(' ') }) };
 }
@@ -93,4 +93,4 @@ function keepOneExample({ responses }: Operation): void {
 }
 
 /** Reads the script of the page, which is next to this source file and next to the bundle. */
-export const pageScript = (): string => readFileSync(new URL('./docs-script.mjs', import.meta.url), 'utf8');
+export const readScript = (): string => readFileSync(new URL('./docs-script.mjs', import.meta.url), 'utf8');

@@ -7,9 +7,9 @@ import { migrateInProcess } from './platform/database/engine/lane-process.js';
 import { outliveOutput } from './platform/telemetry/log.js';
 
 /** Returns the path of a program in the folder of this file. */
-const program = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
-const MIGRATOR = program('migrator');
-const LANES = { import: program('import-lane'), reader: program('reader-lane') };
+const toProgramPath = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+const MIGRATOR = toProgramPath('migrator');
+const WORKER_PROGRAMS = { import: toProgramPath('import-lane'), reader: toProgramPath('reader-lane') };
 
 outliveOutput();
 // The primary of several instances does not load the application, so each mode is imported only when needed.
@@ -30,5 +30,5 @@ void runProgram('Rollcall cannot start.', async () => {
 /** Creates the application after migrating the schema. */
 async function createApp(env: Env) {
   const [application] = await Promise.all([import('./create-app.js'), migrateInProcess(MIGRATOR)]);
-  return application.createApp(env, LANES);
+  return application.createApp(env, WORKER_PROGRAMS);
 }

@@ -1,7 +1,7 @@
 import { type INestApplication, NotFoundException } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
-import { forPeople, pageScript } from './docs-page.js';
+import { forPeople, readScript } from './docs-page.js';
 import { isObject } from './platform/common/json.js';
 import { VERSION } from './platform/common/version.js';
 import { completeDocument, operationsOf } from './platform/openapi/document.js';
@@ -12,7 +12,7 @@ const COOKIE = 'Set by a login. Leave this empty: the browser sends the cookie.'
 const BEARER = { type: 'http', bearerFormat: 'opaque' } as const;
 
 /** Creates the OpenAPI document from the decorators. `docs/openapi.json` is a committed copy. */
-function openApi(app: INestApplication): OpenAPIObject {
+function createDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Rollcall')
     .setDescription(
@@ -76,7 +76,7 @@ const SERVED: ReadonlySet<string> = new Set(
 
 /** Serves Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
-  const script = pageScript();
+  const script = readScript();
   let page: OpenAPIObject | undefined; // clients get the unchanged document
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);
@@ -84,7 +84,7 @@ export function serveDocs(app: INestApplication): void {
   app.use('/docs', ({ path }: Request, _response: Response, next: NextFunction) => {
     next(SERVED.has(path) ? undefined : new NotFoundException());
   });
-  SwaggerModule.setup('docs', app, () => openApi(app), {
+  SwaggerModule.setup('docs', app, () => createDocument(app), {
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
     customSiteTitle: 'Rollcall API',

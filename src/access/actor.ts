@@ -60,16 +60,16 @@ export function countedFor(actor: Actor): string {
 /** A request with an `Idempotency-Key`. */
 export interface RepeatableRequest extends RepeatableEffect {
   /** Runs the handler and stores its response in the transaction of the effect. */
-  answer<T>(handle: () => Promise<T>): Promise<T>;
+  runOnce<T>(handle: () => Promise<T>): Promise<T>;
   /**
    * Returns a part of the request with its own transaction. Like the whole request, the part takes effect only
    * once.
-   * @throws FirstAnswer if the part has already taken effect, ProblemError `validation_failed` if the key
+   * @throws ReplayedResponseError if the part has already taken effect, ProblemError `validation_failed` if the key
    * belongs to a different request.
    */
-  part(number: number): Promise<RepeatableRequest>;
+  createPart(number: number): Promise<RepeatableRequest>;
   /**
-   * Sets the content of a request whose body is a file. @throws FirstAnswer if a response to this request is
+   * Sets the content of a request whose body is a file. @throws ReplayedResponseError if a response to this request is
    * stored.
    */
   received(content: unknown): Promise<void>;
@@ -118,21 +118,21 @@ export const SCOPES = [
 ] as const;
 export type NamedScope = (typeof SCOPES)[number];
 /** `imports:write:<dataset>` grants access to the runs of one data set. */
-export type Scope = NamedScope | `${typeof OF_DATASET}${string}`;
+export type Scope = NamedScope | `${typeof DATASET_SCOPE}${string}`;
 
-const OF_DATASET = 'imports:write:';
-const DATASET = /^[A-Za-z0-9._-]{1,64}$/;
+const DATASET_SCOPE = 'imports:write:';
+const DATASET_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 /** Length of the longest scope, in characters. */
-export const MAX_SCOPE = OF_DATASET.length + 64;
+export const MAX_SCOPE_LENGTH = DATASET_SCOPE.length + 64;
 
 export function isScope(text: string): text is Scope {
-  if (text.startsWith(OF_DATASET)) return DATASET.test(text.slice(OF_DATASET.length));
+  if (text.startsWith(DATASET_SCOPE)) return DATASET_NAME.test(text.slice(DATASET_SCOPE.length));
   return SCOPES.some((scope) => scope === text);
 }
 
 /** Returns the scope that is required to change runs of the data set. */
 export function datasetScope(dataset: string): Scope {
-  return `${OF_DATASET}${dataset}`;
+  return `${DATASET_SCOPE}${dataset}`;
 }
 
 /** The permissions, networks and expiry of an API key. null means no limit. */
@@ -148,16 +148,16 @@ export const FULL_RIGHTS: KeyRights = { scopes: null, networks: null, expires: n
 export const NO_RIGHTS: KeyRights = { ...FULL_RIGHTS, scopes: [] };
 
 /** Returns true if the held scopes include the required scope. */
-export function covers(held: KeyRights['scopes'], wanted: Scope): boolean {
-  if (held === null || held.includes(wanted)) return true;
-  return wanted.startsWith(OF_DATASET) && held.includes('imports:write');
+export function grantsScope(held: KeyRights['scopes'], required: Scope): boolean {
+  if (held === null || held.includes(required)) return true;
+  return required.startsWith(DATASET_SCOPE) && held.includes('imports:write');
 }
 
 /**
  * Returns true if the held scopes include the required scope for at least one data set. `assertScope` checks
  * the data set of the request later.
  */
-export function coversSome(held: KeyRights['scopes'], wanted: NamedScope): boolean {
-  if (covers(held, wanted)) return true;
-  return wanted === 'imports:write' && held?.some((scope) => scope.startsWith(OF_DATASET)) === true;
+export function grantsScopePartly(held: KeyRights['scopes'], required: NamedScope): boolean {
+  if (grantsScope(held, required)) return true;
+  return required === 'imports:write' && held?.some((scope) => scope.startsWith(DATASET_SCOPE)) === true;
 }

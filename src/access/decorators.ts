@@ -12,7 +12,7 @@ import { from, lastValueFrom } from 'rxjs';
 import { auditReasonOf } from '../platform/http/request-headers.js';
 import { RequiredScope } from '../platform/openapi/route-docs.js';
 import type { Actor, Caller, RepeatableRequest } from './actor.js';
-import { type Permission, isToRead, scopeOf } from './policy.js';
+import { type Permission, isReadPermission, scopeOf } from './policy.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -40,11 +40,11 @@ export const Public = Reflector.createDecorator<undefined, boolean>({ transform:
 export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
 /** Stores the response to a request with an `Idempotency-Key` in the transaction of its effect (ADR 16). */
-const AnswerOnce: NestInterceptor = {
+const IdempotentResponse: NestInterceptor = {
   intercept: (context: ExecutionContext, next: CallHandler) => {
     const { repeatable } = context.switchToHttp().getRequest<Request>();
     if (!repeatable) return next.handle();
-    return from(repeatable.answer(() => lastValueFrom(next.handle(), { defaultValue: undefined })));
+    return from(repeatable.runOnce(() => lastValueFrom(next.handle(), { defaultValue: undefined })));
   },
 };
 
@@ -56,7 +56,7 @@ export const Requires = (permission: Permission, self?: Permission) =>
   applyDecorators(
     RequiredPermission({ permission, ...(self && { self }) }),
     RequiredScope(scopeOf(permission) ?? 'none'),
-    ...(isToRead(permission) ? [] : [UseInterceptors(AnswerOnce)]),
+    ...(isReadPermission(permission) ? [] : [UseInterceptors(IdempotentResponse)]),
   );
 
 /**

@@ -9,7 +9,7 @@ interface Network {
 }
 
 /** Length of the longest network, in characters: six IPv6 groups, an IPv4 address and the prefix. */
-export const MAX_NETWORK = '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.length;
+export const MAX_NETWORK_LENGTH = '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.length;
 /** Number of bits before the IPv4 address in an IPv4-mapped address such as `::ffff:10.0.0.1`. */
 const MAPPED_BITS = 96;
 
@@ -27,24 +27,24 @@ export function canonicalNetwork(text: string): string | undefined {
 /** Returns true if the address of a request is in one of the networks, and false for an invalid address. */
 export function isInNetworks(ip: string, networks: readonly string[]): boolean {
   const host = parseNetwork(ip.replace(/%.*$/, '')); // link-local addresses can end with the name of an interface
-  return host !== undefined && networks.some((network) => holds(parseNetwork(network), host));
+  return host !== undefined && networks.some((network) => containsNetwork(parseNetwork(network), host));
 }
 
 /** Returns true if each inner network is inside one outer network. Outer networks are not merged. */
 export function areWithin(inner: readonly string[], outer: readonly string[]): boolean {
   return inner.every((network) => {
     const parsed = parseNetwork(network);
-    return parsed !== undefined && outer.some((other) => holds(parseNetwork(other), parsed));
+    return parsed !== undefined && outer.some((other) => containsNetwork(parseNetwork(other), parsed));
   });
 }
 
-function holds(outer: Network | undefined, inner: Network): boolean {
+function containsNetwork(outer: Network | undefined, inner: Network): boolean {
   if (!outer || outer.bits > inner.bits) return false;
-  return commonBits(outer.address, inner.address) >= outer.bits;
+  return countCommonBits(outer.address, inner.address) >= outer.bits;
 }
 
 /** Counts the leading bits that two addresses share. Returns -1 for an IPv4 and an IPv6 address. */
-function commonBits(a: Network['address'], b: Network['address']): number {
+function countCommonBits(a: Network['address'], b: Network['address']): number {
   if (a.kind() !== b.kind()) return -1;
   const [left, right] = [a.toByteArray(), b.toByteArray()];
   const at = left.findIndex((byte, index) => byte !== right[index]);
@@ -61,7 +61,7 @@ function parseNetwork(text: string): Network | undefined {
   const all = plain.toByteArray().length * 8;
   const bits = prefix === undefined ? all : Number(prefix) - (isMapped ? MAPPED_BITS : 0);
   if (bits < 0 || bits > all) return undefined;
-  return hasBitsBehind(plain, bits) ? undefined : { address: plain, bits };
+  return hasHostBits(plain, bits) ? undefined : { address: plain, bits };
 }
 
 /**
@@ -77,7 +77,7 @@ function parseAddress(ip: string): Network['address'] | undefined {
     : ipaddr.IPv6.parse(new URL(`http://[${ip}]/`).hostname.slice(1, -1));
 }
 
-function hasBitsBehind(address: Network['address'], bits: number): boolean {
+function hasHostBits(address: Network['address'], bits: number): boolean {
   return address.toByteArray().some((byte, index) => {
     const free = Math.min(8, Math.max(0, (index + 1) * 8 - bits));
     return (byte & ((1 << free) - 1)) !== 0;

@@ -6,8 +6,8 @@ import {
   type KeyRights,
   type NamedScope,
   type Scope,
-  covers,
-  coversSome,
+  grantsScope,
+  grantsScopePartly,
   initiatorOf,
 } from './actor.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';
@@ -62,7 +62,7 @@ function levelOf(actor: Actor): Level {
 }
 
 export function may(actor: Actor, permission: Permission): boolean {
-  return POLICY[permission].levels.includes(levelOf(actor)) && missingScope(actor, permission) === undefined;
+  return !findMissingScope(actor, permission) && POLICY[permission].levels.includes(levelOf(actor));
 }
 
 /** Returns the scope that a permission requires, as in `Rule`. */
@@ -71,15 +71,15 @@ export function scopeOf(permission: Permission): Rule['scope'] {
 }
 
 /** Returns true for a permission that only reads. */
-export function isToRead(permission: Permission): boolean {
+export function isReadPermission(permission: Permission): boolean {
   return scopeOf(permission)?.endsWith(':read') === true;
 }
 
 /** Returns the scope that an API key lacks for a permission, if any. */
-export function missingScope(actor: Actor, permission: Permission): NamedScope | 'full' | undefined {
+export function findMissingScope(actor: Actor, permission: Permission): NamedScope | 'full' | undefined {
   const [scope, { scopes: held }] = [scopeOf(permission), rightsOf(actor)];
   if (scope === null || scope === 'any' || held === null) return undefined;
-  return scope !== 'full' && coversSome(held, scope) ? undefined : scope;
+  return scope !== 'full' && grantsScopePartly(held, scope) ? undefined : scope;
 }
 
 /**
@@ -96,20 +96,20 @@ export function rightsOf(actor: Actor): KeyRights {
  * scope.
  */
 export function hasScope(actor: Actor, scope: Scope): boolean {
-  return actor.kind === 'import' ? runHasScope(actor, scope) : covers(rightsOf(actor).scopes, scope);
+  return actor.kind === 'import' ? hasImportScope(actor, scope) : grantsScope(rightsOf(actor).scopes, scope);
 }
 
-function runHasScope({ initiator, approver }: ImportActor, scope: Scope): boolean {
+function hasImportScope({ initiator, approver }: ImportActor, scope: Scope): boolean {
   return hasScope(initiator, scope) && (approver === null || hasScope(approver, scope));
 }
 
 /** @throws ProblemError `insufficient_scope` with the name of the scope. */
 export function assertScope(actor: Actor, scope: Scope): void {
-  if (!hasScope(actor, scope)) throw insufficientScope(scope);
+  if (!hasScope(actor, scope)) throw createScopeError(scope);
 }
 
 /** @param scope the missing scope. */
-export function insufficientScope(scope: Scope | 'full'): ProblemError {
+export function createScopeError(scope: Scope | 'full'): ProblemError {
   const detail =
     scope === 'full' ? 'This requires an API key without scopes.' : `This API key lacks the scope ${scope}.`;
   return new ProblemError('insufficient_scope', detail);

@@ -10,33 +10,33 @@ import {
   IsString,
   MaxLength,
 } from 'class-validator';
-import { MAX_NETWORK, canonicalNetwork } from '../access/networks.js';
-import { MAX_SCOPE, PROFILES, type Profile, SCOPES, type Scope, isScope } from '../access/actor.js';
+import { MAX_NETWORK_LENGTH, canonicalNetwork } from '../access/networks.js';
+import { MAX_SCOPE_LENGTH, PROFILES, type Profile, SCOPES, type Scope, isScope } from '../access/actor.js';
 import { parseTime } from '../platform/input/query-rules.js';
 import { Clean, Normalise, Rule, TextRule, Visible, line } from '../platform/input/field-rules.js';
 import { isDbTime, now } from '../platform/common/time.js';
 
 /** Maximum number of scopes, or of networks, of a key. */
-export const MAX_LISTED = 32;
+export const MAX_LIST_ITEMS = 32;
 export const UNKNOWN_FIELDS = ['refuse', 'ignore'] as const;
 
 const STRINGS = { each: true, message: 'must be an array of strings' };
-const isEach = (value: unknown, test: (text: string) => boolean): boolean =>
+const isListOf = (value: unknown, test: (text: string) => boolean): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && test(item));
 
 /** Declares a list of 1 to `MAX_LIST_ITEMS` distinct strings, or null. */
-const ListOrNull = ({ items, ...schema }: { items: object; example: string[]; description: string }) =>
+const NullableList = ({ items, ...schema }: { items: object; example: string[]; description: string }) =>
   applyDecorators(
     ApiPropertyOptional({
       type: 'array',
       items,
       minItems: 1,
-      maxItems: MAX_LISTED,
+      maxItems: MAX_LIST_ITEMS,
       nullable: true,
       ...schema,
     }),
     ArrayUnique(),
-    ArrayMaxSize(MAX_LISTED),
+    ArrayMaxSize(MAX_LIST_ITEMS),
     ArrayMinSize(1),
     IsString(STRINGS),
   );
@@ -70,28 +70,28 @@ export class ApiKeyInput {
   @TextRule('invalid_value', 'must be in the future', (time) => !isDbTime(time) || time > now())
   expires?: string | null;
 
-  @ListOrNull({
-    items: { type: 'string', maxLength: MAX_SCOPE, pattern: '^[A-Za-z0-9:._-]+$' },
+  @NullableList({
+    items: { type: 'string', maxLength: MAX_SCOPE_LENGTH, pattern: '^[A-Za-z0-9:._-]+$' },
     example: ['users:read', 'users:write'],
     description:
       `Scopes of the key: ${SCOPES.join(', ')}, or \`imports:write:<dataset>\` for the runs of one data set. ` +
       'No scope implies another. Missing or null: the full Webmaster level.',
   })
   @Rule('invalid_value', `must contain only ${SCOPES.join(', ')} or imports:write:<dataset>`, (value) =>
-    isEach(value, isScope),
+    isListOf(value, isScope),
   )
   scopes?: Scope[] | null;
 
-  @ListOrNull({
-    items: { type: 'string', maxLength: MAX_NETWORK, pattern: '^[0-9A-Fa-f:./]+$' },
+  @NullableList({
+    items: { type: 'string', maxLength: MAX_NETWORK_LENGTH, pattern: '^[0-9A-Fa-f:./]+$' },
     example: ['127.0.0.0/8', '::1/128'],
     description: 'Networks in CIDR notation from which the key may be used. Missing or null: any network.',
   })
-  @Normalise((raw) => (Array.isArray(raw) ? raw.map(canonicalOrSame) : raw))
+  @Normalise((raw) => (Array.isArray(raw) ? raw.map(normalizeIfNetwork) : raw))
   @Rule(
     'invalid_format',
     'must contain only networks such as 10.0.0.0/8 or 2001:db8::/32, without host bits',
-    (value) => isEach(value, (network) => canonicalNetwork(network) === network),
+    (value) => isListOf(value, (network) => canonicalNetwork(network) === network),
   )
   networks?: string[] | null;
 
@@ -118,5 +118,5 @@ export class ApiKeyInput {
   profile?: Profile | null;
 }
 
-const canonicalOrSame = (item: unknown): unknown =>
+const normalizeIfNetwork = (item: unknown): unknown =>
   typeof item === 'string' ? (canonicalNetwork(item) ?? item) : item;

@@ -33,7 +33,7 @@ export class ApiKeyRepository {
   }
 
   /** Lists active keys that expire at or before the time `by`, in order of expiry. */
-  async expiring(time: string, by: string, limit: number): Promise<ApiKeyEntity[]> {
+  async listExpiring(time: string, by: string, limit: number): Promise<ApiKeyEntity[]> {
     return this.database.query(
       `SELECT ${COLUMNS} FROM api_keys WHERE revoked IS NULL AND expires > ? AND expires <= ? ORDER BY expires, id LIMIT ?`,
       [time, by, limit],
@@ -58,7 +58,7 @@ export class ApiKeyRepository {
   }
 }
 
-export function toActor(row: ApiKeyEntity): KeyActor {
+export function toKeyActor(row: ApiKeyEntity): KeyActor {
   const { id, scopes, networks, expires, profile } = row;
   return {
     kind: 'key',

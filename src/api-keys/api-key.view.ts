@@ -5,7 +5,7 @@ import { now, toIso } from '../platform/common/time.js';
 import { PageOf } from '../platform/http/page.js';
 import { ID, NULLABLE_ID, NULLABLE_TIME, describeTexts } from '../platform/openapi/docs.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
-import { MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
+import { MAX_LIST_ITEMS, UNKNOWN_FIELDS } from './api-key.input.js';
 import { stateOf } from './api-key.repository.js';
 
 class MakerDto {
@@ -17,8 +17,8 @@ class MakerDto {
   @ApiProperty(NULLABLE_ID) id!: string | null;
 }
 
-const list = (maxLength: number, description: string) =>
-  ({ ...describeTexts(maxLength, MAX_LISTED), nullable: true, description }) as const;
+const describeList = (maxLength: number, description: string) =>
+  ({ ...describeTexts(maxLength, MAX_LIST_ITEMS), nullable: true, description }) as const;
 
 export class ApiKeyDto {
   @ApiProperty({
@@ -28,8 +28,8 @@ export class ApiKeyDto {
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
   @ApiProperty({ enum: ['active', 'expired', 'revoked'] }) state!: string;
-  @ApiProperty(list(80, 'Scopes of the key. null: the full Webmaster level.')) scopes!: string[] | null;
-  @ApiProperty(list(50, 'Networks from which the key may be used. null: any network.')) networks!:
+  @ApiProperty(describeList(80, 'Scopes of the key. null: full Webmaster level.')) scopes!: string[] | null;
+  @ApiProperty(describeList(50, 'Networks from which the key may be used. null: any network.')) networks!:
     string[] | null;
   @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'Handling of unknown fields of a user.' })
   unknown_fields!: string;

@@ -90,7 +90,7 @@ export class ApiKeysController {
   @HttpCode(204)
   @Requires('api_keys.manage')
   async revoke(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
-    if (!(await this.keys.revoke(id, caller))) throw notFound(id);
+    if (!(await this.keys.revoke(id, caller))) throw toNotFound(id);
   }
 
   @Post(':key_id/fuse')
@@ -105,9 +105,9 @@ export class ApiKeysController {
   @Requires('api_keys.manage')
   async resetFuse(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<KeyFuseDto> {
     const until = await this.fuse.reset(id, caller);
-    if (until === undefined) throw notFound(id);
+    if (until === undefined) throw toNotFound(id);
     return { key_id: id, open_until: toIso(until) };
   }
 }
 
-const notFound = (id: string): ProblemError => new ProblemError('not_found', `There is no API key ${id}.`);
+const toNotFound = (id: string): ProblemError => new ProblemError('not_found', `There is no API key ${id}.`);

@@ -16,25 +16,25 @@ import { toProblemError } from '../platform/http/problem.js';
 import { Log } from '../platform/telemetry/log.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import type { ApiKeyInput } from './api-key.input.js';
-import { ApiKeyRepository, stateOf, toActor } from './api-key.repository.js';
+import { ApiKeyRepository, stateOf, toKeyActor } from './api-key.repository.js';
 
 const PREFIX = 'rollcall';
 const FORMAT = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
 /** Maximum length of the chain of keys and users that `findCreatorChain` follows. */
-const MAX_MAKERS = 200;
+const MAX_CREATORS = 200;
 /** Resolution of `last_used`. A busy key must not cause a write with every request. */
 const LAST_USED_MILLIS = 60_000;
 /** Maximum stored length of an address. A proxy may send arbitrary text. */
-const MAX_ADDRESS = 64;
+const MAX_ADDRESS_LENGTH = 64;
 /** Maximum number of cached pairs of key and address. For other pairs the audit is searched. */
 const MAX_ADDRESSES = 10_000;
 
 @Injectable()
 export class ApiKeysService {
   /** Keys whose use is currently being stored. */
-  private readonly noting = new Set<string>();
+  private readonly pendingUses = new Set<string>();
   /** Pairs of key and address that are already in the audit. */
-  private readonly addresses = new Set<string>();
+  private readonly recordedAddresses = new Set<string>();
 
   constructor(
     private readonly repository: ApiKeyRepository,
@@ -53,12 +53,12 @@ export class ApiKeysService {
     const found = await this.repository.findByHash(sha256(key));
     // Checked for unknown keys only, because an operator may set a first key of this format with a wrong
     // checksum.
-    if (!found) assertTyped(key);
+    if (!found) assertNotMistyped(key);
     if (!found || stateOf(found, now()) !== 'active') return undefined;
-    const actor = toActor(found);
+    const actor = toKeyActor(found);
     const { networks } = actor.rights;
-    if (networks !== null && !isInNetworks(ip, networks)) throw networkRefused(ip);
-    if (!isUsedRecently(found) && !this.noting.has(found.id)) await this.noteUse(found.id, ip);
+    if (networks !== null && !isInNetworks(ip, networks)) throw createNetworkError(ip);
+    if (!isUsedRecently(found) && !this.pendingUses.has(found.id)) await this.storeUse(found.id, ip);
     return actor;
   }
 
@@ -66,30 +66,30 @@ export class ApiKeysService {
    * Stores time and address of a use, at most once a minute for each key. Errors are logged and do not fail the
    * request.
    */
-  private async noteUse(id: string, ip: string): Promise<void> {
-    this.noting.add(id);
+  private async storeUse(id: string, ip: string): Promise<void> {
+    this.pendingUses.add(id);
     try {
-      await this.repository.touch(id, now(), truncated(ip, MAX_ADDRESS));
+      await this.repository.touch(id, now(), truncated(ip, MAX_ADDRESS_LENGTH));
     } catch (error) {
       this.log.fault('api keys', toProblemError(error).code, error);
     } finally {
-      this.noting.delete(id);
+      this.pendingUses.delete(id);
     }
   }
 
   /** Records the first use of a key from an address. After an error, the next request of the key tries again. */
-  async noteAddress(id: string, ip: string): Promise<void> {
+  async recordAddress(id: string, ip: string): Promise<void> {
     const use = `${id} ${ip}`;
-    if (!this.addresses.has(use)) await this.recordAddress(id, ip, use);
+    if (!this.recordedAddresses.has(use)) await this.storeAddress(id, ip, use);
   }
 
-  private async recordAddress(id: string, ip: string, use: string): Promise<void> {
-    if (this.addresses.size >= MAX_ADDRESSES) this.addresses.clear();
-    this.addresses.add(use);
+  private async storeAddress(id: string, ip: string, use: string): Promise<void> {
+    if (this.recordedAddresses.size >= MAX_ADDRESSES) this.recordedAddresses.clear();
+    this.recordedAddresses.add(use);
     try {
       await this.audit.recordAddress(id, ip);
     } catch (error) {
-      this.addresses.delete(use);
+      this.recordedAddresses.delete(use);
       this.log.fault('api keys', toProblemError(error).code, error);
     }
   }
@@ -101,7 +101,7 @@ export class ApiKeysService {
    */
   async actorOf(id: string, sql?: Sql): Promise<KeyActor | undefined> {
     const found = await this.repository.find(id, sql);
-    return found && stateOf(found, now()) === 'active' ? toActor(found) : undefined;
+    return found && stateOf(found, now()) === 'active' ? toKeyActor(found) : undefined;
   }
 
   /** Returns true if the key is active. The check does not count as a use of the key. */
@@ -115,7 +115,7 @@ export class ApiKeysService {
    */
   async withMakers(id: string): Promise<string[]> {
     const ids = [id];
-    for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_MAKERS;) {
+    for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_CREATORS;) {
       ids.push(key.maker_id);
       key = key.maker_kind === 'key' ? await this.repository.find(key.maker_id) : undefined;
     }
@@ -130,7 +130,7 @@ export class ApiKeysService {
   /** Lists active keys that expire within a number of seconds, in order of expiry. */
   async expiring(seconds: number, limit: number): Promise<ApiKeyEntity[]> {
     const time = now();
-    return this.repository.expiring(time, secondsFrom(time, seconds), limit);
+    return this.repository.listExpiring(time, secondsFrom(time, seconds), limit);
   }
 
   /**
@@ -139,7 +139,7 @@ export class ApiKeysService {
    * `network_not_permitted` if it would be valid in more networks.
    */
   async create(input: ApiKeyInput, caller: Caller): Promise<{ row: ApiKeyEntity; key: string }> {
-    assertWithin(input, caller);
+    assertWithinOwnRights(input, caller);
     const id = uuidv7();
     const key = makeApiKey(id);
     const row = await this.transactions.run((tx) => this.add(tx, input, caller, id, key), caller);
@@ -188,13 +188,13 @@ export class ApiKeysService {
   }
 }
 
-function assertTyped(key: string): void {
+function assertNotMistyped(key: string): void {
   if (isMistyped(key))
     throw unauthenticated('The checksum of the API key is wrong. Check the key for typing errors.');
 }
 
-function networkRefused(ip: string): ProblemError {
-  const address = truncated(ip, MAX_ADDRESS);
+function createNetworkError(ip: string): ProblemError {
+  const address = truncated(ip, MAX_ADDRESS_LENGTH);
   return new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
 }
 
@@ -202,7 +202,7 @@ const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
   last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
 
 /** Checks that a key does not create a key with more networks or a later expiry than its own. */
-function assertWithin({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
+function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
   if (own.networks !== null && !(networks && areWithin(networks, own.networks))) {
     const detail = `This API key can only create keys with networks within ${own.networks.join(', ')}.`;
@@ -221,13 +221,13 @@ function assertWithin({ networks, expires }: ApiKeyInput, { actor }: Caller): vo
  */
 export function makeApiKey(id = uuidv7()): string {
   const body = `${PREFIX}_${id.slice(-12)}_${randomToken()}`;
-  return `${body}_${checksum(body)}`;
+  return `${body}_${computeChecksum(body)}`;
 }
 
 /** Returns true for a key of this format with a wrong checksum, which most likely has a typing error. */
 export function isMistyped(key: string): boolean {
   const end = key.lastIndexOf('_');
-  return FORMAT.test(key) && key.slice(end + 1) !== checksum(key.slice(0, end));
+  return FORMAT.test(key) && key.slice(end + 1) !== computeChecksum(key.slice(0, end));
 }
 
-const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0');
+const computeChecksum = (text: string): string => crc32(text).toString(16).padStart(8, '0');

@@ -10,13 +10,13 @@ import { SYSTEM, countedFor, isSelf } from '../access/actor.js';
 import { ByKey, Public, RequiredPermission, type Requirement } from '../access/decorators.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { isSafe, networkOf } from '../platform/http/request-headers.js';
-import { insufficientScope, may, missingScope } from '../access/policy.js';
+import { createScopeError, may, findMissingScope } from '../access/policy.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 
 const WINDOW_SECONDS = 60;
 
 /** The subject of a rate limit: an API key, a user with all sessions, or an address without valid credentials. */
-export type Counted = 'key' | 'user' | 'address';
+export type RateLimitSubject = 'key' | 'user' | 'address';
 
 /**
  * Limits the requests per minute of an API key or a user, and the logins and rejected credentials of an
@@ -27,18 +27,18 @@ export type Counted = 'key' | 'user' | 'address';
  */
 @Injectable()
 export class RateLimit {
-  private readonly others: Limiter | undefined;
-  private readonly users: Limiter | undefined;
+  private readonly otherLimiter: Limiter | undefined;
+  private readonly userLimiter: Limiter | undefined;
 
   constructor({ RATE_LIMIT_PER_MINUTE: all, SESSION_RATE_LIMIT_PER_MINUTE: ofUser }: Env) {
-    this.others = limiterOf('requests', all ?? Number.POSITIVE_INFINITY);
+    this.otherLimiter = createLimiter('requests', all ?? Number.POSITIVE_INFINITY);
     const perUser = ofUser === 0 ? Number.POSITIVE_INFINITY : ofUser;
-    this.users = limiterOf('sessions', Math.min(all ?? Number.POSITIVE_INFINITY, perUser));
+    this.userLimiter = createLimiter('sessions', Math.min(all ?? Number.POSITIVE_INFINITY, perUser));
   }
 
   /** @param id id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
-  async count(who: Counted, id: string, response: Response): Promise<void> {
-    const limiter = who === 'user' ? this.users : this.others;
+  async count(subject: RateLimitSubject, id: string, response: Response): Promise<void> {
+    const limiter = subject === 'user' ? this.userLimiter : this.otherLimiter;
     if (limiter) await consume(limiter, id, response);
   }
 }
@@ -62,14 +62,14 @@ async function consume(limiter: Limiter, id: string, response: Response): Promis
 
 type Limiter = RateLimiterMemory | RateLimiterCluster;
 
-function limiterOf(keyPrefix: string, points: number): Limiter | undefined {
+function createLimiter(keyPrefix: string, points: number): Limiter | undefined {
   if (points === Number.POSITIVE_INFINITY) return undefined;
   const options = { keyPrefix, points, duration: WINDOW_SECONDS };
   return cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
 }
 
 /** Creates a guard that sets `request.actor` with one Passport strategy. */
-function guardOf(strategy: string, hint: string): IAuthGuard {
+function createGuard(strategy: string, hint: string): IAuthGuard {
   class StrategyGuard extends AuthGuard(strategy) {
     constructor() {
       super({ property: 'actor' });
@@ -93,9 +93,9 @@ const BEARER_HINT = 'Send a valid API key: `Authorization: Bearer <key>`.';
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  private readonly byKey = guardOf('api-key', HINT);
-  private readonly byCookie = guardOf('session-cookie', HINT);
-  private readonly byBearer = guardOf('bearer', BEARER_HINT);
+  private readonly keyGuard = createGuard('api-key', HINT);
+  private readonly cookieGuard = createGuard('session-cookie', HINT);
+  private readonly bearerGuard = createGuard('bearer', BEARER_HINT);
 
   constructor(
     private readonly reflector: Reflector,
@@ -121,19 +121,19 @@ export class AccessGuard implements CanActivate {
   private async authenticate(context: ExecutionContext, request: Request, response: Response): Promise<void> {
     const { ip = '' } = request;
     try {
-      await this.guardFor(context, request).canActivate(context);
+      await this.chooseGuard(context, request).canActivate(context);
     } catch (error) {
       await this.rates.count('address', networkOf(ip), response); // random credentials must not evade the limit
       throw error;
     }
     const { actor } = request;
     await this.rates.count(actor.kind === 'user' ? 'user' : 'key', countedFor(actor), response);
-    if (actor.kind === 'key') await this.keys.noteAddress(actor.id, ip);
+    if (actor.kind === 'key') await this.keys.recordAddress(actor.id, ip);
   }
 
-  private guardFor(context: ExecutionContext, { headers }: Request): IAuthGuard {
-    if (this.reflector.get(ByKey, context.getClass())) return this.byBearer;
-    return headers['x-api-key'] === undefined ? this.byCookie : this.byKey;
+  private chooseGuard(context: ExecutionContext, { headers }: Request): IAuthGuard {
+    if (this.reflector.get(ByKey, context.getClass())) return this.bearerGuard;
+    return headers['x-api-key'] === undefined ? this.cookieGuard : this.keyGuard;
   }
 }
 
@@ -193,19 +193,19 @@ export class PermissionGuard implements CanActivate {
     if (!byKey && this.cookie.read(request) !== undefined) this.site.assert(request);
     if (this.reflector.get(Public, context.getHandler())) return true;
     const requirement = this.reflector.get(RequiredPermission, context.getHandler());
-    if (requirement && permitted(request, requirement)) return true;
-    throw toRefusal(request, requirement);
+    if (requirement && isPermitted(request, requirement)) return true;
+    throw createAccessError(request, requirement);
   }
 }
 
-function toRefusal({ actor }: Request, requirement: Requirement | undefined): ProblemError {
-  const missing = requirement && missingScope(actor, requirement.permission);
+function createAccessError({ actor }: Request, requirement: Requirement | undefined): ProblemError {
+  const missing = requirement && findMissingScope(actor, requirement.permission);
   return missing
-    ? insufficientScope(missing)
+    ? createScopeError(missing)
     : new ProblemError('forbidden', 'Your role does not permit this.');
 }
 
-function permitted({ actor, params }: Request, { permission, self }: Requirement): boolean {
+function isPermitted({ actor, params }: Request, { permission, self }: Requirement): boolean {
   if (may(actor, permission)) return true;
   const own = params['user_id'] === undefined || isSelf(actor, String(params['user_id']));
   return self !== undefined && own && may(actor, self);

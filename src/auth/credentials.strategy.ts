@@ -29,7 +29,7 @@ class RequestStrategy extends Strategy {
 }
 
 /** Passes the request to `validate`. The library passes it after `done`, but Nest expects `done` to be last. */
-class KeyOfRequestStrategy extends HeaderAPIKeyStrategy {
+class ApiKeyRequestStrategy extends HeaderAPIKeyStrategy {
   constructor(verify: (key: string, request: Request, done: Done) => void) {
     super({ header: 'X-API-Key', prefix: '' }, true, (key: string, done: Done, request?: Request) => {
       if (request) verify(key, request, done);
@@ -39,7 +39,7 @@ class KeyOfRequestStrategy extends HeaderAPIKeyStrategy {
 
 /** Authenticates with the `X-API-Key` header. */
 @Injectable()
-export class ApiKeyStrategy extends PassportStrategy(KeyOfRequestStrategy, 'api-key') {
+export class ApiKeyStrategy extends PassportStrategy(ApiKeyRequestStrategy, 'api-key') {
   constructor(private readonly keys: ApiKeysService) {
     super();
   }

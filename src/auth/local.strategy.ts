@@ -19,12 +19,12 @@ export class LocalStrategy extends PassportStrategy(Strategy) {
 
   async validate(request: Request, username: string, password: string): Promise<LoggedIn | false> {
     const { ip = '', requestId } = request;
-    const left = new AbortController();
+    const closed = new AbortController();
     request.res?.once('close', () => {
-      left.abort();
+      closed.abort();
     });
     try {
-      const user = await this.logins.login(username, password, { ip, requestId, signal: left.signal });
+      const user = await this.logins.login(username, password, { ip, requestId, signal: closed.signal });
       this.metrics.login(user ? 'success' : 'failed');
       return user ?? false;
     } catch (error) {

@@ -40,7 +40,7 @@ export class LoginService {
   async login(name: string, password: string, request: LoginRequest): Promise<LoggedIn | undefined> {
     const user = await this.users.findCredentials(name);
     const login: Login = { name: loginKey(name), uuid: user?.uuid, ip: request.ip };
-    const asker = {
+    const requester = {
       account: login.uuid ?? `name ${login.name}`,
       network: networkOf(login.ip),
       signal: request.signal,
@@ -48,7 +48,7 @@ export class LoginService {
     await this.throttle.admit(login, request.signal);
     // Treated like a user without a password, so that the failure is counted in the same way.
     const stored = user?.status === 'Active' ? user.password_hash : null;
-    const matches = await this.passwords.verify(stored, password, asker, this.throttle.around(login));
+    const matches = await this.passwords.verify(stored, password, requester, this.throttle.around(login));
     if (!user || stored === null || !matches) {
       await this.audit.recordFailedLogin(
         { name: name === password ? '' : name, key: login.name, user: user?.uuid },
@@ -60,7 +60,7 @@ export class LoginService {
     // The hash changed during the check, by a password change or a concurrent rehash. Check against the new
     // hash.
     if (token === undefined) return this.login(name, password, request);
-    await this.users.refreshHash(user.uuid, stored, password, asker);
+    await this.users.refreshHash(user.uuid, stored, password, requester);
     return { uuid: user.uuid, username: user.username, token };
   }
 
@@ -79,7 +79,7 @@ export class LoginService {
       const now = await this.users.lockCredentials(tx, uuid);
       const same = now?.status === 'Active' && now.password_hash === password_hash;
       if (!same) return undefined;
-      await this.throttle.succeeded(tx, uuid, login);
+      await this.throttle.recordSuccess(tx, uuid, login);
       await this.users.touch(uuid, tx);
       return this.sessions.start(tx, uuid, caller);
     });

@@ -13,7 +13,7 @@ const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', im
 
 const PAGE = 'index.html';
 /** File extensions of the compressed variants, by content encoding. */
-const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
+const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
 
 export interface ConsoleFile {
   bytes: Buffer;
@@ -23,7 +23,7 @@ export interface ConsoleFile {
   encoding: string;
   etag: string;
   /** True if the name contains a hash of the content, so that the file never changes. */
-  isFinal: boolean;
+  isImmutable: boolean;
 }
 
 let names: Promise<ReadonlySet<string>> | undefined;
@@ -34,22 +34,22 @@ let names: Promise<ReadonlySet<string>> | undefined;
  * @param encoding the encoding to send. Only `br` and `gzip` select a compressed variant.
  * @returns undefined for a missing file, and for every path if the console was not built.
  */
-export async function consoleFile(path: string, encoding: string): Promise<ConsoleFile | undefined> {
+export async function readConsoleFile(path: string, encoding: string): Promise<ConsoleFile | undefined> {
   const name = path.startsWith('assets/') ? path : PAGE;
-  if (!(await (names ??= filesOf(FOLDER))).has(name)) return undefined;
-  const ending = ENDINGS[encoding] ?? '';
-  const bytes = await readFile(new URL(`${name}${ending}`, FOLDER));
+  if (!(await (names ??= listFiles(FOLDER))).has(name)) return undefined;
+  const extension = EXTENSIONS[encoding] ?? '';
+  const bytes = await readFile(new URL(`${name}${extension}`, FOLDER));
   return {
     bytes,
     type: extname(name),
-    encoding: ending === '' ? '' : encoding,
+    encoding: extension === '' ? '' : encoding,
     etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
-    isFinal: name !== PAGE,
+    isImmutable: name !== PAGE,
   };
 }
 
 /** Lists the existing files. No other name is ever opened. */
-async function filesOf(folder: URL): Promise<ReadonlySet<string>> {
+async function listFiles(folder: URL): Promise<ReadonlySet<string>> {
   try {
     const assets = await readdir(new URL('assets/', folder));
     return new Set([

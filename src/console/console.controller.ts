@@ -5,10 +5,10 @@ import { Public } from '../access/decorators.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { varies } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
-import { consoleFile } from './console-files.js';
+import { readConsoleFile } from './console-files.js';
 
 /** One year, the longest time that caches honour. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const ONE_YEAR = 'public, max-age=31536000, immutable';
 
 /**
  * Serves the files of the console. Every path below `/console` that is not a file returns the page, which reads
@@ -20,17 +20,17 @@ export class ConsoleController {
   @Get(['', '*path'])
   @Public()
   @Accepts({ anyQuery: true })
-  async file(
+  async serveFile(
     @Param('path') path: string | string[] = '',
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const encoding = request.acceptsEncodings(['br', 'gzip', 'identity']);
-    const file = await consoleFile([path].flat().join('/'), encoding || 'identity');
+    const file = await readConsoleFile([path].flat().join('/'), encoding || 'identity');
     if (!file) throw new ProblemError('not_found', 'This file of the console does not exist.');
     varies(response);
     response.setHeader('ETag', file.etag);
-    response.setHeader('Cache-Control', file.isFinal ? FOR_EVER : 'no-cache');
+    response.setHeader('Cache-Control', file.isImmutable ? ONE_YEAR : 'no-cache');
     if (request.headers['if-none-match'] === file.etag) {
       response.status(304).end();
       return;

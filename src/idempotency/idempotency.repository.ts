@@ -17,7 +17,7 @@ export class IdempotencyRepository {
   }
 
   /** Deletes a request whose response was stored before this time. */
-  async deleteOld(tx: Sql, id: string, time: string): Promise<void> {
+  async deleteExpired(tx: Sql, id: string, time: string): Promise<void> {
     await tx.execute('DELETE FROM idempotent_requests WHERE id = ? AND created < ?', [id, time]);
   }
 

@@ -4,7 +4,7 @@ import { ProblemError } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { now, secondsFrom } from '../platform/common/time.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
-import { IdempotentRequest, KEPT_SECONDS, PENDING } from './idempotent-request.js';
+import { IdempotentRequest, RETENTION_SECONDS, PENDING } from './idempotent-request.js';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -16,7 +16,7 @@ export class IdempotencyService {
   /**
    * Returns the request if it is the first one with its key.
    * @param hasFile true if the body is a file that is not yet read.
-   * @throws FirstAnswer for a repeated request, ProblemError `validation_failed` for a different request with
+   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` for a different request with
    * the same key, `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
    */
   async identify(
@@ -40,6 +40,6 @@ export class IdempotencyService {
   }
 
   async purge(): Promise<void> {
-    await this.repository.deleteBefore(secondsFrom(now(), -KEPT_SECONDS));
+    await this.repository.deleteBefore(secondsFrom(now(), -RETENTION_SECONDS));
   }
 }

@@ -8,9 +8,9 @@ import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
 import { FirstAnswer, type SentAnswer } from '../platform/http/error.filter.js';
 import type { IdempotencyRepository } from './idempotency.repository.js';
-import { requestMac, seal, unseal } from './sealed-answer.js';
+import { computeRequestMac, encryptResponse, decryptResponse } from './sealed-answer.js';
 
-export const KEPT_SECONDS = 24 * 60 * 60;
+export const RETENTION_SECONDS = 24 * 60 * 60;
 
 /** The identity of a request. All repetitions of the request share it. */
 export interface RequestIdentity {
@@ -30,14 +30,14 @@ export interface RequestIdentity {
  * requests succeed. A rejected request writes nothing.
  */
 export class IdempotentRequest implements RepeatableRequest {
-  private readonly inherited: ReadonlySet<string>;
+  private readonly guardHeaders: ReadonlySet<string>;
   private readonly hasFile: boolean;
-  private hasOldRow = false;
+  private hasExpiredRow = false;
   /** The MAC of the current content. It is cached because a Bulk request has up to 4 MiB and many parts. */
-  private known: { content: unknown; mac: string } | undefined;
-  private held: HeldTransaction | undefined;
-  private committed: (() => Promise<void>)[] = [];
-  private rolledBack: (() => Promise<void>)[] = [];
+  private cachedMac: { content: unknown; mac: string } | undefined;
+  private heldTransaction: HeldTransaction | undefined;
+  private commitCallbacks: (() => Promise<void>)[] = [];
+  private rollbackCallbacks: (() => Promise<void>)[] = [];
 
   /** @param response response with the headers of the guards, which are not part of the stored response. */
   constructor(
@@ -45,28 +45,28 @@ export class IdempotentRequest implements RepeatableRequest {
     private readonly request: RequestIdentity,
     private readonly response: Response,
   ) {
-    this.inherited = new Set(response.getHeaderNames());
+    this.guardHeaders = new Set(response.getHeaderNames());
     this.hasFile = request.content === PENDING;
   }
 
   get transaction(): Sql | undefined {
-    return this.held?.sql;
+    return this.heldTransaction?.sql;
   }
 
   hold(transaction: HeldTransaction): void {
-    this.held = transaction;
+    this.heldTransaction = transaction;
   }
 
   afterCommit(work: () => Promise<void>): void {
-    this.committed.push(work);
+    this.commitCallbacks.push(work);
   }
 
   afterRollback(work: () => Promise<void>): void {
-    this.rolledBack.push(work);
+    this.rollbackCallbacks.push(work);
   }
 
   /**
-   * @throws FirstAnswer for a repeated request, ProblemError `validation_failed` if the key belongs to a
+   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` if the key belongs to a
    * different request.
    */
   async assertFirst(sql: Sql = this.repository.database): Promise<void> {
@@ -74,15 +74,15 @@ export class IdempotentRequest implements RepeatableRequest {
     if (content === PENDING) return;
     const row = await this.repository.find(sql, id);
     if (!row) return;
-    this.hasOldRow = row.created < oldest();
-    if (this.hasOldRow) return;
-    if (row.request_mac !== this.mac()) throw keyOfOtherRequest();
-    throw new FirstAnswer(unseal(row.answer, this.request.key, id));
+    this.hasExpiredRow = row.created < computeCutoff();
+    if (this.hasExpiredRow) return;
+    if (row.request_mac !== this.getMac()) throw keyOfOtherRequest();
+    throw new FirstAnswer(decryptResponse(row.answer, this.request.key, id));
   }
 
-  async part(number: number): Promise<RepeatableRequest> {
+  async createPart(number: number): Promise<RepeatableRequest> {
     const { id, key, method, url } = this.request;
-    const identity = { id: sha256(JSON.stringify([id, number])), key, method, url, content: this.mac() };
+    const identity = { id: sha256(JSON.stringify([id, number])), key, method, url, content: this.getMac() };
     const part = new IdempotentRequest(this.repository, identity, this.response);
     await part.assertFirst();
     return part;
@@ -95,19 +95,19 @@ export class IdempotentRequest implements RepeatableRequest {
 
   /**
    * Runs the handler and retries if its commit loses a race, most likely against an equal request.
-   * @throws any error of the handler, or FirstAnswer if the response to an equal request was stored in the
+   * @throws any error of the handler, or ReplayedResponseError if the response to an equal request was stored in the
    * meantime.
    */
-  async answer<T>(handle: () => Promise<T>): Promise<T> {
+  async runOnce<T>(handle: () => Promise<T>): Promise<T> {
     try {
       const handled = await repeated('transaction', async (attempt) => {
         if (attempt > 1) await this.assertRepeatable();
-        return this.handle(handle);
+        return this.runHandler(handle);
       });
       if ('error' in handled) throw handled.error;
       return handled.body;
     } catch (error) {
-      await this.assertNotAnswered();
+      await this.assertNoStoredResponse();
       throw error;
     }
   }
@@ -116,7 +116,7 @@ export class IdempotentRequest implements RepeatableRequest {
    * @returns the error of the handler, which has already retried. @throws an error of the commit, which the
    * caller retries.
    */
-  private async handle<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
+  private async runHandler<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
     let body: T;
     try {
       body = await handle();
@@ -125,41 +125,41 @@ export class IdempotentRequest implements RepeatableRequest {
       return { error };
     }
     try {
-      if (this.held) await this.keep(this.held, body);
+      if (this.heldTransaction) await this.storeResponse(this.heldTransaction, body);
     } catch (error) {
       await this.rollback();
       throw error;
     }
-    this.held = undefined;
-    for (const work of this.committed) await work();
+    this.heldTransaction = undefined;
+    for (const work of this.commitCallbacks) await work();
     return { body };
   }
 
-  private async keep(transaction: HeldTransaction, body: unknown): Promise<void> {
+  private async storeResponse(transaction: HeldTransaction, body: unknown): Promise<void> {
     const { id, key } = this.request;
     const answer = {
       status: this.response.statusCode,
-      headers: this.ownHeaders(),
+      headers: this.collectHeaders(),
       body: body === undefined ? '' : JSON.stringify(body),
     };
-    if (this.hasOldRow) await this.repository.deleteOld(transaction.sql, id, oldest());
+    if (this.hasExpiredRow) await this.repository.deleteExpired(transaction.sql, id, computeCutoff());
     await this.repository.insert(transaction.sql, {
       id,
-      request_mac: this.mac(),
-      answer: seal(answer, key, id),
+      request_mac: this.getMac(),
+      answer: encryptResponse(answer, key, id),
       created: now(),
     });
     await transaction.commit();
   }
 
   private async rollback(): Promise<void> {
-    await this.held?.rollback();
-    this.held = undefined;
-    this.committed = [];
-    for (const work of this.rolledBack.splice(0)) await work();
+    await this.heldTransaction?.rollback();
+    this.heldTransaction = undefined;
+    this.commitCallbacks = [];
+    for (const work of this.rollbackCallbacks.splice(0)) await work();
   }
 
-  /** @throws FirstAnswer, ProblemError `unavailable` for a file, which cannot be read a second time. */
+  /** @throws ReplayedResponseError, ProblemError `unavailable` for a file, which cannot be read a second time. */
   private async assertRepeatable(): Promise<void> {
     await this.assertFirst();
     if (this.hasFile) throw unavailable('A concurrent request was faster. Send the file again.', 1);
@@ -169,7 +169,7 @@ export class IdempotentRequest implements RepeatableRequest {
    * Throws the stored response, if any. The request may have failed because an equal request or its own commit
    * succeeded. Other errors are ignored, because the caller rethrows the original error.
    */
-  private async assertNotAnswered(): Promise<void> {
+  private async assertNoStoredResponse(): Promise<void> {
     try {
       await this.assertFirst();
     } catch (found) {
@@ -177,15 +177,15 @@ export class IdempotentRequest implements RepeatableRequest {
     }
   }
 
-  private mac(): string {
+  private getMac(): string {
     const { key, method, url, content } = this.request;
-    if (this.known && this.known.content === content) return this.known.mac;
-    this.known = { content, mac: requestMac(key, [method, url, content]) };
-    return this.known.mac;
+    if (this.cachedMac && this.cachedMac.content === content) return this.cachedMac.mac;
+    this.cachedMac = { content, mac: computeRequestMac(key, [method, url, content]) };
+    return this.cachedMac.mac;
   }
 
-  private ownHeaders(): SentAnswer['headers'] {
-    const own = Object.entries(this.response.getHeaders()).filter(([name]) => !this.inherited.has(name));
+  private collectHeaders(): SentAnswer['headers'] {
+    const own = Object.entries(this.response.getHeaders()).filter(([name]) => !this.guardHeaders.has(name));
     return Object.fromEntries(
       own.map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
     );
@@ -195,4 +195,4 @@ export class IdempotentRequest implements RepeatableRequest {
 /** The content of a file that is not yet read. */
 export const PENDING = Symbol('pending');
 
-const oldest = (): string => secondsFrom(now(), -KEPT_SECONDS);
+const computeCutoff = (): string => secondsFrom(now(), -RETENTION_SECONDS);

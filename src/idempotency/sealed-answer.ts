@@ -9,7 +9,7 @@ const TAG_BYTES = 16;
  * Computes the MAC of a request. Equal requests with the same key have the same MAC, which cannot be computed
  * without the key.
  */
-export function requestMac(key: string, request: unknown): string {
+export function computeRequestMac(key: string, request: unknown): string {
   return createHmac('sha256', key).update(JSON.stringify(request)).digest('hex');
 }
 
@@ -19,26 +19,26 @@ export function requestMac(key: string, request: unknown): string {
  * A response may contain personal data, and a secret that is shown only once.
  * @param id primary key of the row, to which the response is bound.
  */
-export function seal(answer: SentAnswer, key: string, id: string): string {
+export function encryptResponse(response: SentAnswer, key: string, id: string): string {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, derived(key), nonce).setAAD(Buffer.from(id));
-  const sealed = [cipher.update(JSON.stringify(answer), 'utf8'), cipher.final()];
-  return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]).toString('base64');
+  const cipher = createCipheriv(CIPHER, deriveKey(key), nonce).setAAD(Buffer.from(id));
+  const encrypted = [cipher.update(JSON.stringify(response), 'utf8'), cipher.final()];
+  return Buffer.concat([nonce, cipher.getAuthTag(), ...encrypted]).toString('base64');
 }
 
 /** @throws Error if the response was not encrypted with this key for this row. */
-export function unseal(text: string, key: string, id: string): SentAnswer {
+export function decryptResponse(text: string, key: string, id: string): SentAnswer {
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-  const cipher = createDecipheriv(CIPHER, derived(key), bytes.subarray(0, NONCE_BYTES)).setAAD(
+  const cipher = createDecipheriv(CIPHER, deriveKey(key), bytes.subarray(0, NONCE_BYTES)).setAAD(
     Buffer.from(id),
   );
   cipher.setAuthTag(tag);
-  const sealed = bytes.subarray(NONCE_BYTES + TAG_BYTES);
-  const answer = Buffer.concat([cipher.update(sealed), cipher.final()]).toString('utf8');
-  return JSON.parse(answer) as SentAnswer; // the tag proves that `encryptResponse` wrote it
+  const encrypted = bytes.subarray(NONCE_BYTES + TAG_BYTES);
+  const response = Buffer.concat([cipher.update(encrypted), cipher.final()]).toString('utf8');
+  return JSON.parse(response) as SentAnswer; // the tag proves that `encryptResponse` wrote it
 }
 
 /** Derives the encryption key. A slow derivation is not needed, because clients choose random keys. */
-const derived = (key: string): Buffer =>
+const deriveKey = (key: string): Buffer =>
   Buffer.from(hkdfSync('sha256', key, '', 'rollcall idempotent answer', 32));

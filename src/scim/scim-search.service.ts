@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../access/actor.js';
-import { hasScope, insufficientScope } from '../access/policy.js';
+import { hasScope, createScopeError } from '../access/policy.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { Resources } from './discovery/resources.js';
 import { ScimGroupList } from './groups/scim-group-list.service.js';
@@ -38,22 +38,22 @@ export class ScimSearch {
    * @throws ProblemError `insufficient_scope` if the key may read neither users nor groups, or as the lists of
    * each type.
    */
-  async list(parameters: ListParameters, actor: Actor, departure: () => AbortSignal): Promise<ScimObject> {
+  async list(parameters: ListParameters, actor: Actor, getSignal: () => AbortSignal): Promise<ScimObject> {
     const { user, group } = this.resources;
     const [seesUsers, seesGroups] = [hasScope(actor, 'users:read'), hasScope(actor, 'groups:read')];
-    if (!seesUsers && !seesGroups) throw insufficientScope('users:read');
+    if (!seesUsers && !seesGroups) throw createScopeError('users:read');
     const query = readListQuery(parameters, user, [group]);
     const ofGroups = readListQuery(parameters, group, [user]);
     const users: ReadPart = async (place) =>
-      seesUsers ? this.users.page({ ...query, ...place }, actor, departure) : NOTHING;
+      seesUsers ? this.users.readPage({ ...query, ...place }, actor, getSignal) : NOTHING;
     const groups: ReadPart = async (place) =>
-      seesGroups ? this.groups.page({ ...ofGroups, ...place }, actor) : NOTHING;
-    const read = query.cursor === undefined ? byIndex : byCursor;
+      seesGroups ? this.groups.readPage({ ...ofGroups, ...place }, actor) : NOTHING;
+    const read = query.cursor === undefined ? readByIndex : readByCursor;
     return listResponse(query, await read(query, users, groups));
   }
 }
 
-async function byIndex(
+async function readByIndex(
   { startIndex, count }: ListQuery,
   users: ReadPart,
   groups: ReadPart,
@@ -69,13 +69,13 @@ async function byIndex(
   };
 }
 
-async function byCursor(
+async function readByCursor(
   { count, cursor = '' }: ListQuery,
   users: ReadPart,
   groups: ReadPart,
 ): Promise<ResourcePage> {
   const [type, place] = [cursor.slice(0, 1), cursor.slice(1)];
-  if (type === OF_GROUPS) return page(await groups({ cursor: place }), OF_GROUPS);
+  if (type === OF_GROUPS) return toPage(await groups({ cursor: place }), OF_GROUPS);
   if (type !== '' && type !== OF_USERS)
     throw new ProblemError(
       'invalid_cursor',
@@ -83,16 +83,16 @@ async function byCursor(
     );
   const first = await users({ cursor: place });
   const left = count - first.resources.length;
-  if (count === 0 || first.next !== undefined) return page(first, OF_USERS);
+  if (count === 0 || first.next !== undefined) return toPage(first, OF_USERS);
   if (left > 0) {
     const second = await groups({ cursor: '', count: left });
-    return page({ ...second, resources: [...first.resources, ...second.resources] }, OF_GROUPS);
+    return toPage({ ...second, resources: [...first.resources, ...second.resources] }, OF_GROUPS);
   }
   const { resources } = await groups({ cursor: '', count: 1 });
-  return page({ ...first, next: resources.length > 0 ? '' : undefined }, OF_GROUPS);
+  return toPage({ ...first, next: resources.length > 0 ? '' : undefined }, OF_GROUPS);
 }
 
-const page = ({ resources, next }: ResourcePage, type = ''): ResourcePage => ({
+const toPage = ({ resources, next }: ResourcePage, type = ''): ResourcePage => ({
   resources,
   total: undefined,
   next: next === undefined ? undefined : `${type}${next}`,

@@ -6,7 +6,7 @@ import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /** Networks stored for each user, from the latest logins. */
-const MOST_NETWORKS = 20;
+const MAX_NETWORKS = 20;
 
 /**
  * Failed logins, and the networks from which users have logged in. Hand-written SQL, because the database
@@ -26,7 +26,7 @@ export class LoginThrottleRepository {
   }
 
   /** Counts a failure in the current window, or as the first failure of a new window. */
-  async count(tx: Sql, scope: string, time: string, windowEnds: string): Promise<void> {
+  async countFailure(tx: Sql, scope: string, time: string, windowEnds: string): Promise<void> {
     // MySQL assigns from left to right: `failures` must be set while `window_ends` still has its old value.
     const counted = await tx.execute(
       `UPDATE login_failures
@@ -58,18 +58,18 @@ export class LoginThrottleRepository {
 
   /** The row of the user must be locked. Otherwise concurrent logins could store too many networks. */
   async rememberAddress(tx: Sql, userUuid: string, network: string, time: DbTime): Promise<void> {
-    const kept = await tx.query<LoginAddressEntity>(
+    const stored = await tx.query<LoginAddressEntity>(
       'SELECT network, last_login FROM login_addresses WHERE user_uuid = ? ORDER BY last_login DESC, network',
       [userUuid],
     );
-    const own = kept.find((row) => row.network === network);
+    const own = stored.find((row) => row.network === network);
     if (own && own.last_login > secondsFrom(time, -DAY_SECONDS)) return;
     if (own) {
       const text = 'UPDATE login_addresses SET last_login = ? WHERE user_uuid = ? AND network = ?';
       await tx.execute(text, [time, userUuid, network]);
       return;
     }
-    for (const { network: oldest } of kept.slice(MOST_NETWORKS - 1)) {
+    for (const { network: oldest } of stored.slice(MAX_NETWORKS - 1)) {
       await tx.execute('DELETE FROM login_addresses WHERE user_uuid = ? AND network = ?', [userUuid, oldest]);
     }
     await insertRows(tx, LoginAddressEntity, [{ user_uuid: userUuid, network, last_login: time }]);

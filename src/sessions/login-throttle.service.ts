@@ -17,7 +17,7 @@ const ADDRESS_SECONDS = 90 * 24 * HOUR_SECONDS;
 /** Time between two delayed logins of one network. */
 const DELAY_MILLIS = 1000;
 /** Maximum number of delayed logins of one network. Each one holds a connection, but does no work. */
-const MOST_DELAYED = 10;
+const MAX_DELAYED = 10;
 
 /** The user name and the address of a login. */
 export interface Login {
@@ -44,7 +44,7 @@ export class LoginThrottle {
   private readonly delayed = new FairSemaphore({
     slots: Infinity,
     slotsPerKey: 1,
-    waitingPerKey: MOST_DELAYED - 1,
+    waitingPerKey: MAX_DELAYED - 1,
   });
 
   constructor(
@@ -59,11 +59,11 @@ export class LoginThrottle {
    * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async admit(login: Login, signal?: AbortSignal): Promise<void> {
-    const ends = await this.check(login);
+    const ends = await this.checkLimits(login);
     if (ends === undefined) return;
     const wait = () => delay(DELAY_MILLIS, undefined, { signal });
     await this.delayed.run([networkOf(login.ip)], wait, signal).catch((error: unknown) => {
-      throw error instanceof NoSlotError ? throttled(ends) : unavailable('The client has disconnected.', 1);
+      throw error instanceof NoSlotError ? toThrottled(ends) : unavailable('The client disconnected.', 1);
     });
   }
 
@@ -74,21 +74,21 @@ export class LoginThrottle {
   around(login: Login) {
     return {
       before: async (): Promise<void> => {
-        await this.check(login);
+        await this.checkLimits(login);
       },
       failed: () => this.countFailure(login),
     };
   }
 
   /** Clears the failures and stores the network, in the transaction of the login, which has locked the user. */
-  async succeeded(tx: Sql, uuid: string, login: Login): Promise<void> {
+  async recordSuccess(tx: Sql, uuid: string, login: Login): Promise<void> {
     await this.repository.clear(tx, scopesOf(login).pair);
     await this.repository.rememberAddress(tx, uuid, networkOf(login.ip), now());
   }
 
   async purge(): Promise<void> {
     const time = now();
-    await this.repository.deleteEnded(remembered(time));
+    await this.repository.deleteEnded(computeOldestEnd(time));
     await this.repository.deleteAddressesBefore(secondsFrom(time, -ADDRESS_SECONDS));
   }
 
@@ -96,20 +96,20 @@ export class LoginThrottle {
    * Returns the end of the limit of the network if the login must be delayed. @throws ProblemError
    * `login_throttled`.
    */
-  private async check(login: Login): Promise<DbTime | undefined> {
+  private async checkLimits(login: Login): Promise<DbTime | undefined> {
     const time = now();
     const { pair, user, network } = scopesOf(login);
-    const rows = await this.repository.find([pair, user, network], remembered(time));
+    const rows = await this.repository.find([pair, user, network], computeOldestEnd(time));
     const end = (scope: string, limit: number): DbTime | undefined =>
       rows.find((row) => row.scope === scope && row.window_ends > time && row.failures >= limit)?.window_ends;
     const ofPair = end(pair, this.env.LOGIN_FAILURES_PER_NAME);
-    if (ofPair !== undefined) throw throttled(ofPair);
+    if (ofPair !== undefined) throw toThrottled(ofPair);
     const ofUser = end(user, this.env.LOGIN_FAILURES_PER_USER);
     const ofNetwork = end(network, this.env.LOGIN_FAILURES_PER_IP);
     const ends = ofUser ?? ofNetwork;
     if (ends === undefined || (await this.repository.hasAddress(login.uuid ?? '', networkOf(login.ip))))
       return undefined;
-    if (ofUser !== undefined || rows.some(({ scope }) => scope === pair)) throw throttled(ends);
+    if (ofUser !== undefined || rows.some(({ scope }) => scope === pair)) throw toThrottled(ends);
     return ends;
   }
 
@@ -117,9 +117,9 @@ export class LoginThrottle {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     await this.transactions.run(async (tx) => {
-      await this.repository.count(tx, pair, time, secondsFrom(time, PAIR_WINDOW_SECONDS));
-      await this.repository.count(tx, user, time, secondsFrom(time, HOUR_SECONDS));
-      await this.repository.count(tx, network, time, secondsFrom(time, HOUR_SECONDS));
+      await this.repository.countFailure(tx, pair, time, secondsFrom(time, PAIR_WINDOW_SECONDS));
+      await this.repository.countFailure(tx, user, time, secondsFrom(time, HOUR_SECONDS));
+      await this.repository.countFailure(tx, network, time, secondsFrom(time, HOUR_SECONDS));
     });
   }
 }
@@ -128,7 +128,7 @@ export class LoginThrottle {
  * Returns the earliest end of a window whose failures still count. Failures count for an hour, even if their
  * window is shorter.
  */
-const remembered = (time: DbTime): DbTime => secondsFrom(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
+const computeOldestEnd = (time: DbTime): DbTime => secondsFrom(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
 
 function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; network: string } {
   const account = uuid === undefined ? ['name', name] : ['user', uuid];
@@ -140,7 +140,7 @@ function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; netw
   };
 }
 
-function throttled(ends: DbTime): ProblemError {
+function toThrottled(ends: DbTime): ProblemError {
   const seconds = Math.max(1, Math.ceil((toMillis(ends) - toMillis(now())) / 1000));
   return new ProblemError('login_throttled', `Too many failed logins. Try again in ${seconds} seconds.`, {
     headers: { 'Retry-After': String(seconds) },

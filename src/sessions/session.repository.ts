@@ -66,7 +66,7 @@ export class SessionRepository {
    * Lists the sessions of a user, oldest first. Without a lock, because a range lock would block logins of
    * other users.
    */
-  async ofUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
+  async listOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ? ORDER BY id`, [userUuid]);
   }
 

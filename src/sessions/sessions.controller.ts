@@ -74,12 +74,12 @@ export class SessionsController {
     @CheckedQuery() query: SessionsQuery,
     @CurrentCaller() { actor }: Caller,
   ): Promise<SessionPageDto> {
-    const own = ownOnly(actor);
-    const wanted = query.user_uuid?.toLowerCase();
-    if (own !== undefined && wanted !== undefined && wanted !== own) {
+    const own = requiredOwnerOf(actor);
+    const requested = query.user_uuid?.toLowerCase();
+    if (own !== undefined && requested !== undefined && requested !== own) {
       throw new ProblemError('forbidden', 'Your role only allows you to see your own sessions.');
     }
-    const { count, sessions } = await this.sessions.list(own ?? wanted, page(query));
+    const { count, sessions } = await this.sessions.list(own ?? requested, page(query));
     return { Count: count, Results: sessions.map((session) => presentSession(session, actor)) };
   }
 
@@ -93,12 +93,12 @@ export class SessionsController {
   @Requires('sessions.end')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
     // Sessions of other users are reported as missing.
-    const ended = await this.sessions.end(id, caller, ownOnly(caller.actor));
+    const ended = await this.sessions.end(id, caller, requiredOwnerOf(caller.actor));
     if (!ended) throw new ProblemError('not_found', `There is no session ${id}.`);
   }
 }
 
 /** Returns the user whose sessions the actor may see, or undefined if the actor may see all sessions. */
-function ownOnly(actor: Actor): string | undefined {
+function requiredOwnerOf(actor: Actor): string | undefined {
   return actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
 }

@@ -15,7 +15,7 @@ import { SessionRepository } from './session.repository.js';
  * Maximum sessions of a user: enough for all devices of a person, and few if a script logs in with every
  * request.
  */
-const MOST_SESSIONS = 20;
+const MAX_SESSIONS = 20;
 
 /** A valid session. `renewed` is true if this lookup has extended it. */
 export interface LiveSession {
@@ -59,10 +59,10 @@ export class SessionsService {
       token_hash: sha256(token),
       user_uuid: userUuid,
       created,
-      ...this.ends(created, secondsFrom(created, this.absoluteSeconds)),
+      ...this.computeExpiry(created, secondsFrom(created, this.absoluteSeconds)),
       ip: caller.ip,
     };
-    await this.makeRoom(tx, userUuid, created, caller);
+    await this.enforceLimit(tx, userUuid, created, caller);
     await this.repository.insert(tx, session);
     await this.audit.record(tx, caller, [
       {
@@ -82,7 +82,7 @@ export class SessionsService {
     const session = await this.repository.findByToken(sha256(token));
     const time = now();
     if (!session || session.expires <= time || session.absolute_expires <= time) return undefined;
-    const next = this.ends(time, session.absolute_expires).expires;
+    const next = this.computeExpiry(time, session.absolute_expires).expires;
     const renewed = secondsFrom(time, this.idleSeconds / 2) > session.expires && next > session.expires;
     if (renewed) await this.repository.renew(session.id, next);
     return { id: session.id, userUuid: session.user_uuid, renewed };
@@ -110,7 +110,7 @@ export class SessionsService {
       const session = await this.repository.lock(tx, id);
       if (!session || (userUuid !== undefined && session.user_uuid !== userUuid)) return false;
       await this.assertMayEnd(tx, session.user_uuid, caller);
-      await this.remove(tx, [session], caller);
+      await this.endSessions(tx, [session], caller);
       return true;
     }, caller);
   }
@@ -119,7 +119,7 @@ export class SessionsService {
   async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.assertMayEnd(tx, userUuid, caller);
-      await this.remove(tx, await this.repository.lockOfUser(tx, userUuid), caller);
+      await this.endSessions(tx, await this.repository.lockOfUser(tx, userUuid), caller);
     }, caller);
   }
 
@@ -135,10 +135,10 @@ export class SessionsService {
     await this.repository.deleteExpired(now());
   }
 
-  private async makeRoom(tx: Sql, userUuid: string, time: string, caller: Caller): Promise<void> {
-    const sessions = await this.repository.ofUser(tx, userUuid);
+  private async enforceLimit(tx: Sql, userUuid: string, time: string, caller: Caller): Promise<void> {
+    const sessions = await this.repository.listOfUser(tx, userUuid);
     const live = sessions.filter(({ expires }) => expires > time);
-    if (live.length >= MOST_SESSIONS) await this.remove(tx, live.slice(0, 1 - MOST_SESSIONS), caller);
+    if (live.length >= MAX_SESSIONS) await this.endSessions(tx, live.slice(0, 1 - MAX_SESSIONS), caller);
   }
 
   private async assertMayEnd(tx: Sql, userUuid: string, { actor }: Caller): Promise<void> {
@@ -146,7 +146,7 @@ export class SessionsService {
     assertScope(actor, 'webmasters');
   }
 
-  private async remove(tx: Sql, sessions: readonly Session[], caller: Caller): Promise<void> {
+  private async endSessions(tx: Sql, sessions: readonly Session[], caller: Caller): Promise<void> {
     for (const { id } of sessions) await this.repository.delete(tx, id);
     const events = sessions.map(({ id, user_uuid }) => ({
       action: 'session.ended' as const,
@@ -156,7 +156,7 @@ export class SessionsService {
     await this.audit.record(tx, caller, events);
   }
 
-  private ends(from: string, absolute: string): Pick<SessionEntity, 'expires' | 'absolute_expires'> {
+  private computeExpiry(from: string, absolute: string): Pick<SessionEntity, 'expires' | 'absolute_expires'> {
     const idle = secondsFrom(from, this.idleSeconds);
     return { expires: idle < absolute ? idle : absolute, absolute_expires: absolute };
   }

@@ -9,7 +9,7 @@ import {
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 
-const PURGED_AT_ONCE = 500;
+const PURGE_BATCH = 500;
 
 /** Hand-written SQL, because range counts run in the transactions of changes (ADR 13). */
 @Injectable()
@@ -34,7 +34,7 @@ export class KeyFuseRepository {
   }
 
   /** Returns the time at which a key blocked its n-th user after a time. `number` starts at 1. */
-  async timeOf(tx: Sql, key: string, after: string, number: number): Promise<string | undefined> {
+  async findTime(tx: Sql, key: string, after: string, number: number): Promise<string | undefined> {
     const [row] = await tx.query<{ time: string }>(
       'SELECT time FROM key_deactivations WHERE key_id = ? AND time > ? ORDER BY time, user_uuid LIMIT 1 OFFSET ?',
       [key, after, number - 1],
@@ -70,7 +70,7 @@ export class KeyFuseRepository {
     // The upper bound is read first, as in the audit, because MariaDB scans a subquery on the same table.
     const [part] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(time) AS last FROM (SELECT time FROM key_deactivations WHERE time <= ? ORDER BY time LIMIT ?) AS part',
-      [time, PURGED_AT_ONCE],
+      [time, PURGE_BATCH],
     );
     if (!part?.last) return false;
     await this.database.execute('DELETE FROM key_deactivations WHERE time <= ?', [part.last]);

@@ -57,7 +57,7 @@ export class KeyFuse {
 
   /**
    * Counts users that are about to be blocked, in the transaction that blocks them, if a key is responsible.
-   * @param uuids at least one user. @param countActive counts the active users, including those in `uuids`.
+   * @param uuids at least one user. @param active counts the active users, including those in `uuids`.
    * @throws FuseBlownError
    */
   async count(
@@ -66,23 +66,25 @@ export class KeyFuse {
     uuids: readonly string[],
     active: () => Promise<number>,
   ): Promise<void> {
-    const key = this.responsible(actor);
+    const key = this.findResponsibleKey(actor);
     if (key === undefined) return;
     const time = now();
     await this.repository.add(tx, key, time, uuids);
-    const load = await this.load(tx, key, time, (others) => active().then((n) => n + others - uuids.length));
-    if (load && load.count > load.limit) throw await this.blown(tx, load, time);
+    const load = await this.getLoad(tx, key, time, (others) =>
+      active().then((n) => n + others - uuids.length),
+    );
+    if (load && load.count > load.limit) throw await this.createBlownError(tx, load, time);
   }
 
   /**
    * Returns the load of the key that is responsible for the caller. Returns undefined if no key is responsible,
    * or if the fuse is off or open.
-   * @param countActive counts the active users.
+   * @param active counts the active users.
    */
   async loadOf({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
-    const key = this.responsible(actor);
+    const key = this.findResponsibleKey(actor);
     if (key === undefined) return undefined;
-    return this.load(sql, key, now(), (count) => active().then((n) => n + count), true);
+    return this.getLoad(sql, key, now(), (count) => active().then((n) => n + count), true);
   }
 
   /** Runs a change of users. A blown fuse is recorded before the error is rethrown. */
@@ -90,7 +92,7 @@ export class KeyFuse {
     try {
       return await change();
     } catch (error) {
-      if (error instanceof FuseBlownError) await this.record(error, caller);
+      if (error instanceof FuseBlownError) await this.recordBlown(error, caller);
       throw error;
     }
   }
@@ -118,12 +120,12 @@ export class KeyFuse {
 
   /** Counts the fuses that have blown within the last hour and were not reset. */
   async countBlown(): Promise<number> {
-    return this.repository.countBlown(hourBefore(now()));
+    return this.repository.countBlown(subtractHour(now()));
   }
 
   /** Deletes rows that are older than an hour, in small batches that do not block other writers for long. */
   async purge(): Promise<void> {
-    while (await this.repository.purge(hourBefore(now())));
+    while (await this.repository.purge(subtractHour(now())));
   }
 
   /**
@@ -131,7 +133,7 @@ export class KeyFuse {
    * An import does not count if its approver could also reset the fuse: the approver has then taken the
    * decision.
    */
-  private responsible(actor: Actor): string | undefined {
+  private findResponsibleKey(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;
     const initiator = initiatorOf(actor);
     if (initiator.kind !== 'key') return undefined;
@@ -141,35 +143,35 @@ export class KeyFuse {
 
   /**
    * Returns the load of a key, or undefined if its fuse is open.
-   * @param countActiveBefore returns the number of users that were active before the key blocked `count` of
+   * @param countBefore returns the number of users that were active before the key blocked `count` of
    * them. It is called only if the load exceeds FUSE_MIN, or if `always` is set.
    */
-  private async load(
+  private async getLoad(
     sql: Sql,
     key: string,
     time: DbTime,
-    activeBefore: (count: number) => Promise<number>,
+    countBefore: (count: number) => Promise<number>,
     always = false,
   ): Promise<FuseLoad | undefined> {
     const { FUSE_MIN: least, FUSE_PERCENT: percent } = this.env;
-    const hour = hourBefore(time);
+    const hour = subtractHour(time);
     const few = always ? undefined : await this.repository.countUpTo(sql, key, hour, least + 1);
     if (few !== undefined && few <= least) return { key, since: hour, count: few, limit: least };
     const opened = (await this.repository.find(sql, key))?.open_until ?? hour;
     if (opened > time) return undefined;
     const since = opened > hour ? opened : hour;
     const count = await this.repository.count(sql, key, since);
-    const share = Math.floor(((await activeBefore(count)) * percent) / 100);
+    const share = Math.floor(((await countBefore(count)) * percent) / 100);
     return { key, since, count, limit: Math.max(least, share) };
   }
 
-  private async blown(
+  private async createBlownError(
     tx: Sql,
     { key, since, count, limit }: FuseLoad,
     time: DbTime,
   ): Promise<FuseBlownError> {
-    const leaves = await this.repository.timeOf(tx, key, since, count - limit);
-    const millis = leaves === undefined ? 0 : toMillis(leaves) - toMillis(hourBefore(time));
+    const firstTime = await this.repository.findTime(tx, key, since, count - limit);
+    const millis = firstTime === undefined ? 0 : toMillis(firstTime) - toMillis(subtractHour(time));
     const seconds = Math.min(HOUR_SECONDS, Math.max(1, Math.ceil(millis / 1000)));
     return new FuseBlownError(key, count, limit, seconds);
   }
@@ -178,11 +180,11 @@ export class KeyFuse {
    * Records a blown fuse, at most once an hour, in a new transaction because the transaction of the change is
    * rolled back.
    */
-  private async record({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
+  private async recordBlown({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
     const write = async (tx: Sql): Promise<void> => {
       const time = now();
       const fuse = await this.repository.lock(tx, id);
-      if (fuse && ((fuse.blown ?? '') > hourBefore(time) || (fuse.open_until ?? '') > time)) return;
+      if (fuse && ((fuse.blown ?? '') > subtractHour(time) || (fuse.open_until ?? '') > time)) return;
       const blown = { key_id: id, blown: time, open_until: fuse?.open_until ?? null };
       // If two instances insert the row at the same time, the second one retries and finds it.
       await (fuse ? this.repository.save(tx, blown) : this.repository.insert(tx, blown));
@@ -208,4 +210,4 @@ export class KeyFuse {
 const isIndependent = (actor: Actor, key: string): boolean =>
   actor.kind !== 'key' || (actor.id !== key && actor.rights.scopes === null);
 
-const hourBefore = (time: DbTime): DbTime => secondsFrom(time, -HOUR_SECONDS);
+const subtractHour = (time: DbTime): DbTime => secondsFrom(time, -HOUR_SECONDS);

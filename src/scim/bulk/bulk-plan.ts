@@ -1,8 +1,8 @@
 import { ProblemError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
-import { quoted } from '../protocol/errors.js';
-import { lowerCased } from '../protocol/input.js';
+import { quote } from '../protocol/errors.js';
+import { lowerCaseNames } from '../protocol/input.js';
 
 /** Maximum number of operations with a password in one Bulk request, because each one costs a hash. */
 const MAX_PASSWORDS = 50;
@@ -45,7 +45,7 @@ export interface BulkPlan {
  * @throws ProblemError `invalid_syntax`, `invalid_value`, or `too_large` for too many operations or passwords.
  */
 export function readBulk(body: object): BulkPlan {
-  const members = lowerCased({ ...body });
+  const members = lowerCaseNames({ ...body });
   const sent = members.get('operations');
   if (!Array.isArray(sent) || sent.length === 0) {
     throw new ProblemError(
@@ -57,7 +57,7 @@ export function readBulk(body: object): BulkPlan {
     throw new ProblemError('too_large', `A Bulk request may have at most ${MAX_OPERATIONS} operations.`);
   }
   const list: readonly unknown[] = sent;
-  if (list.filter(setsPassword).length > MAX_PASSWORDS) {
+  if (list.filter(hasPassword).length > MAX_PASSWORDS) {
     throw new ProblemError(
       'too_large',
       `A Bulk request may have at most ${MAX_PASSWORDS} operations with a password.`,
@@ -65,17 +65,17 @@ export function readBulk(body: object): BulkPlan {
   }
   const names = new Set<string>();
   const operations = list.map((raw, index) => readOperation(raw, index, names));
-  return { operations: inOrder(operations), failOnErrors: errorsIn(members.get('failonerrors')) };
+  return { operations: order(operations), failOnErrors: readMaxErrors(members.get('failonerrors')) };
 }
 
-function errorsIn(value: unknown): number {
+function readMaxErrors(value: unknown): number {
   if (value === undefined || value === null) return Infinity;
   if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
   throw new ProblemError('invalid_value', 'failOnErrors must be an integer of at least 1.');
 }
 
 function readOperation(raw: unknown, index: number, names: Set<string>): BulkOperation {
-  const members = isObject(raw) ? lowerCased(raw) : new Map<string, unknown>();
+  const members = isObject(raw) ? lowerCaseNames(raw) : new Map<string, unknown>();
   const given = members.get('method');
   const method = typeof given === 'string' ? given.toUpperCase().slice(0, 10) : '';
   const named = members.get('bulkid');
@@ -85,9 +85,9 @@ function readOperation(raw: unknown, index: number, names: Set<string>): BulkOpe
   const isTaken = shown !== undefined && names.has(shown);
   if (shown !== undefined) names.add(shown);
   try {
-    if (bulkId !== shown) throw invalid(`bulkId may have at most ${MAX_BULK_ID} characters`);
-    if (isTaken) throw invalid('bulkId is already used by an earlier operation');
-    return { ...head, ...readWork(members, method, bulkId) };
+    if (bulkId !== shown) throw toError(`bulkId may have at most ${MAX_BULK_ID} characters`);
+    if (isTaken) throw toError('bulkId is already used by an earlier operation');
+    return { ...head, ...readContent(members, method, bulkId) };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     return { ...head, error, type: 'Users', id: '', references: new Set() };
@@ -97,25 +97,25 @@ function readOperation(raw: unknown, index: number, names: Set<string>): BulkOpe
 const PATH = /^\/?(users|groups)(?:\/([^/?#]+))?\/?$/i;
 
 /** @throws ProblemError `invalid_value`, `invalid_syntax` */
-function readWork(
+function readContent(
   members: ReadonlyMap<string, unknown>,
   method: string,
   bulkId: string | undefined,
 ): Pick<BulkOperation, 'type' | 'id' | 'version' | 'data' | 'references'> {
-  if (!METHODS.includes(method)) throw invalid('method must be POST, PUT, PATCH or DELETE');
+  if (!METHODS.includes(method)) throw toError('method must be POST, PUT, PATCH or DELETE');
   const path = members.get('path');
   const found = typeof path === 'string' ? PATH.exec(path) : null;
-  if (!found) throw invalid('path must be /Users or /Groups, followed by an id with PUT, PATCH and DELETE');
+  if (!found) throw toError('path must be /Users or /Groups, followed by an id with PUT, PATCH and DELETE');
   const [, kind = '', id = ''] = found;
-  if (method === 'POST' && id !== '') throw invalid('path must not have an id with POST');
-  if (method === 'POST' && bulkId === undefined) throw invalid('bulkId is required with POST');
-  if (method !== 'POST' && id === '') throw invalid(`path must have an id with ${method}`);
+  if (method === 'POST' && id !== '') throw toError('path must not have an id with POST');
+  if (method === 'POST' && bulkId === undefined) throw toError('bulkId is required with POST');
+  if (method !== 'POST' && id === '') throw toError(`path must have an id with ${method}`);
   const data = members.get('data');
   if (method !== 'DELETE' && (typeof data !== 'object' || data === null)) {
     throw new ProblemError('invalid_syntax', `data must be a JSON object with ${method}.`);
   }
   const version = members.get('version') ?? '';
-  if (typeof version !== 'string') throw invalid('version must be a string');
+  if (typeof version !== 'string') throw toError('version must be a string');
   return {
     type: kind.toLowerCase() === 'users' ? 'Users' : 'Groups',
     id,
@@ -125,20 +125,20 @@ function readWork(
   };
 }
 
-const invalid = (what: string): ProblemError => new ProblemError('invalid_value', `${what}.`);
+const toError = (what: string): ProblemError => new ProblemError('invalid_value', `${what}.`);
 
 /** Creates the error of an operation that refers to a failed or missing operation. */
-export const unresolved = (bulkId: string): ProblemError =>
+export const toUnresolved = (bulkId: string): ProblemError =>
   new ProblemError(
     'invalid_value',
-    `The operation with the bulkId ${quoted(bulkId)} is missing or has failed.`,
+    `The operation with the bulkId ${quote(bulkId)} is missing or has failed.`,
   );
 
 /**
  * Sorts operations so that each one follows the operations that it refers to, otherwise in request order. A
  * circular reference is broken at one of its operations.
  */
-function inOrder(operations: readonly BulkOperation[]): BulkOperation[] {
+function order(operations: readonly BulkOperation[]): BulkOperation[] {
   const named = new Map<string, BulkOperation>();
   for (const operation of operations) {
     const { bulkId, error } = operation;
@@ -160,7 +160,7 @@ function inOrder(operations: readonly BulkOperation[]): BulkOperation[] {
 }
 
 /** PATCH operations that together cost about as much as one operation of another method. */
-const STEPS_OF_ONE = 10;
+const STEPS_PER_OPERATION = 10;
 
 /**
  * Returns the weight of an operation in a set. A PATCH with many operations has the weight of several
@@ -168,22 +168,22 @@ const STEPS_OF_ONE = 10;
  */
 export function weightOf({ method, data }: BulkOperation): number {
   if (method !== 'PATCH') return 1;
-  const steps = isObject(data) ? lowerCased(data).get('operations') : data;
-  return Array.isArray(steps) ? Math.max(1, Math.ceil(steps.length / STEPS_OF_ONE)) : 1;
+  const steps = isObject(data) ? lowerCaseNames(data).get('operations') : data;
+  return Array.isArray(steps) ? Math.max(1, Math.ceil(steps.length / STEPS_PER_OPERATION)) : 1;
 }
 
 const PASSWORD = /(?:^|:)password$/i;
 
 /** Returns true if an operation contains a password, as a member or in the path of a PATCH. */
-function setsPassword(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(setsPassword);
+function hasPassword(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasPassword);
   if (!isObject(value)) return false;
   return Object.entries(value).some(
     ([name, held]) =>
       PASSWORD.test(name) ||
       (typeof held === 'string'
         ? name.toLowerCase() === 'path' && PASSWORD.test(held.trim())
-        : setsPassword(held)),
+        : hasPassword(held)),
   );
 }
 
@@ -191,17 +191,17 @@ const PREFIX = 'bulkId:';
 /** A reference as a whole value, or at the end of a `$ref`. */
 const REFERENCE = /^(?:.*\/)?bulkId:(.+)$/s;
 /** A reference in the filter of a PATCH path. */
-const QUOTED = /"bulkId:([^"\\]+)"/g;
+const QUOTED_REFERENCE = /"bulkId:([^"\\]+)"/g;
 
 /** Returns the `bulkId` that an id or a value refers to, if any. */
-export function bulkIdIn(text: string): string | undefined {
+export function parseBulkId(text: string): string | undefined {
   return text.startsWith(PREFIX) && text.length > PREFIX.length ? text.slice(PREFIX.length) : undefined;
 }
 
 /** Returns the `bulkId` of every operation that an operation refers to, in its id and in its data. */
 export function referencesIn(id: string, data: unknown): ReadonlySet<string> {
   const found = new Set<string>();
-  const own = bulkIdIn(id);
+  const own = parseBulkId(id);
   if (own !== undefined) found.add(own);
   resolved(data, (bulkId) => {
     found.add(bulkId);
@@ -218,18 +218,19 @@ export function resolved(data: unknown, idOf: (bulkId: string) => string): unkno
   if (Array.isArray(data)) return data.map((each: unknown) => resolved(each, idOf));
   if (!isObject(data)) return data;
   return Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [name, member(name.toLowerCase(), value, idOf)]),
+    Object.entries(data).map(([name, value]) => [name, resolveMember(name.toLowerCase(), value, idOf)]),
   );
 }
 
-function member(name: string, value: unknown, idOf: (bulkId: string) => string): unknown {
-  if (name === 'value' && Array.isArray(value)) return value.map((each: unknown) => member(name, each, idOf));
+function resolveMember(name: string, value: unknown, idOf: (bulkId: string) => string): unknown {
+  if (name === 'value' && Array.isArray(value))
+    return value.map((each: unknown) => resolveMember(name, each, idOf));
   if (typeof value !== 'string') return resolved(value, idOf);
-  if (name === 'path') return value.replace(QUOTED, (_, bulkId: string) => `"${idOf(bulkId)}"`);
+  if (name === 'path') return value.replace(QUOTED_REFERENCE, (_, bulkId: string) => `"${idOf(bulkId)}"`);
   if (name === '$ref') {
     const bulkId = REFERENCE.exec(value)?.[1];
     return bulkId === undefined ? value : value.slice(0, -(PREFIX.length + bulkId.length)) + idOf(bulkId);
   }
-  const bulkId = name === 'value' ? bulkIdIn(value) : undefined;
+  const bulkId = name === 'value' ? parseBulkId(value) : undefined;
   return bulkId === undefined ? value : idOf(bulkId);
 }

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor, Caller } from '../../access/actor.js';
-import { insufficientScope, missingScope } from '../../access/policy.js';
+import { createScopeError, findMissingScope } from '../../access/policy.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { FirstAnswer } from '../../platform/http/error.filter.js';
 import type { Group } from '../../groups/group.js';
 import { Resources } from '../discovery/resources.js';
 import { ScimGroups } from '../groups/scim-groups.service.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { type BulkOperation, type BulkPlan, bulkIdIn, unresolved, weightOf } from './bulk-plan.js';
+import { type BulkOperation, type BulkPlan, parseBulkId, toUnresolved, weightOf } from './bulk-plan.js';
 import { BulkSets } from './bulk-sets.service.js';
-import { type BulkItem, type BulkPart, BulkState, answerable, execute } from './bulk-state.js';
+import { type BulkItem, type BulkPart, BulkState, toItemError, execute } from './bulk-state.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
 /**
@@ -21,7 +21,7 @@ import type { BulkAnswerDto } from './bulk.dto.js';
  * the first one stopped.
  */
 @Injectable()
-export class BulkRun {
+export class BulkRunner {
   constructor(
     private readonly sets: BulkSets,
     private readonly groups: ScimGroups,
@@ -36,19 +36,19 @@ export class BulkRun {
   async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
     const state = new BulkState(failOnErrors, this.resources.base, rulesOf(caller.actor).isBrief);
     for (let at = 0; at < operations.length;) {
-      const part = await this.partAt(operations, at, state, caller);
-      for (const [place, each] of part.answers) {
-        const operation = operations[place];
-        if (operation) state.add(operation, each);
+      const part = await this.runPart(operations, at, state, caller);
+      for (const [position, response] of part.answers) {
+        const operation = operations[position];
+        if (operation) state.addResponse(operation, response);
       }
       at = part.next;
       await setImmediate(); // lets other requests run, because SQLite works in this thread
     }
-    const answers = state.all();
+    const answers = state.listResponses();
     return caller.repeatable ? this.transactions.run(() => Promise.resolve(answers), caller) : answers;
   }
 
-  private async partAt(
+  private async runPart(
     operations: readonly BulkOperation[],
     at: number,
     state: BulkState,
@@ -56,11 +56,11 @@ export class BulkRun {
   ): Promise<BulkPart> {
     try {
       const { repeatable, ...rest } = caller;
-      const items = this.itemsAt(operations, at, state, caller.actor);
+      const items = this.selectItems(operations, at, state, caller.actor);
       const [first] = items;
       if (!first) return { next: at + 1, answers: [] };
-      const part = repeatable ? { ...rest, repeatable: await repeatable.part(at) } : caller;
-      return await (isGroup(first) ? this.group(first, state, part) : this.sets.run(items, state, part));
+      const part = repeatable ? { ...rest, repeatable: await repeatable.createPart(at) } : caller;
+      return await (isGroup(first) ? this.runGroup(first, state, part) : this.sets.run(items, state, part));
     } catch (error) {
       if (error instanceof FirstAnswer) return JSON.parse(error.answer.body) as BulkPart; // a part stores its result in this form
       throw error;
@@ -71,7 +71,7 @@ export class BulkRun {
    * Selects the operations that are executed together next: one group, or distinct users. Returns none after
    * the last allowed error.
    */
-  private itemsAt(
+  private selectItems(
     operations: readonly BulkOperation[],
     at: number,
     state: BulkState,
@@ -82,24 +82,24 @@ export class BulkRun {
     const ids = new Set<string>();
     const names = new Map<string, BulkItem>();
     let weight = 0;
-    for (let place = at; place < operations.length && weight < size; place++) {
-      const operation = operations[place];
-      if (!operation || state.isBeyond(operation)) break;
+    for (let position = at; position < operations.length && weight < size; position++) {
+      const operation = operations[position];
+      if (!operation || state.isAfterLast(operation)) break;
       weight += weightOf(operation);
       if (items.length > 0 && weight > size) break;
-      const item = toItem(operation, place, state, actor);
+      const item = toItem(operation, position, state, actor);
       const isAlone = isGroup(item);
       const { bulkId, id } = operation;
       // A path that refers to a user of this set is a second operation on that user.
-      const isRepeated = ids.has(item.id) || (!item.error && names.has(bulkIdIn(id) ?? ''));
+      const isRepeated = ids.has(item.id) || (!item.error && names.has(parseBulkId(id) ?? ''));
       if (items.length > 0 && (isAlone || isRepeated)) break;
       if (!item.error) {
         const references = [...operation.references];
         if (references.some((name) => (names.get(name)?.operation.method ?? 'POST') !== 'POST')) break;
-        const isThere = (name: string) =>
+        const isKnown = (name: string) =>
           state.idOf(name) !== undefined || names.has(name) || name === bulkId;
-        const missing = references.find((name) => !isThere(name));
-        if (missing !== undefined) item.error = unresolved(missing);
+        const missing = references.find((name) => !isKnown(name));
+        if (missing !== undefined) item.error = toUnresolved(missing);
         ids.add(item.id);
       }
       items.push(item);
@@ -109,19 +109,19 @@ export class BulkRun {
     return items;
   }
 
-  private async group(item: BulkItem, state: BulkState, caller: Caller): Promise<BulkPart> {
-    const part = (result: Parameters<BulkState['answerTo']>[1]): BulkPart => ({
-      next: item.place + 1,
-      answers: [[item.place, state.answerTo(item, result)]],
+  private async runGroup(item: BulkItem, state: BulkState, caller: Caller): Promise<BulkPart> {
+    const toPart = (result: Parameters<BulkState['buildResponse']>[1]): BulkPart => ({
+      next: item.position + 1,
+      answers: [[item.position, state.buildResponse(item, result)]],
     });
     try {
       const change = async () =>
-        part(await execute<Group | undefined>(this.groups, item, (bulkId) => state.idOf(bulkId), caller));
-      return await (caller.repeatable ? caller.repeatable.answer(change) : change());
+        toPart(await execute<Group | undefined>(this.groups, item, (bulkId) => state.idOf(bulkId), caller));
+      return await (caller.repeatable ? caller.repeatable.runOnce(change) : change());
     } catch (error) {
-      const failed = part(answerable(error, caller));
+      const failed = toPart(toItemError(error, caller));
       if (!caller.repeatable) return failed;
-      return caller.repeatable.answer(() => this.transactions.run(() => Promise.resolve(failed), caller));
+      return caller.repeatable.runOnce(() => this.transactions.run(() => Promise.resolve(failed), caller));
     }
   }
 }
@@ -129,13 +129,13 @@ export class BulkRun {
 const isGroup = ({ operation, error }: BulkItem): boolean => !error && operation.type === 'Groups';
 
 /** Adds the id of its resource to an operation. A new user gets a new id. */
-function toItem(operation: BulkOperation, place: number, state: BulkState, actor: Actor): BulkItem {
+function toItem(operation: BulkOperation, position: number, state: BulkState, actor: Actor): BulkItem {
   const { type, method, error } = operation;
-  if (error) return { place, operation, id: '', error };
+  if (error) return { position, operation, id: '', error };
   const write = method === 'POST' ? 'users.create' : 'users.update';
-  const lacks = missingScope(actor, type === 'Groups' ? 'groups.write' : write);
-  const name = bulkIdIn(operation.id);
+  const missing = findMissingScope(actor, type === 'Groups' ? 'groups.write' : write);
+  const name = parseBulkId(operation.id);
   const sent = name === undefined ? operation.id : (state.idOf(name) ?? operation.id);
   const id = method === 'POST' ? uuidv7() : sent.toLowerCase();
-  return { place, operation, id, ...(lacks && { error: insufficientScope(lacks) }) };
+  return { position, operation, id, ...(missing && { error: createScopeError(missing) }) };
 }

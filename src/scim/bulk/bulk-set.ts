@@ -4,9 +4,9 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { loginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import type { Outcome, UserChange } from '../../users/writer/change-set.js';
-import { scimProblem } from '../users/scim-users.service.js';
-import { unresolved } from './bulk-plan.js';
-import { type BulkItem, type BulkState, answerable } from './bulk-state.js';
+import { toScimProblem } from '../users/scim-users.service.js';
+import { toUnresolved } from './bulk-plan.js';
+import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
 
 /**
  * Operations that are left out of a set, with their errors. An operation without an error comes after the end
@@ -32,7 +32,7 @@ export class BulkSet {
   /** Operations of the current attempt that block or delete a user. */
   private deactivating: BulkItem[] = [];
   /** Start of the current attempt, as returned by `performance.now`. */
-  began = 0;
+  startTime = 0;
 
   constructor(
     readonly items: readonly BulkItem[],
@@ -40,36 +40,36 @@ export class BulkSet {
   ) {}
 
   /** Operations that the next attempt applies. */
-  get live(): BulkItem[] {
-    return this.items.filter((item) => item.waiting && !this.excluded.has(item));
+  get applicable(): BulkItem[] {
+    return this.items.filter((item) => item.change && !this.excluded.has(item));
   }
 
   /** Starts an attempt. */
   begin(): void {
-    this.began = performance.now();
+    this.startTime = performance.now();
     this.deactivating = [];
   }
 
   /** Records a change of the current attempt for the fuse. */
-  note(item: BulkItem, { kind, patch }: UserChange, user: User | undefined): void {
+  recordChange(item: BulkItem, { kind, patch }: UserChange, user: User | undefined): void {
     const blocks = kind === 'delete' || (user?.status === 'Active' && patch.status === 'Blocked');
     if (user && blocks) this.deactivating.push(item);
   }
 
   /** Excludes the operations that made an attempt fail. @throws the error if no operations are left to exclude */
   exclude(error: unknown, caller: Caller): void {
-    for (const [item, why] of this.culprits(error, caller)) this.excluded.set(item, why);
+    for (const [item, why] of this.findCauses(error, caller)) this.excluded.set(item, why);
   }
 
-  private culprits(error: unknown, caller: Caller): Excluded {
+  private findCauses(error: unknown, caller: Caller): Excluded {
     if (error instanceof ApplyAgainError) return error.excluded;
     if (error instanceof FuseBlownError && this.deactivating.length > 0) {
       const beyond = error.count - error.limit;
       return new Map(this.deactivating.slice(-beyond).map((item) => [item, error]));
     }
-    const reason = answerable(error, caller);
-    if (this.live.length === 0) throw reason;
-    return new Map(this.live.map((item) => [item, reason]));
+    const reason = toItemError(error, caller);
+    if (this.applicable.length === 0) throw reason;
+    return new Map(this.applicable.map((item) => [item, reason]));
   }
 
   /**
@@ -77,7 +77,7 @@ export class BulkSet {
    * @param applied results of the current attempt
    * @throws ApplyAgainError if an operation refers to a failed operation, or follows the last allowed error
    */
-  finish(applied: ReadonlyMap<BulkItem, User | ProblemError>): ItemResult[] {
+  collectResults(applied: ReadonlyMap<BulkItem, User | ProblemError>): ItemResult[] {
     const results = this.items.flatMap((item) => {
       const refusal = this.excluded.has(item) ? this.excluded.get(item) : item.error;
       const result = applied.get(item) ?? refusal;
@@ -88,12 +88,12 @@ export class BulkSet {
     for (const { item, result } of results) {
       const { bulkId, references } = item.operation;
       const missing = item.error ? undefined : [...references].find((name) => failed.has(name));
-      if (missing !== undefined && !(result instanceof ProblemError)) wrong.set(item, unresolved(missing));
+      if (missing !== undefined && !(result instanceof ProblemError)) wrong.set(item, toUnresolved(missing));
       const isBad = result instanceof ProblemError || missing !== undefined;
       if (isBad && bulkId !== undefined) failed.add(bulkId);
     }
     const errors = results.filter(({ item, result }) => result instanceof ProblemError || wrong.has(item));
-    const last = this.state.lastWith(errors.map(({ item }) => item.operation.index));
+    const last = this.state.findLastIndex(errors.map(({ item }) => item.operation.index));
     for (const { item, result } of results) {
       if (item.operation.index > last && !(result instanceof ProblemError)) wrong.set(item, undefined);
     }
@@ -107,7 +107,7 @@ export class BulkSet {
  * writer alone would reject all of them.
  * @throws ApplyAgainError that excludes the later operations
  */
-export function assertDistinct(
+export function assertDistinctIdentifiers(
   applied: readonly { item: BulkItem; change: UserChange; outcome: Outcome }[],
 ): void {
   const taken = new Set<string>();
@@ -116,15 +116,15 @@ export function assertDistinct(
     if (outcome.outcome !== 'error') continue;
     for (const { code, field } of outcome.failures) {
       if (code !== 'duplicate') continue;
-      const name = nameIn(change, field);
-      if (taken.has(name)) later.set(item, scimProblem(outcome.failures));
+      const name = toIdentifierKey(change, field);
+      if (taken.has(name)) later.set(item, toScimProblem(outcome.failures));
       taken.add(name);
     }
   }
   if (later.size > 0) throw new ApplyAgainError(later);
 }
 
-function nameIn({ patch }: UserChange, field: string): string {
+function toIdentifierKey({ patch }: UserChange, field: string): string {
   const value: unknown = new Map<string, unknown>(Object.entries(patch)).get(field);
   return `${field} ${typeof value === 'string' ? loginKey(value) : JSON.stringify(value)}`;
 }

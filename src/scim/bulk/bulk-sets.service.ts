@@ -11,9 +11,9 @@ import type { User } from '../../users/model/user.js';
 import type { UserChange } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { ScimUserChanges } from '../users/scim-user-changes.service.js';
-import { scimProblem } from '../users/scim-users.service.js';
-import { BulkSet, assertDistinct } from './bulk-set.js';
-import { type BulkItem, type BulkPart, type BulkState, answerable, execute } from './bulk-state.js';
+import { toScimProblem } from '../users/scim-users.service.js';
+import { BulkSet, assertDistinctIdentifiers } from './bulk-set.js';
+import { type BulkItem, type BulkPart, type BulkState, toItemError, execute } from './bulk-state.js';
 
 /** Number of operations by which the size of a set changes. */
 const BATCH = 10;
@@ -48,8 +48,8 @@ export class BulkSets {
     const attempt = () => this.fuse.watched(caller, apply);
     for (;;) {
       try {
-        const part = await (caller.repeatable ? caller.repeatable.answer(attempt) : attempt());
-        const millis = performance.now() - set.began;
+        const part = await (caller.repeatable ? caller.repeatable.runOnce(attempt) : attempt());
+        const millis = performance.now() - set.startTime;
         if (isFull) this.sizer.recordDuration(Math.ceil(items.length / BATCH), millis, this.lock.isContended);
         return part;
       } catch (error) {
@@ -67,9 +67,9 @@ export class BulkSets {
       if (turn.isOver) await turn.next();
       if (item.error) continue;
       try {
-        item.waiting = await execute(this.changes, item, idOf, caller);
+        item.change = await execute(this.changes, item, idOf, caller);
       } catch (error) {
-        item.error = answerable(error, caller);
+        item.error = toItemError(error, caller);
       }
     }
   }
@@ -77,7 +77,7 @@ export class BulkSets {
   private async apply(tx: Sql, set: BulkSet, state: BulkState, caller: Caller): Promise<BulkPart> {
     set.begin();
     const results = new Map<BulkItem, User | ProblemError>();
-    const changes = await this.complete(tx, set, results);
+    const changes = await this.completeChanges(tx, set, results);
     const outcomes =
       changes.length > 0
         ? await this.writer.apply(
@@ -90,14 +90,14 @@ export class BulkSets {
       const outcome = outcomes[index];
       return outcome ? [{ ...each, outcome }] : [];
     });
-    assertDistinct(applied);
+    assertDistinctIdentifiers(applied);
     for (const { item, outcome } of applied)
-      results.set(item, outcome.outcome === 'error' ? scimProblem(outcome.failures) : outcome.user);
+      results.set(item, outcome.outcome === 'error' ? toScimProblem(outcome.failures) : outcome.user);
     return {
-      next: (set.items.at(-1)?.place ?? 0) + 1,
+      next: (set.items.at(-1)?.position ?? 0) + 1,
       answers: set
-        .finish(results)
-        .map(({ item, result }) => [item.place, state.answerTo(item, result)] as const),
+        .collectResults(results)
+        .map(({ item, result }) => [item.position, state.buildResponse(item, result)] as const),
     };
   }
 
@@ -105,26 +105,26 @@ export class BulkSets {
    * Completes the changes of a set. @param results receives the errors of changes that are invalid for the
    * locked users
    */
-  private async complete(
+  private async completeChanges(
     tx: Sql,
     set: BulkSet,
     results: Map<BulkItem, User | ProblemError>,
   ): Promise<{ item: BulkItem; change: UserChange }[]> {
-    const live = set.live;
-    const isNew = ({ waiting }: BulkItem): boolean => waiting?.kind === 'create';
+    const live = set.applicable;
+    const isNew = ({ change: waiting }: BulkItem): boolean => waiting?.kind === 'create';
     const existing = live.filter((item) => !isNew(item)).map(({ id }) => id);
     const users = await this.writer.lock(tx, existing);
-    const coming = new Set(live.filter(isNew).map(({ id }) => id));
+    const createdIds = new Set(live.filter(isNew).map(({ id }) => id));
     const changes: { item: BulkItem; change: UserChange }[] = [];
     const turn = new Turn();
     for (const item of live) {
       if (turn.isOver) await turn.next();
       const user = users.get(item.id);
       try {
-        const change = await item.waiting?.complete(tx, user, coming);
+        const change = await item.change?.complete(tx, user, createdIds);
         if (!change) continue;
         changes.push({ item, change });
-        set.note(item, change, user);
+        set.recordChange(item, change, user);
       } catch (error) {
         if (!(error instanceof ProblemError) || error.status >= 500) throw error;
         results.set(item, error);

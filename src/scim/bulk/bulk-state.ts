@@ -2,21 +2,21 @@ import type { Caller } from '../../access/actor.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { etagOf, versionsIn } from '../../platform/http/request-headers.js';
-import { errorBody } from '../http/scim-format.js';
-import type { WaitingChange } from '../users/scim-user-changes.service.js';
+import { toErrorBody } from '../http/scim-format.js';
+import type { PendingChange } from '../users/scim-user-changes.service.js';
 import { type BulkOperation, resolved } from './bulk-plan.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
 /** An operation that will be executed or rejected next. */
 export interface BulkItem {
   /** Position in execution order. */
-  place: number;
+  position: number;
   operation: BulkOperation;
   /** The id of the user or group, known even before a user is created. */
   id: string;
   error?: ProblemError;
   /** The change of a user, once it is prepared. */
-  waiting?: WaitingChange;
+  change?: PendingChange;
 }
 
 /** Operations that were executed together, and the position of the next operation. */
@@ -27,7 +27,7 @@ export interface BulkPart {
 
 /** The executed operations of a Bulk request, with their responses. */
 export class BulkState {
-  private readonly answers = new Map<number, BulkAnswerDto>();
+  private readonly responses = new Map<number, BulkAnswerDto>();
   private readonly errors: number[] = [];
   /** Resource ids by the `bulkId` of successful operations. */
   private readonly ids = new Map<string, string>();
@@ -39,8 +39,8 @@ export class BulkState {
     private readonly isBrief: boolean,
   ) {}
 
-  add({ index, bulkId }: BulkOperation, answer: BulkAnswerDto): void {
-    this.answers.set(index, answer);
+  addResponse({ index, bulkId }: BulkOperation, answer: BulkAnswerDto): void {
+    this.responses.set(index, answer);
     if (isError(answer)) this.errors.push(index);
     else if (bulkId !== undefined) this.ids.set(bulkId, answer.location?.split('/').at(-1) ?? '');
   }
@@ -54,37 +54,37 @@ export class BulkState {
    * Returns the index of the last operation that may be executed: the operation with the last allowed error.
    * @param more indexes of further errors
    */
-  lastWith(more: readonly number[]): number {
+  findLastIndex(more: readonly number[]): number {
     if (this.errors.length + more.length < this.failOnErrors) return Infinity;
-    const all = [...this.errors, ...more].toSorted((a, b) => a - b);
-    return all[this.failOnErrors - 1] ?? Infinity;
+    const indexes = [...this.errors, ...more].toSorted((a, b) => a - b);
+    return indexes[this.failOnErrors - 1] ?? Infinity;
   }
 
-  isBeyond({ index }: BulkOperation): boolean {
-    return index > this.lastWith([]);
+  isAfterLast({ index }: BulkOperation): boolean {
+    return index > this.findLastIndex([]);
   }
 
   /**
    * Lists the responses in request order. Operations after the last allowed error are included only if they
    * were executed early because of a reference.
    */
-  all(): BulkAnswerDto[] {
-    const last = this.lastWith([]);
-    return [...this.answers]
+  listResponses(): BulkAnswerDto[] {
+    const last = this.findLastIndex([]);
+    return [...this.responses]
       .filter(([index, answer]) => index <= last || !isError(answer))
       .toSorted(([a], [b]) => a - b)
       .map(([, answer]) => answer);
   }
 
   /** Builds the response to an operation. @param result its error, or the user or group after the change */
-  answerTo(
+  buildResponse(
     { operation, id, error }: BulkItem,
     result: ProblemError | { uuid: string; version: number } | undefined,
   ): BulkAnswerDto {
     const { method, bulkId, type } = operation;
     const head = { method, ...(bulkId !== undefined && { bulkId }) };
     if (result instanceof ProblemError) {
-      const response = errorBody(result);
+      const response = toErrorBody(result);
       const location = !error && method !== 'POST' && isUuid(id) && `${this.base}/${type}/${id}`;
       return { ...head, ...(location && { location }), status: response.status, response };
     }
@@ -101,16 +101,16 @@ export class BulkState {
 const isError = ({ response }: BulkAnswerDto): boolean => response !== undefined;
 
 /** The service that writes users or groups. */
-interface Writer<T> {
+interface ResourceWriter<T> {
   create: (body: unknown, caller: Caller, id: string) => Promise<T>;
   replace: (id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]) => Promise<T>;
-  patch: Writer<T>['replace'];
+  patch: ResourceWriter<T>['replace'];
   delete: (id: string, caller: Caller, ifVersions?: readonly number[]) => T | Promise<T>;
 }
 
 /** Executes an operation. @param idOf returns the id of a `bulkId` */
 export async function execute<T>(
-  writer: Writer<T>,
+  writer: ResourceWriter<T>,
   { id, operation: { method, version, data: sent, references } }: BulkItem,
   idOf: (bulkId: string) => string | undefined,
   caller: Caller,
@@ -128,7 +128,7 @@ export async function execute<T>(
  * @throws the error if it is internal, or if the client should repeat the request. Such a response must not be
  * stored for repetitions.
  */
-export function answerable(error: unknown, { repeatable }: Caller): ProblemError {
+export function toItemError(error: unknown, { repeatable }: Caller): ProblemError {
   if (error instanceof ProblemError && (error.status < 500 || (!repeatable && error.code !== 'internal')))
     return error;
   throw error;

@@ -13,7 +13,7 @@ import {
   USER_SCHEMA,
 } from '../protocol/urns.js';
 import { readBulk } from './bulk-plan.js';
-import { BulkRun } from './bulk-run.service.js';
+import { BulkRunner } from './bulk-run.service.js';
 import { BulkRequestDto, BulkResponseDto } from './bulk.dto.js';
 
 const newUser = (userName: string) => ({
@@ -24,7 +24,7 @@ const newUser = (userName: string) => ({
 
 @ScimController()
 export class BulkController {
-  constructor(private readonly bulk: BulkRun) {}
+  constructor(private readonly bulk: BulkRunner) {}
 
   @Post('Bulk')
   @Doc('runScimBulk', 'Create, change and delete users and groups in one request', {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
-import { ScimErrorDto, urns } from '../http/scim-format.js';
+import { ScimErrorDto, describeUrns } from '../http/scim-format.js';
 import { BULK_REQUEST_MESSAGE, BULK_RESPONSE_MESSAGE } from '../protocol/urns.js';
 import { MAX_BULK_ID } from './bulk-plan.js';
 
@@ -24,7 +24,7 @@ class BulkOperationDto {
 }
 
 export class BulkRequestDto {
-  @ApiPropertyOptional(urns([BULK_REQUEST_MESSAGE])) schemas?: string[];
+  @ApiPropertyOptional(describeUrns([BULK_REQUEST_MESSAGE])) schemas?: string[];
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 2 ** 31 - 1, example: 1 })
   failOnErrors?: number;
   @ApiProperty({ type: [BulkOperationDto], minItems: 1, maxItems: MAX_OPERATIONS })
@@ -47,6 +47,6 @@ export class BulkAnswerDto {
 }
 
 export class BulkResponseDto {
-  @ApiProperty(urns([BULK_RESPONSE_MESSAGE])) schemas!: string[];
+  @ApiProperty(describeUrns([BULK_RESPONSE_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: [BulkAnswerDto], maxItems: MAX_OPERATIONS }) Operations!: BulkAnswerDto[];
 }

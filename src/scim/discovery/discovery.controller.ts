@@ -5,7 +5,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { Doc, describeJson } from '../../platform/openapi/route-docs.js';
 import { AcceptsScim, ScimController } from '../http/scim-format.js';
-import { quoted } from '../protocol/errors.js';
+import { quote } from '../protocol/errors.js';
 import { LIST_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
 import {
   ProviderConfigDto,
@@ -21,7 +21,7 @@ import {
 import { Resources } from './resources.js';
 
 /** Declares a route for any valid key. */
-const Discovers = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
+const AnyKey = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
 
 /** Declares a documented route for any valid key. @param more the documentation of its path parameter. */
 const Discovery = (
@@ -35,7 +35,7 @@ const Discovery = (
   return applyDecorators(
     Get(path),
     Doc(id, summary, { answer: describeJson(summary, type), more, errors }),
-    Discovers(),
+    AnyKey(),
   );
 };
 
@@ -48,15 +48,15 @@ export class DiscoveryController {
   constructor(private readonly resources: Resources) {}
 
   @Discovery('ServiceProviderConfig', 'getScimConfig', 'Capabilities of the service', ProviderConfigDto)
-  config(@CheckedQuery() query: object) {
+  getConfig(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return providerConfig(this.resources.base);
   }
 
   @Discovery('ResourceTypes', 'listScimResourceTypes', 'All resource types', ResourceTypeListDto)
-  types(@CheckedQuery() query: object) {
+  listTypes(@CheckedQuery() query: object) {
     assertUnfiltered(query);
-    return listOf(this.typeViews());
+    return buildList(this.buildTypeViews());
   }
 
   @Discovery(
@@ -66,29 +66,29 @@ export class DiscoveryController {
     ResourceTypeDto,
     NameParam('type', 64, 'User'),
   )
-  type(@Param('type') type: string, @CheckedQuery() query: object) {
+  getType(@Param('type') type: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
-    return findById(this.typeViews(), type);
+    return findById(this.buildTypeViews(), type);
   }
 
   @Discovery('Schemas', 'listScimSchemas', 'All schemas', SchemaListDto)
-  schemas(@CheckedQuery() query: object) {
+  listSchemas(@CheckedQuery() query: object) {
     assertUnfiltered(query);
-    return listOf(this.schemaViews());
+    return buildList(this.buildSchemaViews());
   }
 
   @Discovery('Schemas/:urn', 'getScimSchema', 'One schema', SchemaDto, NameParam('urn', 255, USER_SCHEMA))
-  schema(@Param('urn') urn: string, @CheckedQuery() query: object) {
+  getSchema(@Param('urn') urn: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
-    return findById(this.schemaViews(), urn);
+    return findById(this.buildSchemaViews(), urn);
   }
 
-  private typeViews() {
+  private buildTypeViews() {
     const { user, group, base } = this.resources;
     return [user, group].map((type) => resourceTypeView(type, base));
   }
 
-  private schemaViews() {
+  private buildSchemaViews() {
     return schemasOf(this.resources).map((schema) => schemaView(schema, this.resources.base));
   }
 }
@@ -99,7 +99,7 @@ function assertUnfiltered(query: object): void {
     throw new ProblemError('forbidden', 'This list cannot be filtered. Remove the filter.');
 }
 
-function listOf<T>(resources: readonly T[]) {
+function buildList<T>(resources: readonly T[]) {
   return {
     schemas: [LIST_MESSAGE],
     totalResults: resources.length,
@@ -111,7 +111,7 @@ function listOf<T>(resources: readonly T[]) {
 
 function findById<T extends { id: string }>(resources: readonly T[], id: string): T {
   const found = resources.find((each) => each.id.toLowerCase() === id.toLowerCase());
-  if (!found) throw new ProblemError('not_found', `${quoted(id)} does not exist.`);
+  if (!found) throw new ProblemError('not_found', `${quote(id)} does not exist.`);
   return found;
 }
 
@@ -123,35 +123,35 @@ function findById<T extends { id: string }>(resources: readonly T[], id: string)
 @ScimController('Me')
 export class MeController {
   @Get()
-  @Discovers()
+  @AnyKey()
   get(): never {
-    throw notAUser();
+    throw createNotAUserError();
   }
 
   @Post()
-  @Discovers()
+  @AnyKey()
   post(): never {
-    throw notAUser();
+    throw createNotAUserError();
   }
 
   @Put()
-  @Discovers()
+  @AnyKey()
   put(): never {
-    throw notAUser();
+    throw createNotAUserError();
   }
 
   @Patch()
-  @Discovers()
+  @AnyKey()
   patch(): never {
-    throw notAUser();
+    throw createNotAUserError();
   }
 
   @Delete()
-  @Discovers()
+  @AnyKey()
   delete(): never {
-    throw notAUser();
+    throw createNotAUserError();
   }
 }
 
-const notAUser = (): ProblemError =>
+const createNotAUserError = (): ProblemError =>
   new ProblemError('not_implemented', '/Me is not supported, because an API key is not a user.');

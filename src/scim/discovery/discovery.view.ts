@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
-import { urns } from '../http/scim-format.js';
+import { describeUrns } from '../http/scim-format.js';
 import { ScimListDto } from '../http/scim-docs.js';
 import type { Attribute, AttributeDefinition, ResourceDescription, Schema } from '../protocol/attribute.js';
 import { DEFAULT_COUNT, MAX_COUNT } from '../protocol/list.js';
@@ -11,23 +11,23 @@ import {
   USER_SCHEMA,
 } from '../protocol/urns.js';
 
-const object = (properties: Record<string, object>) => ({ type: 'object', properties }) as const;
+const describeObject = (properties: Record<string, object>) => ({ type: 'object', properties }) as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const flag = { type: 'boolean' } as const;
 const line = { type: 'string', maxLength: 1000 } as const;
-const feature = (more: Record<string, object> = {}) => object({ supported: flag, ...more });
-const META = object({ resourceType: line, location: line });
+const describeFeature = (more: Record<string, object> = {}) => describeObject({ supported: flag, ...more });
+const META = describeObject({ resourceType: line, location: line });
 
 export class ProviderConfigDto {
-  @ApiProperty(urns([PROVIDER_CONFIG_SCHEMA])) schemas!: string[];
-  @ApiProperty(feature()) patch!: object;
-  @ApiProperty(feature({ maxOperations: count, maxPayloadSize: count })) bulk!: object;
-  @ApiProperty(feature({ maxResults: count })) filter!: object;
-  @ApiProperty(feature()) changePassword!: object;
-  @ApiProperty(feature()) sort!: object;
-  @ApiProperty(feature()) etag!: object;
+  @ApiProperty(describeUrns([PROVIDER_CONFIG_SCHEMA])) schemas!: string[];
+  @ApiProperty(describeFeature()) patch!: object;
+  @ApiProperty(describeFeature({ maxOperations: count, maxPayloadSize: count })) bulk!: object;
+  @ApiProperty(describeFeature({ maxResults: count })) filter!: object;
+  @ApiProperty(describeFeature()) changePassword!: object;
+  @ApiProperty(describeFeature()) sort!: object;
+  @ApiProperty(describeFeature()) etag!: object;
   @ApiProperty(
-    object({
+    describeObject({
       cursor: flag,
       index: flag,
       defaultPaginationMethod: { type: 'string', enum: ['index'] },
@@ -39,26 +39,26 @@ export class ProviderConfigDto {
   @ApiProperty({
     type: 'array',
     maxItems: 1,
-    items: object({ type: line, name: line, description: line, specUri: line, primary: flag }),
+    items: describeObject({ type: line, name: line, description: line, specUri: line, primary: flag }),
   })
   authenticationSchemes!: object[];
   @ApiProperty(META) meta!: object;
 }
 
 export class ResourceTypeDto {
-  @ApiProperty(urns([RESOURCE_TYPE_SCHEMA])) schemas!: string[];
+  @ApiProperty(describeUrns([RESOURCE_TYPE_SCHEMA])) schemas!: string[];
   @ApiProperty({ maxLength: 64, example: 'User' }) id!: string;
   @ApiProperty({ maxLength: 64, example: 'User' }) name!: string;
   @ApiProperty({ maxLength: 64, example: '/Users' }) endpoint!: string;
   @ApiProperty({ maxLength: 1000 }) description!: string;
   @ApiProperty({ maxLength: 255, example: USER_SCHEMA }) schema!: string;
-  @ApiProperty({ type: 'array', maxItems: 10, items: object({ schema: line, required: flag }) })
+  @ApiProperty({ type: 'array', maxItems: 10, items: describeObject({ schema: line, required: flag }) })
   schemaExtensions!: object[];
   @ApiProperty(META) meta!: object;
 }
 
 export class SchemaDto {
-  @ApiProperty(urns([SCHEMA_SCHEMA])) schemas!: string[];
+  @ApiProperty(describeUrns([SCHEMA_SCHEMA])) schemas!: string[];
   @ApiProperty({ maxLength: 255, example: USER_SCHEMA }) id!: string;
   @ApiProperty({ maxLength: 255, example: 'User' }) name!: string;
   @ApiProperty({ maxLength: 1000 }) description!: string;
@@ -142,12 +142,12 @@ export function schemaView({ urn, name, description, attributes }: Schema, base:
     id: urn,
     name,
     description,
-    attributes: attributes.map(attributeView),
+    attributes: attributes.map(toAttributeView),
     meta: { resourceType: 'Schema', location: `${base}/Schemas/${urn}` },
   };
 }
 
-function attributeView(attribute: Attribute): AttributeDefinition {
+function toAttributeView(attribute: Attribute): AttributeDefinition {
   const { name, type, multiValued, description, required, mutability, returned } = attribute;
   const { canonicalValues, caseExact, uniqueness, referenceTypes, subAttributes } = attribute;
   const isComplex = type === 'complex';
@@ -161,7 +161,7 @@ function attributeView(attribute: Attribute): AttributeDefinition {
     ...(!isComplex && type !== 'boolean' && { caseExact }),
     mutability,
     returned,
-    ...(isComplex ? { subAttributes: subAttributes.map(attributeView) } : { uniqueness }),
+    ...(isComplex ? { subAttributes: subAttributes.map(toAttributeView) } : { uniqueness }),
     ...(referenceTypes.length > 0 && { referenceTypes }),
   };
 }

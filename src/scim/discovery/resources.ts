@@ -4,7 +4,7 @@ import { Env } from '../../platform/config/env.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { SCIM_PATH } from '../http/scim-format.js';
 import { ResourceDescription } from '../protocol/attribute.js';
-import { COMMON, ENTERPRISE, GROUP, ROLLCALL_USER, rollcallGroup, userSchema } from './schemas.js';
+import { COMMON, ENTERPRISE, GROUP, ROLLCALL_USER, describeGroup, describeUser } from './schemas.js';
 
 /**
  * Describes the resource types. Create only one pair for each process, because attributes are compared by
@@ -12,8 +12,8 @@ import { COMMON, ENTERPRISE, GROUP, ROLLCALL_USER, rollcallGroup, userSchema } f
  * @param roles the roles available in SCIM: all roles except Webmaster
  */
 export const describeResources = (roles: readonly string[]) => ({
-  user: new ResourceDescription('User', '/Users', COMMON, userSchema(roles), [ENTERPRISE, ROLLCALL_USER]),
-  group: new ResourceDescription('Group', '/Groups', COMMON, GROUP, [rollcallGroup(roles)]),
+  user: new ResourceDescription('User', '/Users', COMMON, describeUser(roles), [ENTERPRISE, ROLLCALL_USER]),
+  group: new ResourceDescription('Group', '/Groups', COMMON, GROUP, [describeGroup(roles)]),
 });
 
 /** The resource types of this installation. */

@@ -3,8 +3,13 @@ import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, clause, joinClauses, placeholders } from '../../platform/database/engine/sql.js';
 import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import type { AttributePath } from '../protocol/attribute.js';
-import { type CompareFilter, type CompareOperator, type Filter, namedValues } from '../protocol/filter.js';
-import { boundOf, isAscii, isBindable } from '../users/filter-plan.js';
+import {
+  type CompareFilter,
+  type CompareOperator,
+  type Filter,
+  findNamedValues,
+} from '../protocol/filter.js';
+import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
 /**
  * A filter, split into conditions that use an index and the rest, which is evaluated for each group. All of
@@ -15,7 +20,7 @@ interface GroupFilterPlan {
   rest: Filter | undefined;
 }
 
-const NONE = clause('1 = 0');
+const NO_GROUP = clause('1 = 0');
 /** Not an EXISTS, which makes MariaDB read all memberships. */
 const HAS_MEMBERS = clause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
@@ -27,7 +32,7 @@ export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<
   const conditions: Clause[] = [];
   const others: Filter[] = [];
   for (const part of filter.kind === 'and' ? filter.filters : [filter]) {
-    const condition = conditionOf(part, hidden);
+    const condition = toCondition(part, hidden);
     if (condition) conditions.push(condition);
     else others.push(part);
   }
@@ -35,24 +40,24 @@ export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<
 }
 
 /** Returns the SQL condition that is equivalent to a filter, or undefined if it cannot use an index. */
-function conditionOf(filter: Filter, hidden: ReadonlySet<string>): Clause | undefined {
+function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | undefined {
   switch (filter.kind) {
     case 'none':
-      return NONE;
+      return NO_GROUP;
     case 'not':
       return undefined;
     case 'present':
-      return present(filter.path);
+      return requirePresent(filter.path);
     case 'compare':
-      return compared(filter, hidden);
+      return compareValue(filter, hidden);
     case 'element': {
-      const ids = filter.attribute.name === 'members' ? namedValues(filter.filter) : undefined;
-      return ids && haveMember(ids, hidden);
+      const ids = filter.attribute.name === 'members' ? findNamedValues(filter.filter) : undefined;
+      return ids && requireMember(ids, hidden);
     }
     case 'and':
     case 'or': {
-      const parts = filter.filters.map((part) => conditionOf(part, hidden));
-      return parts.every((part) => part !== undefined) ? joined(parts, filter.kind) : undefined;
+      const parts = filter.filters.map((part) => toCondition(part, hidden));
+      return parts.every((part) => part !== undefined) ? joinConditions(parts, filter.kind) : undefined;
     }
   }
 }
@@ -61,7 +66,7 @@ function conditionOf(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
  * Joins conditions. Conditions with `or` become a UNION of ids, because a single condition with OR would not
  * use an index.
  */
-function joined(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
+function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
   const select = 'SELECT uuid FROM user_groups u WHERE ';
   const { sql, params } = joinClauses(parts, kind === 'and' ? ' AND ' : ` UNION ${select}`);
   return kind === 'and'
@@ -69,14 +74,14 @@ function joined(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
     : clause(`u.uuid IN (SELECT uuid FROM (${select}${sql}) AS chosen)`, ...params);
 }
 
-function present({ attribute, sub }: AttributePath): Clause | undefined {
+function requirePresent({ attribute, sub }: AttributePath): Clause | undefined {
   if (attribute.name === 'externalId') return clause('u.external_id IS NOT NULL');
   if (['displayName', 'id', 'meta'].includes(attribute.name)) return clause('1 = 1');
   const isMembers = attribute.name === 'members' && (!sub || sub.name === 'value' || sub.name === '$ref');
   return isMembers ? HAS_MEMBERS : undefined;
 }
 
-function compared(
+function compareValue(
   { path: { attribute, sub }, op, value }: CompareFilter,
   hidden: ReadonlySet<string>,
 ): Clause | undefined {
@@ -84,24 +89,24 @@ function compared(
   if (!isBindable(text)) return undefined;
   switch ((sub ?? attribute).path) {
     case 'id':
-      return isAscii(text) ? byColumn('u.uuid', op, text.toLowerCase(), '~') : undefined;
+      return isAscii(text) ? compareColumn('u.uuid', op, text.toLowerCase(), '~') : undefined;
     case 'externalId':
-      return byColumn('u.external_id', op, exactKey(text));
+      return compareColumn('u.external_id', op, exactKey(text));
     case 'displayName':
-      return op === 'eq' || op === 'sw' ? byColumn('u.display_name_key', op, loginKey(text)) : undefined;
+      return op === 'eq' || op === 'sw' ? compareColumn('u.display_name_key', op, loginKey(text)) : undefined;
     case 'meta.created':
-      return byColumn('u.created', op, timeOf(text));
+      return compareColumn('u.created', op, toBoundedTime(text));
     case 'meta.lastModified':
-      return byColumn('u.updated', op, timeOf(text));
+      return compareColumn('u.updated', op, toBoundedTime(text));
     case 'members.value':
-      return op === 'eq' ? haveMember([text], hidden) : undefined;
+      return op === 'eq' ? requireMember([text], hidden) : undefined;
     default:
       return undefined;
   }
 }
 
-function byColumn(column: string, op: CompareOperator, key: string, last?: string): Clause | undefined {
-  const bound = boundOf(op, key, false, last);
+function compareColumn(column: string, op: CompareOperator, key: string, last?: string): Clause | undefined {
+  const bound = toBound(op, key, false, last);
   return bound && clause(`(${bound.text(column)})`, ...bound.params);
 }
 
@@ -113,15 +118,15 @@ const FIRST_MILLIS = Date.UTC(1900, 0);
 const LAST_MILLIS = Date.UTC(9999, 0);
 
 /** @param text a time as written by the parser: ISO 8601 in UTC */
-const timeOf = (text: string): string =>
+const toBoundedTime = (text: string): string =>
   toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 
-function haveMember(ids: readonly string[], hidden: ReadonlySet<string>): Clause {
+function requireMember(ids: readonly string[], hidden: ReadonlySet<string>): Clause {
   const users = ids
     .filter((id) => isUuid(id))
     .map((id) => id.toLowerCase())
     .filter((id) => !hidden.has(id));
-  if (users.length === 0) return NONE;
+  if (users.length === 0) return NO_GROUP;
   const list = placeholders(users.length);
   return clause(`u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid IN (${list}))`, ...users);
 }

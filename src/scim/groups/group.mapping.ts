@@ -1,6 +1,12 @@
 import { toIso } from '../../platform/common/time.js';
 import { etagOf } from '../../platform/http/request-headers.js';
-import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/attribute.js';
+import {
+  type ScimObject,
+  type ScimValue,
+  elementsOf,
+  isScimObject,
+  getMember,
+} from '../protocol/attribute.js';
 import { GROUP_SCHEMA, ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import type { Group } from '../../groups/group.js';
 
@@ -20,7 +26,7 @@ export function toGroupResource(
     id: uuid,
     ...(external_id !== '' && { externalId: external_id }),
     displayName: display_name,
-    ...(members && members.length > 0 && { members: members.map((value) => memberOf(value, base)) }),
+    ...(members && members.length > 0 && { members: members.map((value) => toMember(value, base)) }),
     ...(roles.length > 0 && { [ROLLCALL_GROUP_SCHEMA]: { roles: roles.map((value) => ({ value })) } }),
     meta: {
       resourceType: 'Group',
@@ -32,7 +38,7 @@ export function toGroupResource(
   };
 }
 
-const memberOf = (value: string, base: string): ScimObject => ({ value, $ref: `${base}/Users/${value}` });
+const toMember = (value: string, base: string): ScimObject => ({ value, $ref: `${base}/Users/${value}` });
 
 /** The attributes of a group, as sent by the client. Missing attributes are undefined. */
 export interface SentGroup {
@@ -42,22 +48,22 @@ export interface SentGroup {
   members?: string[] | undefined;
 }
 
-export function sentGroup(resource: ScimObject): SentGroup {
-  const extension = member(resource, ROLLCALL_GROUP_SCHEMA);
-  const roles = isScimObject(extension) ? member(extension, 'roles') : undefined;
-  const members = member(resource, 'members');
+export function toSentGroup(resource: ScimObject): SentGroup {
+  const extension = getMember(resource, ROLLCALL_GROUP_SCHEMA);
+  const roles = isScimObject(extension) ? getMember(extension, 'roles') : undefined;
+  const members = getMember(resource, 'members');
   return {
-    displayName: member(resource, 'displayName'),
-    externalId: member(resource, 'externalId'),
-    ...(roles !== undefined && { roles: valuesOf(roles) }),
-    ...(members !== undefined && { members: valuesOf(members) }),
+    displayName: getMember(resource, 'displayName'),
+    externalId: getMember(resource, 'externalId'),
+    ...(roles !== undefined && { roles: listValues(roles) }),
+    ...(members !== undefined && { members: listValues(members) }),
   };
 }
 
 /** Returns the `value` of each element of a list. An element may also be a plain string. */
-export function valuesOf(list: ScimValue | undefined): string[] {
+export function listValues(list: ScimValue | undefined): string[] {
   return elementsOf(list).flatMap((element) => {
-    const value = isScimObject(element) ? member(element, 'value') : element;
+    const value = isScimObject(element) ? getMember(element, 'value') : element;
     return typeof value === 'string' ? [value] : [];
   });
 }

@@ -21,7 +21,7 @@ import {
 } from '../../platform/database/keyset-pages.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/attribute.js';
-import { type Filter, looksAt, matcher } from '../protocol/filter.js';
+import { type Filter, usesAttribute, matcher } from '../protocol/filter.js';
 import {
   type ListParameters,
   type ListQuery,
@@ -33,9 +33,9 @@ import { planGroupFilter } from './group-filter-plan.js';
 import { ScimGroupView } from './scim-group-view.service.js';
 
 /** Groups that are evaluated between two reads. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 /** Number of members after which a page ends. */
-const MEMBERS_OF_PAGE = 10_000;
+const MAX_PAGE_MEMBERS = 10_000;
 /** Groups whose members are read in one statement. */
 const READ_TOGETHER = 25;
 
@@ -56,25 +56,25 @@ export class ScimGroupList {
    */
   async list(parameters: ListParameters, actor: Actor): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.group);
-    return listResponse(query, await this.page(query, actor));
+    return listResponse(query, await this.readPage(query, actor));
   }
 
   /**
    * Reads a page of groups, which ends early once it has many members. @returns the cursor of the next page as
    * `next`
    */
-  async page(query: ListQuery, actor: Actor): Promise<ResourcePage> {
-    const hidden = await this.view.hiddenFrom(actor);
-    const order = orderOf(query);
+  async readPage(query: ListQuery, actor: Actor): Promise<ResourcePage> {
+    const hidden = await this.view.findHiddenUsers(actor);
+    const order = toGroupOrder(query);
     const list = [query.fingerprint, order.sort, order.order];
     const { rows: groups, last: lastOfMore, total } = await this.find(query, order, list, hidden);
     const whole = this.view.showsMembers(query.projection)
-      ? await this.withMembers(groups)
+      ? await this.addMembers(groups)
       : groups.map((group) => ({ group, members: undefined }));
     const last = whole.length < groups.length ? whole.at(-1)?.group : lastOfMore;
     return {
       resources: whole.map(({ group, members }) =>
-        query.projection.apply(this.view.resource(group, members, hidden)),
+        query.projection.apply(this.view.toResource(group, members, hidden)),
       ),
       total,
       next: last && encodeCursor(list, order.ranges, positionIn(order)(last)),
@@ -109,19 +109,19 @@ export class ScimGroupList {
   ): Promise<Group[]> {
     const limit = this.env.SCIM_SCAN_LIMIT;
     const total = await this.searcher.count(conditions);
-    if (total > limit) throw tooMany(limit);
+    if (total > limit) throw createLimitError(limit);
     const isMatch = matcher(rest);
-    const needsMembers = looksAt(rest, 'members');
+    const needsMembers = usesAttribute(rest, 'members');
     const found: Group[] = [];
     let seen = 0;
     for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
-      const place = { after, offset: 0, limit: AT_ONCE };
+      const place = { after, offset: 0, limit: BATCH_SIZE };
       const { rows, last }: Page<Group> = await this.searcher.page(conditions, order, place, total);
       for (const group of rows) {
         const members = needsMembers ? await this.members.all(group.uuid, undefined, limit) : [];
         seen += members.length;
-        if (seen > limit) throw tooMany(limit);
-        if (isMatch(this.view.resource(group, members, hidden))) found.push(group);
+        if (seen > limit) throw createLimitError(limit);
+        if (isMatch(this.view.toResource(group, members, hidden))) found.push(group);
       }
       after = last && positionIn(order)(last);
     }
@@ -129,15 +129,15 @@ export class ScimGroupList {
   }
 
   /** Reads all members of the groups of a page, until the page has many members. */
-  private async withMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
+  private async addMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
     const found: { group: Group; members: string[] }[] = [];
     let count = 0;
-    for (let from = 0; from < groups.length && count < MEMBERS_OF_PAGE; from += READ_TOGETHER) {
+    for (let from = 0; from < groups.length && count < MAX_PAGE_MEMBERS; from += READ_TOGETHER) {
       const part = groups.slice(from, from + READ_TOGETHER);
       const ids = part.map(({ uuid }) => uuid);
-      const together = await this.members.ofGroups(ids, MEMBERS_OF_PAGE);
+      const together = await this.members.ofGroups(ids, MAX_PAGE_MEMBERS);
       for (const group of part) {
-        if (count >= MEMBERS_OF_PAGE) break;
+        if (count >= MAX_PAGE_MEMBERS) break;
         const members = together ? (together.get(group.uuid) ?? []) : await this.members.all(group.uuid);
         found.push({ group, members });
         count += members.length;
@@ -156,12 +156,12 @@ const SORTS: Readonly<Record<string, GroupSort>> = {
 };
 
 /** Returns the order of a list. Attributes that cannot be sorted, or are equal in all groups, sort by creation. */
-function orderOf({ sortBy, descending }: ListQuery): GroupOrder {
+function toGroupOrder({ sortBy, descending }: ListQuery): GroupOrder {
   const sort = sortBy && SORTS[(sortBy.sub ?? sortBy.attribute).path];
   return groupOrder(sort ?? 'created', descending ? 'desc' : 'asc');
 }
 
-const tooMany = (limit: number): ProblemError =>
+const createLimitError = (limit: number): ProblemError =>
   new ProblemError(
     'too_many',
     `The filter would check more than ${limit} groups or members. Add a condition with eq or sw on displayName, ` +

@@ -5,7 +5,7 @@ import type { Group } from '../../groups/group.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
-import { hidesOperators } from '../http/profile-rules.js';
+import { shouldHideOperators } from '../http/profile-rules.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { toGroupResource } from './group.mapping.js';
@@ -14,7 +14,7 @@ import { toGroupResource } from './group.mapping.js';
  * Members above which the response to a PATCH has no body (RFC 7644, section 3.5.2), because it would cost more
  * than the change.
  */
-const MEMBERS_OF_PATCH = 1000;
+const MAX_PATCH_MEMBERS = 1000;
 
 /** Presents groups in responses. Members are read only if they are shown. */
 @Injectable()
@@ -29,28 +29,28 @@ export class ScimGroupView {
    * Returns a function that presents a group. @throws ProblemError `invalid_value` if both parameters are set,
    * before anything is written.
    */
-  of(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
+  createView(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.group, parameters);
     return async (group, sql) => {
-      if (!this.showsMembers(shown)) return shown.apply(this.resource(group));
+      if (!this.showsMembers(shown)) return shown.apply(this.toResource(group));
       const members = await this.members.all(group.uuid, sql);
-      return shown.apply(this.resource(group, members, await this.hiddenFrom(actor, sql)));
+      return shown.apply(this.toResource(group, members, await this.findHiddenUsers(actor, sql)));
     };
   }
 
   /**
-   * Like `createPresenter`. The function returns undefined if the response to a PATCH would have many members
+   * Like `createView`. The function returns undefined if the response to a PATCH would have many members
    * that the client did not request.
    */
-  ofPatch(
+  createPatchView(
     parameters: ViewParameters,
     actor: Actor,
   ): (group: Group, sql?: Sql) => Promise<ScimObject | undefined> {
     const shown = new Projection(this.resources.group, parameters);
-    const present = this.of(parameters, actor);
-    const isBounded = shown.isChosen || !this.showsMembers(shown);
+    const present = this.createView(parameters, actor);
+    const isBounded = shown.isExplicit || !this.showsMembers(shown);
     return async (group, sql) =>
-      isBounded || !(await this.members.hasMoreThan(group.uuid, MEMBERS_OF_PATCH, sql))
+      isBounded || !(await this.members.hasMoreThan(group.uuid, MAX_PATCH_MEMBERS, sql))
         ? present(group, sql)
         : undefined;
   }
@@ -60,20 +60,20 @@ export class ScimGroupView {
   }
 
   showsMembers(shown: Projection): boolean {
-    return shown.wants(this.resources.group.attribute('members'));
+    return shown.wants(this.resources.group.findAttribute('members'));
   }
 
   /**
    * Returns a group with all attributes. @param members ids of the members, or undefined if they are not shown
    * @param hidden users that the key must not see
    */
-  resource(group: Group, members?: readonly string[], hidden?: ReadonlySet<string>): ScimObject {
+  toResource(group: Group, members?: readonly string[], hidden?: ReadonlySet<string>): ScimObject {
     const shown = hidden && hidden.size > 0 ? members?.filter((uuid) => !hidden.has(uuid)) : members;
     return toGroupResource(group, shown, this.resources.base);
   }
 
   /** Returns the users that a key without the scope `webmasters` must not see. */
-  async hiddenFrom(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
-    return hidesOperators(actor) ? this.directory.operators(sql) : new Set();
+  async findHiddenUsers(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
+    return shouldHideOperators(actor) ? this.directory.operators(sql) : new Set();
   }
 }

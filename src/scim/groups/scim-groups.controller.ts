@@ -93,9 +93,9 @@ export class ScimGroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.view.of(query, caller.actor);
+    const view = this.view.createView(query, caller.actor);
     const group = await this.groups.create(body, caller);
-    tag(group, response).location(this.view.locationOf(group));
+    setETag(group, response).location(this.view.locationOf(group));
     return view(group, caller.repeatable?.transaction);
   }
 
@@ -110,9 +110,9 @@ export class ScimGroupsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.of(query, caller.actor);
+    const view = this.view.createView(query, caller.actor);
     const group = await this.groups.get(id);
-    tag(group, response);
+    setETag(group, response);
     if (!isNotModified(request.get('if-none-match'), group.version)) return view(group);
     response.status(304);
     return undefined;
@@ -135,9 +135,9 @@ export class ScimGroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.view.of(query, caller.actor);
+    const view = this.view.createView(query, caller.actor);
     const group = await this.groups.replace(id, body, caller, versionsIn(ifMatch));
-    tag(group, response);
+    setETag(group, response);
     return view(group, caller.repeatable?.transaction);
   }
 
@@ -164,10 +164,10 @@ export class ScimGroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.ofPatch(query, caller.actor);
+    const view = this.view.createPatchView(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const group = await this.groups.patch(id, body, caller, versionsIn(ifMatch));
-    tag(group, response);
+    setETag(group, response);
     const resource = isBrief ? undefined : await view(group, caller.repeatable?.transaction);
     if (!resource) response.status(204);
     return resource;
@@ -187,4 +187,4 @@ export class ScimGroupsController {
   }
 }
 
-const tag = (group: Group, response: Response): Response => response.setHeader('ETag', etagOf(group));
+const setETag = (group: Group, response: Response): Response => response.setHeader('ETag', etagOf(group));

@@ -14,12 +14,12 @@ import { Normalise, Required, line } from '../../platform/input/field-rules.js';
 import { Line, Roles } from '../../users/rules/fields.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations, hidesOperators, rulesOf } from '../http/profile-rules.js';
+import { Deviations, shouldHideOperators, rulesOf } from '../http/profile-rules.js';
 import { type ReadResource, readResource } from '../protocol/input.js';
 import { applySteps, readPatch } from '../protocol/patch.js';
 import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
-import { type SentGroup, sentGroup, toGroupResource } from './group.mapping.js';
+import { type SentGroup, toSentGroup, toGroupResource } from './group.mapping.js';
 
 /** The fields of a group, with their SCIM names. The rules are the same as for texts of users. */
 class ScimGroupInput {
@@ -52,15 +52,15 @@ export class ScimGroups {
 
   /** @throws ProblemError `not_found`, also for an id that is not a UUID. */
   async get(id: string): Promise<Group> {
-    return this.groups.get(this.resources.group.uuidOf(id));
+    return this.groups.get(this.resources.group.parseId(id));
   }
 
   /** @throws ProblemError `validation_failed`, or as `GroupWriter.create`. */
   async create(body: unknown, caller: Caller): Promise<Group> {
-    const { resource, errors } = this.read(body, caller);
-    const sent = sentGroup(resource);
+    const { resource, errors } = this.readBody(body, caller);
+    const sent = toSentGroup(resource);
     const fields = this.validate(sent, errors);
-    const members = sent.members && (await this.sparing(MemberChange.to(sent.members), caller));
+    const members = sent.members && (await this.protectOperators(MemberChange.to(sent.members), caller));
     return this.groups.create(fields, members, caller);
   }
 
@@ -70,57 +70,57 @@ export class ScimGroups {
    * @throws ProblemError `validation_failed`, or as `GroupWriter.update`.
    */
   async replace(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
-    const { resource, unassigned, ...read } = this.read(body, caller);
-    const sent = sentGroup(resource);
+    const { resource, unassigned, ...read } = this.readBody(body, caller);
+    const sent = toSentGroup(resource);
     const errors = [...read.errors, ...idMismatch('id', read.id || undefined, id)];
     const keeps = rulesOf(caller.actor).keepsOmitted;
-    const kept = (name: string, value: string) => (keeps && !unassigned.has(name) ? value : undefined);
+    const retain = (name: string, value: string) => (keeps && !unassigned.has(name) ? value : undefined);
     const fields = ({ display_name, external_id }: Group): GroupFields =>
       this.validate(
         {
           ...sent,
-          displayName: sent.displayName ?? kept('displayName', display_name),
-          externalId: sent.externalId ?? kept('externalId', external_id),
+          displayName: sent.displayName ?? retain('displayName', display_name),
+          externalId: sent.externalId ?? retain('externalId', external_id),
           ...(unassigned.has(`${ROLLCALL_GROUP_SCHEMA}:roles`) && { roles: [] }),
         },
         errors,
       );
     const ids = sent.members ?? (unassigned.has('members') ? [] : undefined);
-    const members = ids && ((tx: Sql) => this.sparing(MemberChange.to(ids), caller, tx));
+    const members = ids && ((tx: Sql) => this.protectOperators(MemberChange.to(ids), caller, tx));
     const change = { fields, ifVersions, ...(members && { members }) };
-    return this.groups.change(this.resources.group.uuidOf(id), change, caller);
+    return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
 
   /** @throws ProblemError `validation_failed`, or as `readPatch`, `applySteps` and `GroupWriter.update`. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
     const resource = this.resources.group;
-    const deviation = this.deviations.of(caller.actor);
+    const deviation = this.deviations.createCounter(caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, deviation });
     // Members are changed without reading the members that stay.
     const isOfMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
-    const ofMembers = steps.filter(isOfMembers);
+    const memberSteps = steps.filter(isOfMembers);
     const others = steps.filter((step) => !isOfMembers(step));
     const fields = (current: Group): GroupFields => {
       if (others.length === 0) return {};
-      const after = sentGroup(applySteps(toGroupResource(current, undefined, ''), others, { deviation }));
-      const gives = others.some(({ target }) => target.attribute.schema !== undefined);
-      return this.validate({ ...after, roles: gives ? (after.roles ?? []) : undefined }, []);
+      const after = toSentGroup(applySteps(toGroupResource(current, undefined, ''), others, { deviation }));
+      const setsRoles = others.some(({ target }) => target.attribute.schema !== undefined);
+      return this.validate({ ...after, roles: setsRoles ? (after.roles ?? []) : undefined }, []);
     };
     const members = async (tx: Sql, { uuid }: Group) => {
       const patch = new MemberPatch(this.members, tx, uuid, this.env.SCIM_SCAN_LIMIT);
-      return this.sparing(await patch.apply(ofMembers), caller, tx);
+      return this.protectOperators(await patch.apply(memberSteps), caller, tx);
     };
-    const change = { fields, ifVersions, ...(ofMembers.length > 0 && { members }) };
-    return this.groups.change(this.resources.group.uuidOf(id), change, caller);
+    const change = { fields, ifVersions, ...(memberSteps.length > 0 && { members }) };
+    return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
 
   async delete(id: string, caller: Caller, ifVersions: Versions): Promise<undefined> {
-    await this.groups.delete(this.resources.group.uuidOf(id), ifVersions, caller);
+    await this.groups.delete(this.resources.group.parseId(id), ifVersions, caller);
   }
 
-  private read(body: unknown, { actor }: Caller): ReadResource {
-    return readResource(body, this.resources.group, this.deviations.of(actor));
+  private readBody(body: unknown, { actor }: Caller): ReadResource {
+    return readResource(body, this.resources.group, this.deviations.createCounter(actor));
   }
 
   /**
@@ -144,8 +144,8 @@ export class ScimGroups {
   }
 
   /** Protects local operators from a key without the scope `webmasters`, which must not see them. */
-  private async sparing(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
-    if (hidesOperators(actor)) change.spared = await this.directory.operators(sql);
+  private async protectOperators(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
+    if (shouldHideOperators(actor)) change.spared = await this.directory.operators(sql);
     return change;
   }
 }

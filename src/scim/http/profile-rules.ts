@@ -7,13 +7,13 @@ import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { CountDeviation } from '../protocol/input.js';
 
 /** Returns the profile of a key, or the default profile for other actors. */
-const profileOf = (actor: Actor): Profile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
+const keyProfileOf = (actor: Actor): Profile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
 
 /** Deviations of a profile from the standard (scim.md, section 3). */
 export type ProfileRules = ReturnType<typeof rulesOf>;
 
 export function rulesOf(actor: Actor) {
-  const profile = profileOf(actor);
+  const profile = keyProfileOf(actor);
   return {
     /** PATCH responds with 204 and no resource, unless the request lists attributes. */
     isBrief: profile === 'entra',
@@ -34,8 +34,8 @@ export class Deviations {
   constructor(private readonly metrics: Metrics) {}
 
   /** Returns the counter for one request. */
-  of(actor: Actor): CountDeviation {
-    const profile = profileOf(actor);
+  createCounter(actor: Actor): CountDeviation {
+    const profile = keyProfileOf(actor);
     return (kind) => {
       this.metrics.scimDeviation(kind, profile);
     };
@@ -43,7 +43,7 @@ export class Deviations {
 }
 
 /** Returns true if local operators (Webmasters without external id) are hidden from a key (scim.md, section 3). */
-export const hidesOperators = (actor: Actor): boolean => !hasScope(actor, 'webmasters');
+export const shouldHideOperators = (actor: Actor): boolean => !hasScope(actor, 'webmasters');
 
 export const isHidden = (user: User, actor: Actor): boolean =>
-  user.external_id === '' && isWebmasterUser(user) && hidesOperators(actor);
+  user.external_id === '' && isWebmasterUser(user) && shouldHideOperators(actor);

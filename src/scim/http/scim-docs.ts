@@ -12,7 +12,7 @@ import { Doc, type RouteDocs, describeJson } from '../../platform/openapi/route-
 import type { Attribute, ResourceDescription } from '../protocol/attribute.js';
 import { MAX_COUNT } from '../protocol/list.js';
 import { LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';
-import { urns } from './scim-format.js';
+import { describeUrns } from './scim-format.js';
 
 /** OpenAPI descriptions that several SCIM routes share. */
 
@@ -22,8 +22,8 @@ const OptionalParameter = (name: string, schema: object, description: string, ex
   ApiQuery({ name, required: false, description, schema, ...(example !== undefined && { example }) });
 
 const NUMBER = { type: 'integer', minimum: -1e15, maximum: 1e15 } as const;
-const text = (maxLength: number) => ({ type: 'string', maxLength }) as const;
-const NAMES = text(8192);
+const describeText = (maxLength: number) => ({ type: 'string', maxLength }) as const;
+const NAMES = describeText(8192);
 
 /** Parameters that select the attributes of a response. */
 const VIEW_PARAMETERS = [
@@ -40,14 +40,14 @@ const VIEW_PARAMETERS = [
 ];
 
 const describeListParameters = (filter: string) => [
-  OptionalParameter('filter', text(2048), 'A filter (RFC 7644, section 3.4.2.2).', filter),
-  OptionalParameter('sortBy', text(255), 'The attribute to sort by.'),
+  OptionalParameter('filter', describeText(2048), 'A filter (RFC 7644, section 3.4.2.2).', filter),
+  OptionalParameter('sortBy', describeText(255), 'The attribute to sort by.'),
   ApiQuery({ name: 'sortOrder', required: false, enum: ['ascending', 'descending'] }),
   OptionalParameter('startIndex', NUMBER, 'Index of the first result, from 1.'),
   OptionalParameter('count', NUMBER, `Results per page, at most ${MAX_COUNT}. Default: 100.`),
   OptionalParameter(
     'cursor',
-    text(16_000),
+    describeText(16_000),
     'Empty for the first page, then the `nextCursor` of the previous page (RFC 9865).',
   ),
   ...VIEW_PARAMETERS,
@@ -55,7 +55,7 @@ const describeListParameters = (filter: string) => [
 
 /** The envelope of a list. A resource type adds its `Resources`. */
 export class ScimListDto {
-  @ApiProperty(urns([LIST_MESSAGE])) schemas!: string[];
+  @ApiProperty(describeUrns([LIST_MESSAGE])) schemas!: string[];
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
@@ -73,15 +73,15 @@ export class ScimListDto {
 
 /** The body of `.search`. */
 class ScimSearchDto {
-  @ApiPropertyOptional(urns([SEARCH_MESSAGE])) schemas?: string[];
+  @ApiPropertyOptional(describeUrns([SEARCH_MESSAGE])) schemas?: string[];
   @ApiPropertyOptional({ maxLength: 2048 }) filter?: string;
   @ApiPropertyOptional({ maxLength: 255 }) sortBy?: string;
   @ApiPropertyOptional({ enum: ['ascending', 'descending'] }) sortOrder?: string;
   @ApiPropertyOptional(NUMBER) startIndex?: number;
   @ApiPropertyOptional(NUMBER) count?: number;
   @ApiPropertyOptional({ maxLength: 16_000 }) cursor?: string;
-  @ApiPropertyOptional(urns([])) attributes?: string[];
-  @ApiPropertyOptional(urns([])) excludedAttributes?: string[];
+  @ApiPropertyOptional(describeUrns([])) attributes?: string[];
+  @ApiPropertyOptional(describeUrns([])) excludedAttributes?: string[];
 }
 
 class OperationDto {
@@ -94,13 +94,13 @@ class OperationDto {
 
 /** The body of a PATCH. */
 class ScimPatchDto {
-  @ApiProperty(urns([PATCH_MESSAGE])) schemas!: string[];
+  @ApiProperty(describeUrns([PATCH_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: [OperationDto], minItems: 1, maxItems: 1000 }) Operations!: OperationDto[];
 }
 
 type Examples = NonNullable<RouteDocs['examples']>;
-const OF_LISTS = ['invalid_value', 'invalid_filter', 'too_many', 'invalid_cursor', 'invalid_count'] as const;
-const OF_PATCHES = [
+const ON_LIST = ['invalid_value', 'invalid_filter', 'too_many', 'invalid_cursor', 'invalid_count'] as const;
+const ON_PATCH = [
   'too_many',
   'mutability',
   'invalid_value',
@@ -112,7 +112,7 @@ const OF_PATCHES = [
 
 /** Builds the descriptions of the two routes of a list. @param found name of the listed resources. */
 export function buildListDocs(what: string, found: string, type: Type<unknown>) {
-  const listed = { answer: describeJson(`A page of ${found}.`, type), errors: OF_LISTS };
+  const listed = { answer: describeJson(`A page of ${found}.`, type), errors: ON_LIST };
   return {
     list: (id: string, description: string, filter: string) =>
       Doc(id, `Find ${what}`, { ...listed, description, more: describeListParameters(filter) }),
@@ -191,7 +191,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
             { schemas: [PATCH_MESSAGE], Operations: [operation] },
           ]),
         ),
-        errors: [...OF_PATCHES, ...changed],
+        errors: [...ON_PATCH, ...changed],
       }),
     delete: (id: string, description: string) =>
       Doc(id, `Delete a ${noun}`, {
@@ -240,7 +240,7 @@ function describeResource(type: Type<unknown>, resource: ResourceDescription): v
   for (const attribute of attributes.filter((each) => each.schema === undefined)) {
     const { name, mutability } = attribute;
     const isAlways = name === 'id' || name === 'schemas';
-    const own = name === 'schemas' ? urns([schema.urn]) : schemaOf(attribute);
+    const own = name === 'schemas' ? describeUrns([schema.urn]) : schemaOf(attribute);
     const readOnly = mutability === 'readOnly' && !isAlways;
     const writeOnly = mutability === 'writeOnly';
     const options = { ...own, ...(readOnly && { readOnly }), ...(writeOnly && { writeOnly }) } as OpenApi;

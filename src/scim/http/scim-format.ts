@@ -18,7 +18,7 @@ import { MAX_DETAIL } from '../../platform/http/problem.js';
 import { describeTexts } from '../../platform/openapi/docs.js';
 import { ALWAYS, type Conventions, narrowSchema } from '../../platform/openapi/error-docs.js';
 import { DescribesRoutes } from '../../platform/openapi/route-docs.js';
-import { scimTypeOf, scimTypes } from '../protocol/errors.js';
+import { scimTypeOf, listScimTypes } from '../protocol/errors.js';
 import { ERROR_MESSAGE } from '../protocol/urns.js';
 
 /** The path of all SCIM routes. */
@@ -26,32 +26,35 @@ export const SCIM_PATH = 'scim/v2';
 /** The media type of all bodies, unless a client accepts only JSON (RFC 7644, section 3.1). */
 const SCIM_TYPE = 'application/scim+json';
 
-const BELOW = new RegExp(`^/${SCIM_PATH}(?:[/?]|$)`, 'i');
+const SCIM_URL = new RegExp(`^/${SCIM_PATH}(?:[/?]|$)`, 'i');
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="rollcall"' };
 
 /** The SCIM form of errors (RFC 7644, section 3.12), created from the same errors as the problems of the API. */
 export const SCIM_ERRORS: ErrorForm = {
   type: SCIM_TYPE,
-  holds: (path) => BELOW.test(path),
+  holds: (path) => SCIM_URL.test(path),
   write: (error) => {
     const status = statusOf(error);
-    return { status, body: errorBody(error), ...(status === 401 && { headers: CHALLENGE }) };
+    return { status, body: toErrorBody(error), ...(status === 401 && { headers: CHALLENGE }) };
   },
 };
 
 /** Describes a list of schema URNs. */
-export const urns = (example: readonly string[]) => ({ ...describeTexts(255, 20), example: [...example] });
+export const describeUrns = (example: readonly string[]) => ({
+  ...describeTexts(255, 20),
+  example: [...example],
+});
 
 /** The body of an error, in a response and in an operation of a Bulk response. */
 export class ScimErrorDto {
-  @ApiProperty(urns([ERROR_MESSAGE])) schemas!: string[];
+  @ApiProperty(describeUrns([ERROR_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: String, pattern: '^[45]\\d\\d$', maxLength: 3, example: '400' }) status!: string;
-  @ApiPropertyOptional({ enum: scimTypes(), example: 'invalidValue' }) scimType?: string;
+  @ApiPropertyOptional({ enum: listScimTypes(), example: 'invalidValue' }) scimType?: string;
   @ApiProperty({ maxLength: MAX_DETAIL, example: 'emails is required.' }) detail!: string;
 }
 
-export function errorBody(error: ProblemError): ScimErrorDto {
+export function toErrorBody(error: ProblemError): ScimErrorDto {
   const scimType = scimTypeOf(error.code);
   return {
     schemas: [ERROR_MESSAGE],
@@ -79,7 +82,7 @@ const OTHER_REQUEST = ApiResponse({
   status: 422,
   schema: narrowSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
   description: 'The Idempotency-Key belongs to a different request.',
-  example: errorBody(keyOfOtherRequest()),
+  example: toErrorBody(keyOfOtherRequest()),
 });
 
 const CONVENTIONS: Conventions = {
@@ -88,7 +91,7 @@ const CONVENTIONS: Conventions = {
   ofChange: [OTHER_REQUEST],
   error: ScimErrorDto,
   mediaType: SCIM_TYPE,
-  exampleOf: (code) => errorBody(new ProblemError(code, CATALOGUE[code].remedy)),
+  exampleOf: (code) => toErrorBody(new ProblemError(code, CATALOGUE[code].remedy)),
   narrowed: ['status', 'scimType'],
 };
 

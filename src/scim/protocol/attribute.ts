@@ -2,7 +2,7 @@ import { caseFold, normalForm } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { loginForm } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
-import { notFound } from './errors.js';
+import { createNotFoundError } from './errors.js';
 
 /** A JSON value of a SCIM resource. null, `""` and `[]` mean "no value" (RFC 7643 §2.5) and are left out. */
 export type ScimValue = string | number | boolean | readonly ScimValue[] | ScimObject;
@@ -17,19 +17,19 @@ export function isScimObject(value: ScimValue | undefined): value is ScimObject 
 /**
  * Returns an own member of an object, so that names such as `constructor` do not find members of the prototype.
  */
-export function member(object: ScimObject, name: string): ScimValue | undefined {
+export function getMember(object: ScimObject, name: string): ScimValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** Returns a copy of the object without a member. */
-export function without(object: ScimObject, name: string): ScimObject {
+export function withoutMember(object: ScimObject, name: string): ScimObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
 /** Returns a copy of the object with a member, or without the member if the value is empty. */
 export function withMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
-  return isNothing ? without(object, name) : { ...object, [name]: value };
+  return isNothing ? withoutMember(object, name) : { ...object, [name]: value };
 }
 
 /** Returns the elements of a list. A single value becomes a list of one. */
@@ -39,7 +39,7 @@ export function elementsOf(value: ScimValue | undefined): readonly ScimValue[] {
 }
 
 /** Returns the objects in a list. */
-export function objectsIn(value: ScimValue | undefined): readonly ScimObject[] {
+export function objectsOf(value: ScimValue | undefined): readonly ScimObject[] {
   return elementsOf(value).filter(isScimObject);
 }
 
@@ -131,20 +131,20 @@ export class Attribute {
   ) {
     const { name, subAttributes = [] } = definition;
     this.path = parent ? `${parent.path}.${name}` : schema === undefined ? name : `${schema}:${name}`;
-    this.subAttributes = subAttributes.map((sub) => new Attribute(sub, schema, this));
-    this.subs = new Map(this.subAttributes.map((sub) => [sub.name.toLowerCase(), sub]));
+    this.subAttributes = subAttributes.map((each) => new Attribute(each, schema, this));
+    this.subs = new Map(this.subAttributes.map((each) => [each.name.toLowerCase(), each]));
   }
 
   /** Finds a sub-attribute by its name, ignoring case. */
-  sub(name: string): Attribute | undefined {
+  findSub(name: string): Attribute | undefined {
     return this.subs.get(name.toLowerCase());
   }
 
   /** Returns the value of this top-level attribute in a resource. */
-  valueIn(resource: ScimObject): ScimValue | undefined {
-    if (this.schema === undefined) return member(resource, this.name);
-    const extension = member(resource, this.schema);
-    return isScimObject(extension) ? member(extension, this.name) : undefined;
+  getValue(resource: ScimObject): ScimValue | undefined {
+    if (this.schema === undefined) return getMember(resource, this.name);
+    const extension = getMember(resource, this.schema);
+    return isScimObject(extension) ? getMember(extension, this.name) : undefined;
   }
 
   /**
@@ -153,7 +153,7 @@ export class Attribute {
    */
   withValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
     if (this.schema === undefined) return withMember(resource, this.name, value);
-    const held = member(resource, this.schema);
+    const held = getMember(resource, this.schema);
     const extension = withMember(isScimObject(held) ? held : {}, this.name, value);
     return withMember(resource, this.schema, extension);
   }
@@ -165,7 +165,7 @@ const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?
  * Parses an ISO 8601 date or time, UTC by default, to milliseconds since 1970. Returns undefined for other
  * text.
  */
-export function instantOf(text: string): number | undefined {
+export function parseInstant(text: string): number | undefined {
   const form = TIME.exec(text);
   if (!form) return undefined;
   const zoned = text.length > 10 && form[1] === undefined ? `${text}Z` : text;
@@ -173,21 +173,21 @@ export function instantOf(text: string): number | undefined {
   return Number.isNaN(millis) ? undefined : millis;
 }
 
-const FORMS = {
+const CONVERTERS = {
   login: loginForm,
   text: (text: string) => normalForm(caseFold(normalForm(text, 'NFC')), 'NFC'),
   exact: (text: string) => normalForm(text, 'NFC').trim(),
   uuid: (text: string) => text.toLowerCase(),
-  time: instantOf,
+  time: parseInstant,
 };
 
 /** Converts a value to a form that can be compared. Returns undefined for a value of the wrong type. */
-export function comparableOf(
+export function toComparable(
   { compare }: Attribute,
   value: ScimValue | undefined,
 ): string | number | boolean | undefined {
   if (compare === 'boolean') return typeof value === 'boolean' ? value : undefined;
-  return typeof value === 'string' ? FORMS[compare](value) : undefined;
+  return typeof value === 'string' ? CONVERTERS[compare](value) : undefined;
 }
 
 /** A schema with its attributes, in the order of the definition. */
@@ -205,10 +205,10 @@ export interface AttributePath {
  * Returns the path of the compared value. For a complex attribute this is its `value`, or undefined if it has
  * none.
  */
-export function valuePath(path: AttributePath): AttributePath | undefined {
+export function toValuePath(path: AttributePath): AttributePath | undefined {
   const { attribute, sub } = path;
   if (sub || attribute.type !== 'complex') return path;
-  const value = attribute.sub('value');
+  const value = attribute.findSub('value');
   return value && { attribute, sub: value };
 }
 
@@ -252,8 +252,8 @@ export class ResourceDescription {
   }
 
   /** Parses the id of a resource as a uuid. @throws ProblemError `not_found` */
-  uuidOf(id: string): string {
-    if (!isUuid(id)) throw notFound(this.name, id);
+  parseId(id: string): string {
+    if (!isUuid(id)) throw createNotFoundError(this.name, id);
     return id.toLowerCase();
   }
 
@@ -261,7 +261,7 @@ export class ResourceDescription {
    * Finds a top-level attribute by its name, ignoring case. The URN is optional, except for attributes of
    * extensions.
    */
-  attribute(name: string): Attribute | undefined {
+  findAttribute(name: string): Attribute | undefined {
     return this.byName.get(name.toLowerCase());
   }
 
@@ -272,11 +272,11 @@ export class ResourceDescription {
 
   /** Resolves `[urn:]attr[.sub]`, ignoring case. Returns undefined for an unknown name. */
   find(path: string): AttributePath | undefined {
-    const whole = this.attribute(path);
+    const whole = this.findAttribute(path);
     if (whole) return { attribute: whole };
     const dot = path.lastIndexOf('.');
-    const attribute = dot > 0 ? this.attribute(path.slice(0, dot)) : undefined;
-    const sub = attribute?.sub(path.slice(dot + 1));
+    const attribute = dot > 0 ? this.findAttribute(path.slice(0, dot)) : undefined;
+    const sub = attribute?.findSub(path.slice(dot + 1));
     return attribute && sub && { attribute, sub };
   }
 }
@@ -289,7 +289,7 @@ function describeSchema(definition: SchemaDefinition, extension: string | undefi
 }
 
 /** Builds a resource from values of top-level attributes. */
-export function resourceOf(values: Iterable<readonly [Attribute, ScimValue]>): ScimObject {
+export function buildResource(values: Iterable<readonly [Attribute, ScimValue]>): ScimObject {
   const core: Record<string, ScimValue> = {};
   const extensions: Record<string, Record<string, ScimValue>> = {};
   for (const [{ name, schema }, value] of values) {

@@ -15,24 +15,24 @@ const SCIM_TYPES: Readonly<Record<string, readonly ErrorCode[]>> = {
   uniqueness: [...TAKEN_CODES, 'display_name_taken'],
 };
 
-export const scimTypes = (): string[] => Object.keys(SCIM_TYPES);
+export const listScimTypes = (): string[] => Object.keys(SCIM_TYPES);
 
 export const scimTypeOf = (code: ErrorCode): string | undefined =>
-  scimTypes().find((type) => SCIM_TYPES[type]?.includes(code));
+  listScimTypes().find((type) => SCIM_TYPES[type]?.includes(code));
 
 /** Maximum length of request text that an error quotes, so that responses do not grow with requests. */
-const QUOTED = 100;
+const MAX_QUOTED = 100;
 
-export function quoted(text: string): string {
-  const short = text.length <= QUOTED ? text : `${text.slice(0, QUOTED)}…`;
+export function quote(text: string): string {
+  const short = text.length <= MAX_QUOTED ? text : `${text.slice(0, MAX_QUOTED)}…`;
   return `"${short.toWellFormed()}"`;
 }
 
-export const notFound = (type: 'User' | 'Group', id: string): ProblemError =>
-  new ProblemError('not_found', `There is no ${type.toLowerCase()} ${quoted(id)}.`);
+export const createNotFoundError = (type: 'User' | 'Group', id: string): ProblemError =>
+  new ProblemError('not_found', `There is no ${type.toLowerCase()} ${quote(id)}.`);
 
 /** @param position position in the filter, from 1. */
-export function invalidFilter(position: number, what: string): ProblemError {
+export function toFilterError(position: number, what: string): ProblemError {
   return new ProblemError('invalid_filter', `At position ${position} of the filter: ${what}.`);
 }
 
@@ -41,6 +41,6 @@ export class UnknownAttributeError extends ProblemError {
   /** @param position position in the filter, if any. */
   constructor(code: 'invalid_filter' | 'invalid_path' | 'invalid_value', name: string, position?: number) {
     const where = position === undefined ? '' : `At position ${position} of the filter: `;
-    super(code, `${where}${quoted(name)} is not an attribute of this resource.`);
+    super(code, `${where}${quote(name)} is not an attribute of this resource.`);
   }
 }

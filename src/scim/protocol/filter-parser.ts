@@ -4,10 +4,10 @@ import {
   type AttributePath,
   type ResourceDescription,
   type Schema,
-  instantOf,
-  valuePath,
+  parseInstant,
+  toValuePath,
 } from './attribute.js';
-import { UnknownAttributeError, invalidFilter, quoted } from './errors.js';
+import { UnknownAttributeError, toFilterError, quote } from './errors.js';
 import type { CompareOperator, Filter } from './filter.js';
 
 const OPERATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le', 'pr'] as const;
@@ -30,10 +30,10 @@ export function parseFilter(
   others: readonly ResourceDescription[] = [],
 ): Filter {
   if (text.length > MAX_FILTER) {
-    throw invalidFilter(MAX_FILTER + 1, `a filter may have at most ${MAX_FILTER} characters`);
+    throw toFilterError(MAX_FILTER + 1, `a filter may have at most ${MAX_FILTER} characters`);
   }
   const parser = new FilterParser(text, resource, others);
-  const filter = parser.either();
+  const filter = parser.parseOr();
   parser.expect('end', '"and", "or" or the end');
   return filter;
 }
@@ -64,29 +64,29 @@ export function parsePath(text: string, resource: ResourceDescription): PatchPat
   if (schema) return { kind: 'schema', schema };
   const found = resource.find(path);
   if (found) return { kind: 'attribute', ...found };
-  throw invalidPath(path);
+  throw createPathError(path);
 }
 
 function parseFilterPath(path: string, resource: ResourceDescription): AttributeTarget {
   const parser = new FilterParser(path, resource);
   const name = parser.next();
-  const attribute = name.kind === 'word' ? resource.attribute(name.text) : undefined;
-  if (!attribute) throw invalidPath(name.text);
-  const filter = parser.inBrackets(attribute);
-  const sub = parser.partAfterBrackets(attribute);
-  if (parser.next().kind !== 'end') throw malformed(path);
+  const attribute = name.kind === 'word' ? resource.findAttribute(name.text) : undefined;
+  if (!attribute) throw createPathError(name.text);
+  const filter = parser.parseBrackets(attribute);
+  const sub = parser.parsePart(attribute);
+  if (parser.next().kind !== 'end') throw createSyntaxError(path);
   return { kind: 'attribute', attribute, filter, ...(sub && { sub }) };
 }
 
 const NAME = /^[^\s()[\]"]+$/;
 
-const invalidPath = (name: string): ProblemError =>
-  NAME.test(name) ? new UnknownAttributeError('invalid_path', name) : malformed(name);
+const createPathError = (name: string): ProblemError =>
+  NAME.test(name) ? new UnknownAttributeError('invalid_path', name) : createSyntaxError(name);
 
-const malformed = (path: string): ProblemError =>
+const createSyntaxError = (path: string): ProblemError =>
   new ProblemError(
     'invalid_path',
-    `The path ${quoted(path)} is invalid. Use attribute, attribute.part or attribute[filter].part.`,
+    `The path ${quote(path)} is invalid. Use attribute, attribute.part or attribute[filter].part.`,
   );
 
 type Bracket = '(' | ')' | '[' | ']';
@@ -110,12 +110,12 @@ const TOKEN = /([ \t\r\n]*)(?:([()[\]])|("(?:[^"\\]|\\[^])*")|[^\s()[\]"]+|([^ \
  * Splits a filter into tokens. @throws ProblemError `invalid_filter` for an unterminated or invalid string, and
  * for unsupported blanks
  */
-function readTokens(text: string): Token[] {
+function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let followsBracket = true;
   for (const { index, 0: match, 1: blanks = '', 2: bracket, 3: string, 4: other } of text.matchAll(TOKEN)) {
     const position = index + blanks.length + 1;
-    if (other !== undefined) throw unreadable(other, position);
+    if (other !== undefined) throw createTokenError(other, position);
     const followsBlank = blanks !== '';
     tokens.push({
       kind: (bracket as Bracket | undefined) ?? (string === undefined ? 'word' : 'string'), // guaranteed by TOKEN
@@ -129,9 +129,9 @@ function readTokens(text: string): Token[] {
   return tokens;
 }
 
-function unreadable(character: string, position: number): ProblemError {
+function createTokenError(character: string, position: number): ProblemError {
   const isQuote = character === '"';
-  return invalidFilter(position, isQuote ? 'the closing quote is missing' : 'only spaces may separate words');
+  return toFilterError(position, isQuote ? 'the closing quote is missing' : 'only spaces may separate words');
 }
 
 function unescape(literal: string, position: number): string {
@@ -139,14 +139,14 @@ function unescape(literal: string, position: number): string {
   try {
     text = String(JSON.parse(literal));
   } catch {
-    throw invalidFilter(position, 'the quoted text is not a valid JSON string: write \\\\ for a backslash');
+    throw toFilterError(position, 'the quoted text is not a valid JSON string: write \\\\ for a backslash');
   }
-  if (!text.isWellFormed()) throw invalidFilter(position, 'the quoted text contains invalid Unicode');
+  if (!text.isWellFormed()) throw toFilterError(position, 'the quoted text contains invalid Unicode');
   return text;
 }
 
 /** Resolves an attribute name of a resource, or a sub-attribute name inside `[…]`. */
-type Scope = (name: string) => AttributePath | 'elsewhere' | undefined;
+type NameResolver = (name: string) => AttributePath | 'elsewhere' | undefined;
 
 /** A recursive descent parser. MAX_LEVELS bounds its stack. */
 class FilterParser {
@@ -155,25 +155,25 @@ class FilterParser {
   private at = 0;
   private comparisons = 0;
   private levels = 0;
-  private scope: Scope;
+  private resolveName: NameResolver;
 
   constructor(text: string, resource: ResourceDescription, others: readonly ResourceDescription[] = []) {
-    this.tokens = readTokens(text);
+    this.tokens = tokenize(text);
     const position = text.length + 1;
     this.end = { kind: 'end', text: 'the end', position, followsBlank: true, isApart: true };
-    this.scope = (name) =>
+    this.resolveName = (name) =>
       resource.find(name) ?? (others.some((other) => other.find(name)) ? 'elsewhere' : undefined);
   }
 
   /** Parses filters joined by `or`, the operator with the lowest precedence. */
-  either(): Filter {
-    return this.joined('or', () => this.joined('and', () => this.single()));
+  parseOr(): Filter {
+    return this.parseJoined('or', () => this.parseJoined('and', () => this.parseUnary()));
   }
 
   expect(kind: Token['kind'], what: string): Token {
     const token = this.next();
     if (token.kind !== kind)
-      throw invalidFilter(token.position, `expected ${what}, but found ${shown(token)}`);
+      throw toFilterError(token.position, `expected ${what}, but found ${show(token)}`);
     return token;
   }
 
@@ -184,27 +184,27 @@ class FilterParser {
   }
 
   /** Parses the `[…]` after an attribute, which is a filter for its elements. */
-  inBrackets(attribute: Attribute): Filter {
+  parseBrackets(attribute: Attribute): Filter {
     const bracket = this.expect('[', 'an opening bracket');
     if (attribute.type !== 'complex') {
-      throw invalidFilter(bracket.position, `${attribute.path} has no sub-attributes to filter by`);
+      throw toFilterError(bracket.position, `${attribute.path} has no sub-attributes to filter by`);
     }
-    const outer = this.scope;
-    this.scope = (name) => {
-      const sub = attribute.sub(name);
+    const outer = this.resolveName;
+    this.resolveName = (name) => {
+      const sub = attribute.findSub(name);
       return sub && { attribute, sub };
     };
-    const filter = this.nested(bracket, ']', 'bracket');
-    this.scope = outer;
+    const filter = this.parseNested(bracket, ']', 'bracket');
+    this.resolveName = outer;
     return filter;
   }
 
   /** Parses a sub-attribute after brackets, as in `[…].value`. Returns undefined if there is none. */
-  partAfterBrackets(attribute: Attribute): Attribute | undefined {
+  parsePart(attribute: Attribute): Attribute | undefined {
     const token = this.peek();
     if (!isPart(token) || token.followsBlank) return undefined;
     this.next();
-    const sub = attribute.sub(token.text.slice(1));
+    const sub = attribute.findSub(token.text.slice(1));
     if (!sub) throw new UnknownAttributeError('invalid_filter', token.text, token.position);
     return sub;
   }
@@ -213,75 +213,75 @@ class FilterParser {
     return this.tokens[this.at] ?? this.end;
   }
 
-  private joined(word: 'and' | 'or', part: () => Filter): Filter {
-    const first = part();
+  private parseJoined(word: 'and' | 'or', parse: () => Filter): Filter {
+    const first = parse();
     const filters = [first];
     while (isWord(this.peek(), word)) {
-      this.separate(this.next());
-      filters.push(part());
+      this.assertSeparated(this.next());
+      filters.push(parse());
     }
     return filters.length === 1 ? first : { kind: word, filters };
   }
 
-  private single(): Filter {
+  private parseUnary(): Filter {
     const token = this.peek();
-    if (isWord(token, 'not')) return this.negated();
-    return token.kind === '(' ? this.nested(this.next(), ')', 'parenthesis') : this.condition();
+    if (isWord(token, 'not')) return this.parseNot();
+    return token.kind === '(' ? this.parseNested(this.next(), ')', 'parenthesis') : this.parseCondition();
   }
 
-  private negated(): Filter {
+  private parseNot(): Filter {
     const { position } = this.next();
     if (this.peek().kind !== '(')
-      throw invalidFilter(position, 'not must be followed by parentheses: not (…)');
-    return { kind: 'not', filter: this.nested(this.next(), ')', 'parenthesis') };
+      throw toFilterError(position, 'not must be followed by parentheses: not (…)');
+    return { kind: 'not', filter: this.parseNested(this.next(), ')', 'parenthesis') };
   }
 
   /** Parses the filter after an opening bracket, and the closing bracket. */
-  private nested(open: Token, close: ')' | ']', name: string): Filter {
+  private parseNested(open: Token, close: ')' | ']', name: string): Filter {
     if (++this.levels > MAX_LEVELS) {
-      throw invalidFilter(open.position, `a filter may have at most ${MAX_LEVELS} levels of brackets`);
+      throw toFilterError(open.position, `a filter may have at most ${MAX_LEVELS} levels of brackets`);
     }
-    const filter = this.either();
+    const filter = this.parseOr();
     this.levels--;
     this.expect(close, `"and", "or" or a closing ${name}`);
     return filter;
   }
 
-  private condition(): Filter {
+  private parseCondition(): Filter {
     const name = this.expect('word', 'an attribute');
-    const path = this.scope(name.text);
+    const path = this.resolveName(name.text);
     if (path === undefined) throw new UnknownAttributeError('invalid_filter', name.text, name.position);
-    if (path === 'elsewhere') return this.elsewhere();
-    return this.peek().kind === '[' ? this.chosen(path, name) : this.compared(path, name);
+    if (path === 'elsewhere') return this.skipCondition();
+    return this.peek().kind === '[' ? this.parseElementFilter(path, name) : this.parseComparison(path, name);
   }
 
   /** Parses a condition on the elements that a filter in brackets selects. */
-  private chosen({ attribute, sub: part }: AttributePath, name: Token): Filter {
-    if (part) throw invalidFilter(this.peek().position, `${part.path} has no sub-attributes to filter by`);
-    const filter = this.inBrackets(attribute);
-    const sub = this.partAfterBrackets(attribute);
+  private parseElementFilter({ attribute, sub: part }: AttributePath, name: Token): Filter {
+    if (part) throw toFilterError(this.peek().position, `${part.path} has no sub-attributes to filter by`);
+    const filter = this.parseBrackets(attribute);
+    const sub = this.parsePart(attribute);
     if (!sub) return { kind: 'element', attribute, filter };
-    const element = (also: Filter): Filter => ({
+    const toElement = (also: Filter): Filter => ({
       kind: 'element',
       attribute,
       filter: { kind: 'and', filters: [filter, also] },
     });
-    const compared = this.compared({ attribute, sub }, name);
+    const rest = this.parseComparison({ attribute, sub }, name);
     // `ne` and `eq null` negate the whole condition: no selected element has the value.
-    return compared.kind === 'not' ? { kind: 'not', filter: element(compared.filter) } : element(compared);
+    return rest.kind === 'not' ? { kind: 'not', filter: toElement(rest.filter) } : toElement(rest);
   }
 
   /** Parses a condition on an attribute of another resource type. The attribute is not resolved. */
-  private elsewhere(): Filter {
+  private skipCondition(): Filter {
     if (this.peek().kind === '[') {
       while (this.peek().kind !== ']' && this.peek().kind !== 'end') this.next();
       this.expect(']', 'a closing bracket');
       if (!isPart(this.peek())) return { kind: 'none' };
       this.next();
     }
-    const { op } = this.operator(this.peek());
+    const { op } = this.parseOperator(this.peek());
     if (op === 'pr') return { kind: 'none' };
-    const isEmpty = isNothing(this.value());
+    const isEmpty = isEmptyValue(this.parseValue());
     return (op === 'ne') !== isEmpty ? { kind: 'not', filter: { kind: 'none' } } : { kind: 'none' };
   }
 
@@ -289,40 +289,40 @@ class FilterParser {
    * Parses the operator and the value of a condition. `ne` becomes not `eq`. `eq null` and `eq ""` become not
    * `pr`.
    */
-  private compared(path: AttributePath, name: Token): Filter {
-    const { op, position } = this.operator(name);
-    const value = op === 'pr' ? undefined : this.value();
+  private parseComparison(path: AttributePath, name: Token): Filter {
+    const { op, position } = this.parseOperator(name);
+    const value = op === 'pr' ? undefined : this.parseValue();
     if (path.attribute.returned === 'never') {
-      throw invalidFilter(position, `${(path.sub ?? path.attribute).path} cannot be used in a filter`);
+      throw toFilterError(position, `${(path.sub ?? path.attribute).path} cannot be used in a filter`);
     }
     if (op === 'pr' || !value) return { kind: 'present', path };
-    const compare = isNothing(value) ? compareWithNothing : compareWith;
+    const compare = isEmptyValue(value) ? compareWithEmpty : compareWithValue;
     return compare(path, op, value, position);
   }
 
-  private operator(name: Token): { op: Operator; position: number } {
+  private parseOperator(name: Token): { op: Operator; position: number } {
     if (++this.comparisons > MAX_COMPARISONS) {
-      throw invalidFilter(name.position, `a filter may have at most ${MAX_COMPARISONS} comparisons`);
+      throw toFilterError(name.position, `a filter may have at most ${MAX_COMPARISONS} comparisons`);
     }
     const token = this.expect('word', 'an operator');
     const sent = token.text.toLowerCase();
     const op = OPERATORS.find((known) => known === sent);
     if (op) return { op, position: token.position };
-    throw invalidFilter(token.position, `${shown(token)} is not an operator: use ${OPERATORS.join(', ')}`);
+    throw toFilterError(token.position, `${show(token)} is not an operator: use ${OPERATORS.join(', ')}`);
   }
 
-  private value(): Token {
+  private parseValue(): Token {
     const token = this.next();
     if (token.kind !== 'string' && token.kind !== 'word') {
-      throw invalidFilter(token.position, `expected a value, but found ${shown(token)}`);
+      throw toFilterError(token.position, `expected a value, but found ${show(token)}`);
     }
-    this.separate(token);
+    this.assertSeparated(token);
     return token;
   }
 
   /** Rejects `eq"x"` and `"x"and`. Only brackets need no blank. */
-  private separate(token: Token): void {
-    if (!token.isApart) throw invalidFilter(token.position, 'a space is missing');
+  private assertSeparated(token: Token): void {
+    if (!token.isApart) throw toFilterError(token.position, 'a space is missing');
   }
 }
 
@@ -332,54 +332,54 @@ function isWord(token: Token, word: string): boolean {
 
 const isPart = (token: Token): boolean => token.kind === 'word' && token.text.startsWith('.');
 
-const isNothing = (value: Token): boolean =>
+const isEmptyValue = (value: Token): boolean =>
   value.kind === 'string' ? value.text === '' : isWord(value, 'null');
 
-const shown = (token: Token): string => (token.kind === 'end' ? token.text : quoted(token.text));
+const show = (token: Token): string => (token.kind === 'end' ? token.text : quote(token.text));
 
 /**
  * Builds a comparison with null or `""`: `eq` becomes not `pr`, and `ne` becomes `pr`. @param position position
  * of the operator
  */
-function compareWithNothing(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
+function compareWithEmpty(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   if (op === 'ne') return { kind: 'present', path };
   if (op === 'eq') return { kind: 'not', filter: { kind: 'present', path } };
-  if (value.kind === 'word') throw invalidFilter(value.position, 'null can be used with eq and ne only');
-  return compareWith(path, op, value, position);
+  if (value.kind === 'word') throw toFilterError(value.position, 'null can be used with eq and ne only');
+  return compareWithValue(path, op, value, position);
 }
 
 /** Builds a comparison. `ne` becomes not `eq`. @param position position of the operator */
-function compareWith(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
+function compareWithValue(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   const { attribute, sub: named = attribute } = path;
-  const target = valuePath(path);
+  const target = toValuePath(path);
   if (!target)
-    throw invalidFilter(position, `${named.path} cannot be compared as a whole: use a sub-attribute`);
+    throw toFilterError(position, `${named.path} cannot be compared as a whole: use a sub-attribute`);
   const leaf = target.sub ?? attribute;
-  if (op === 'ne') return { kind: 'not', filter: compareWith(path, 'eq', value, position) };
+  if (op === 'ne') return { kind: 'not', filter: compareWithValue(path, 'eq', value, position) };
   if (op !== 'eq') assertSuits(op, leaf, position);
-  return { kind: 'compare', path: target, op, value: typed(leaf, value) };
+  return { kind: 'compare', path: target, op, value: convertValue(leaf, value) };
 }
 
 function assertSuits(op: CompareOperator, leaf: Attribute, position: number): void {
   const unsuited = ['gt', 'ge', 'lt', 'le'].includes(op) ? ['boolean', 'binary'] : ['boolean', 'dateTime'];
   if (!unsuited.includes(leaf.type)) return;
-  throw invalidFilter(position, `${op} cannot be used with ${leaf.path}, which is a ${leaf.type}`);
+  throw toFilterError(position, `${op} cannot be used with ${leaf.path}, which is a ${leaf.type}`);
 }
 
 /** Converts a value to the type of the attribute. Times become ISO 8601 in UTC. */
-function typed(leaf: Attribute, value: Token): string | boolean {
-  if (leaf.type === 'boolean') return readFlag(leaf, value);
-  return leaf.type === 'dateTime' ? readTime(leaf, value) : value.text;
+function convertValue(leaf: Attribute, value: Token): string | boolean {
+  if (leaf.type === 'boolean') return parseBoolean(leaf, value);
+  return leaf.type === 'dateTime' ? parseDateTime(leaf, value) : value.text;
 }
 
-function readFlag({ path }: Attribute, { text, position }: Token): boolean {
+function parseBoolean({ path }: Attribute, { text, position }: Token): boolean {
   const word = text.toLowerCase();
   if (word === 'true' || word === 'false') return word === 'true';
-  throw invalidFilter(position, `${path} must be compared with true or false`);
+  throw toFilterError(position, `${path} must be compared with true or false`);
 }
 
-function readTime({ path }: Attribute, { text, position }: Token): string {
-  const instant = instantOf(text);
+function parseDateTime({ path }: Attribute, { text, position }: Token): string {
+  const instant = parseInstant(text);
   if (instant !== undefined) return new Date(instant).toISOString();
-  throw invalidFilter(position, `${path} must be compared with a time such as "2026-01-31T12:00:00Z"`);
+  throw toFilterError(position, `${path} must be compared with a time such as "2026-01-31T12:00:00Z"`);
 }

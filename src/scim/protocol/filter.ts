@@ -4,11 +4,11 @@ import {
   type AttributePath,
   type ScimObject,
   type ScimValue,
-  comparableOf,
+  toComparable,
   elementsOf,
   isScimObject,
-  member,
-  objectsIn,
+  getMember,
+  objectsOf,
 } from './attribute.js';
 
 /** The operators of a comparison. The parser converts `ne` to not `eq`, and `eq null` and `eq ""` to not `pr`. */
@@ -49,62 +49,62 @@ export type Filter =
 /** Compiles a filter to a predicate on resources. Resources must contain all their attributes. */
 export function matcher(filter: Filter): (resource: ScimObject) => boolean {
   return compile(filter, ({ attribute, sub }) => (resource) => {
-    const elements = elementsOf(attribute.valueIn(resource));
-    return sub ? elements.flatMap((element) => partOf(element, sub)) : elements;
+    const elements = elementsOf(attribute.getValue(resource));
+    return sub ? elements.flatMap((element) => listPart(element, sub)) : elements;
   });
 }
 
 /** Compiles the filter in brackets after an attribute to a predicate on elements of a list. */
-export function elementMatcher(filter: Filter): (element: ScimObject) => boolean {
+export function buildElementMatcher(filter: Filter): (element: ScimObject) => boolean {
   return compile(
     filter,
     ({ sub }) =>
       (element) =>
-        sub ? partOf(element, sub) : [],
+        sub ? listPart(element, sub) : [],
   );
 }
 
 /** Returns the values of a path in a resource or an element. */
-type Values = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
+type ReadValues = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
 
-function compile(filter: Filter, valuesOf: Values): (holder: ScimObject) => boolean {
-  if (filter.kind !== 'compare') return compileOther(filter, valuesOf);
-  const values = valuesOf(filter.path);
-  const holds = comparer(filter);
+function compile(filter: Filter, readValues: ReadValues): (holder: ScimObject) => boolean {
+  if (filter.kind !== 'compare') return compileOther(filter, readValues);
+  const values = readValues(filter.path);
+  const holds = buildComparer(filter);
   return (holder) => values(holder).some(holds);
 }
 
 function compileOther(
   filter: Exclude<Filter, CompareFilter>,
-  valuesOf: Values,
+  readValues: ReadValues,
 ): (holder: ScimObject) => boolean {
   switch (filter.kind) {
     case 'and':
     case 'or': {
-      const parts = filter.filters.map((part) => compile(part, valuesOf));
+      const parts = filter.filters.map((part) => compile(part, readValues));
       return filter.kind === 'and'
         ? (holder) => parts.every((part) => part(holder))
         : (holder) => parts.some((part) => part(holder));
     }
     case 'not': {
-      const inner = compile(filter.filter, valuesOf);
+      const inner = compile(filter.filter, readValues);
       return (holder) => !inner(holder);
     }
     case 'none':
       return () => false;
     case 'element': {
-      const inner = elementMatcher(filter.filter);
-      return (holder) => objectsIn(filter.attribute.valueIn(holder)).some(inner);
+      const inner = buildElementMatcher(filter.filter);
+      return (holder) => objectsOf(filter.attribute.getValue(holder)).some(inner);
     }
     case 'present': {
-      const values = valuesOf(filter.path);
+      const values = readValues(filter.path);
       return (holder) => values(holder).some(isPresent);
     }
   }
 }
 
-function partOf(element: ScimValue, sub: Attribute): ScimValue[] {
-  const value = isScimObject(element) ? member(element, sub.name) : undefined;
+function listPart(element: ScimValue, sub: Attribute): ScimValue[] {
+  const value = isScimObject(element) ? getMember(element, sub.name) : undefined;
   return value === undefined ? [] : [value];
 }
 
@@ -119,49 +119,49 @@ const OPERATORS: Readonly<Record<CompareOperator, (key: Comparable, wanted: Comp
   co: (key, wanted) => String(key).includes(String(wanted)),
   sw: (key, wanted) => String(key).startsWith(String(wanted)),
   ew: (key, wanted) => String(key).endsWith(String(wanted)),
-  gt: (key, wanted) => difference(key, wanted) > 0,
-  ge: (key, wanted) => difference(key, wanted) >= 0,
-  lt: (key, wanted) => difference(key, wanted) < 0,
-  le: (key, wanted) => difference(key, wanted) <= 0,
+  gt: (key, wanted) => compareOrder(key, wanted) > 0,
+  ge: (key, wanted) => compareOrder(key, wanted) >= 0,
+  lt: (key, wanted) => compareOrder(key, wanted) < 0,
+  le: (key, wanted) => compareOrder(key, wanted) <= 0,
 };
 
 /** Compares two values for their order. Booleans have no order. */
-const difference = (a: Comparable, b: Comparable): number =>
+const compareOrder = (a: Comparable, b: Comparable): number =>
   typeof a === 'boolean' || typeof b === 'boolean' ? NaN : compareCodePoints(a, b);
 
-function comparer({ path, op, value }: CompareFilter): (value: ScimValue) => boolean {
+function buildComparer({ path, op, value }: CompareFilter): (value: ScimValue) => boolean {
   const attribute = path.sub ?? path.attribute;
-  const wanted = comparableOf(attribute, value);
+  const expected = toComparable(attribute, value);
   return (held) => {
-    const key = comparableOf(attribute, held);
-    return key !== undefined && wanted !== undefined && OPERATORS[op](key, wanted);
+    const key = toComparable(attribute, held);
+    return key !== undefined && expected !== undefined && OPERATORS[op](key, expected);
   };
 }
 
 /** Returns true if a filter uses an attribute, which may have to be read from the database. */
-export function looksAt(filter: Filter, name: string): boolean {
-  if ('filters' in filter) return filter.filters.some((part) => looksAt(part, name));
+export function usesAttribute(filter: Filter, name: string): boolean {
+  if ('filters' in filter) return filter.filters.some((part) => usesAttribute(part, name));
   if ('path' in filter) return filter.path.attribute.name === name;
   if ('attribute' in filter && filter.attribute.name === name) return true;
-  return 'filter' in filter && looksAt(filter.filter, name);
+  return 'filter' in filter && usesAttribute(filter.filter, name);
 }
 
 /** Counts the comparisons of a filter for each element. */
-export function comparisonsIn(filter: Filter): number {
-  if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + comparisonsIn(part), 0);
-  return 'filter' in filter ? comparisonsIn(filter.filter) : 1;
+export function countComparisons(filter: Filter): number {
+  if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + countComparisons(part), 0);
+  return 'filter' in filter ? countComparisons(filter.filter) : 1;
 }
 
 /**
  * Returns the sub-attributes that a filter of `eq` comparisons joined by `and` describes, or undefined for any
  * other filter.
  */
-export function partsMadeBy(filter: Filter): ScimObject | undefined {
+export function findEqualParts(filter: Filter): ScimObject | undefined {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
     return { [filter.path.sub.name]: filter.value };
   }
   if (filter.kind !== 'and') return undefined;
-  const parts = filter.filters.map(partsMadeBy);
+  const parts = filter.filters.map(findEqualParts);
   if (!parts.every((part) => part !== undefined)) return undefined;
   return parts.reduce((made, part) => ({ ...made, ...part }), {});
 }
@@ -170,12 +170,12 @@ export function partsMadeBy(filter: Filter): ScimObject | undefined {
  * Returns the values of an element filter of `value eq "…"` comparisons joined by `or`, or undefined for any
  * other filter.
  */
-export function namedValues(filter: Filter): string[] | undefined {
+export function findNamedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {
     const isValue = filter.op === 'eq' && filter.path.sub?.name === 'value';
     return isValue && typeof filter.value === 'string' ? [filter.value] : undefined;
   }
   if (filter.kind !== 'or') return undefined;
-  const parts = filter.filters.map(namedValues);
+  const parts = filter.filters.map(findNamedValues);
   return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
 }

@@ -7,8 +7,8 @@ import {
   type Schema,
   type ScimObject,
   type ScimValue,
-  resourceOf,
-  without,
+  buildResource,
+  withoutMember,
 } from './attribute.js';
 
 /** Tolerated deviations of providers, counted by kind in `scim_deviations`. */
@@ -36,7 +36,7 @@ export type CountDeviation = (kind: Deviation) => void;
 
 /** Receives the errors and deviations of a body. */
 export interface Report {
-  fault: (error: FieldError) => void;
+  addError: (error: FieldError) => void;
   deviation: CountDeviation;
 }
 
@@ -66,8 +66,8 @@ export function readResource(
   if (!isObject(body))
     throw new ProblemError('invalid_syntax', 'The body must be a resource: a JSON object.');
   const reader = new ResourceReader(description, deviation);
-  for (const [name, value] of Object.entries(body)) reader.member(name, value);
-  return reader.result();
+  for (const [name, value] of Object.entries(body)) reader.readMember(name, value);
+  return reader.buildResult();
 }
 
 class ResourceReader {
@@ -83,32 +83,32 @@ class ResourceReader {
     private readonly description: ResourceDescription,
     private readonly deviation: CountDeviation,
   ) {
-    this.report = { fault: (error) => this.errors.push(error), deviation };
+    this.report = { addError: (error) => this.errors.push(error), deviation };
   }
 
-  member(name: string, value: unknown): void {
+  readMember(name: string, value: unknown): void {
     const schema = this.description.schemaOf(name);
     if (!schema) {
-      this.attribute(this.description.attribute(name), value);
+      this.read(this.description.findAttribute(name), value);
       return;
     }
     this.addExtension(schema);
     if (isObject(value)) {
       for (const [key, content] of Object.entries(value)) {
-        const attribute = this.description.attribute(`${schema.urn}:${key}`);
-        this.attribute(attribute && schema.attributes.includes(attribute) ? attribute : undefined, content);
+        const attribute = this.description.findAttribute(`${schema.urn}:${key}`);
+        this.read(attribute && schema.attributes.includes(attribute) ? attribute : undefined, content);
       }
     } else if (!isEmpty(value)) {
       this.errors.push({ field: schema.urn, code: 'invalid_type', message: 'must be an object' });
     }
   }
 
-  private attribute(attribute: Attribute | undefined, raw: unknown): void {
+  private read(attribute: Attribute | undefined, raw: unknown): void {
     if (!attribute) {
       this.deviation('unknown_attribute');
       return;
     }
-    if (attribute.name === 'schemas' && Array.isArray(raw)) this.schemas(raw);
+    if (attribute.name === 'schemas' && Array.isArray(raw)) this.readSchemas(raw);
     if (attribute.name === 'id' && typeof raw === 'string') this.id = raw;
     if (attribute.isReadOnly) return;
     if (attribute.schema !== undefined) this.extensions.add(attribute.schema);
@@ -124,7 +124,7 @@ class ResourceReader {
     }
   }
 
-  private schemas(urns: readonly unknown[]): void {
+  private readSchemas(urns: readonly unknown[]): void {
     this.hasSchemas = true;
     for (const urn of urns) {
       const schema = typeof urn === 'string' ? this.description.schemaOf(urn) : undefined;
@@ -136,11 +136,11 @@ class ResourceReader {
     if (schema !== this.description.schema) this.extensions.add(schema.urn);
   }
 
-  result(): ReadResource {
+  buildResult(): ReadResource {
     if (!this.hasSchemas) this.deviation('missing_schemas');
     const { unassigned, extensions, errors, id } = this;
     return {
-      resource: resourceOf(this.values),
+      resource: buildResource(this.values),
       unassigned,
       extensions,
       ...(id !== undefined && { id }),
@@ -150,7 +150,7 @@ class ResourceReader {
 }
 
 /** Returns the members of an object by their names in lower case. */
-export function lowerCased(object: Readonly<Record<string, unknown>>): Map<string, unknown> {
+export function lowerCaseNames(object: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(Object.entries(object).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
@@ -168,7 +168,7 @@ export function isEmpty(value: unknown): boolean {
  */
 function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
   if (attribute.multiValued) return coerceList(attribute, raw, report);
-  const single = onlyOne(attribute, raw, report);
+  const single = toSingle(attribute, raw, report);
   if (isEmpty(single)) return undefined;
   if (attribute.type !== 'complex') return coerceScalar(attribute, single, attribute.path, report);
   const { value } = coerceParts(attribute, single, attribute.path, report);
@@ -176,13 +176,13 @@ function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue |
 }
 
 /** Returns the value of a single-valued attribute. A list with one element becomes that element. */
-export function onlyOne(attribute: Attribute, raw: unknown, report: Report): unknown {
-  return Array.isArray(raw) && raw.length > 0 ? onlyElement(attribute, raw, report) : raw;
+export function toSingle(attribute: Attribute, raw: unknown, report: Report): unknown {
+  return Array.isArray(raw) && raw.length > 0 ? takeOnlyElement(attribute, raw, report) : raw;
 }
 
-function onlyElement({ path }: Attribute, list: readonly unknown[], report: Report): unknown {
+function takeOnlyElement({ path }: Attribute, list: readonly unknown[], report: Report): unknown {
   if (list.length === 1) report.deviation('list_shape');
-  else fault(report, path, 'invalid_type', 'must be a single value, not a list');
+  else reject(report, path, 'invalid_type', 'must be a single value, not a list');
   return list.length === 1 ? list[0] : undefined;
 }
 
@@ -200,7 +200,7 @@ export function coerceList(
   if (!Array.isArray(raw)) report.deviation('list_shape');
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   if (list.length > attribute.maxItems) {
-    fault(report, attribute.path, 'too_long', `can contain at most ${attribute.maxItems} elements`);
+    reject(report, attribute.path, 'too_long', `can contain at most ${attribute.maxItems} elements`);
     return undefined;
   }
   const elements: ScimObject[] = [];
@@ -209,12 +209,12 @@ export function coerceList(
     const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report);
     if (isFilled(attribute, value)) elements.push(value);
   }
-  return elements.length === 0 ? undefined : onePrimary(attribute, elements);
+  return elements.length === 0 ? undefined : keepOnePrimary(attribute, elements);
 }
 
 /** Returns true if an element has its `value`, or any sub-attribute if the schema has no `value`. */
 export function hasValue(attribute: Attribute, element: ScimObject): boolean {
-  const main = attribute.sub('value');
+  const main = attribute.findSub('value');
   return main ? Object.hasOwn(element, main.name) : Object.keys(element).length > 0;
 }
 
@@ -227,17 +227,17 @@ interface Parts {
 /** Converts the known, writable sub-attributes of an object. A string becomes an object with that `value`. */
 export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
   if (!isObject(raw)) {
-    if (attribute.sub('value') && typeof raw === 'string') {
+    if (attribute.findSub('value') && typeof raw === 'string') {
       report.deviation('text_as_object');
       return coerceParts(attribute, { value: raw }, path, report);
     }
-    fault(report, path, 'invalid_type', 'must be an object');
+    reject(report, path, 'invalid_type', 'must be an object');
     return { value: {}, unset: [] };
   }
   const value: Record<string, ScimValue> = {};
   const unset = new Set<string>();
   for (const [name, content] of Object.entries(raw)) {
-    const sub = attribute.sub(name);
+    const sub = attribute.findSub(name);
     if (!sub) report.deviation('unknown_attribute');
     if (!sub || sub.isReadOnly) continue;
     if (isEmpty(content)) {
@@ -258,10 +258,10 @@ export function coerceScalar(
   report: Report,
 ): string | boolean | undefined {
   if (type === 'boolean') return coerceFlag(raw, path, report);
-  if (typeof raw !== 'string') fault(report, path, 'invalid_type', 'must be a string');
-  else if (!raw.isWellFormed()) fault(report, path, 'invalid_format', 'must not contain invalid Unicode');
+  if (typeof raw !== 'string') reject(report, path, 'invalid_type', 'must be a string');
+  else if (!raw.isWellFormed()) reject(report, path, 'invalid_format', 'must not contain invalid Unicode');
   else if (isWithin(raw, maxLength)) return raw;
-  else fault(report, path, 'too_long', `may have at most ${maxLength} characters`);
+  else reject(report, path, 'too_long', `may have at most ${maxLength} characters`);
   return undefined;
 }
 
@@ -272,27 +272,27 @@ function coerceFlag(raw: unknown, path: string, report: Report): boolean | undef
     report.deviation('boolean_text');
     return word === 'true';
   }
-  fault(report, path, 'invalid_type', 'must be true or false');
+  reject(report, path, 'invalid_type', 'must be true or false');
   return undefined;
 }
 
-function fault(report: Report, field: string, code: FieldCode, message: string): void {
-  report.fault({ field, code, message });
+function reject(report: Report, field: string, code: FieldCode, message: string): void {
+  report.addError({ field, code, message });
 }
 
 /** Keeps at most one element primary: the last one that is not in `before`, otherwise the last one. */
-export function onePrimary(
+export function keepOnePrimary(
   attribute: Attribute,
   elements: readonly ScimObject[],
   before: readonly ScimObject[] = [],
 ): readonly ScimObject[] {
   const primaries = elements.filter((element) => element['primary'] === true);
-  return primaries.length < 2 || !attribute.sub('primary')
+  return primaries.length < 2 || !attribute.findSub('primary')
     ? elements
-    : withLastPrimary(elements, primaries, before);
+    : keepLastPrimary(elements, primaries, before);
 }
 
-function withLastPrimary(
+function keepLastPrimary(
   elements: readonly ScimObject[],
   primaries: readonly ScimObject[],
   before: readonly ScimObject[],
@@ -300,6 +300,6 @@ function withLastPrimary(
   const old = new Set(before);
   const last = primaries.findLast((element) => !old.has(element)) ?? primaries.at(-1);
   return elements.map((element) =>
-    element['primary'] === true && element !== last ? without(element, 'primary') : element,
+    element['primary'] === true && element !== last ? withoutMember(element, 'primary') : element,
   );
 }

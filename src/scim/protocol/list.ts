@@ -9,16 +9,16 @@ import {
   type ResourceDescription,
   type ScimObject,
   type ScimValue,
-  comparableOf,
+  toComparable,
   elementsOf,
   isScimObject,
-  member,
-  valuePath,
+  getMember,
+  toValuePath,
 } from './attribute.js';
 import { UnknownAttributeError } from './errors.js';
 import { parseFilter } from './filter-parser.js';
 import type { Filter } from './filter.js';
-import { lowerCased } from './input.js';
+import { lowerCaseNames } from './input.js';
 import { Projection, type ViewParameters } from './projection.js';
 import { LIST_MESSAGE } from './urns.js';
 
@@ -55,21 +55,21 @@ export function readListQuery(
   resource: ResourceDescription,
   others: readonly ResourceDescription[] = [],
 ): ListQuery {
-  const given = lowerCased(parameters);
-  const text = (name: string): string | undefined => textOf(name, given.get(name.toLowerCase()));
-  const cursor = text('cursor');
-  const startIndex = integerOf('startIndex', given.get('startindex'), 'invalid_value');
+  const given = lowerCaseNames(parameters);
+  const read = (name: string): string | undefined => readString(name, given.get(name.toLowerCase()));
+  const cursor = read('cursor');
+  const startIndex = readInteger('startIndex', given.get('startindex'), 'invalid_value');
   if (cursor !== undefined && startIndex !== undefined) {
     throw new ProblemError('invalid_value', 'cursor and startIndex cannot be used together.');
   }
-  const count = integerOf(
+  const count = readInteger(
     'count',
     given.get('count'),
     cursor === undefined ? 'invalid_value' : 'invalid_count',
   );
-  const filter = text('filter');
-  const sortBy = sortPath(text('sortBy'), resource, others);
-  const descending = isDescending(text('sortOrder'));
+  const filter = read('filter');
+  const sortBy = readSortPath(read('sortBy'), resource, others);
+  const descending = isDescending(read('sortOrder'));
   const order = sortBy ? `${(sortBy.sub ?? sortBy.attribute).path} ${String(descending)}` : '';
   return {
     ...(filter !== undefined && { filter: parseFilter(filter, resource, others) }),
@@ -78,7 +78,7 @@ export function readListQuery(
     count: Math.min(Math.max(count ?? DEFAULT_COUNT, 0), MAX_COUNT),
     startIndex: Math.max(startIndex ?? 1, 1),
     ...(cursor !== undefined && { cursor }),
-    fingerprint: fingerprint(JSON.stringify([resource.name, filter ?? '', order])),
+    fingerprint: computeFingerprint(JSON.stringify([resource.name, filter ?? '', order])),
     projection: new Projection(resource, {
       attributes: given.get('attributes'),
       excludedAttributes: given.get('excludedattributes'),
@@ -86,13 +86,13 @@ export function readListQuery(
   };
 }
 
-function textOf(name: string, value: unknown): string | undefined {
+function readString(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw new ProblemError('invalid_value', `${name} must be a single string.`);
   return value;
 }
 
-function integerOf(
+function readInteger(
   name: string,
   value: unknown,
   code: 'invalid_value' | 'invalid_count',
@@ -106,7 +106,7 @@ function integerOf(
 }
 
 /** Resolves the path in `sortBy` (RFC 7644 §3.4.2.3). */
-function sortPath(
+function readSortPath(
   name: string | undefined,
   resource: ResourceDescription,
   others: readonly ResourceDescription[],
@@ -120,7 +120,7 @@ function sortPath(
   const { attribute } = path;
   if (attribute.returned === 'never')
     throw new ProblemError('invalid_value', `sortBy does not support ${attribute.path}.`);
-  const target = valuePath(path);
+  const target = toValuePath(path);
   if (target) return target;
   throw new ProblemError('invalid_value', `sortBy must be a sub-attribute of ${attribute.path}.`);
 }
@@ -132,10 +132,10 @@ function isDescending(order: string | undefined): boolean {
   throw new ProblemError('invalid_value', 'sortOrder must be ascending or descending.');
 }
 
-const FINGERPRINT = 16;
+const FINGERPRINT_LENGTH = 16;
 
-function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, FINGERPRINT);
+function computeFingerprint(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, FINGERPRINT_LENGTH);
 }
 
 type ListId = Pick<ListQuery, 'fingerprint'>;
@@ -177,11 +177,11 @@ export function sortValue(
   { attribute, sub }: AttributePath,
   resource: ScimObject,
 ): string | number | undefined {
-  const elements = elementsOf(attribute.valueIn(resource));
-  const isPrimary = (element: ScimValue) => isScimObject(element) && member(element, 'primary') === true;
+  const elements = elementsOf(attribute.getValue(resource));
+  const isPrimary = (element: ScimValue) => isScimObject(element) && getMember(element, 'primary') === true;
   const chosen = elements.find(isPrimary) ?? elements[0];
-  const value = sub ? (isScimObject(chosen) ? member(chosen, sub.name) : undefined) : chosen;
-  const key = comparableOf(sub ?? attribute, value);
+  const value = sub ? (isScimObject(chosen) ? getMember(chosen, sub.name) : undefined) : chosen;
+  const key = toComparable(sub ?? attribute, value);
   return typeof key === 'boolean' ? Number(key) : key;
 }
 

@@ -6,16 +6,16 @@ import {
   type Schema,
   type ScimObject,
   type ScimValue,
-  comparableOf,
+  toComparable,
   isScimObject,
-  member,
-  objectsIn,
+  getMember,
+  objectsOf,
   withMember,
-  without,
+  withoutMember,
 } from './attribute.js';
-import { UnknownAttributeError, quoted } from './errors.js';
+import { UnknownAttributeError, quote } from './errors.js';
 import { type AttributeTarget, type PatchPath, parsePath } from './filter-parser.js';
-import { type Filter, comparisonsIn, elementMatcher, partsMadeBy } from './filter.js';
+import { type Filter, countComparisons, buildElementMatcher, findEqualParts } from './filter.js';
 import {
   type CountDeviation,
   type Report,
@@ -24,9 +24,9 @@ import {
   coerceScalar,
   hasValue,
   isEmpty,
-  lowerCased,
-  onePrimary,
-  onlyOne,
+  lowerCaseNames,
+  keepOnePrimary,
+  toSingle,
 } from './input.js';
 
 /** Maximum operations of a PATCH. */
@@ -61,7 +61,7 @@ export interface PatchStep {
  * `no_target`
  */
 export function readPatch(body: unknown, { deviation, ...options }: PatchOptions): PatchStep[] {
-  const list = Array.isArray(body) ? body : operationsIn(body, deviation);
+  const list = Array.isArray(body) ? body : findOperations(body, deviation);
   if (!Array.isArray(list) || list.length === 0) {
     throw new ProblemError(
       'invalid_syntax',
@@ -75,13 +75,13 @@ export function readPatch(body: unknown, { deviation, ...options }: PatchOptions
     );
   }
   const operations = list.map((raw: unknown, index) => readOperation(raw, index + 1, deviation));
-  const reader = new StepReader({ ...options, deviation, fault: refuse });
-  return operations.flatMap((operation) => reader.steps(operation));
+  const reader = new StepReader({ ...options, deviation, addError: throwInvalidValue });
+  return operations.flatMap((operation) => reader.readSteps(operation));
 }
 
-function operationsIn(body: unknown, deviation: CountDeviation): unknown {
+function findOperations(body: unknown, deviation: CountDeviation): unknown {
   if (!isObject(body)) throw new ProblemError('invalid_syntax', 'The body must be a PatchOp: a JSON object.');
-  const members = lowerCased(body);
+  const members = lowerCaseNames(body);
   if (!Array.isArray(members.get('schemas'))) deviation('missing_schemas');
   if (!Object.hasOwn(body, 'Operations')) deviation('spelling');
   return members.get('operations');
@@ -98,10 +98,10 @@ interface Operation {
 /** Reads an operation (RFC 7644 §3.5.2). Names ignore case. */
 function readOperation(raw: unknown, number: number, deviation: CountDeviation): Operation {
   if (!isObject(raw)) throw new ProblemError('invalid_syntax', `Operation ${number} must be an object.`);
-  const members = lowerCased(raw);
+  const members = lowerCaseNames(raw);
   const name = members.get('op');
   const op = OPS.find((known) => typeof name === 'string' && known === name.toLowerCase());
-  if (!op) throw unknownOp(name, number);
+  if (!op) throw createUnknownOpError(name, number);
   if (op !== name) deviation('spelling');
   const path = members.get('path') ?? '';
   if (typeof path !== 'string') {
@@ -110,53 +110,53 @@ function readOperation(raw: unknown, number: number, deviation: CountDeviation):
   return { op, path: path.trim(), value: members.get('value') };
 }
 
-function unknownOp(name: unknown, number: number): ProblemError {
-  const given = typeof name === 'string' ? `, not ${quoted(name)}` : '';
+function createUnknownOpError(name: unknown, number: number): ProblemError {
+  const given = typeof name === 'string' ? `, not ${quote(name)}` : '';
   const detail = `Operation ${number}: op must be add, replace or remove${given}.`;
   return new ProblemError('invalid_syntax', detail);
 }
 
-const refuse: Report['fault'] = ({ field, message }) => {
+const throwInvalidValue: Report['addError'] = ({ field, message }) => {
   throw new ProblemError('invalid_value', `${field} ${message}.`);
 };
 
 class StepReader {
   constructor(private readonly options: PatchOptions & Report) {}
 
-  steps({ op, path, value }: Operation): PatchStep[] {
-    if (path === '') return this.withoutPath(op, value);
+  readSteps({ op, path, value }: Operation): PatchStep[] {
+    if (path === '') return this.readWithoutPath(op, value);
     const { ignoreUnknown, resource } = this.options;
-    const target = ignoreUnknown ? this.tolerant(path, isUnknown) : parsePath(path, resource);
+    const target = ignoreUnknown ? this.parseLeniently(path, isUnknownAttribute) : parsePath(path, resource);
     if (!target) return [];
     if (op !== 'remove' && value === undefined) {
       throw new ProblemError('invalid_value', `The operation ${op} needs a value.`);
     }
-    if (target.kind === 'schema') return this.wholeSchema(op, target.schema, value);
-    if (!isReadOnly(target)) return this.step(op, target, value);
+    if (target.kind === 'schema') return this.readWholeSchema(op, target.schema, value);
+    if (!isReadOnly(target)) return this.readStep(op, target, value);
     throw new ProblemError('mutability', `${(target.sub ?? target.attribute).path} cannot be changed.`);
   }
 
-  private withoutPath(op: Op, value: unknown): PatchStep[] {
+  private readWithoutPath(op: Op, value: unknown): PatchStep[] {
     if (op === 'remove') throw new ProblemError('no_target', 'The operation remove needs a path.');
-    if (isObject(value)) return this.members(op, '', value);
+    if (isObject(value)) return this.readMembers(op, '', value);
     throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
   }
 
   /** Reads the keys of a value as paths. Unknown, invalid and read-only keys are ignored. */
-  private members(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
+  private readMembers(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
     return Object.entries(value).flatMap(([name, content]) => {
-      const target = this.tolerant(`${prefix}${name}`, () => true);
+      const target = this.parseLeniently(`${prefix}${name}`, () => true);
       if (!target) return [];
-      if (target.kind === 'schema') return this.wholeSchema(op, target.schema, content);
+      if (target.kind === 'schema') return this.readWholeSchema(op, target.schema, content);
       if (target.sub ?? target.filter) this.options.deviation('path_in_value');
-      if (!isReadOnly(target)) return this.step(op, target, content);
+      if (!isReadOnly(target)) return this.readStep(op, target, content);
       this.options.deviation('read_only_attribute');
       return [];
     });
   }
 
   /** Parses a path. @returns undefined for an ignored error */
-  private tolerant(path: string, isIgnored: (error: ProblemError) => boolean): PatchPath | undefined {
+  private parseLeniently(path: string, isIgnored: (error: ProblemError) => boolean): PatchPath | undefined {
     try {
       return parsePath(path, this.options.resource);
     } catch (error) {
@@ -167,7 +167,7 @@ class StepReader {
   }
 
   /** Reads a value for all attributes of a schema. */
-  private wholeSchema(op: Op, schema: Schema, value: unknown): PatchStep[] {
+  private readWholeSchema(op: Op, schema: Schema, value: unknown): PatchStep[] {
     const isCore = schema === this.options.resource.schema;
     if (op === 'remove' || isEmpty(value)) {
       if (isCore) throw new ProblemError('mutability', 'The core schema of a resource cannot be removed.');
@@ -175,16 +175,16 @@ class StepReader {
       return writable.map((attribute) => ({ op: 'remove', target: { kind: 'attribute', attribute } }));
     }
     if (!isObject(value)) throw new ProblemError('invalid_value', `${schema.urn} must be an object.`);
-    return this.members(op, isCore ? '' : `${schema.urn}:`, value);
+    return this.readMembers(op, isCore ? '' : `${schema.urn}:`, value);
   }
 
-  private step(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
+  private readStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
     const { attribute, sub, filter } = target;
-    if (attribute.multiValued && !sub && !filter) return this.listStep(op, target, raw);
+    if (attribute.multiValued && !sub && !filter) return this.readListStep(op, target, raw);
     if (op === 'remove') return [{ op, target }];
-    if (isEmpty(raw)) return this.emptied(target);
+    if (isEmpty(raw)) return this.buildRemoval(target);
     const leaf = sub ?? attribute;
-    const single = onlyOne(leaf, raw, this.options);
+    const single = toSingle(leaf, raw, this.options);
     const parts = leaf.type === 'complex' && coerceParts(leaf, single, leaf.path, this.options);
     if (isEmpty(single)) return [{ op: 'remove', target }];
     if (parts) return [{ op, target, ...parts }];
@@ -192,7 +192,7 @@ class StepReader {
     return value === undefined ? [] : [{ op, target, value }];
   }
 
-  private listStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
+  private readListStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
     const { attribute } = target;
     if (op === 'remove') {
       // Only a list can be a value of `remove`, and an empty list removes nothing.
@@ -202,20 +202,20 @@ class StepReader {
       return value === undefined ? [] : [{ op, target, value }];
     }
     if (op === 'add' && Array.isArray(raw) && raw.length === 0) return [];
-    if (isEmpty(raw)) return this.emptied(target);
+    if (isEmpty(raw)) return this.buildRemoval(target);
     const value = coerceList(attribute, raw, this.options);
     if (value !== undefined) return [{ op, target, value }];
     return op === 'add' ? [] : [{ op: 'remove', target }];
   }
 
   /** Returns the step for an empty value, which removes its target. */
-  private emptied(target: AttributeTarget): PatchStep[] {
+  private buildRemoval(target: AttributeTarget): PatchStep[] {
     this.options.deviation('empty_value');
     return [{ op: 'remove', target }];
   }
 }
 
-const isUnknown = (error: ProblemError): boolean => error instanceof UnknownAttributeError;
+const isUnknownAttribute = (error: ProblemError): boolean => error instanceof UnknownAttributeError;
 
 const hasParts = (_: Attribute, element: ScimObject): boolean => Object.keys(element).length > 0;
 
@@ -223,7 +223,7 @@ const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
   attribute.isReadOnly || sub?.isReadOnly === true || sub?.mutability === 'immutable';
 
 /** Maximum comparisons by the filters of a PATCH, which take some milliseconds of the main thread. */
-const MAX_COMPARED = 20_000;
+const MAX_COMPARISONS = 20_000;
 
 /**
  * Returns a copy of the resource after the steps, in order. Elements without a `value` are dropped only at the
@@ -241,111 +241,111 @@ export function applySteps(
   let compared = 0;
   for (const step of steps) {
     const { attribute, filter } = step.target;
-    const before = attribute.valueIn(state);
-    if (filter) compared += comparisonsIn(filter) * Math.max(1, objectsIn(before).length);
-    if (compared > MAX_COMPARED) throw tooMany();
+    const before = attribute.getValue(state);
+    if (filter) compared += countComparisons(filter) * Math.max(1, objectsOf(before).length);
+    if (compared > MAX_COMPARISONS) throw createTooManyError();
     if (attribute.multiValued) touched.add(attribute);
-    const after = attribute.multiValued ? listAfter(before, step, deviation) : singleAfter(before, step);
+    const after = attribute.multiValued ? changeList(before, step, deviation) : changeSingle(before, step);
     state = attribute.withValue(state, after);
   }
   for (const attribute of touched) {
-    const elements = objectsIn(attribute.valueIn(state)).filter((element) => hasValue(attribute, element));
+    const elements = objectsOf(attribute.getValue(state)).filter((element) => hasValue(attribute, element));
     state = attribute.withValue(state, elements);
   }
   return state;
 }
 
-function tooMany(): ProblemError {
-  const detail = `The filters in the paths would make more than ${MAX_COMPARED} comparisons.`;
+function createTooManyError(): ProblemError {
+  const detail = `The filters in the paths would make more than ${MAX_COMPARISONS} comparisons.`;
   return new ProblemError('too_many', `${detail} Send fewer operations in one PATCH.`);
 }
 
-function singleAfter(before: ScimValue | undefined, step: PatchStep): ScimValue | undefined {
+function changeSingle(before: ScimValue | undefined, step: PatchStep): ScimValue | undefined {
   const { attribute, sub, filter } = step.target;
   if (attribute.type !== 'complex') return step.op === 'remove' ? undefined : step.value;
   const held = isScimObject(before) ? before : undefined;
-  if (filter && !(held && elementMatcher(filter)(held))) {
+  if (filter && !(held && buildElementMatcher(filter)(held))) {
     if (step.op === 'remove') return before;
-    throw noTarget(attribute);
+    throw createNoTargetError(attribute);
   }
-  if (step.op === 'remove') return sub && held ? without(held, sub.name) : undefined;
-  return changed(held ?? {}, step);
+  if (step.op === 'remove') return sub && held ? withoutMember(held, sub.name) : undefined;
+  return changeObject(held ?? {}, step);
 }
 
 /** Returns an object with the changed sub-attributes of a step. */
-function changed(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
+function changeObject(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
   if (sub) return withMember(object, sub.name, op === 'remove' ? undefined : value);
-  const rest = unset.reduce(without, object);
+  const rest = unset.reduce(withoutMember, object);
   return isScimObject(value) ? { ...rest, ...value } : rest;
 }
 
-function listAfter(
+function changeList(
   before: ScimValue | undefined,
   step: PatchStep,
   deviation: CountDeviation,
 ): readonly ScimObject[] {
   const { attribute, filter } = step.target;
-  const elements = objectsIn(before);
-  const after = filter ? chosenAfter(elements, step, filter, deviation) : allAfter(elements, step);
+  const elements = objectsOf(before);
+  const after = filter ? changeSelected(elements, step, filter, deviation) : changeAll(elements, step);
   if (after.length > attribute.maxItems && after.length > elements.length) {
     const detail = `${attribute.path} can contain at most ${attribute.maxItems} elements.`;
     throw new ProblemError('invalid_value', detail);
   }
-  return onePrimary(attribute, after, elements);
+  return keepOnePrimary(attribute, after, elements);
 }
 
 /**
  * Changes the whole list, or a sub-attribute of all its elements. An empty list gets an element for the
  * sub-attribute.
  */
-function allAfter(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
+function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
   const { op, target, value } = step;
   if (target.sub) {
     const targets = elements.length === 0 && op !== 'remove' ? [{}] : elements;
-    return targets.map((element) => changed(element, step));
+    return targets.map((element) => changeObject(element, step));
   }
-  const sent = objectsIn(value);
+  const sent = objectsOf(value);
   if (op === 'replace') return sent;
-  if (op === 'add') return [...elements, ...newElements(target.attribute, sent, elements)];
-  return value === undefined ? [] : elementsLeft(target.attribute, elements, sent);
+  if (op === 'add') return [...elements, ...findNewElements(target.attribute, sent, elements)];
+  return value === undefined ? [] : removeElements(target.attribute, elements, sent);
 }
 
 /**
  * Changes the elements that a filter selects. If it selects none, a new element is created from its `eq`
  * comparisons.
  */
-function chosenAfter(
+function changeSelected(
   elements: readonly ScimObject[],
   step: PatchStep,
   filter: Filter,
   deviation: CountDeviation,
 ): readonly ScimObject[] {
-  const isChosen = elementMatcher(filter);
+  const isSelected = buildElementMatcher(filter);
   const isRemoval = step.op === 'remove';
-  if (isRemoval && !step.target.sub) return elements.filter((element) => !isChosen(element));
-  if (isRemoval || elements.some(isChosen)) {
-    return elements.map((element) => (isChosen(element) ? changed(element, step) : element));
+  if (isRemoval && !step.target.sub) return elements.filter((element) => !isSelected(element));
+  if (isRemoval || elements.some(isSelected)) {
+    return elements.map((element) => (isSelected(element) ? changeObject(element, step) : element));
   }
-  return [...elements, createdBy(step, filter, deviation)];
+  return [...elements, createElement(step, filter, deviation)];
 }
 
 /** Creates the element that a filter describes, with the change of the step. @throws ProblemError `no_target` */
-function createdBy(step: PatchStep, filter: Filter, deviation: CountDeviation): ScimObject {
+function createElement(step: PatchStep, filter: Filter, deviation: CountDeviation): ScimObject {
   const { attribute, sub } = step.target;
-  const parts = sub && partsMadeBy(filter);
-  if (!parts) throw noTarget(attribute);
+  const parts = sub && findEqualParts(filter);
+  if (!parts) throw createNoTargetError(attribute);
   deviation('filter_creates_element');
-  return changed(parts, step);
+  return changeObject(parts, step);
 }
 
-const noTarget = ({ path }: Attribute): ProblemError =>
+const createNoTargetError = ({ path }: Attribute): ProblemError =>
   new ProblemError('no_target', `No element of ${path} matches the filter of the path.`);
 
 /**
  * Returns the sent elements that are not yet in the list. Elements are equal if all sent sub-attributes are
  * equal.
  */
-function newElements(
+function findNewElements(
   attribute: Attribute,
   sent: readonly ScimObject[],
   list: readonly ScimObject[],
@@ -354,7 +354,7 @@ function newElements(
   // list.
   const byParts = new Map<string, Set<string>>();
   return sent.filter((element) => {
-    const names = partsOf(element);
+    const names = partNamesOf(element);
     const known = byParts.get(names) ?? new Set(list.map((one) => signatureOf(attribute, one, names)));
     byParts.set(names, known);
     const signature = signatureOf(attribute, element, names);
@@ -365,12 +365,12 @@ function newElements(
 }
 
 /** Returns the list without the elements that equal a sent element in all sent sub-attributes. */
-function elementsLeft(
+function removeElements(
   attribute: Attribute,
   list: readonly ScimObject[],
   sent: readonly ScimObject[],
 ): readonly ScimObject[] {
-  const byParts = [...Map.groupBy(sent, partsOf)].map(([names, elements]) => {
+  const byParts = [...Map.groupBy(sent, partNamesOf)].map(([names, elements]) => {
     const signatures = new Set(elements.map((element) => signatureOf(attribute, element, names)));
     return { names, signatures };
   });
@@ -380,7 +380,7 @@ function elementsLeft(
 }
 
 /** Returns the names of the sub-attributes of an element, separated by blanks. */
-const partsOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
+const partNamesOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
 
 /**
  * Returns a string that is equal for elements with equal sub-attributes. @param names names as returned by
@@ -388,8 +388,8 @@ const partsOf = (element: ScimObject): string => Object.keys(element).sort().joi
  */
 function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
   const parts = names.split(' ').map((name) => {
-    const sub = attribute.sub(name);
-    return sub && comparableOf(sub, member(element, name));
+    const sub = attribute.findSub(name);
+    return sub && toComparable(sub, getMember(element, name));
   });
   return JSON.stringify(parts);
 }

@@ -4,8 +4,8 @@ import {
   type ResourceDescription,
   type ScimObject,
   type ScimValue,
-  member,
-  objectsIn,
+  getMember,
+  objectsOf,
 } from './attribute.js';
 
 /** The attributes that a client requests or excludes. */
@@ -16,12 +16,12 @@ export interface ViewParameters {
 }
 
 /** The named attributes: each as a whole, or some of its sub-attributes. */
-type Named = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
+type NameSet = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
 /** The attributes of a response (RFC 7644 §3.9). Names ignore case, and unknown names are ignored. */
 export class Projection {
-  private readonly wanted: Named | undefined;
-  private readonly excluded: Named | undefined;
+  private readonly requested: NameSet | undefined;
+  private readonly excluded: NameSet | undefined;
   private readonly shown: readonly Attribute[];
 
   /** @throws ProblemError `invalid_value` if both parameters are set */
@@ -29,20 +29,20 @@ export class Projection {
     private readonly description: ResourceDescription,
     { attributes, excludedAttributes }: ViewParameters = {},
   ) {
-    this.wanted = readNames(attributes, 'attributes', description);
+    this.requested = readNames(attributes, 'attributes', description);
     this.excluded = readNames(excludedAttributes, 'excludedAttributes', description);
-    if (this.wanted && this.excluded) {
+    if (this.requested && this.excluded) {
       throw new ProblemError('invalid_value', 'attributes and excludedAttributes cannot be used together.');
     }
     this.shown =
-      this.wanted || this.excluded
-        ? description.attributes.filter((attribute) => this.includes(attribute))
+      this.requested || this.excluded
+        ? description.attributes.filter((attribute) => this.isIncluded(attribute))
         : description.shownByDefault;
   }
 
   /** True if the client has set `attributes`. A response that is normally empty then has a body. */
-  get isChosen(): boolean {
-    return this.wanted !== undefined;
+  get isExplicit(): boolean {
+    return this.requested !== undefined;
   }
 
   /** Returns true if any part of a top-level attribute is shown. Other attributes need not be read. */
@@ -59,7 +59,7 @@ export class Projection {
     const extensions: Record<string, Record<string, ScimValue>> = {};
     for (const attribute of this.shown) {
       const { name, schema } = attribute;
-      const value = this.parts(attribute, attribute.valueIn(resource));
+      const value = this.selectParts(attribute, attribute.getValue(resource));
       if (value === undefined || name === 'schemas') continue;
       const holder = schema === undefined ? shown : (extensions[schema] ??= {});
       holder[name] = value;
@@ -68,33 +68,33 @@ export class Projection {
     return Object.assign(shown, extensions);
   }
 
-  private includes(attribute: Attribute): boolean {
+  private isIncluded(attribute: Attribute): boolean {
     if (attribute.returned === 'always') return true;
     if (attribute.returned === 'never' || this.excluded?.get(attribute) === 'all') return false;
-    return this.wanted ? this.wanted.has(attribute) : attribute.returned === 'default';
+    return this.requested ? this.requested.has(attribute) : attribute.returned === 'default';
   }
 
   /** Returns the selected parts of a value, or undefined if none are left. */
-  private parts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
-    const only = this.wanted?.get(attribute) ?? 'all';
-    const not = this.excluded?.get(attribute) ?? 'all';
-    if (only === 'all' && not === 'all') return value;
-    return partsOf(
+  private selectParts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
+    const requested = this.requested?.get(attribute) ?? 'all';
+    const excluded = this.excluded?.get(attribute) ?? 'all';
+    if (requested === 'all' && excluded === 'all') return value;
+    return filterParts(
       attribute,
       value,
-      (sub) => (only === 'all' || only.has(sub)) && (not === 'all' || !not.has(sub)),
+      (sub) => (requested === 'all' || requested.has(sub)) && (excluded === 'all' || !excluded.has(sub)),
     );
   }
 }
 
-function partsOf(
+function filterParts(
   { multiValued, subAttributes }: Attribute,
   value: ScimValue | undefined,
   isWanted: (sub: Attribute) => boolean,
 ): ScimValue | undefined {
-  const left = subAttributes.filter(isWanted);
-  const objects = objectsIn(value)
-    .map((element) => pick(element, left))
+  const remaining = subAttributes.filter(isWanted);
+  const objects = objectsOf(value)
+    .map((element) => pick(element, remaining))
     .filter((element) => Object.keys(element).length > 0);
   return multiValued && objects.length > 0 ? objects : objects[0];
 }
@@ -102,7 +102,7 @@ function partsOf(
 function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
   const picked: Record<string, ScimValue> = {};
   for (const { name } of subs) {
-    const part = member(object, name);
+    const part = getMember(object, name);
     if (part !== undefined) picked[name] = part;
   }
   return picked;
@@ -113,20 +113,20 @@ function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
  * `emails`.
  * @returns undefined if there are no names
  */
-function readNames(parameter: unknown, what: string, description: ResourceDescription): Named | undefined {
+function readNames(parameter: unknown, what: string, description: ResourceDescription): NameSet | undefined {
   if (parameter === undefined || parameter === null) return undefined;
-  const names = namesIn(Array.isArray(parameter) ? parameter : [parameter], what);
+  const names = readNameList(Array.isArray(parameter) ? parameter : [parameter], what);
   return names.length > 0 ? resolveNames(names, description) : undefined;
 }
 
-function namesIn(texts: readonly unknown[], what: string): string[] {
+function readNameList(texts: readonly unknown[], what: string): string[] {
   return texts.flatMap((text) => {
     if (typeof text !== 'string') throw new ProblemError('invalid_value', `${what} must be a list of names.`);
-    return split(text);
+    return splitNames(text);
   });
 }
 
-function resolveNames(names: readonly string[], description: ResourceDescription): Named {
+function resolveNames(names: readonly string[], description: ResourceDescription): NameSet {
   const named = new Map<Attribute, 'all' | Set<Attribute>>();
   for (const name of names) {
     for (const attribute of description.schemaOf(name)?.attributes ?? []) named.set(attribute, 'all');
@@ -139,7 +139,7 @@ function resolveNames(names: readonly string[], description: ResourceDescription
   return named;
 }
 
-function split(text: string): string[] {
+function splitNames(text: string): string[] {
   let depth = 0;
   let outside = '';
   for (const char of text) {

@@ -14,19 +14,19 @@ import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 type Breadth = 'one' | 'some' | 'many';
 
 /** A condition on `users u`. For a page in the order of its column, `inOrder` limits the range of the index. */
-export interface Test extends Clause {
+export interface UserTest extends Clause {
   inOrder?: { key: string; sql: string };
 }
 
 /** A comparison that can use an index. */
-interface Keyed {
+interface Match {
   /** Query that selects the `uuid` of the users. */
   source: Clause;
   /**
    * The same condition on `users u`, in a form that does not use an index, because `source` or the page order
    * already does.
    */
-  test: Test;
+  test: UserTest;
   breadth: Breadth;
   /** True if the condition selects only users that match. Otherwise each user must be checked. */
   isExact: boolean;
@@ -38,7 +38,7 @@ export interface FilterPlan {
   source: Clause | undefined;
   breadth: Breadth;
   /** Conditions on `users u` that hold for every user that matches. */
-  tests: readonly Test[];
+  tests: readonly UserTest[];
   /** True if `tests` hold only for users that match. */
   isExact: boolean;
   /** The status, if it is the only condition of the filter. Counters then provide the total. */
@@ -46,11 +46,11 @@ export interface FilterPlan {
 }
 
 /** Plans a filter: comparisons that can use an index become conditions of the query. */
-export function planOf(filter: Filter | undefined, roles: RoleCatalogue): FilterPlan {
-  const parts = filter ? partsOf(filter) : [];
-  const limits = parts.map((part) => keyedPart(part, roles)).filter((part) => part !== EVERYBODY);
+export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): FilterPlan {
+  const parts = filter ? flattenAnd(filter) : [];
+  const limits = parts.map((part) => planPart(part, roles)).filter((part) => part !== ALL_USERS);
   const { found, best, source, isExact } = combine(limits);
-  const status = filter && parts.length === 1 ? statusIn(filter) : undefined;
+  const status = filter && parts.length === 1 ? findStatus(filter) : undefined;
   const tests = found.map(({ test }) => test);
   return { source, breadth: best?.breadth ?? 'many', tests, isExact, ...(status && { status }) };
 }
@@ -59,18 +59,18 @@ export function planOf(filter: Filter | undefined, roles: RoleCatalogue): Filter
  * Combines parts that must all hold. The part with the fewest users becomes the source, and all parts become
  * tests.
  */
-function combine(parts: readonly (Keyed | undefined)[]) {
+function combine(parts: readonly (Match | undefined)[]) {
   const found = parts.filter((part) => part !== undefined);
   const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);
   const isExact = found.length === parts.length && found.every((part) => part.isExact);
-  return { found, best, source: best && sourceOf(best, found), isExact };
+  return { found, best, source: best && buildSource(best, found), isExact };
 }
 
 /**
  * Returns the source of the best part. All tests on its column are added, so that both ends of a range limit
  * the index.
  */
-function sourceOf({ source, test: { inOrder } }: Keyed, parts: readonly Keyed[]): Clause {
+function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>
     inOrder && test.inOrder?.key === inOrder.key ? [{ sql: test.inOrder.sql, params: test.params }] : [],
   );
@@ -82,23 +82,23 @@ function sourceOf({ source, test: { inOrder } }: Keyed, parts: readonly Keyed[])
 const RANK: Readonly<Record<Breadth, number>> = { one: 0, some: 1, many: 2 };
 
 /** Returns the parts of a filter that must all hold. */
-function partsOf(filter: Filter): readonly Filter[] {
-  return filter.kind === 'and' ? filter.filters.flatMap(partsOf) : [filter];
+function flattenAnd(filter: Filter): readonly Filter[] {
+  return filter.kind === 'and' ? filter.filters.flatMap(flattenAnd) : [filter];
 }
 
-function keyedPart(filter: Filter, roles: RoleCatalogue): Keyed | undefined {
+function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
   switch (filter.kind) {
     case 'compare':
-      return keyedBy(filter, roles);
+      return findCondition(filter, roles);
     case 'none':
-      return NOBODY;
+      return NO_USERS;
     case 'or': {
-      const branches = filter.filters.map((branch) => keyedPart(branch, roles));
+      const branches = filter.filters.map((branch) => planPart(branch, roles));
       const found = branches.filter((branch) => branch !== undefined);
-      return found.length === branches.length ? anyOf(found) : undefined;
+      return found.length === branches.length ? joinOr(found) : undefined;
     }
     case 'and': {
-      const { found, best, source, isExact } = combine(filter.filters.map((part) => keyedPart(part, roles)));
+      const { found, best, source, isExact } = combine(filter.filters.map((part) => planPart(part, roles)));
       if (!best || !source) return undefined;
       const { sql, params } = where(found.map(({ test }) => test));
       const all = `SELECT u.uuid FROM (${source.sql}) AS k JOIN users u ON u.uuid = k.uuid WHERE ${sql}`;
@@ -107,7 +107,7 @@ function keyedPart(filter: Filter, roles: RoleCatalogue): Keyed | undefined {
     }
     case 'element': {
       // Indexed parts may match in different elements, so each user must be checked.
-      const inside = keyedPart(filter.filter, roles);
+      const inside = planPart(filter.filter, roles);
       return inside && { ...inside, isExact: false };
     }
     case 'not':
@@ -116,13 +116,13 @@ function keyedPart(filter: Filter, roles: RoleCatalogue): Keyed | undefined {
   }
 }
 
-function statusIn(filter: Filter): Status | undefined {
+function findStatus(filter: Filter): Status | undefined {
   if (filter.kind !== 'compare' || filter.op !== 'eq' || filter.path.attribute.name !== 'active')
     return undefined;
   return filter.value === true ? 'Active' : 'Blocked';
 }
 
-function keyed(source: Clause, test: Test, breadth: Breadth, isExact = true): Keyed {
+function create(source: Clause, test: UserTest, breadth: Breadth, isExact = true): Match {
   return { source, test, breadth, isExact };
 }
 
@@ -142,7 +142,7 @@ interface Bound {
  * Returns the condition that compares a column with a key, or undefined for an operator that cannot use an
  * index.
  */
-export function boundOf(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
+export function toBound(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
   const within = (column: string) => `${column} >= ? AND ${column} < ?`;
   if (op === 'sw') return { text: within, params: [key, key + last], breadth: 'some' };
   if (!isSign(op)) return undefined;
@@ -150,29 +150,29 @@ export function boundOf(op: CompareOperator, key: string, isUnique: boolean, las
   return { text: (column) => `${column} ${SIGNS[op]} ?`, params: [key], breadth };
 }
 
-function byColumn(column: string, bound: Bound | undefined, isExact = true): Keyed | undefined {
+function matchColumn(column: string, bound: Bound | undefined, isExact = true): Match | undefined {
   if (!bound) return undefined;
   const { text, params, breadth } = bound;
   const key = `u.${column}`;
   const test = { sql: `(${text(`+${key}`)})`, params, inOrder: { key, sql: `(${text(key)})` } };
-  return keyed(clause(`SELECT uuid FROM users WHERE ${text(column)}`, ...params), test, breadth, isExact);
+  return create(clause(`SELECT uuid FROM users WHERE ${text(column)}`, ...params), test, breadth, isExact);
 }
 
-function byValue(attribute: string, { op, value }: CompareFilter, isExact: boolean): Keyed | undefined {
+function matchValue(attribute: string, { op, value }: CompareFilter, isExact: boolean): Match | undefined {
   if (typeof value !== 'string' || (op !== 'eq' && op !== 'sw' && attribute !== 'emails')) return undefined;
   const key = valueKey(value);
-  const bound = boundOf(op, key, false);
+  const bound = toBound(op, key, false);
   if (!bound || key === '') return undefined;
   const { text, breadth } = bound;
   const where = `FROM user_values WHERE attribute = ? AND ${text('value_key')}`;
   const params = [attribute, ...bound.params];
   const test = clause(`EXISTS (SELECT 1 ${where} AND user_uuid = u.uuid)`, ...params);
   const isWhole = isExact && op === 'eq' && key.length < 255;
-  return keyed(clause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
+  return create(clause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
 }
 
 /** Combines conditions of which at least one must hold. */
-function anyOf(branches: readonly Keyed[]): Keyed {
+function joinOr(branches: readonly Match[]): Match {
   const [first] = branches;
   if (first && branches.length === 1)
     return { ...first, test: clause(`(${first.test.sql})`, ...first.test.params) };
@@ -183,95 +183,95 @@ function anyOf(branches: readonly Keyed[]): Keyed {
   );
   const breadth = branches.some((branch) => branch.breadth === 'many') ? 'many' : 'some';
   const isExact = branches.every((branch) => branch.isExact);
-  return keyed(joinClauses(sources, ' UNION '), clause(`(${sql})`, ...params), breadth, isExact);
+  return create(joinClauses(sources, ' UNION '), clause(`(${sql})`, ...params), breadth, isExact);
 }
 
-function byEmail(filter: CompareFilter): Keyed | undefined {
+function matchEmail(filter: CompareFilter): Match | undefined {
   const key = loginKey(String(filter.value));
-  const column = byColumn('email_key', key === '' ? undefined : boundOf(filter.op, key, true));
-  const others = byValue('emails', filter, true);
-  return column && others && anyOf([column, others]);
+  const column = matchColumn('email_key', key === '' ? undefined : toBound(filter.op, key, true));
+  const others = matchValue('emails', filter, true);
+  return column && others && joinOr([column, others]);
 }
 
-function byRole({ op, value }: CompareFilter, roles: RoleCatalogue): Keyed | undefined {
+function matchRole({ op, value }: CompareFilter, roles: RoleCatalogue): Match | undefined {
   if (op !== 'eq') return undefined;
   const role = roles.find(String(value));
-  if (role === undefined) return NOBODY;
+  if (role === undefined) return NO_USERS;
   // The look-up table also contains the roles of groups, which are not part of `roles`.
   const own = clause('INSTR(u.roles, ?) > 0', JSON.stringify(role));
   const source = `SELECT r.user_uuid AS uuid FROM user_roles r JOIN users u ON u.uuid = r.user_uuid WHERE r.role = ? AND ${own.sql}`;
-  return keyed(clause(source, role, ...own.params), own, 'many');
+  return create(clause(source, role, ...own.params), own, 'many');
 }
 
-function byManager(filter: CompareFilter): Keyed | undefined {
+function matchManager(filter: CompareFilter): Match | undefined {
   if (filter.op !== 'eq') return undefined;
-  const text = byValue('manager', filter, false);
+  const text = matchValue('manager', filter, false);
   const value = String(filter.value).toLowerCase();
   if (!text || !isUuid(value)) return text;
-  const column = byColumn('manager_uuid', boundOf('eq', value, false));
-  return column && anyOf([column, text]);
+  const column = matchColumn('manager_uuid', toBound('eq', value, false));
+  return column && joinOr([column, text]);
 }
 
-function byGroup({ op, value }: CompareFilter): Keyed | undefined {
+function matchGroup({ op, value }: CompareFilter): Match | undefined {
   if (op !== 'eq' || !isAscii(String(value))) return undefined;
   const group = String(value).toLowerCase();
   const test = 'EXISTS (SELECT 1 FROM group_members m WHERE m.group_uuid = ? AND m.user_uuid = u.uuid)';
   const source = 'SELECT user_uuid AS uuid FROM group_members WHERE group_uuid = ?';
-  return keyed(clause(source, group), clause(test, group), 'many');
+  return create(clause(source, group), clause(test, group), 'many');
 }
 
-const timeOf = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
+const toTime = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
 
 /** A condition that every user satisfies. */
-const EVERYBODY = keyed(clause('SELECT uuid FROM users'), clause('1 = 1'), 'many');
+const ALL_USERS = create(clause('SELECT uuid FROM users'), clause('1 = 1'), 'many');
 
 /** A condition that no user satisfies. */
-const NOBODY = keyed(clause('SELECT uuid FROM users WHERE 1 = 0'), clause('1 = 0'), 'one');
+const NO_USERS = create(clause('SELECT uuid FROM users WHERE 1 = 0'), clause('1 = 0'), 'one');
 
-type ToKeyed = (filter: CompareFilter, roles: RoleCatalogue) => Keyed | undefined;
-const text = ({ value }: CompareFilter): string => String(value);
+type Convert = (filter: CompareFilter, roles: RoleCatalogue) => Match | undefined;
+const textOf = ({ value }: CompareFilter): string => String(value);
 
-const name =
-  (column: string): ToKeyed =>
+const matchName =
+  (column: string): Convert =>
   (filter) => {
-    const key = sortKey(text(filter));
+    const key = sortKey(textOf(filter));
     const isUsed = key !== '' && (filter.op === 'eq' || filter.op === 'sw');
-    return isUsed ? byColumn(column, boundOf(filter.op, key, false), false) : undefined;
+    return isUsed ? matchColumn(column, toBound(filter.op, key, false), false) : undefined;
   };
-const time =
-  (column: string): ToKeyed =>
+const matchTime =
+  (column: string): Convert =>
   (filter) =>
-    filter.op === 'sw' ? undefined : byColumn(column, boundOf(filter.op, timeOf(filter.value), false));
+    filter.op === 'sw' ? undefined : matchColumn(column, toBound(filter.op, toTime(filter.value), false));
 
 /** The attributes with an index (scim.md, section 7), by the path of the compared value. */
-const KEYED: Readonly<Record<string, ToKeyed>> = {
+const INDEXED: Readonly<Record<string, Convert>> = {
   id: (filter) =>
-    isAscii(text(filter))
-      ? byColumn('uuid', boundOf(filter.op, text(filter).toLowerCase(), true, '~'))
+    isAscii(textOf(filter))
+      ? matchColumn('uuid', toBound(filter.op, textOf(filter).toLowerCase(), true, '~'))
       : undefined,
-  userName: (filter) => byColumn('username_key', boundOf(filter.op, loginKey(text(filter)), true)),
-  externalId: (filter) => byColumn('external_id_key', boundOf(filter.op, exactKey(text(filter)), true)),
-  'emails.value': byEmail,
-  'meta.created': time('created'),
-  'meta.lastModified': time('updated'),
+  userName: (filter) => matchColumn('username_key', toBound(filter.op, loginKey(textOf(filter)), true)),
+  externalId: (filter) => matchColumn('external_id_key', toBound(filter.op, exactKey(textOf(filter)), true)),
+  'emails.value': matchEmail,
+  'meta.created': matchTime('created'),
+  'meta.lastModified': matchTime('updated'),
   'meta.resourceType': (filter) =>
-    filter.op === 'eq' ? (text(filter).toLowerCase() === 'user' ? EVERYBODY : NOBODY) : undefined,
-  displayName: (filter) => byValue('displayName', filter, true),
-  [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => byValue('employeeNumber', filter, false),
-  [`${ENTERPRISE_SCHEMA}:department`]: (filter) => byValue('department', filter, false),
-  active: (filter) => (filter.op === 'eq' ? activeIs(filter.value === true) : undefined),
-  'roles.value': byRole,
-  [`${ENTERPRISE_SCHEMA}:manager.value`]: byManager,
-  'groups.value': byGroup,
-  'name.givenName': name('firstname_sort'),
-  'name.familyName': name('surname_sort'),
+    filter.op === 'eq' ? (textOf(filter).toLowerCase() === 'user' ? ALL_USERS : NO_USERS) : undefined,
+  displayName: (filter) => matchValue('displayName', filter, true),
+  [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => matchValue('employeeNumber', filter, false),
+  [`${ENTERPRISE_SCHEMA}:department`]: (filter) => matchValue('department', filter, false),
+  active: (filter) => (filter.op === 'eq' ? matchActive(filter.value === true) : undefined),
+  'roles.value': matchRole,
+  [`${ENTERPRISE_SCHEMA}:manager.value`]: matchManager,
+  'groups.value': matchGroup,
+  'name.givenName': matchName('firstname_sort'),
+  'name.familyName': matchName('surname_sort'),
 };
 
 /** Names of the attributes with an index, for the error of a filter that uses none of them. */
-export const KEYED_NAMES = Object.keys(KEYED).map((path) => path.slice(path.lastIndexOf(':') + 1));
+export const INDEXED_NAMES = Object.keys(INDEXED).map((path) => path.slice(path.lastIndexOf(':') + 1));
 
-function activeIs(active: boolean): Keyed | undefined {
-  const keyed = byColumn('status', boundOf('eq', active ? 'Active' : 'Blocked', false));
+function matchActive(active: boolean): Match | undefined {
+  const keyed = matchColumn('status', toBound('eq', active ? 'Active' : 'Blocked', false));
   return keyed && { ...keyed, breadth: 'many' };
 }
 
@@ -279,10 +279,10 @@ function activeIs(active: boolean): Keyed | undefined {
  * Returns the condition of a comparison. Returns undefined without an index, or if the database cannot process
  * the value.
  */
-function keyedBy(filter: CompareFilter, roles: RoleCatalogue): Keyed | undefined {
+function findCondition(filter: CompareFilter, roles: RoleCatalogue): Match | undefined {
   const { value, path } = filter;
   if (typeof value === 'string' && !isBindable(value)) return undefined;
-  return KEYED[(path.sub ?? path.attribute).path]?.(filter, roles);
+  return INDEXED[(path.sub ?? path.attribute).path]?.(filter, roles);
 }
 
 /** Returns true if every database engine accepts the string as a parameter. */

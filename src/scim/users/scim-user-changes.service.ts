@@ -20,19 +20,19 @@ import {
   type ResourceDescription,
   type ScimObject,
   type ScimValue,
-  member,
-  objectsIn,
-  resourceOf,
+  getMember,
+  objectsOf,
+  buildResource,
 } from '../protocol/attribute.js';
-import { notFound } from '../protocol/errors.js';
+import { createNotFoundError } from '../protocol/errors.js';
 import { type CountDeviation, type ReadResource, readResource } from '../protocol/input.js';
 import { type PatchStep, applySteps, readPatch } from '../protocol/patch.js';
-import { type Edit, editOf, scimNameOf, toResource } from './user.mapping.js';
+import { type Edit, computeEdit, scimNameOf, toResource } from './user.mapping.js';
 
 /** The change of a user by a PUT or a PATCH. */
 interface Change {
   /** Returns the user after the change. */
-  want: (current: ScimObject) => ScimObject;
+  apply: (current: ScimObject) => ScimObject;
   /** Errors about parts of the request that match no attribute. */
   wrong: readonly FieldError[];
   /** True if the request sets or removes the password, which is hashed before the transaction. */
@@ -47,7 +47,7 @@ interface Change {
 type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 
 /** A prepared change that is completed in its transaction, possibly together with changes of other users. */
-export interface WaitingChange {
+export interface PendingChange {
   kind: 'create' | 'update' | 'delete';
   uuid: string;
   /**
@@ -72,17 +72,17 @@ export class ScimUserChanges {
   ) {}
 
   /** @param uuid the id of the new user. @throws ProblemError `validation_failed`. */
-  async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<WaitingChange> {
+  async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<PendingChange> {
     const { resource, unassigned, errors } = this.readBody(body, caller);
-    assertActive(unassigned.has('active'));
+    assertHasActive(unassigned.has('active'));
     const touchesPassword = 'password' in resource;
-    const edit = editBy({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
+    const edit = buildEdit({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
     // Values of null count as missing, so that the error of a missing field names the field.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
     const change = this.validate({ ...edit, input: sent }, newUser('', now()), errors, NewUserInput);
-    const password_hash = await this.newHash(change, caller);
-    const complete: WaitingChange['complete'] = async (tx, _, coming) => {
-      const patch = await this.patchOf(tx, change, password_hash, coming);
+    const password_hash = await this.hashPassword(change, caller);
+    const complete: PendingChange['complete'] = async (tx, _, coming) => {
+      const patch = await this.buildPatch(tx, change, password_hash, coming);
       return { kind: 'create', uuid, patch: { ...patch, managed_by: MANAGED_BY_SCIM } };
     };
     return { kind: 'create', uuid, complete };
@@ -94,13 +94,13 @@ export class ScimUserChanges {
     body: unknown,
     caller: Caller,
     ifVersions?: readonly number[],
-  ): Promise<WaitingChange> {
+  ): Promise<PendingChange> {
     const read = this.readBody(body, caller);
     const rules = rulesOf(caller.actor);
-    const want = (current: ScimObject): ScimObject => replaced(current, read, this.resources.user, rules);
+    const apply = (current: ScimObject): ScimObject => applyPut(current, read, this.resources.user, rules);
     const wrong = [...read.errors, ...idMismatch('id', read.id || undefined, id)];
     const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
-    return this.prepareChange(id, { want, wrong, touchesPassword, rules }, caller, ifVersions);
+    return this.prepareChange(id, { apply, wrong, touchesPassword, rules }, caller, ifVersions);
   }
 
   /** @throws ProblemError if the request is invalid for every user. */
@@ -109,28 +109,28 @@ export class ScimUserChanges {
     body: unknown,
     caller: Caller,
     ifVersions?: readonly number[],
-  ): Promise<WaitingChange> {
+  ): Promise<PendingChange> {
     const rules = rulesOf(caller.actor);
-    const deviation = this.deviations.of(caller.actor);
+    const deviation = this.deviations.createCounter(caller.actor);
     const options = { resource: this.resources.user, ignoreUnknown: rules.ignoresUnknown, deviation };
     const steps = readPatch(body, options);
-    const want = (current: ScimObject): ScimObject => patched(current, steps, deviation);
+    const apply = (current: ScimObject): ScimObject => applyPatch(current, steps, deviation);
     const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
-    return this.prepareChange(id, { want, wrong: [], touchesPassword, rules }, caller, ifVersions);
+    return this.prepareChange(id, { apply, wrong: [], touchesPassword, rules }, caller, ifVersions);
   }
 
   /** @throws ProblemError `not_found` for an invalid id. */
-  delete(id: string, caller: Caller, ifVersions?: readonly number[]): WaitingChange {
-    const uuid = this.resources.user.uuidOf(id);
-    const complete: WaitingChange['complete'] = (_, user) => {
-      const locked = visible(user, id, caller);
+  delete(id: string, caller: Caller, ifVersions?: readonly number[]): PendingChange {
+    const uuid = this.resources.user.parseId(id);
+    const complete: PendingChange['complete'] = (_, user) => {
+      const locked = assertVisible(user, id, caller);
       return Promise.resolve({ kind: 'delete', uuid, patch: {}, locked, ...(ifVersions && { ifVersions }) });
     };
     return { kind: 'delete', uuid, complete };
   }
 
   private readBody(body: unknown, { actor }: Caller): ReadResource {
-    return readResource(body, this.resources.user, this.deviations.of(actor));
+    return readResource(body, this.resources.user, this.deviations.createCounter(actor));
   }
 
   /**
@@ -142,14 +142,14 @@ export class ScimUserChanges {
     change: Change,
     caller: Caller,
     ifVersions: readonly number[] | undefined,
-  ): Promise<WaitingChange> {
-    const uuid = this.resources.user.uuidOf(id);
+  ): Promise<PendingChange> {
+    const uuid = this.resources.user.parseId(id);
     const password_hash = change.touchesPassword ? await this.hashFor(uuid, change, caller) : undefined;
-    const complete: WaitingChange['complete'] = async (tx, found, coming) => {
-      const user = visible(found, id, caller);
-      const valid = this.read(change, user);
+    const complete: PendingChange['complete'] = async (tx, found, coming) => {
+      const user = assertVisible(found, id, caller);
+      const valid = this.validateFor(change, user);
       if (valid.errors.length > 0) throw validationFailed(valid.errors);
-      const patch = await this.patchOf(tx, valid, password_hash, coming);
+      const patch = await this.buildPatch(tx, valid, password_hash, coming);
       const managed = user.managed_by === null && Object.keys(patch).length > 0;
       if (managed) patch.managed_by = MANAGED_BY_SCIM;
       const update = { kind: 'update', uuid, patch, locked: user, byProvider: true } as const;
@@ -158,9 +158,9 @@ export class ScimUserChanges {
     return { kind: 'update', uuid, complete };
   }
 
-  private read({ want, wrong, touchesPassword, rules }: Change, user: User): ValidEdit {
+  private validateFor({ apply, wrong, touchesPassword, rules }: Change, user: User): ValidEdit {
     const current = toResource(user, '');
-    return this.validate(editBy(current, want(current), touchesPassword, rules), user, wrong);
+    return this.validate(buildEdit(current, apply(current), touchesPassword, rules), user, wrong);
   }
 
   /**
@@ -175,29 +175,29 @@ export class ScimUserChanges {
     type: typeof UserInput = UserInput,
   ): ValidEdit {
     const change = this.changes.validate(current, readInput<UserInput>(type, edit.input));
-    const known = new Set(wrong.map(({ field }) => topOf(field)));
-    const others = change.errors.map(toScim).filter(({ field }) => !known.has(topOf(field)));
-    const tooLong = sizeErrors({ ...current.attributes, ...edit.attributes });
+    const known = new Set(wrong.map(({ field }) => topLevelPathOf(field)));
+    const others = change.errors.map(toScimError).filter(({ field }) => !known.has(topLevelPathOf(field)));
+    const tooLong = checkSize({ ...current.attributes, ...edit.attributes });
     return { ...change, errors: [...wrong, ...others, ...tooLong], edit };
   }
 
   private async hashFor(uuid: string, change: Change, caller: Caller): Promise<string | null | undefined> {
-    const user = visible(await this.users.find(uuid), uuid, caller);
-    return this.newHash(this.read(change, user), caller);
+    const user = assertVisible(await this.users.find(uuid), uuid, caller);
+    return this.hashPassword(this.validateFor(change, user), caller);
   }
 
   /**
    * Validates the whole change and hashes its password, which takes long. @returns undefined if the password
    * does not change.
    */
-  private async newHash(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
+  private async hashPassword(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
     if (errors.length > 0) throw validationFailed(errors);
     return this.changes.hashPassword(change.input, caller);
   }
 
   /** Builds the patch for the writer. */
-  private async patchOf(
+  private async buildPatch(
     tx: Sql,
     { input, edit: { attributes, manager } }: ValidEdit,
     password_hash: string | null | undefined,
@@ -205,11 +205,11 @@ export class ScimUserChanges {
   ): Promise<UserPatch> {
     const patch = toPatch(input, password_hash);
     if (Object.keys(attributes).length > 0) patch.attributes = attributes;
-    return manager === undefined ? patch : this.withManager(patch, manager, tx, coming);
+    return manager === undefined ? patch : this.setManager(patch, manager, tx, coming);
   }
 
   /** Adds the manager to a patch: the id of an existing user, or otherwise the text as it was sent. */
-  private async withManager(
+  private async setManager(
     patch: UserPatch,
     manager: string | null,
     tx: Sql,
@@ -223,47 +223,50 @@ export class ScimUserChanges {
 }
 
 /** Returns the user if the caller may see it. @throws ProblemError `not_found` */
-export function visible(user: User | undefined, id: string, { actor }: Caller): User {
-  if (!user || isHidden(user, actor)) throw notFound('User', id);
+export function assertVisible(user: User | undefined, id: string, { actor }: Caller): User {
+  if (!user || isHidden(user, actor)) throw createNotFoundError('User', id);
   return user;
 }
 
 /** Attributes that a PUT retains if they are omitted (scim.md, section 6). */
-const STAYS = ['active', 'roles', 'emails'];
+const RETAINED = ['active', 'roles', 'emails'];
 
 /**
  * Returns the user after a PUT. Omitted attributes are unassigned, except for `RETAINED`, attributes of unnamed
  * extensions, and all attributes if the profile retains them.
  * @throws ProblemError `mutability` if `active` would be removed
  */
-function replaced(
+function applyPut(
   current: ScimObject,
   { resource, unassigned, extensions }: ReadResource,
   description: ResourceDescription,
   rules: ProfileRules,
 ): ScimObject {
-  assertActive(unassigned.has('active'));
-  const stays = ({ name, schema, path }: Attribute): boolean =>
+  assertHasActive(unassigned.has('active'));
+  const isRetained = ({ name, schema, path }: Attribute): boolean =>
     !unassigned.has(path) &&
-    (rules.keepsOmitted || (schema === undefined ? STAYS.includes(name) : !extensions.has(schema)));
+    (rules.keepsOmitted || (schema === undefined ? RETAINED.includes(name) : !extensions.has(schema)));
   const values = new Map<Attribute, ScimValue>();
   for (const attribute of description.attributes) {
-    const kept = stays(attribute) ? attribute.valueIn(current) : undefined;
-    const value = attribute.valueIn(resource) ?? kept;
+    const kept = isRetained(attribute) ? attribute.getValue(current) : undefined;
+    const value = attribute.getValue(resource) ?? kept;
     if (value !== undefined) values.set(attribute, value);
   }
-  return resourceOf(values);
+  return buildResource(values);
 }
 
 /**
  * Returns the user after a PATCH.
  * @throws ProblemError as `applySteps`, or `mutability` if `active` or the last e-mail address would be removed
  */
-function patched(current: ScimObject, steps: readonly PatchStep[], deviation: CountDeviation): ScimObject {
+function applyPatch(current: ScimObject, steps: readonly PatchStep[], deviation: CountDeviation): ScimObject {
   const after = applySteps(current, steps, { deviation });
-  assertActive(member(after, 'active') === undefined);
-  const userName = member(after, 'userName');
-  if (member(after, 'emails') === undefined && !(typeof userName === 'string' && isEmailAddress(userName))) {
+  assertHasActive(getMember(after, 'active') === undefined);
+  const userName = getMember(after, 'userName');
+  if (
+    getMember(after, 'emails') === undefined &&
+    !(typeof userName === 'string' && isEmailAddress(userName))
+  ) {
     throw new ProblemError(
       'mutability',
       'emails cannot be removed, because userName is not an e-mail address.',
@@ -272,35 +275,35 @@ function patched(current: ScimObject, steps: readonly PatchStep[], deviation: Co
   return after;
 }
 
-function assertActive(isGone: boolean): void {
+function assertHasActive(isGone: boolean): void {
   if (isGone) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
 }
 
 /** Returns the difference that a request makes, including the password. null removes the password. */
-function editBy(
+function buildEdit(
   current: ScimObject,
-  wanted: ScimObject,
+  requested: ScimObject,
   touchesPassword: boolean,
   { ignoresPassword }: ProfileRules,
 ): Edit {
-  const { password, ...resource } = wanted;
-  const edit = editOf(current, withAddress(resource));
+  const { password, ...resource } = requested;
+  const edit = computeEdit(current, addLoginAddress(resource));
   if (touchesPassword && !ignoresPassword) edit.input['password'] = password ?? null;
   return edit;
 }
 
 /** Adds the userName as e-mail address if the user has no other address and the userName is one. */
-function withAddress(resource: ScimObject): ScimObject {
+function addLoginAddress(resource: ScimObject): ScimObject {
   const { userName, emails } = resource;
-  const hasOne = objectsIn(emails).some(({ value }) => value !== undefined);
+  const hasOne = objectsOf(emails).some(({ value }) => value !== undefined);
   if (hasOne || typeof userName !== 'string' || !isEmailAddress(userName.trim())) return resource;
   return { ...resource, emails: [{ value: userName, type: 'work', primary: true }] };
 }
 
-const toScim = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
+const toScimError = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
 
 /** Returns the path of the top-level attribute. The name of an extension attribute follows the last colon. */
-function topOf(path: string): string {
+function topLevelPathOf(path: string): string {
   const at = path.lastIndexOf(':') + 1;
   return path.slice(0, at) + (/^[^.[]+/.exec(path.slice(at))?.[0] ?? '');
 }
@@ -308,7 +311,7 @@ function topOf(path: string): string {
 /** Maximum size of all stored attributes of a user, as JSON. */
 const MAX_ATTRIBUTES_BYTES = 32 * 1024;
 
-function sizeErrors(attributes: object): FieldError[] {
+function checkSize(attributes: object): FieldError[] {
   if (Buffer.byteLength(JSON.stringify(attributes)) <= MAX_ATTRIBUTES_BYTES) return [];
   const message = `may have at most ${MAX_ATTRIBUTES_BYTES / 1024} KiB in total`;
   return [{ field: 'attributes without a field of their own', code: 'too_long', message }];

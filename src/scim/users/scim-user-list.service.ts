@@ -14,7 +14,7 @@ import { PASSED_OVER, UserPages, type UserSet } from '../../users/search/user-pa
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { AttributePath, ScimObject } from '../protocol/attribute.js';
-import { type Filter, looksAt, matcher } from '../protocol/filter.js';
+import { type Filter, usesAttribute, matcher } from '../protocol/filter.js';
 import {
   type ListParameters,
   type ListQuery,
@@ -25,21 +25,21 @@ import {
   readListQuery,
   sortValue,
 } from '../protocol/list.js';
-import { type FilterPlan, KEYED_NAMES, type Test, planOf } from './filter-plan.js';
+import { type FilterPlan, INDEXED_NAMES, type UserTest, planFilter } from './filter-plan.js';
 import { ScimUsers } from './scim-users.service.js';
-import { BY_CREATION, type ListOrder, type ListRange, indexOrder, ofFew } from './user-order.js';
-import { hidesOperators } from '../http/profile-rules.js';
+import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, withoutIndex } from './user-order.js';
+import { shouldHideOperators } from '../http/profile-rules.js';
 
 /** A page whose users are not yet converted to resources. */
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
 
 /** A list request with its plan. */
-interface Asked {
+interface Search {
   query: ListQuery;
   plan: FilterPlan;
   /** The users that the filter may match: `source` selects them, and all `tests` hold. */
   set: UserSet;
-  tests: readonly Test[];
+  tests: readonly UserTest[];
   /** Undefined if no index has this order. */
   order: ListOrder | undefined;
   place: Place;
@@ -47,22 +47,22 @@ interface Asked {
 }
 
 /** Users that are evaluated between two reads, which takes a few milliseconds of the main thread. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 /** Maximum matches that a page with a cursor counts. */
-const COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 /**
  * Excludes local operators (Webmasters without external id), which are hidden from some keys. A condition on
  * `users u`.
  */
-const IS_NO_OPERATOR = clause(
+const IS_NOT_OPERATOR = clause(
   `NOT (u.external_id_key IS NULL AND EXISTS
     (SELECT 1 FROM user_roles h WHERE h.role = ? AND h.user_uuid = u.uuid))`,
   WEBMASTER,
 );
 
 /** Selects the local operators with a status, or all of them. There are only a few. */
-const operatorsOf = (status: string | undefined): UserSet => ({
+const selectOperators = (status: string | undefined): UserSet => ({
   from: clause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
   tests: [
     clause('r.role = ?', WEBMASTER),
@@ -91,49 +91,49 @@ export class ScimUserList {
   }
 
   /**
-   * @param departure returns a signal that aborts when the client disconnects.
+   * @param getSignal returns a signal that aborts when the client disconnects.
    * @throws ProblemError `too_many`, `invalid_cursor`, or as `readListQuery` and `SearchBudget.run`.
    */
-  async list(parameters: ListParameters, actor: Actor, departure: () => AbortSignal): Promise<ScimObject> {
+  async list(parameters: ListParameters, actor: Actor, getSignal: () => AbortSignal): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.user);
-    return listResponse(query, await this.page(query, actor, departure));
+    return listResponse(query, await this.readPage(query, actor, getSignal));
   }
 
   /** Reads a page of users as resources. */
-  async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<ResourcePage> {
-    const { users, ...page } = await this.find(query, actor, departure);
-    return { ...page, resources: await this.users.show(users, query.projection) };
+  async readPage(query: ListQuery, actor: Actor, getSignal: () => AbortSignal): Promise<ResourcePage> {
+    const { users, ...page } = await this.find(query, actor, getSignal);
+    return { ...page, resources: await this.users.present(users, query.projection) };
   }
 
-  private async find(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<UserListPage> {
-    const asked = this.asked(query, actor);
-    const work = async (signal?: AbortSignal): Promise<UserListPage> => {
-      const order = await this.indexOf(asked, signal);
-      return order ? this.indexed(asked, order, signal) : this.scanned(asked, signal);
+  private async find(query: ListQuery, actor: Actor, getSignal: () => AbortSignal): Promise<UserListPage> {
+    const search = this.readSearch(query, actor);
+    const read = async (signal?: AbortSignal): Promise<UserListPage> => {
+      const order = await this.getOrder(search, signal);
+      return order ? this.readSorted(search, order, signal) : this.scan(search, signal);
     };
-    if (!isBroad(asked)) return work();
-    return this.budget.run(actor, departure(), {
-      run: work,
-      broadest: async () => (asked.plan.source ? 'filter' : 'startIndex'),
+    if (!isBroad(search)) return read();
+    return this.budget.run(actor, getSignal(), {
+      run: read,
+      broadest: async () => (search.plan.source ? 'filter' : 'startIndex'),
     });
   }
 
-  private asked(query: ListQuery, actor: Actor): Asked {
+  private readSearch(query: ListQuery, actor: Actor): Search {
     const { cursor, sortBy, descending, startIndex, count } = query;
-    const plan = planOf(query.filter, this.settings.roles);
-    const hides = hidesOperators(actor);
-    const tests = hides ? [...plan.tests, IS_NO_OPERATOR] : plan.tests;
+    const plan = planFilter(query.filter, this.settings.roles);
+    const isFiltered = shouldHideOperators(actor);
+    const tests = isFiltered ? [...plan.tests, IS_NOT_OPERATOR] : plan.tests;
     return {
       query,
       plan,
-      set: { from: plan.source && joined(plan.source), tests },
+      set: { from: plan.source && joinUsers(plan.source), tests },
       tests,
-      order: sortBy ? indexOrder(sortBy, descending, this.pages) : BY_CREATION,
+      order: sortBy ? toIndexOrder(sortBy, descending, this.pages) : BY_CREATION,
       place:
         cursor === undefined
           ? { after: undefined, offset: startIndex - 1, limit: count }
           : { after: decodeListCursor(cursor, query), offset: 0, limit: count },
-      hidesOperators: hides,
+      hidesOperators: isFiltered,
     };
   }
 
@@ -141,7 +141,7 @@ export class ScimUserList {
    * Returns the order in which the database can filter and sort, or undefined if users must be evaluated one by
    * one.
    */
-  private async indexOf({ plan, order, set }: Asked, signal?: AbortSignal): Promise<ListOrder | undefined> {
+  private async getOrder({ plan, order, set }: Search, signal?: AbortSignal): Promise<ListOrder | undefined> {
     if (!plan.isExact) return undefined;
     if (!order?.byLookUp || !plan.source) return order;
     const matching = await this.pages.countUpTo(set, this.scanLimit + 1, signal);
@@ -149,29 +149,29 @@ export class ScimUserList {
   }
 
   /** Reads a page that the database filters, sorts and limits. */
-  private async indexed(asked: Asked, order: ListOrder, signal?: AbortSignal): Promise<UserListPage> {
-    const { query, set, tests, plan, place } = asked;
-    const countsItself = isPageOfKey(asked);
-    const total = countsItself ? undefined : await this.total(asked, signal);
+  private async readSorted(search: Search, order: ListOrder, signal?: AbortSignal): Promise<UserListPage> {
+    const { query, set, tests, plan, place } = search;
+    const countsItself = isPageOfKey(search);
+    const total = countsItself ? undefined : await this.countTotal(search, signal);
     if (place.limit === 0 || (total !== undefined && place.offset >= total))
       return { users: [], total, next: undefined };
     const few = !order.byLookUp && (await this.areFew(plan, total));
     const inRange = (range: ListRange): UserSet => ({
       from: range.from,
-      tests: [...inOrder(tests, range), ...(range.tests ?? [])],
+      tests: [...selectTests(tests, range), ...(range.tests ?? [])],
     });
     const { rows, last } = few
-      ? await this.pages.read(() => set, ofFew(order), place, signal)
-      : await this.pages.read(inRange, order, place, signal, (range) => this.isEmpty(range, signal));
+      ? await this.pages.read(() => set, withoutIndex(order), place, signal)
+      : await this.pages.read(inRange, order, place, signal, (range) => this.isRangeEmpty(range, signal));
     return {
       users: rows.map(({ user }) => user),
-      total: countsItself ? (last ? await this.total(asked, signal) : rows.length) : total,
-      next: cursorOf(query, last, last && rangeIndexOf(last.key, order.ranges)),
+      total: countsItself ? (last ? await this.countTotal(search, signal) : rows.length) : total,
+      next: nextCursorOf(query, last, last && rangeIndexOf(last.key, order.ranges)),
     };
   }
 
   /** Returns true if every user has a value, so that the range of users without a value need not be read. */
-  private async isEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
+  private async isRangeEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
     const values = { from: clause('user_values'), tests: [clause('attribute = ?', without)] };
     return (await this.pages.count(values, signal)) >= (await this.counts.users([])).all;
@@ -181,8 +181,8 @@ export class ScimUserList {
    * Counts the matches. Without a filter, or with a filter on status only, counters provide the total.
    * A page with a cursor counts only up to a limit, so that its cost does not depend on the number of matches.
    */
-  private async total(
-    { plan, set, query, hidesOperators: hides }: Asked,
+  private async countTotal(
+    { plan, set, query, hidesOperators: hides }: Search,
     signal: AbortSignal | undefined,
   ): Promise<number | undefined> {
     const statuses = plan.status
@@ -192,11 +192,11 @@ export class ScimUserList {
         : undefined;
     if (statuses) {
       const { matching } = await this.counts.users(statuses);
-      return hides ? matching - (await this.pages.count(operatorsOf(plan.status), undefined)) : matching;
+      return hides ? matching - (await this.pages.count(selectOperators(plan.status), undefined)) : matching;
     }
     if (query.cursor === undefined) return this.pages.count(set, signal);
-    const count = await this.pages.countUpTo(set, COUNTED, signal);
-    return count < COUNTED ? count : undefined;
+    const count = await this.pages.countUpTo(set, MAX_COUNTED, signal);
+    return count < MAX_COUNTED ? count : undefined;
   }
 
   private async areFew({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
@@ -206,12 +206,12 @@ export class ScimUserList {
   }
 
   /** Reads a page by evaluating users one by one, up to a limit. */
-  private async scanned({ query, set, plan, place }: Asked, signal?: AbortSignal): Promise<UserListPage> {
+  private async scan({ query, set, plan, place }: Search, signal?: AbortSignal): Promise<UserListPage> {
     const { filter, sortBy, descending } = query;
-    const matches = await this.matches(set, plan.isExact ? undefined : filter, sortBy, signal);
+    const matches = await this.findMatches(set, plan.isExact ? undefined : filter, sortBy, signal);
     const { rows, last } = sortPage(matches, (match) => match, sortBy && descending ? 'desc' : 'asc', place);
-    const users = await this.usersOf(rows.map(({ uuid }) => uuid));
-    return { users, total: matches.length, next: cursorOf(query, last, 0) };
+    const users = await this.readUsers(rows.map(({ uuid }) => uuid));
+    return { users, total: matches.length, next: nextCursorOf(query, last, 0) };
   }
 
   /**
@@ -219,25 +219,25 @@ export class ScimUserList {
    * @param sortBy undefined to sort by creation.
    * @throws ProblemError `too_many` if more than `SCIM_SCAN_LIMIT` users would be evaluated.
    */
-  private async matches(
+  private async findMatches(
     set: UserSet,
     filter: Filter | undefined,
     sortBy: AttributePath | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Position[]> {
     const candidates = await this.pages.first(set, this.scanLimit + 1, signal);
-    if (candidates.length > this.scanLimit) throw this.tooMany(sortBy !== undefined);
-    const withGroups = (filter && looksAt(filter, 'groups')) || sortBy?.attribute.name === 'groups';
-    const suits = filter && matcher(filter);
+    if (candidates.length > this.scanLimit) throw this.createLimitError(sortBy !== undefined);
+    const withGroups = (filter && usesAttribute(filter, 'groups')) || sortBy?.attribute.name === 'groups';
+    const isMatch = filter && matcher(filter);
     const found: Position[] = [];
     const turn = new Turn();
-    for (let from = 0; from < candidates.length; from += AT_ONCE) {
-      const part = candidates.slice(from, from + AT_ONCE);
-      const users = await this.usersOf(part.map(({ uuid }) => uuid));
+    for (let from = 0; from < candidates.length; from += BATCH_SIZE) {
+      const part = candidates.slice(from, from + BATCH_SIZE);
+      const users = await this.readUsers(part.map(({ uuid }) => uuid));
       for (const [index, resource] of (await this.users.toResources(users, withGroups)).entries()) {
         const user = users[index];
         if (turn.isOver) await turn.next();
-        if (!user || (suits && !suits(resource))) continue;
+        if (!user || (isMatch && !isMatch(resource))) continue;
         found.push({ key: sortBy ? (sortValue(sortBy, resource) ?? null) : user.created, uuid: user.uuid });
       }
       signal?.throwIfAborted();
@@ -247,16 +247,16 @@ export class ScimUserList {
   }
 
   /** Reads users in the order of the ids. */
-  private async usersOf(uuids: readonly string[]): Promise<User[]> {
+  private async readUsers(uuids: readonly string[]): Promise<User[]> {
     const byUuid = await this.directory.byUuids(uuids);
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
   }
 
-  private tooMany(isSorted: boolean): ProblemError {
+  private createLimitError(isSorted: boolean): ProblemError {
     const what = isSorted
       ? `sortBy supports attributes without an index for at most ${this.scanLimit} users`
       : `The filter would check more than ${this.scanLimit} users`;
-    const names = [...new Set(KEYED_NAMES)].join(', ');
+    const names = [...new Set(INDEXED_NAMES)].join(', ');
     return new ProblemError(
       'too_many',
       `${what}. Add a condition with "and" on an indexed attribute: ${names}.`,
@@ -265,27 +265,27 @@ export class ScimUserList {
 }
 
 /** Returns the cursor after the last user of a page, if the client uses cursors. */
-function cursorOf(query: ListQuery, last: Position | undefined, range = 0): string | undefined {
+function nextCursorOf(query: ListQuery, last: Position | undefined, range = 0): string | undefined {
   return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last, range);
 }
 
-const joined = ({ sql, params }: Clause): Clause =>
+const joinUsers = ({ sql, params }: Clause): Clause =>
   clause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
 
 /** Returns the tests for a range. A test on the column of the range limits its index. */
-const inOrder = (tests: readonly Test[], { key }: ListRange): Clause[] =>
+const selectTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =>
   tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));
 
 /**
  * Returns true for the first page of a filter on a unique key, which nearly always contains all matches. No
  * count is needed.
  */
-function isPageOfKey({ query, plan }: Asked): boolean {
+function isPageOfKey({ query, plan }: Search): boolean {
   return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;
 }
 
 /** Returns true if no index bounds the cost of a list. Such a list runs in the read worker. */
-function isBroad({ plan, query, order }: Asked): boolean {
+function isBroad({ plan, query, order }: Search): boolean {
   if (plan.breadth === 'one') return false;
   if (plan.source || !plan.isExact || !order || order.byLookUp) return true;
   return query.cursor === undefined && query.startIndex > PASSED_OVER;

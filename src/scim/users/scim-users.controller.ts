@@ -117,9 +117,9 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.users.view(query);
+    const view = this.users.createView(query);
     const user = await this.users.create(body, caller);
-    this.tag(user, response).location(this.users.locationOf(user));
+    this.setETag(user, response).location(this.users.locationOf(user));
     return view(user, caller.repeatable?.transaction);
   }
 
@@ -134,9 +134,9 @@ export class ScimUsersController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.users.view(query);
+    const view = this.users.createView(query);
     const user = await this.users.get(id, caller);
-    this.tag(user, response);
+    this.setETag(user, response);
     if (!isNotModified(request.get('if-none-match'), user.version)) return view(user);
     response.status(304);
     return undefined;
@@ -159,9 +159,9 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.users.view(query);
+    const view = this.users.createView(query);
     const user = await this.users.replace(id, body, caller, versionsIn(ifMatch));
-    this.tag(user, response);
+    this.setETag(user, response);
     return view(user, caller.repeatable?.transaction);
   }
 
@@ -187,10 +187,10 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.users.view(query);
+    const view = this.users.createView(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const user = await this.users.patch(id, body, caller, versionsIn(ifMatch));
-    this.tag(user, response);
+    this.setETag(user, response);
     if (!isBrief) return view(user, caller.repeatable?.transaction);
     response.status(204);
     return undefined;
@@ -212,7 +212,7 @@ export class ScimUsersController {
     await this.users.delete(id, caller, versionsIn(ifMatch));
   }
 
-  private tag(user: User, response: Response): Response {
+  private setETag(user: User, response: Response): Response {
     return response.setHeader('ETag', etagOf(user));
   }
 }

@@ -13,7 +13,7 @@ import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { Projection, type ViewParameters } from '../protocol/projection.js';
-import { ScimUserChanges, type WaitingChange, visible } from './scim-user-changes.service.js';
+import { ScimUserChanges, type PendingChange, assertVisible } from './scim-user-changes.service.js';
 import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
 /**
@@ -35,7 +35,7 @@ export class ScimUsers {
   /** @throws ProblemError `not_found`, also for an invalid id and for a user that the key must not see. */
   async get(id: string, caller: Caller): Promise<User> {
     const user = isUuid(id) ? await this.users.find(id.toLowerCase()) : undefined;
-    return visible(user, id, caller);
+    return assertVisible(user, id, caller);
   }
 
   async create(body: unknown, caller: Caller): Promise<User> {
@@ -61,17 +61,17 @@ export class ScimUsers {
    * Returns a function that presents a user.
    * @throws ProblemError `invalid_value` if both parameters are set, before anything is written.
    */
-  view(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
+  createView(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.user, parameters);
     return async (user, sql) => {
-      const [resource = {}] = await this.show([user], shown, sql);
+      const [resource = {}] = await this.present([user], shown, sql);
       return resource;
     };
   }
 
   /** Presents users. Their groups are read only if they are shown. */
-  async show(users: readonly User[], shown: Projection, sql?: Sql): Promise<ScimObject[]> {
-    const withGroups = shown.wants(this.resources.user.attribute('groups'));
+  async present(users: readonly User[], shown: Projection, sql?: Sql): Promise<ScimObject[]> {
+    const withGroups = shown.wants(this.resources.user.findAttribute('groups'));
     return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));
   }
 
@@ -86,20 +86,20 @@ export class ScimUsers {
     return locationOf(user, this.resources.base);
   }
 
-  private async write({ kind, uuid, complete }: WaitingChange, caller: Caller): Promise<User> {
-    const work = async (tx: Sql): Promise<User> => {
+  private async write({ kind, uuid, complete }: PendingChange, caller: Caller): Promise<User> {
+    const apply = async (tx: Sql): Promise<User> => {
       const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
-      return this.writer.applyOne(tx, await complete(tx, user), caller, scimProblem);
+      return this.writer.applyOne(tx, await complete(tx, user), caller, toScimProblem);
     };
-    return this.fuse.watched(caller, () => this.transactions.run(work, caller));
+    return this.fuse.watched(caller, () => this.transactions.run(apply, caller));
   }
 }
 
 /** Converts the failures of a change to a problem with SCIM names. */
-export function scimProblem(failures: readonly Failure[]): ProblemError {
-  const named = (failure: Failure): Failure =>
+export function toScimProblem(failures: readonly Failure[]): ProblemError {
+  const toScimFailure = (failure: Failure): Failure =>
     failure.code === 'duplicate'
       ? { ...failure, code: takenCode(failure.field), field: scimNameOf(failure.field) }
       : { ...failure, field: scimNameOf(failure.field) };
-  return toProblem(failures.map(named));
+  return toProblem(failures.map(toScimFailure));
 }

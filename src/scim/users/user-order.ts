@@ -47,14 +47,14 @@ export const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created
  * Returns the order for an attribute, or undefined if it has no index. Users without a value come last, or
  * first in descending order.
  */
-export function indexOrder(
+export function toIndexOrder(
   { attribute, sub }: AttributePath,
   descending: boolean,
   sql: Pick<Sql, 'dialect'>,
 ): ListOrder | undefined {
   const path = sub && sub.name !== 'value' ? sub.path : attribute.path;
   const lookUp = LOOK_UPS[path];
-  const ranges = lookUp === undefined ? RANGES[path] : lookUpRanges(lookUp, sql);
+  const ranges = lookUp === undefined ? RANGES[path] : buildLookUpRanges(lookUp, sql);
   if (!ranges) return undefined;
   const byLookUp = lookUp !== undefined;
   return descending
@@ -66,7 +66,7 @@ export function indexOrder(
  * Returns the range of users with a value of an attribute, in the order of `user_values s`, and the range of
  * users without a value.
  */
-const lookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
+const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
   {
     key: 's.value_key',
     tie: 's.user_uuid',
@@ -87,7 +87,7 @@ const lookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[]
  * Prevents an order of a few users from using an index. SQLite does not use an index for an expression with a
  * plus sign, and MariaDB ignores the sign.
  */
-export const ofFew = ({ order, ranges }: ListOrder): ListOrder => ({
+export const withoutIndex = ({ order, ranges }: ListOrder): ListOrder => ({
   order,
   ranges: ranges.map((range) => ({ ...range, key: `+${range.key}`, tie: '+u.uuid' })),
 });

@@ -3,15 +3,15 @@ import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
 import { etagOf } from '../../platform/http/request-headers.js';
 import type { User } from '../../users/model/user.js';
-import { COMMON, ENTERPRISE, ROLLCALL_USER, userSchema } from '../discovery/schemas.js';
+import { COMMON, ENTERPRISE, ROLLCALL_USER, describeUser } from '../discovery/schemas.js';
 import {
   type AttributeDefinition,
   type ScimObject,
   type ScimValue,
   elementsOf,
   isScimObject,
-  member,
-  objectsIn,
+  getMember,
+  objectsOf,
 } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../protocol/urns.js';
 
@@ -72,7 +72,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   manager_uuid: {
     show: ({ manager_uuid, attributes: { manager } }, base) => {
       if (manager_uuid !== null) return { value: manager_uuid, $ref: `${base}/Users/${manager_uuid}` };
-      return isKept(manager) ? { value: manager } : undefined;
+      return isStored(manager) ? { value: manager } : undefined;
     },
     take: (manager) => (isScimObject(manager) ? (manager['value'] ?? null) : null),
   },
@@ -81,7 +81,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
       Object.entries(authname).flatMap(([method, values]) => values.map((value) => ({ method, value }))),
     take: (list) => {
       const methods = new Map<string, ScimValue[]>(); // a method may be named __proto__, which the rules must be able to reject
-      for (const { method, value } of objectsIn(list)) {
+      for (const { method, value } of objectsOf(list)) {
         if (typeof method !== 'string' || value === undefined) continue;
         methods.set(method, [...(methods.get(method) ?? []), value]);
       }
@@ -104,7 +104,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
 };
 
 /** Narrows the type of a value in `attributes`, which `take` has written. */
-const isKept = (value: unknown): value is ScimValue => value !== undefined;
+const isStored = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
  * Lists with elements that are stored in columns of the user. `attributes` stores the order and the qualifiers
@@ -127,27 +127,27 @@ interface Column {
   qualifiers: ScimObject;
 }
 
-const ofType =
+const hasType =
   (...types: readonly string[]) =>
   ({ type = '' }: ScimObject): boolean =>
     types.includes(typeof type === 'string' ? type.toLowerCase() : '');
 
 /** Finds the primary e-mail address, otherwise the first address of type work, otherwise the first address. */
-function findLogin(elements: readonly ScimObject[]): number {
+function findLoginAddress(elements: readonly ScimObject[]): number {
   const primary = elements.findIndex((element) => element['primary'] === true);
   if (primary !== -1 || elements.length === 0) return primary;
-  return Math.max(0, elements.findIndex(ofType('work')));
+  return Math.max(0, elements.findIndex(hasType('work')));
 }
 
 const COLUMNS: Readonly<Record<ContactList, readonly Column[]>> = {
   emails: [
-    { field: 'email', owns: () => true, find: findLogin, qualifiers: { type: 'work', primary: true } },
+    { field: 'email', owns: () => true, find: findLoginAddress, qualifiers: { type: 'work', primary: true } },
   ],
   phoneNumbers: [
-    { field: 'phone', owns: ofType('work'), qualifiers: { type: 'work' } },
-    { field: 'mobile', owns: ofType('mobile'), qualifiers: { type: 'mobile' } },
+    { field: 'phone', owns: hasType('work'), qualifiers: { type: 'work' } },
+    { field: 'mobile', owns: hasType('mobile'), qualifiers: { type: 'mobile' } },
   ],
-  photos: [{ field: 'user_avatar', owns: ofType('photo', ''), qualifiers: { type: 'photo' } }],
+  photos: [{ field: 'user_avatar', owns: hasType('photo', ''), qualifiers: { type: 'photo' } }],
 };
 
 function isContactList(name: string): name is ContactList {
@@ -158,7 +158,7 @@ function isContactList(name: string): name is ContactList {
 function joinContacts(list: ContactList, user: User): ScimObject[] {
   const kept = user.attributes[list];
   const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
-  const elements = isKept(kept) ? keptContacts(objectsIn(kept), left, user) : [];
+  const elements = isStored(kept) ? restoreContacts(objectsOf(kept), left, user) : [];
   for (const { field, qualifiers } of left) elements.push({ value: user[field], ...qualifiers });
   return elements;
 }
@@ -167,7 +167,7 @@ function joinContacts(list: ContactList, user: User): ScimObject[] {
  * Returns the stored elements with their values. @param left columns that are not yet assigned. Columns of the
  * elements are removed from it.
  */
-function keptContacts(kept: readonly ScimObject[], left: Column[], user: User): ScimObject[] {
+function restoreContacts(kept: readonly ScimObject[], left: Column[], user: User): ScimObject[] {
   return kept.flatMap((element): ScimObject[] => {
     if ('value' in element) return [element];
     const at = left.findIndex(({ owns }) => owns(element));
@@ -180,7 +180,7 @@ function keptContacts(kept: readonly ScimObject[], left: Column[], user: User): 
  * Splits a list into columns and `attributes`, which is null if the list has the default form of users from
  * other sources.
  */
-function takeContacts(
+function splitContacts(
   list: ContactList,
   elements: readonly ScimObject[],
   { input, attributes }: Fields,
@@ -220,7 +220,7 @@ const mapAttributes = (
       converter: field && CONVERTERS[field],
     }));
 
-const CORE = [...COMMON, ...userSchema([]).attributes];
+const CORE = [...COMMON, ...describeUser([]).attributes];
 const NAME_PARTS = CORE.find(({ name }) => name === 'name')?.subAttributes ?? [];
 const IN_USER = mapAttributes(CORE);
 const IN_NAME = mapAttributes(NAME_PARTS, 'name', 'name.', 'name.');
@@ -282,21 +282,21 @@ const toElement = (value: string): ScimObject => ({ value });
  * Returns the difference between a user and the requested state. Equal values are neither written nor
  * validated. Attributes that the requested state lacks are unset.
  */
-export function editOf(current: ScimObject, wanted: ScimObject): Edit {
+export function computeEdit(current: ScimObject, wanted: ScimObject): Edit {
   const before: Fields = { input: {}, attributes: {} };
   const after: Fields = { input: {}, attributes: {} };
   for (const mapping of MAPPINGS) {
-    const was = valueIn(current, mapping);
-    const is = valueIn(wanted, mapping);
+    const was = getValue(current, mapping);
+    const is = getValue(wanted, mapping);
     if (was === is) continue;
     take(mapping, was, before);
     take(mapping, is, after);
   }
-  const { manager_uuid: manager, ...input } = differing(before.input, after.input);
+  const { manager_uuid: manager, ...input } = pickChanged(before.input, after.input);
   if (input['authname'] ?? input['social_media']) addRemovals(input, before.input);
   return {
     input,
-    attributes: differing(before.attributes, after.attributes),
+    attributes: pickChanged(before.attributes, after.attributes),
     manager: typeof manager === 'string' || manager === null ? manager : undefined,
   };
 }
@@ -314,20 +314,20 @@ function addRemovals(input: JsonObject, before: JsonObject): void {
   }
 }
 
-function differing<T>(before: Readonly<Record<string, T>>, after: Readonly<Record<string, T>>) {
+function pickChanged<T>(before: Readonly<Record<string, T>>, after: Readonly<Record<string, T>>) {
   return Object.fromEntries(
     Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before[name] ?? null, value ?? null)),
   );
 }
 
-function valueIn(resource: ScimObject, { parent, name }: Mapping): ScimValue | undefined {
-  const holder = parent === undefined ? resource : member(resource, parent);
-  return isScimObject(holder) ? member(holder, name) : undefined;
+function getValue(resource: ScimObject, { parent, name }: Mapping): ScimValue | undefined {
+  const holder = parent === undefined ? resource : getMember(resource, parent);
+  return isScimObject(holder) ? getMember(holder, name) : undefined;
 }
 
 /** Adds the value of an attribute to the fields: the inverse of `valueOf`. */
 function take({ field, key, list, converter }: Mapping, value: ScimValue | undefined, fields: Fields): void {
-  if (list) takeContacts(list, objectsIn(value), fields);
+  if (list) splitContacts(list, objectsOf(value), fields);
   else if (field === undefined) fields.attributes[key] = value ?? null;
   else fields.input[key] = converter ? converter.take(value) : (value ?? null);
 }
@@ -342,7 +342,7 @@ function valueOf({ field, key, list, converter }: Mapping, user: User, base: str
   if (converter) return converter.show(user, base);
   if (list) return joinContacts(list, user);
   const value: unknown = field ? user[field] : user.attributes[key];
-  return isKept(value) ? value : undefined;
+  return isStored(value) ? value : undefined;
 }
 
 /**
@@ -352,11 +352,11 @@ type Draft = Record<string, ScimValue>;
 
 /** Sets a member, unless the value is empty. */
 function put(draft: Draft, name: string, value: ScimValue | undefined): void {
-  if (value === undefined || value === '' || (typeof value === 'object' && isBare(value))) return;
+  if (value === undefined || value === '' || (typeof value === 'object' && isEmptyObject(value))) return;
   draft[name] = value;
 }
 
-function isBare(value: object): boolean {
+function isEmptyObject(value: object): boolean {
   if (Array.isArray(value)) return value.length === 0;
   for (const name in value) if (Object.hasOwn(value, name)) return false;
   return true;

@@ -91,8 +91,8 @@ describe('a projection', () => {
     expect(not['schemas']).not.toContain(E);
   });
   test('says what need not be read', () => {
-    const members = GROUP.attribute('members')!;
-    const groups = USER.attribute('groups')!;
+    const members = GROUP.findAttribute('members')!;
+    const groups = USER.findAttribute('groups')!;
     expect(new Projection(GROUP, { excludedAttributes: 'members' }).wants(members)).toBe(false);
     expect(new Projection(GROUP, { attributes: 'displayName' }).wants(members)).toBe(false);
     expect(new Projection(GROUP, { attributes: 'members.value' }).wants(members)).toBe(true);
@@ -108,7 +108,7 @@ describe('a projection', () => {
 });
 
 describe('a list', () => {
-  const byEmail = { descending: true, sortBy: { sub: USER.attribute('emails')?.sub('value') } };
+  const byEmail = { descending: true, sortBy: { sub: USER.findAttribute('emails')?.findSub('value') } };
   test.each<{ parameters: Record<string, unknown>; expected: object }>([
     { parameters: {}, expected: { startIndex: 1, count: 100, descending: false } },
     { parameters: { startIndex: '0', count: '-1' }, expected: { startIndex: 1, count: 0 } },

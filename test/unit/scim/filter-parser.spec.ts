@@ -87,7 +87,7 @@ describe('limits', () => {
 test('names are resolved to the schema, and a complex attribute to its value', () => {
   expect(parseFilter('EMAILS eq "X"', USER)).toEqual({
     kind: 'compare',
-    path: { attribute: USER.attribute('emails'), sub: USER.attribute('emails')?.sub('value') },
+    path: { attribute: USER.findAttribute('emails'), sub: USER.findAttribute('emails')?.findSub('value') },
     op: 'eq',
     value: 'X',
   });

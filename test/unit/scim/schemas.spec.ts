@@ -52,7 +52,7 @@ test('what the schemas do not list is unknown, also the names of every object', 
 
 test('the roles are those that were given, and passwords are never returned', () => {
   expect(USER.find('roles.value')?.sub?.canonicalValues).toEqual(['Author', 'Publisher']);
-  expect(USER.attribute('password')).toMatchObject({ mutability: 'writeOnly', returned: 'never' });
+  expect(USER.findAttribute('password')).toMatchObject({ mutability: 'writeOnly', returned: 'never' });
 });
 
 test('a type of resource names its schemas', () => {
