@@ -101,8 +101,8 @@ export async function createApp(
 }
 
 /**
- * Adds the parts that a command does not need: the documentation and the background work. The documentation
- * comes after the API routes, which get more requests.
+ * Adds the parts that a command does not need: the documentation and the background work. The documentation comes
+ * after the API routes, which get more requests.
  */
 async function startService(app: NestExpressApplication): Promise<void> {
   serveDocs(app);

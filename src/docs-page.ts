@@ -20,8 +20,8 @@ function rankOf(path: string): number {
 }
 
 /**
- * Returns the document for the page. Default values and examples of optional parameters move to the
- * description, because "Execute" would send them.
+ * Returns the document for the page. Default values and examples of optional parameters move to the description,
+ * because "Execute" would send them.
  * File uploads become forms, and each operation shows one error example.
  */
 export function forPeople(document: OpenAPIObject): OpenAPIObject {
@@ -43,8 +43,8 @@ export function forPeople(document: OpenAPIObject): OpenAPIObject {
 }
 
 /**
- * Shows the options of a file as fields of its form, and nowhere else. The form begins with `dry_run`, as its
- * description says.
+ * Shows the options of a file as fields of its form, and nowhere else. The form begins with
+ * `dry_run`, as its description says.
  */
 function showAsForm(operation: Operation): void {
   const { requestBody } = operation;
@@ -63,8 +63,8 @@ function showAsForm(operation: Operation): void {
 }
 
 /**
- * Moves the default and the example of a schema into its description. @param outer values that take precedence
- * over the schema.
+ * Moves the default and the example of a schema into its description. @param outer values that
+ * take precedence over the schema.
  */
 function moveValuesToDescription(
   { default: usual, example, description, ...schema }: SchemaObject,

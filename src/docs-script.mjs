@@ -1,5 +1,4 @@
-// Runs next to Swagger UI in the browser. Stores an entered API key for the tab, and shows the credentials in
-// use.
+// Runs next to Swagger UI in the browser. Stores an entered API key for the tab, and shows the credentials in use.
 const STORAGE_KEY = 'rollcall.api_key';
 const SCHEME = { type: 'apiKey', in: 'header', name: 'X-API-Key' };
 const ME = '/api/0.3/users/me';
@@ -21,8 +20,8 @@ async function showStatus(key) {
 }
 
 /**
- * Returns the reason why the service rejects a key: it is invalid, or not permitted in this network. A valid
- * key gets 404, because it is not a user.
+ * Returns the reason why the service rejects a key: it is invalid, or not permitted in this network. A valid key
+ * gets 404, because it is not a user.
  */
 async function findRejection(key) {
   if (key === undefined) return undefined;
@@ -45,10 +44,7 @@ function formatStatus(key, reason, user) {
   return user === undefined ? `${text}.` : `${text}, which takes precedence over the session of ${user}.`;
 }
 
-/**
- * Updates the status after a login, a logout or a rejected request, because the session or key may have
- * changed.
- */
+/** Updates the status after a login, a logout or a rejected request, because the session or key may have changed. */
 window.fetch = async (...request) => {
   const response = await send(...request);
   if (response.url.includes('/sessions') || response.status === 401)

@@ -65,10 +65,7 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
 };
 
-/**
- * The served paths: the page, its assets and the documents. The package contains more files, such as source
- * maps.
- */
+/** The served paths: the page, its assets and the documents. The package contains more files, such as source maps. */
 const SERVED: ReadonlySet<string> = new Set(
   `/ /swagger-ui.css /swagger-ui-bundle.js /swagger-ui-standalone-preset.js /swagger-ui-init.js
   /favicon-16x16.png /favicon-32x32.png /openapi.json /openapi.yaml`.split(/\s+/),

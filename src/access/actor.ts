@@ -2,8 +2,8 @@ import type { RepeatableEffect } from '../platform/database/transaction-runner.j
 import type { DbTime } from '../platform/common/time.js';
 
 /**
- * The user, API key, import or system process that causes an effect. Only the access guard and internal jobs of
- * the service create one.
+ * The user, API key, import or system process that causes an effect. Only the access guard and internal
+ * jobs of the service create one.
  */
 export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
 
@@ -35,10 +35,7 @@ export interface ImportActor {
   approver: Actor | null;
 }
 
-/**
- * Returns the user, key or system process that is responsible for an actor. For an import this is its
- * initiator.
- */
+/** Returns the user, key or system process that is responsible for an actor. For an import this is its initiator. */
 export function initiatorOf(actor: Actor): Actor {
   return actor.kind === 'import' ? initiatorOf(actor.initiator) : actor;
 }
@@ -62,15 +59,14 @@ export interface RepeatableRequest extends RepeatableEffect {
   /** Runs the handler and stores its response in the transaction of the effect. */
   runOnce<T>(handle: () => Promise<T>): Promise<T>;
   /**
-   * Returns a part of the request with its own transaction. Like the whole request, the part takes effect only
-   * once.
+   * Returns a part of the request with its own transaction. Like the whole request, the part takes effect only once.
    * @throws ReplayedResponseError if the part has already taken effect, ProblemError `validation_failed` if the key
    * belongs to a different request.
    */
   createPart(number: number): Promise<RepeatableRequest>;
   /**
-   * Sets the content of a request whose body is a file. @throws ReplayedResponseError if a response to this request is
-   * stored.
+   * Sets the content of a request whose body is a file. @throws ReplayedResponseError if a
+   * response to this request is stored.
    */
   received(content: unknown): Promise<void>;
 }

@@ -16,8 +16,8 @@ const MAPPED_BITS = 96;
 /**
  * Returns a network in its canonical form, such as `10.0.0.0/8` or `2001:db8::/32`. A single address becomes a
  * network, and an IPv4-mapped address becomes IPv4.
- * @returns undefined for an invalid network, or if host bits are set: `10.1.2.3/8` may mean one address or
- * sixteen million.
+ * @returns undefined for an invalid network, or if host bits are set: `10.1.2.3/8` may mean
+ * one address or sixteen million.
  */
 export function canonicalNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
@@ -65,8 +65,7 @@ function parseNetwork(text: string): Network | undefined {
 }
 
 /**
- * Parses an address strictly. ipaddr.js alone also accepts `127.1`, single numbers, and octal and hexadecimal
- * parts.
+ * Parses an address strictly. ipaddr.js alone also accepts `127.1`, single numbers, and octal and hexadecimal parts.
  */
 function parseAddress(ip: string): Network['address'] | undefined {
   const family = isIP(ip);

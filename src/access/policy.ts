@@ -23,8 +23,8 @@ const WEBMASTERS: readonly Level[] = ['webmaster'];
 interface Rule {
   levels: readonly Level[];
   /**
-   * null: every key passes, and the route itself rejects keys. `any`: no scope is required. `full`: the key
-   * must be unscoped.
+   * null: every key passes, and the route itself rejects keys. `any`: no scope is required.
+   * `full`: the key must be unscoped.
    */
   scope: NamedScope | 'any' | 'full' | null;
 }
@@ -83,8 +83,8 @@ export function findMissingScope(actor: Actor, permission: Permission): NamedSco
 }
 
 /**
- * Returns the rights of the key that is responsible for an actor. Users and the service itself are not limited
- * by a key.
+ * Returns the rights of the key that is responsible for an actor. Users and the service
+ * itself are not limited by a key.
  */
 export function rightsOf(actor: Actor): KeyRights {
   const initiator = initiatorOf(actor);
@@ -92,8 +92,7 @@ export function rightsOf(actor: Actor): KeyRights {
 }
 
 /**
- * Returns true if the key that acts has the scope. For an import, both its initiator and its approver need the
- * scope.
+ * Returns true if the key that acts has the scope. For an import, both its initiator and its approver need the scope.
  */
 export function hasScope(actor: Actor, scope: Scope): boolean {
   return actor.kind === 'import' ? hasImportScope(actor, scope) : grantsScope(rightsOf(actor).scopes, scope);

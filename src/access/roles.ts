@@ -33,8 +33,7 @@ export class RoleCatalogue {
   private readonly byKey: ReadonlyMap<string, string>;
 
   constructor(extraRoles: readonly string[]) {
-    // The first name with a key wins: `EXTRA_ROLES=webmaster` must not rename the role that permissions depend
-    // on.
+    // The first name with a key wins: `EXTRA_ROLES=webmaster` must not rename the role that permissions depend on.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {
       const key = caseFold(normalForm(name, 'NFC').trim());

@@ -22,10 +22,7 @@ export class ApiKeyEntity {
   @Column(flag()) ignores_unknown_fields!: number;
   /** The kind of the actor that created the key. null for keys of earlier versions. */
   @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
-  /**
-   * The uuid of the user, or the id of the key, that created this key. null for the service and its command
-   * line.
-   */
+  /** The uuid of the user, or the id of the key, that created this key. null for the service and its command line. */
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
   /** The client address at the time of `last_used`. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
@@ -33,10 +30,7 @@ export class ApiKeyEntity {
   @Column({ ...ascii(16), nullable: true }) profile!: Profile | null;
 }
 
-/**
- * A user that a key has blocked. Rows are only inserted, so that concurrent changes never wait for the same
- * row.
- */
+/** A user that a key has blocked. Rows are only inserted, so that concurrent changes never wait for the same row. */
 @Entity('key_deactivations', { withoutRowid: true })
 @Index('ix_key_deactivations_time', ['time'])
 export class KeyDeactivationEntity {

@@ -46,13 +46,12 @@ export class ApiKeysService {
   /**
    * @param ip address of the client.
    * @returns the actor of the key, or undefined if the key is unknown, expired or revoked.
-   * @throws ProblemError `unauthenticated` if the checksum shows a typing error, `network_not_permitted` if the
-   * key is limited to other networks. Such a use is not stored.
+   * @throws ProblemError `unauthenticated` if the checksum shows a typing error, `network_not_permitted` if the key
+   * is limited to other networks. Such a use is not stored.
    */
   async authenticate(key: string, ip: string): Promise<KeyActor | undefined> {
     const found = await this.repository.findByHash(sha256(key));
-    // Checked for unknown keys only, because an operator may set a first key of this format with a wrong
-    // checksum.
+    // Checked for unknown keys only, because an operator may set a first key of this format with a wrong checksum.
     if (!found) assertNotMistyped(key);
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toKeyActor(found);
@@ -63,8 +62,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Stores time and address of a use, at most once a minute for each key. Errors are logged and do not fail the
-   * request.
+   * Stores time and address of a use, at most once a minute for each key. Errors are
+   * logged and do not fail the request.
    */
   private async storeUse(id: string, ip: string): Promise<void> {
     this.pendingUses.add(id);
@@ -95,8 +94,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Returns the actor of a key by its id, for work that outlives its request, or undefined if the key is not
-   * active.
+   * Returns the actor of a key by its id, for work that outlives its request, or undefined if the key is not active.
    * @param sql the current transaction, if any.
    */
   async actorOf(id: string, sql?: Sql): Promise<KeyActor | undefined> {
@@ -109,10 +107,7 @@ export class ApiKeysService {
     return (await this.actorOf(id)) !== undefined;
   }
 
-  /**
-   * Returns the id of a key, of the key that created this key, and so on, up to the user who created the first
-   * key.
-   */
+  /** Returns the id of a key, of the key that created this key, and so on, up to the user who created the first key. */
   async withMakers(id: string): Promise<string[]> {
     const ids = [id];
     for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_CREATORS;) {
@@ -215,8 +210,8 @@ function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Ca
 }
 
 /**
- * Generates a key `rollcall_<public id>_<32 random bytes>_<checksum>`. Secret scanners can find such a key and
- * verify its checksum offline.
+ * Generates a key `rollcall_<public id>_<32 random bytes>_<checksum>`. Secret scanners can find such a key
+ * and verify its checksum offline.
  * The public id is the end of the key's id, so that an operator can tell which key to revoke.
  */
 export function makeApiKey(id = uuidv7()): string {

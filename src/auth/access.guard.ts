@@ -19,11 +19,10 @@ const WINDOW_SECONDS = 60;
 export type RateLimitSubject = 'key' | 'user' | 'address';
 
 /**
- * Limits the requests per minute of an API key or a user, and the logins and rejected credentials of an
- * address.
- * `RATE_LIMIT_PER_MINUTE` applies to all three if set, `SESSION_RATE_LIMIT_PER_MINUTE` to users. Responses
- * carry the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. Instances of one service share their
- * counters through the primary. Separate services count on their own.
+ * Limits the requests per minute of an API key or a user, and the logins and rejected credentials of an address.
+ * `RATE_LIMIT_PER_MINUTE` applies to all three if set, `SESSION_RATE_LIMIT_PER_MINUTE` to users. Responses carry the
+ * `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. Instances of one service share their counters through
+ * the primary. Separate services count on their own.
  */
 @Injectable()
 export class RateLimit {
@@ -141,10 +140,10 @@ export class AccessGuard implements CanActivate {
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * Prevents other sites from using the session cookie (OWASP CSRF Prevention, "verifying origin"). Browsers send
- * the origin with every unsafe request. Other clients send neither header and pass.
- * The origin is compared only with the origin of `BASE_URL`. The Host header is not trusted, because DNS
- * rebinding or a misconfigured proxy can change it.
+ * Prevents other sites from using the session cookie (OWASP CSRF Prevention, "verifying origin"). Browsers send the
+ * origin with every unsafe request. Other clients send neither header and pass.
+ * The origin is compared only with the origin of `BASE_URL`. The Host header is not trusted, because DNS rebinding
+ * or a misconfigured proxy can change it.
  */
 @Injectable()
 export class SameSite {
@@ -158,8 +157,8 @@ export class SameSite {
   }
 
   /**
-   * Checks a request with a cookie and without a key. `Origin: null` (a sandboxed frame, a file) counts as
-   * another origin.
+   * Checks a request with a cookie and without a key. `Origin: null` (a sandboxed frame, a
+   * file) counts as another origin.
    * @throws ProblemError `cross_site` for an unsafe method from another origin.
    */
   assert(request: Pick<Request, 'method' | 'headers'>): void {
@@ -176,8 +175,8 @@ export class SameSite {
 }
 
 /**
- * The third global guard. It rejects cross-site use of a session cookie, and requests without the required
- * permission.
+ * The third global guard. It rejects cross-site use of a session cookie, and requests
+ * without the required permission.
  */
 @Injectable()
 export class PermissionGuard implements CanActivate {

@@ -71,8 +71,8 @@ export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') 
 }
 
 /**
- * Authenticates with the session cookie. Status and roles are read with every request, so changes take effect
- * at once.
+ * Authenticates with the session cookie. Status and roles are read with every request, so
+ * changes take effect at once.
  */
 @Injectable()
 export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {

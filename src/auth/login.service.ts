@@ -31,10 +31,10 @@ export class LoginService {
   ) {}
 
   /**
-   * @returns the user with a new session, or undefined. Unknown users, blocked users and users without a
-   * password take as long as a wrong password.
-   * The throttle is checked again right before a password is hashed, so that parallel guesses exceed the limit
-   * by at most the number of CPU cores.
+   * @returns the user with a new session, or undefined. Unknown users, blocked users and users without a password
+   * take as long as a wrong password.
+   * The throttle is checked again right before a password is hashed, so that parallel guesses exceed the limit by
+   * at most the number of CPU cores.
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
   async login(name: string, password: string, request: LoginRequest): Promise<LoggedIn | undefined> {
@@ -57,8 +57,7 @@ export class LoginService {
       return undefined;
     }
     const token = await this.startSession(user, login, request);
-    // The hash changed during the check, by a password change or a concurrent rehash. Check against the new
-    // hash.
+    // The hash changed during the check, by a password change or a concurrent rehash. Check against the new hash.
     if (token === undefined) return this.login(name, password, request);
     await this.users.refreshHash(user.uuid, stored, password, requester);
     return { uuid: user.uuid, username: user.username, token };

@@ -5,8 +5,8 @@ import { extname } from 'node:path';
 import { errorCode } from '../platform/common/errors.js';
 
 /**
- * The output folder of `bundle-console.mjs`, next to the bundled service. When tests run from `build/`, it is
- * in `dist/`.
+ * The output folder of `bundle-console.mjs`, next to the bundled service. When tests run
+ * from `build/`, it is in `dist/`.
  */
 const BUNDLED = new URL('./console/', import.meta.url);
 const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', import.meta.url);

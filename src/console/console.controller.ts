@@ -11,8 +11,8 @@ import { readConsoleFile } from './console-files.js';
 const ONE_YEAR = 'public, max-age=31536000, immutable';
 
 /**
- * Serves the files of the console. Every path below `/console` that is not a file returns the page, which reads
- * its address to select a view.
+ * Serves the files of the console. Every path below `/console` that is not a file returns the page, which
+ * reads its address to select a view.
  */
 @ApiExcludeController()
 @Controller('console')

@@ -8,8 +8,7 @@ import { IdempotencyService } from './idempotency.service.js';
 
 /**
  * The last global guard. It answers a repeated unsafe request with the stored response.
- * It covers every unsafe route with credentials. A login has no credentials that could protect its stored
- * response.
+ * It covers every unsafe route with credentials. A login has no credentials that could protect its stored response.
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {

@@ -16,8 +16,8 @@ export class IdempotencyService {
   /**
    * Returns the request if it is the first one with its key.
    * @param hasFile true if the body is a file that is not yet read.
-   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` for a different request with
-   * the same key, `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
+   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` for a different request
+   * with the same key, `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
    */
   async identify(
     key: string,

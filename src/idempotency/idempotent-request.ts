@@ -66,8 +66,8 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` if the key belongs to a
-   * different request.
+   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` if the key
+   * belongs to a different request.
    */
   async assertFirst(sql: Sql = this.repository.database): Promise<void> {
     const { id, content } = this.request;
@@ -95,8 +95,8 @@ export class IdempotentRequest implements RepeatableRequest {
 
   /**
    * Runs the handler and retries if its commit loses a race, most likely against an equal request.
-   * @throws any error of the handler, or ReplayedResponseError if the response to an equal request was stored in the
-   * meantime.
+   * @throws any error of the handler, or ReplayedResponseError if the response to an equal
+   * request was stored in the meantime.
    */
   async runOnce<T>(handle: () => Promise<T>): Promise<T> {
     try {
@@ -113,8 +113,8 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * @returns the error of the handler, which has already retried. @throws an error of the commit, which the
-   * caller retries.
+   * @returns the error of the handler, which has already retried. @throws an error of the
+   * commit, which the caller retries.
    */
   private async runHandler<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
     let body: T;

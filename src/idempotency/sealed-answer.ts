@@ -6,16 +6,16 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Computes the MAC of a request. Equal requests with the same key have the same MAC, which cannot be computed
- * without the key.
+ * Computes the MAC of a request. Equal requests with the same key have the same MAC, which
+ * cannot be computed without the key.
  */
 export function computeRequestMac(key: string, request: unknown): string {
   return createHmac('sha256', key).update(JSON.stringify(request)).digest('hex');
 }
 
 /**
- * Encrypts a response so that only a client with its `Idempotency-Key` can read it (ADR 16). Uses AES-256-GCM
- * with a key derived from the `Idempotency-Key` (RFC 5869).
+ * Encrypts a response so that only a client with its `Idempotency-Key` can read it (ADR 16). Uses AES-256-GCM with a
+ * key derived from the `Idempotency-Key` (RFC 5869).
  * A response may contain personal data, and a secret that is shown only once.
  * @param id primary key of the row, to which the response is bound.
  */

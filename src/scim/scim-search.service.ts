@@ -23,8 +23,8 @@ const NOTHING: ResourcePage = { resources: [], total: 0, next: undefined };
 const [OF_USERS, OF_GROUPS] = ['u', 'g'];
 
 /**
- * Searches all resource types (RFC 7644, section 3.4.3): users, followed by groups. Types that the key may not
- * read are left out.
+ * Searches all resource types (RFC 7644, section 3.4.3): users, followed by groups. Types that
+ * the key may not read are left out.
  */
 @Injectable()
 export class ScimSearch {
@@ -35,8 +35,8 @@ export class ScimSearch {
   ) {}
 
   /**
-   * @throws ProblemError `insufficient_scope` if the key may read neither users nor groups, or as the lists of
-   * each type.
+   * @throws ProblemError `insufficient_scope` if the key may read neither users nor
+   * groups, or as the lists of each type.
    */
   async list(parameters: ListParameters, actor: Actor, getSignal: () => AbortSignal): Promise<ScimObject> {
     const { user, group } = this.resources;
@@ -44,10 +44,10 @@ export class ScimSearch {
     if (!seesUsers && !seesGroups) throw createScopeError('users:read');
     const query = readListQuery(parameters, user, [group]);
     const ofGroups = readListQuery(parameters, group, [user]);
-    const users: ReadPart = async (place) =>
-      seesUsers ? this.users.readPage({ ...query, ...place }, actor, getSignal) : NOTHING;
-    const groups: ReadPart = async (place) =>
-      seesGroups ? this.groups.readPage({ ...ofGroups, ...place }, actor) : NOTHING;
+    const users: ReadPart = async (start) =>
+      seesUsers ? this.users.readPage({ ...query, ...start }, actor, getSignal) : NOTHING;
+    const groups: ReadPart = async (start) =>
+      seesGroups ? this.groups.readPage({ ...ofGroups, ...start }, actor) : NOTHING;
     const read = query.cursor === undefined ? readByIndex : readByCursor;
     return listResponse(query, await read(query, users, groups));
   }
@@ -60,8 +60,8 @@ async function readByIndex(
 ): Promise<ResourcePage> {
   const first = await users({});
   const before = first.total ?? 0;
-  const place = { startIndex: Math.max(1, startIndex - before), count: count - first.resources.length };
-  const second = await groups(place);
+  const start = { startIndex: Math.max(1, startIndex - before), count: count - first.resources.length };
+  const second = await groups(start);
   return {
     resources: [...first.resources, ...second.resources],
     total: before + (second.total ?? 0),
@@ -74,14 +74,14 @@ async function readByCursor(
   users: ReadPart,
   groups: ReadPart,
 ): Promise<ResourcePage> {
-  const [type, place] = [cursor.slice(0, 1), cursor.slice(1)];
-  if (type === OF_GROUPS) return toPage(await groups({ cursor: place }), OF_GROUPS);
+  const [type, rest] = [cursor.slice(0, 1), cursor.slice(1)];
+  if (type === OF_GROUPS) return toPage(await groups({ cursor: rest }), OF_GROUPS);
   if (type !== '' && type !== OF_USERS)
     throw new ProblemError(
       'invalid_cursor',
       'cursor is not valid for this list. Start with an empty cursor.',
     );
-  const first = await users({ cursor: place });
+  const first = await users({ cursor: rest });
   const left = count - first.resources.length;
   if (count === 0 || first.next !== undefined) return toPage(first, OF_USERS);
   if (left > 0) {

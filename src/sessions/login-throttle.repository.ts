@@ -9,8 +9,8 @@ const DAY_SECONDS = 24 * 60 * 60;
 const MAX_NETWORKS = 20;
 
 /**
- * Failed logins, and the networks from which users have logged in. Hand-written SQL, because the database
- * counts failures in a single statement (ADR 0013).
+ * Failed logins, and the networks from which users have logged in. Hand-written SQL, because the database counts
+ * failures in a single statement (ADR 0013).
  */
 @Injectable()
 export class LoginThrottleRepository {

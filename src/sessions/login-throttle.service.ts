@@ -24,19 +24,18 @@ export interface Login {
   /** The entered name, as a login key. */
   name: string;
   /**
-   * The user with that name, if there is one. Failures count for the user, no matter which of the names was
-   * entered.
+   * The user with that name, if there is one. Failures count for the user, no matter which of the names was entered.
    */
   uuid: string | undefined;
   ip: string;
 }
 
 /**
- * Slows down password guessing (interface §2). Failures are counted in the database, so that all instances
- * agree. They count for a user from an address, for a user from all addresses, and for an address.
- * An unknown name counts as a user. IPv6 addresses are counted by /64. The last two limits do not apply to
- * addresses from which the user has logged in before. Otherwise an attacker could lock out the user, or an
- * office with a shared address.
+ * Slows down password guessing (interface §2). Failures are counted in the database, so that all instances agree.
+ * They count for a user from an address, for a user from all addresses, and for an address.
+ * An unknown name counts as a user. IPv6 addresses are counted by /64. The last two limits do not apply
+ * to addresses from which the user has logged in before. Otherwise an attacker could lock out the user,
+ * or an office with a shared address.
  */
 @Injectable()
 export class LoginThrottle {
@@ -54,8 +53,8 @@ export class LoginThrottle {
   ) {}
 
   /**
-   * Delays a login before it waits for a hash. Only a name that is new to an address with too many failures is
-   * delayed.
+   * Delays a login before it waits for a hash. Only a name that is new to an address with
+   * too many failures is delayed.
    * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async admit(login: Login, signal?: AbortSignal): Promise<void> {
@@ -68,8 +67,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Returns hooks for `PasswordService.verify`, which check the limits before a password is hashed and count a
-   * failure.
+   * Returns hooks for `PasswordService.verify`, which check the limits before a password
+   * is hashed and count a failure.
    */
   around(login: Login) {
     return {
@@ -93,8 +92,7 @@ export class LoginThrottle {
   }
 
   /**
-   * Returns the end of the limit of the network if the login must be delayed. @throws ProblemError
-   * `login_throttled`.
+   * Returns the end of the limit of the network if the login must be delayed. @throws ProblemError `login_throttled`.
    */
   private async checkLimits(login: Login): Promise<DbTime | undefined> {
     const time = now();
@@ -125,8 +123,8 @@ export class LoginThrottle {
 }
 
 /**
- * Returns the earliest end of a window whose failures still count. Failures count for an hour, even if their
- * window is shorter.
+ * Returns the earliest end of a window whose failures still count. Failures count for an hour,
+ * even if their window is shorter.
  */
 const computeOldestEnd = (time: DbTime): DbTime => secondsFrom(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
 

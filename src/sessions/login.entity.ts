@@ -2,8 +2,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ascii, integer, text, time, uuid } from '../platform/database/engine/columns.js';
 
 /**
- * Failed logins in the current window of one scope. A scope is the SHA-256 of a user and an address, of a user,
- * or of an address.
+ * Failed logins in the current window of one scope. A scope is the SHA-256 of a user and an
+ * address, of a user, or of an address.
  */
 @Entity('login_failures', { withoutRowid: true })
 @Index('ix_login_failures_window', ['window_ends'])

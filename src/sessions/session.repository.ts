@@ -63,8 +63,8 @@ export class SessionRepository {
   }
 
   /**
-   * Lists the sessions of a user, oldest first. Without a lock, because a range lock would block logins of
-   * other users.
+   * Lists the sessions of a user, oldest first. Without a lock, because a range lock would
+   * block logins of other users.
    */
   async listOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ? ORDER BY id`, [userUuid]);

@@ -11,10 +11,7 @@ import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { SessionEntity } from './session.entity.js';
 import { SessionRepository } from './session.repository.js';
 
-/**
- * Maximum sessions of a user: enough for all devices of a person, and few if a script logs in with every
- * request.
- */
+/** Maximum sessions of a user: enough for all devices of a person, and few if a script logs in with every request. */
 const MAX_SESSIONS = 20;
 
 /** A valid session. `renewed` is true if this lookup has extended it. */
@@ -28,8 +25,7 @@ export interface LiveSession {
 export type Session = Omit<SessionEntity, 'token_hash'>;
 
 /**
- * Stores sessions in the database, so that all instances agree and an ended session is invalid with the next
- * request.
+ * Stores sessions in the database, so that all instances agree and an ended session is invalid with the next request.
  */
 @Injectable()
 export class SessionsService {
@@ -47,8 +43,8 @@ export class SessionsService {
   }
 
   /**
-   * Starts a session in the transaction of the login, which has locked the user. The oldest sessions end if the
-   * user has too many.
+   * Starts a session in the transaction of the login, which has locked the user. The oldest
+   * sessions end if the user has too many.
    * @returns the value of the cookie. Only its hash is stored.
    */
   async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
@@ -75,8 +71,8 @@ export class SessionsService {
   }
 
   /**
-   * Returns the valid session of a cookie. A session is extended only after half of its idle time, so that most
-   * requests do not write.
+   * Returns the valid session of a cookie. A session is extended only after half of its idle time, so
+   * that most requests do not write.
    */
   async find(token: string): Promise<LiveSession | undefined> {
     const session = await this.repository.findByToken(sha256(token));
@@ -124,8 +120,8 @@ export class SessionsService {
   }
 
   /**
-   * Ends all sessions of the users, except the session with the id `except`. The change that calls this writes
-   * the audit.
+   * Ends all sessions of the users, except the session with the id `except`. The change
+   * that calls this writes the audit.
    */
   async endOfUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
     if (userUuids.length > 0) await this.repository.deleteOfUsers(tx, userUuids, except);

@@ -39,10 +39,10 @@ export class FuseBlownError extends ProblemError {
 }
 
 /**
- * The fuse of API keys (ADR 20). A key may block at most max(FUSE_MIN, FUSE_PERCENT of the active users) users
- * within an hour.
- * The count is based on rows that the changes insert, so that all instances agree. Concurrent changes do not
- * see each other's rows, and may exceed the limit by the number of users that they block.
+ * The fuse of API keys (ADR 20). A key may block at most max(FUSE_MIN, FUSE_PERCENT of the
+ * active users) users within an hour.
+ * The count is based on rows that the changes insert, so that all instances agree. Concurrent changes do not see
+ * each other's rows, and may exceed the limit by the number of users that they block.
  */
 @Injectable()
 export class KeyFuse {
@@ -77,8 +77,8 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the load of the key that is responsible for the caller. Returns undefined if no key is responsible,
-   * or if the fuse is off or open.
+   * Returns the load of the key that is responsible for the caller. Returns undefined if no key is
+   * responsible, or if the fuse is off or open.
    * @param active counts the active users.
    */
   async loadOf({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
@@ -130,8 +130,7 @@ export class KeyFuse {
 
   /**
    * Returns the key whose fuse counts a change: the caller's own key, or the key that started an import.
-   * An import does not count if its approver could also reset the fuse: the approver has then taken the
-   * decision.
+   * An import does not count if its approver could also reset the fuse: the approver has then taken the decision.
    */
   private findResponsibleKey(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;
@@ -143,8 +142,8 @@ export class KeyFuse {
 
   /**
    * Returns the load of a key, or undefined if its fuse is open.
-   * @param countBefore returns the number of users that were active before the key blocked `count` of
-   * them. It is called only if the load exceeds FUSE_MIN, or if `always` is set.
+   * @param countBefore returns the number of users that were active before the key blocked `count` of them. It is
+   * called only if the load exceeds FUSE_MIN, or if `always` is set.
    */
   private async getLoad(
     sql: Sql,
@@ -177,8 +176,8 @@ export class KeyFuse {
   }
 
   /**
-   * Records a blown fuse, at most once an hour, in a new transaction because the transaction of the change is
-   * rolled back.
+   * Records a blown fuse, at most once an hour, in a new transaction because the
+   * transaction of the change is rolled back.
    */
   private async recordBlown({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
     const write = async (tx: Sql): Promise<void> => {
@@ -204,8 +203,7 @@ export class KeyFuse {
 }
 
 /**
- * Returns true for any actor that may reset the fuse of the key: a user, the service, or another key without
- * scopes.
+ * Returns true for any actor that may reset the fuse of the key: a user, the service, or another key without scopes.
  */
 const isIndependent = (actor: Actor, key: string): boolean =>
   actor.kind !== 'key' || (actor.id !== key && actor.rights.scopes === null);

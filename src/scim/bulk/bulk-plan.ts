@@ -21,8 +21,7 @@ export interface BulkOperation {
   readonly error?: ProblemError;
   readonly type: 'Users' | 'Groups';
   /**
-   * The id in the path of a PUT, PATCH or DELETE: a uuid, or `bulkId:` followed by the `bulkId` of another
-   * operation.
+   * The id in the path of a PUT, PATCH or DELETE: a uuid, or `bulkId:` followed by the `bulkId` of another operation.
    */
   readonly id: string;
   /** The version that the client has read (`If-Match`). */
@@ -40,8 +39,7 @@ export interface BulkPlan {
 }
 
 /**
- * Reads a BulkRequest (RFC 7644, section 3.7). An error in one operation becomes the response to that
- * operation.
+ * Reads a BulkRequest (RFC 7644, section 3.7). An error in one operation becomes the response to that operation.
  * @throws ProblemError `invalid_syntax`, `invalid_value`, or `too_large` for too many operations or passwords.
  */
 export function readBulk(body: object): BulkPlan {
@@ -135,8 +133,8 @@ export const toUnresolved = (bulkId: string): ProblemError =>
   );
 
 /**
- * Sorts operations so that each one follows the operations that it refers to, otherwise in request order. A
- * circular reference is broken at one of its operations.
+ * Sorts operations so that each one follows the operations that it refers to, otherwise in request order. A circular
+ * reference is broken at one of its operations.
  */
 function order(operations: readonly BulkOperation[]): BulkOperation[] {
   const named = new Map<string, BulkOperation>();
@@ -162,10 +160,7 @@ function order(operations: readonly BulkOperation[]): BulkOperation[] {
 /** PATCH operations that together cost about as much as one operation of another method. */
 const STEPS_PER_OPERATION = 10;
 
-/**
- * Returns the weight of an operation in a set. A PATCH with many operations has the weight of several
- * operations.
- */
+/** Returns the weight of an operation in a set. A PATCH with many operations has the weight of several operations. */
 export function weightOf({ method, data }: BulkOperation): number {
   if (method !== 'PATCH') return 1;
   const steps = isObject(data) ? lowerCaseNames(data).get('operations') : data;
@@ -211,8 +206,8 @@ export function referencesIn(id: string, data: unknown): ReadonlySet<string> {
 }
 
 /**
- * Returns the data of an operation with references replaced by ids. Only members named `value`, `$ref` and
- * `path` can contain a reference (RFC 7644, section 3.7.2). Other text may look like one by chance.
+ * Returns the data of an operation with references replaced by ids. Only members named `value`, `$ref` and `path`
+ * can contain a reference (RFC 7644, section 3.7.2). Other text may look like one by chance.
  */
 export function resolved(data: unknown, idOf: (bulkId: string) => string): unknown {
   if (Array.isArray(data)) return data.map((each: unknown) => resolved(each, idOf));

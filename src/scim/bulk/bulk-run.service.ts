@@ -15,10 +15,10 @@ import { type BulkItem, type BulkPart, BulkState, toItemError, execute } from '.
 import type { BulkAnswerDto } from './bulk.dto.js';
 
 /**
- * Executes the operations of a Bulk request. Users are written in sets and groups one by one, each in a
- * separate transaction.
- * With an `Idempotency-Key`, each transaction stores its responses, so that a repeated request continues where
- * the first one stopped.
+ * Executes the operations of a Bulk request. Users are written in sets and groups one by one,
+ * each in a separate transaction.
+ * With an `Idempotency-Key`, each transaction stores its responses, so that a repeated request
+ * continues where the first one stopped.
  */
 @Injectable()
 export class BulkRunner {
@@ -30,8 +30,8 @@ export class BulkRunner {
   ) {}
 
   /**
-   * @returns the responses in request order. @throws ProblemError, such as `unavailable`, if the client should
-   * repeat the request.
+   * @returns the responses in request order. @throws ProblemError, such as `unavailable`, if the
+   * client should repeat the request.
    */
   async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
     const state = new BulkState(failOnErrors, this.resources.base, rulesOf(caller.actor).isBrief);
@@ -68,8 +68,8 @@ export class BulkRunner {
   }
 
   /**
-   * Selects the operations that are executed together next: one group, or distinct users. Returns none after
-   * the last allowed error.
+   * Selects the operations that are executed together next: one group, or distinct users. Returns
+   * none after the last allowed error.
    */
   private selectItems(
     operations: readonly BulkOperation[],

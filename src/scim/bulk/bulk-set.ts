@@ -9,8 +9,8 @@ import { toUnresolved } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
 
 /**
- * Operations that are left out of a set, with their errors. An operation without an error comes after the end
- * of the Bulk request.
+ * Operations that are left out of a set, with their errors. An operation without an error comes
+ * after the end of the Bulk request.
  */
 type Excluded = ReadonlyMap<BulkItem, ProblemError | undefined>;
 

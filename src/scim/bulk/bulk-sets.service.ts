@@ -102,8 +102,8 @@ export class BulkSets {
   }
 
   /**
-   * Completes the changes of a set. @param results receives the errors of changes that are invalid for the
-   * locked users
+   * Completes the changes of a set. @param results receives the errors of changes that are
+   * invalid for the locked users
    */
   private async completeChanges(
     tx: Sql,

@@ -22,7 +22,7 @@ export interface BulkItem {
 /** Operations that were executed together, and the position of the next operation. */
 export interface BulkPart {
   next: number;
-  answers: readonly (readonly [place: number, answer: BulkAnswerDto])[];
+  answers: readonly (readonly [position: number, response: BulkAnswerDto])[];
 }
 
 /** The executed operations of a Bulk request, with their responses. */
@@ -65,8 +65,8 @@ export class BulkState {
   }
 
   /**
-   * Lists the responses in request order. Operations after the last allowed error are included only if they
-   * were executed early because of a reference.
+   * Lists the responses in request order. Operations after the last allowed error are included only if they were
+   * executed early because of a reference.
    */
   listResponses(): BulkAnswerDto[] {
     const last = this.findLastIndex([]);
@@ -125,8 +125,8 @@ export async function execute<T>(
 
 /**
  * Returns an error as the response to an operation.
- * @throws the error if it is internal, or if the client should repeat the request. Such a response must not be
- * stored for repetitions.
+ * @throws the error if it is internal, or if the client should repeat the request. Such a response
+ * must not be stored for repetitions.
  */
 export function toItemError(error: unknown, { repeatable }: Caller): ProblemError {
   if (error instanceof ProblemError && (error.status < 500 || (!repeatable && error.code !== 'internal')))

@@ -116,8 +116,8 @@ function findById<T extends { id: string }>(resources: readonly T[], id: string)
 }
 
 /**
- * `/Me` (RFC 7644, section 3.11), which is always rejected because a key is not a user. The OpenAPI file omits
- * these routes.
+ * `/Me` (RFC 7644, section 3.11), which is always rejected because a key is not a user. The
+ * OpenAPI file omits these routes.
  */
 @ApiExcludeController()
 @ScimController('Me')

@@ -82,10 +82,7 @@ export class SchemaListDto extends ScimListDto {
 /** Maximum operations of a Bulk request. */
 export const MAX_OPERATIONS = 1000;
 
-/**
- * Builds the configuration of the service (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of
- * `/scim/v2`
- */
+/** Builds the configuration of the service (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of `/scim/v2` */
 export function providerConfig(base: string) {
   return {
     schemas: [PROVIDER_CONFIG_SCHEMA],

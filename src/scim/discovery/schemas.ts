@@ -21,9 +21,7 @@ const READ_ONLY: More = { mutability: 'readOnly' };
 const LIST: More = { multiValued: true };
 const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
-/**
- * Maps an attribute to a field of the user. Values of writable attributes without a field are stored unchanged.
- */
+/** Maps an attribute to a field of the user. Values of writable attributes without a field are stored unchanged. */
 const storeIn = (name: keyof User, more: More = COLUMN): More => ({ field: name, ...more });
 const referTo = (type: string, more: More = {}): More => ({
   type: 'reference',

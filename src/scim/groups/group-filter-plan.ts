@@ -12,8 +12,8 @@ import {
 import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
 /**
- * A filter, split into conditions that use an index and the rest, which is evaluated for each group. All of
- * them must hold.
+ * A filter, split into conditions that use an index and the rest, which is evaluated for
+ * each group. All of them must hold.
  */
 interface GroupFilterPlan {
   conditions: readonly Clause[];
@@ -63,8 +63,8 @@ function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
 }
 
 /**
- * Joins conditions. Conditions with `or` become a UNION of ids, because a single condition with OR would not
- * use an index.
+ * Joins conditions. Conditions with `or` become a UNION of ids, because a single condition
+ * with OR would not use an index.
  */
 function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
   const select = 'SELECT uuid FROM user_groups u WHERE ';
@@ -110,10 +110,7 @@ function compareColumn(column: string, op: CompareOperator, key: string, last?: 
   return bound && clause(`(${bound.text(column)})`, ...bound.params);
 }
 
-/**
- * The earliest and the latest time that every database engine can compare. All groups were created between
- * them.
- */
+/** The earliest and the latest time that every database engine can compare. All groups were created between them. */
 const FIRST_MILLIS = Date.UTC(1900, 0);
 const LAST_MILLIS = Date.UTC(9999, 0);
 

@@ -8,8 +8,8 @@ import type { PatchStep } from '../protocol/patch.js';
 import { listValues } from './group.mapping.js';
 
 /**
- * Applies the steps of a PATCH to `members`, in order. Members are only read for a filter: by key for `value eq
- * "…"`, otherwise all of them.
+ * Applies the steps of a PATCH to `members`, in order. Members are only read for a filter: by key for `value
+ * eq "…"`, otherwise all of them.
  */
 export class MemberPatch {
   private readonly change = new MemberChange();
@@ -36,8 +36,8 @@ export class MemberPatch {
   }
 
   /**
-   * Applies a step to the members that match a filter. A member is only an id, so a replacement removes the old
-   * ids and adds the new ones.
+   * Applies a step to the members that match a filter. A member is only an id, so a replacement removes
+   * the old ids and adds the new ones.
    */
   private async applyFiltered(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
     const named = findNamedValues(filter)?.map((id) => id.toLowerCase());

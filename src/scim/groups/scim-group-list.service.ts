@@ -51,8 +51,8 @@ export class ScimGroupList {
   ) {}
 
   /**
-   * @throws ProblemError as `readListQuery`, `invalid_cursor`, or `too_many` if the filter would read too many
-   * groups or members.
+   * @throws ProblemError as `readListQuery`, `invalid_cursor`, or `too_many` if the filter would
+   * read too many groups or members.
    */
   async list(parameters: ListParameters, actor: Actor): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.group);
@@ -60,8 +60,7 @@ export class ScimGroupList {
   }
 
   /**
-   * Reads a page of groups, which ends early once it has many members. @returns the cursor of the next page as
-   * `next`
+   * Reads a page of groups, which ends early once it has many members. @returns the cursor of the next page as `next`
    */
   async readPage(query: ListQuery, actor: Actor): Promise<ResourcePage> {
     const hidden = await this.view.findHiddenUsers(actor);
@@ -91,13 +90,13 @@ export class ScimGroupList {
     if (cursor && !after)
       throw new ProblemError('invalid_cursor', 'cursor must be the nextCursor of a page of this list.');
     const { conditions, rest } = planGroupFilter(filter, hidden);
-    const place = { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count };
+    const window = { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count };
     if (rest) {
       const all = await this.scan(conditions, rest, order, hidden);
-      return { ...sortPage(all, positionIn(order), order.order, place), total: all.length };
+      return { ...sortPage(all, positionIn(order), order.order, window), total: all.length };
     }
     const total = await this.searcher.count(conditions);
-    return { ...(await this.searcher.page(conditions, order, place, total)), total };
+    return { ...(await this.searcher.page(conditions, order, window, total)), total };
   }
 
   /** Reads all groups that match the conditions and the rest of a filter. */
@@ -115,8 +114,8 @@ export class ScimGroupList {
     const found: Group[] = [];
     let seen = 0;
     for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
-      const place = { after, offset: 0, limit: BATCH_SIZE };
-      const { rows, last }: Page<Group> = await this.searcher.page(conditions, order, place, total);
+      const window = { after, offset: 0, limit: BATCH_SIZE };
+      const { rows, last }: Page<Group> = await this.searcher.page(conditions, order, window, total);
       for (const group of rows) {
         const members = needsMembers ? await this.members.all(group.uuid, undefined, limit) : [];
         seen += members.length;

@@ -11,8 +11,8 @@ import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { toGroupResource } from './group.mapping.js';
 
 /**
- * Members above which the response to a PATCH has no body (RFC 7644, section 3.5.2), because it would cost more
- * than the change.
+ * Members above which the response to a PATCH has no body (RFC 7644, section 3.5.2), because it
+ * would cost more than the change.
  */
 const MAX_PATCH_MEMBERS = 1000;
 
@@ -26,8 +26,8 @@ export class ScimGroupView {
   ) {}
 
   /**
-   * Returns a function that presents a group. @throws ProblemError `invalid_value` if both parameters are set,
-   * before anything is written.
+   * Returns a function that presents a group. @throws ProblemError `invalid_value` if both parameters are
+   * set, before anything is written.
    */
   createView(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.group, parameters);

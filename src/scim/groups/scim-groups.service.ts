@@ -65,8 +65,8 @@ export class ScimGroups {
   }
 
   /**
-   * Replaces a group. Omitted attributes are unassigned, except for members and roles. With the profile
-   * `midpoint` they are retained, because midPoint sends only changed attributes.
+   * Replaces a group. Omitted attributes are unassigned, except for members and roles. With the profile `midpoint`
+   * they are retained, because midPoint sends only changed attributes.
    * @throws ProblemError `validation_failed`, or as `GroupWriter.update`.
    */
   async replace(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
@@ -124,8 +124,8 @@ export class ScimGroups {
   }
 
   /**
-   * Validates and normalizes the fields. @param wrong other errors of the request @throws ProblemError
-   * `validation_failed`
+   * Validates and normalizes the fields. @param wrong other errors of the request @throws
+   * ProblemError `validation_failed`
    */
   private validate({ displayName, externalId, roles }: SentGroup, wrong: readonly FieldError[]): GroupFields {
     const { value, errors } = readInput(ScimGroupInput, {

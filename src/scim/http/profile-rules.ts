@@ -26,9 +26,7 @@ export function rulesOf(actor: Actor) {
   };
 }
 
-/**
- * Counts deviations from the RFC by kind and profile, so that an operator can see the deviations of a provider.
- */
+/** Counts deviations from the RFC by kind and profile, so that an operator can see the deviations of a provider. */
 @Injectable()
 export class Deviations {
   constructor(private readonly metrics: Metrics) {}

@@ -95,10 +95,7 @@ const CONVENTIONS: Conventions = {
   narrowed: ['status', 'scimType'],
 };
 
-/**
- * Declares a SCIM controller, whose routes take an API key as bearer token.
- * @param path path below `/scim/v2`
- */
+/** Declares a SCIM controller, whose routes take an API key as bearer token. @param path path below `/scim/v2` */
 export const ScimController = (path = '') =>
   applyDecorators(
     Controller(path === '' ? SCIM_PATH : `${SCIM_PATH}/${path}`),
@@ -109,8 +106,8 @@ export const ScimController = (path = '') =>
   );
 
 /**
- * Declares a SCIM route, which accepts any query parameters and responds with the SCIM media type. @param body
- * the rules of its body
+ * Declares a SCIM route, which accepts any query parameters and responds with the SCIM media type.
+ * @param body the rules of its body
  */
 export const AcceptsScim = (body?: Partial<BodyRules>) =>
   Accepts({ anyQuery: true, responseType: SCIM_TYPE, ...(body && { body }) });

@@ -14,9 +14,7 @@ export function isScimObject(value: ScimValue | undefined): value is ScimObject 
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/**
- * Returns an own member of an object, so that names such as `constructor` do not find members of the prototype.
- */
+/** Returns an own member of an object, so that names such as `constructor` do not find members of the prototype. */
 export function getMember(object: ScimObject, name: string): ScimValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
@@ -46,8 +44,8 @@ export function objectsOf(value: ScimValue | undefined): readonly ScimObject[] {
 type AttributeType = 'string' | 'boolean' | 'dateTime' | 'binary' | 'reference' | 'complex';
 
 /**
- * The way in which values are compared: `login` by login key, `text` by NFC and case folding, `uuid` ignoring
- * case, `time` as instants.
+ * The way in which values are compared: `login` by login key, `text` by NFC and case folding, `uuid`
+ * ignoring case, `time` as instants.
  */
 type Comparison = 'text' | 'login' | 'exact' | 'uuid' | 'time' | 'boolean';
 
@@ -148,8 +146,8 @@ export class Attribute {
   }
 
   /**
-   * Returns a copy of a resource with the value of this top-level attribute, or without the attribute if the
-   * value is empty.
+   * Returns a copy of a resource with the value of this top-level attribute, or without the
+   * attribute if the value is empty.
    */
   withValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
     if (this.schema === undefined) return withMember(resource, this.name, value);
@@ -161,10 +159,7 @@ export class Attribute {
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/i;
 
-/**
- * Parses an ISO 8601 date or time, UTC by default, to milliseconds since 1970. Returns undefined for other
- * text.
- */
+/** Parses an ISO 8601 date or time, UTC by default, to milliseconds since 1970. Returns undefined for other text. */
 export function parseInstant(text: string): number | undefined {
   const form = TIME.exec(text);
   if (!form) return undefined;
@@ -201,10 +196,7 @@ export interface AttributePath {
   readonly sub?: Attribute;
 }
 
-/**
- * Returns the path of the compared value. For a complex attribute this is its `value`, or undefined if it has
- * none.
- */
+/** Returns the path of the compared value. For a complex attribute this is its `value`, or undefined if it has none. */
 export function toValuePath(path: AttributePath): AttributePath | undefined {
   const { attribute, sub } = path;
   if (sub || attribute.type !== 'complex') return path;
@@ -213,8 +205,8 @@ export function toValuePath(path: AttributePath): AttributePath | undefined {
 }
 
 /**
- * A resource type with every attribute name that requests may use. Filters, PATCH, bodies and `/Schemas` are
- * based on it.
+ * A resource type with every attribute name that requests may use. Filters, PATCH, bodies
+ * and `/Schemas` are based on it.
  */
 export class ResourceDescription {
   readonly schema: Schema;
@@ -258,8 +250,7 @@ export class ResourceDescription {
   }
 
   /**
-   * Finds a top-level attribute by its name, ignoring case. The URN is optional, except for attributes of
-   * extensions.
+   * Finds a top-level attribute by its name, ignoring case. The URN is optional, except for attributes of extensions.
    */
   findAttribute(name: string): Attribute | undefined {
     return this.byName.get(name.toLowerCase());

@@ -107,8 +107,8 @@ interface Token {
 const TOKEN = /([ \t\r\n]*)(?:([()[\]])|("(?:[^"\\]|\\[^])*")|[^\s()[\]"]+|([^ \t\r\n]))/gy;
 
 /**
- * Splits a filter into tokens. @throws ProblemError `invalid_filter` for an unterminated or invalid string, and
- * for unsupported blanks
+ * Splits a filter into tokens. @throws ProblemError `invalid_filter` for an unterminated or invalid
+ * string, and for unsupported blanks
  */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
@@ -285,10 +285,7 @@ class FilterParser {
     return (op === 'ne') !== isEmpty ? { kind: 'not', filter: { kind: 'none' } } : { kind: 'none' };
   }
 
-  /**
-   * Parses the operator and the value of a condition. `ne` becomes not `eq`. `eq null` and `eq ""` become not
-   * `pr`.
-   */
+  /** Parses the operator and the value of a condition. `ne` becomes not `eq`. `eq null` and `eq ""` become not `pr`. */
   private parseComparison(path: AttributePath, name: Token): Filter {
     const { op, position } = this.parseOperator(name);
     const value = op === 'pr' ? undefined : this.parseValue();
@@ -338,8 +335,8 @@ const isEmptyValue = (value: Token): boolean =>
 const show = (token: Token): string => (token.kind === 'end' ? token.text : quote(token.text));
 
 /**
- * Builds a comparison with null or `""`: `eq` becomes not `pr`, and `ne` becomes `pr`. @param position position
- * of the operator
+ * Builds a comparison with null or `""`: `eq` becomes not `pr`, and `ne` becomes `pr`. @param
+ * position position of the operator
  */
 function compareWithEmpty(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   if (op === 'ne') return { kind: 'present', path };

@@ -15,8 +15,8 @@ import {
 export type CompareOperator = 'eq' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 
 /**
- * Matches if a value of the path satisfies the comparison. The value has the type of the attribute. Times are
- * ISO 8601 strings.
+ * Matches if a value of the path satisfies the comparison. The value has the type of the
+ * attribute. Times are ISO 8601 strings.
  */
 export interface CompareFilter {
   readonly kind: 'compare';
@@ -25,9 +25,7 @@ export interface CompareFilter {
   readonly value: string | boolean;
 }
 
-/**
- * Matches if an element of the list satisfies the filter. The paths of that filter are relative to the element.
- */
+/** Matches if an element of the list satisfies the filter. The paths of that filter are relative to the element. */
 interface ElementFilter {
   readonly kind: 'element';
   readonly attribute: Attribute;
@@ -35,8 +33,8 @@ interface ElementFilter {
 }
 
 /**
- * A filter with resolved attributes. `none` stands for an attribute of other resource types, which never has a
- * value here.
+ * A filter with resolved attributes. `none` stands for an attribute of other resource
+ * types, which never has a value here.
  */
 export type Filter =
   | { readonly kind: 'and' | 'or'; readonly filters: readonly Filter[] }
@@ -153,8 +151,8 @@ export function countComparisons(filter: Filter): number {
 }
 
 /**
- * Returns the sub-attributes that a filter of `eq` comparisons joined by `and` describes, or undefined for any
- * other filter.
+ * Returns the sub-attributes that a filter of `eq` comparisons joined by `and` describes, or
+ * undefined for any other filter.
  */
 export function findEqualParts(filter: Filter): ScimObject | undefined {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
@@ -167,8 +165,8 @@ export function findEqualParts(filter: Filter): ScimObject | undefined {
 }
 
 /**
- * Returns the values of an element filter of `value eq "…"` comparisons joined by `or`, or undefined for any
- * other filter.
+ * Returns the values of an element filter of `value eq "…"` comparisons joined by `or`, or
+ * undefined for any other filter.
  */
 export function findNamedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {

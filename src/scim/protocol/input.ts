@@ -51,8 +51,8 @@ export interface ReadResource {
   /** The read-only `id`, which is otherwise ignored. In a PUT it must match the id of the path. */
   id?: string;
   /**
-   * Errors with SCIM names and the index of an element, such as `emails[1].value`. The caller checks required
-   * attributes.
+   * Errors with SCIM names and the index of an element, such as `emails[1].value`. The
+   * caller checks required attributes.
    */
   errors: FieldError[];
 }
@@ -162,8 +162,7 @@ export function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Converts the value of an attribute to the types of the schema. Unknown and read-only sub-attributes are left
- * out.
+ * Converts the value of an attribute to the types of the schema. Unknown and read-only sub-attributes are left out.
  * @returns undefined if the result is empty, or if the value is invalid, which is reported
  */
 function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
@@ -187,8 +186,8 @@ function takeOnlyElement({ path }: Attribute, list: readonly unknown[], report: 
 }
 
 /**
- * Converts the elements of a list. A single value becomes a list of one. Empty elements are left out, and only
- * the last primary element stays primary.
+ * Converts the elements of a list. A single value becomes a list of one. Empty elements are left out, and only the
+ * last primary element stays primary.
  */
 export function coerceList(
   attribute: Attribute,

@@ -146,8 +146,8 @@ export function encodeListCursor({ fingerprint }: ListId, { key, uuid }: Positio
 }
 
 /**
- * Decodes a cursor. Returns undefined for the empty cursor, which requests the first page. @throws ProblemError
- * `invalid_cursor`
+ * Decodes a cursor. Returns undefined for the empty cursor, which requests the first page.
+ * @throws ProblemError `invalid_cursor`
  */
 export function decodeListCursor(text: string, { fingerprint }: ListId): Position | undefined {
   if (text === '') return undefined;

@@ -43,8 +43,8 @@ export interface PatchOptions {
 }
 
 /**
- * One change of one attribute. The value has the types of the schema: a list for a list, an object for a
- * complex attribute or for selected elements, with sub-attributes to `unset`.
+ * One change of one attribute. The value has the types of the schema: a list for a list, an object for a complex
+ * attribute or for selected elements, with sub-attributes to `unset`.
  * A `remove` with a value removes the equal elements of a list.
  */
 export interface PatchStep {
@@ -55,10 +55,9 @@ export interface PatchStep {
 }
 
 /**
- * Reads the operations of a PATCH body. The `data` of a Bulk operation may be the list itself. An operation
- * without a path, or on a whole schema, becomes one step for each attribute.
- * @throws ProblemError `invalid_syntax`, `invalid_path`, `invalid_filter`, `invalid_value`, `mutability`,
- * `no_target`
+ * Reads the operations of a PATCH body. The `data` of a Bulk operation may be the list itself. An operation without
+ * a path, or on a whole schema, becomes one step for each attribute.
+ * @throws ProblemError `invalid_syntax`, `invalid_path`, `invalid_filter`, `invalid_value`, `mutability`, `no_target`
  */
 export function readPatch(body: unknown, { deviation, ...options }: PatchOptions): PatchStep[] {
   const list = Array.isArray(body) ? body : findOperations(body, deviation);
@@ -226,10 +225,10 @@ const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
 const MAX_COMPARISONS = 20_000;
 
 /**
- * Returns a copy of the resource after the steps, in order. Elements without a `value` are dropped only at the
- * end, because two steps may be needed to create one.
- * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long, `too_many` for expensive
- * filters
+ * Returns a copy of the resource after the steps, in order. Elements without a `value` are dropped only at the end,
+ * because two steps may be needed to create one.
+ * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long,
+ * `too_many` for expensive filters
  */
 export function applySteps(
   resource: ScimObject,
@@ -295,8 +294,8 @@ function changeList(
 }
 
 /**
- * Changes the whole list, or a sub-attribute of all its elements. An empty list gets an element for the
- * sub-attribute.
+ * Changes the whole list, or a sub-attribute of all its elements. An empty list gets an
+ * element for the sub-attribute.
  */
 function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
   const { op, target, value } = step;
@@ -311,8 +310,7 @@ function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly S
 }
 
 /**
- * Changes the elements that a filter selects. If it selects none, a new element is created from its `eq`
- * comparisons.
+ * Changes the elements that a filter selects. If it selects none, a new element is created from its `eq` comparisons.
  */
 function changeSelected(
   elements: readonly ScimObject[],
@@ -341,17 +339,13 @@ function createElement(step: PatchStep, filter: Filter, deviation: CountDeviatio
 const createNoTargetError = ({ path }: Attribute): ProblemError =>
   new ProblemError('no_target', `No element of ${path} matches the filter of the path.`);
 
-/**
- * Returns the sent elements that are not yet in the list. Elements are equal if all sent sub-attributes are
- * equal.
- */
+/** Returns the sent elements that are not yet in the list. Elements are equal if all sent sub-attributes are equal. */
 function findNewElements(
   attribute: Attribute,
   sent: readonly ScimObject[],
   list: readonly ScimObject[],
 ): ScimObject[] {
-  // Indexed by the sub-attributes that were sent, so that each comparison is a lookup and not a loop over the
-  // list.
+  // Indexed by the sub-attributes that were sent, so that each comparison is a lookup and not a loop over the list.
   const byParts = new Map<string, Set<string>>();
   return sent.filter((element) => {
     const names = partNamesOf(element);
@@ -383,8 +377,8 @@ function removeElements(
 const partNamesOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
 
 /**
- * Returns a string that is equal for elements with equal sub-attributes. @param names names as returned by
- * `partNamesOf`
+ * Returns a string that is equal for elements with equal sub-attributes. @param names
+ * names as returned by `partNamesOf`
  */
 function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
   const parts = names.split(' ').map((name) => {

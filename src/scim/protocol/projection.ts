@@ -51,8 +51,7 @@ export class Projection {
   }
 
   /**
-   * Returns the resource with the selected attributes. `schemas` lists the core schema and the remaining
-   * extensions.
+   * Returns the resource with the selected attributes. `schemas` lists the core schema and the remaining extensions.
    */
   apply(resource: ScimObject): ScimObject {
     const shown: Record<string, ScimValue> = { schemas: [] };
@@ -109,8 +108,8 @@ function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
 }
 
 /**
- * Reads the names in a parameter, which may be repeated. A filter is ignored: `emails[type eq "work"]` becomes
- * `emails`.
+ * Reads the names in a parameter, which may be repeated. A filter is ignored: `emails[type
+ * eq "work"]` becomes `emails`.
  * @returns undefined if there are no names
  */
 function readNames(parameter: unknown, what: string, description: ResourceDescription): NameSet | undefined {

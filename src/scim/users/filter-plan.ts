@@ -8,8 +8,8 @@ import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 /**
- * The number of users that a condition may select: at most one, some, or so many that reading in page order is
- * cheaper.
+ * The number of users that a condition may select: at most one, some, or so many that
+ * reading in page order is cheaper.
  */
 type Breadth = 'one' | 'some' | 'many';
 
@@ -23,8 +23,8 @@ interface Match {
   /** Query that selects the `uuid` of the users. */
   source: Clause;
   /**
-   * The same condition on `users u`, in a form that does not use an index, because `source` or the page order
-   * already does.
+   * The same condition on `users u`, in a form that does not use an index, because `source`
+   * or the page order already does.
    */
   test: UserTest;
   breadth: Breadth;
@@ -55,10 +55,7 @@ export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): Fi
   return { source, breadth: best?.breadth ?? 'many', tests, isExact, ...(status && { status }) };
 }
 
-/**
- * Combines parts that must all hold. The part with the fewest users becomes the source, and all parts become
- * tests.
- */
+/** Combines parts that must all hold. The part with the fewest users becomes the source, and all parts become tests. */
 function combine(parts: readonly (Match | undefined)[]) {
   const found = parts.filter((part) => part !== undefined);
   const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);
@@ -67,8 +64,8 @@ function combine(parts: readonly (Match | undefined)[]) {
 }
 
 /**
- * Returns the source of the best part. All tests on its column are added, so that both ends of a range limit
- * the index.
+ * Returns the source of the best part. All tests on its column are added, so that both
+ * ends of a range limit the index.
  */
 function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>
@@ -138,10 +135,7 @@ interface Bound {
   breadth: Breadth;
 }
 
-/**
- * Returns the condition that compares a column with a key, or undefined for an operator that cannot use an
- * index.
- */
+/** Returns the condition that compares a column with a key, or undefined for an operator that cannot use an index. */
 export function toBound(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
   const within = (column: string) => `${column} >= ? AND ${column} < ?`;
   if (op === 'sw') return { text: within, params: [key, key + last], breadth: 'some' };
@@ -276,8 +270,8 @@ function matchActive(active: boolean): Match | undefined {
 }
 
 /**
- * Returns the condition of a comparison. Returns undefined without an index, or if the database cannot process
- * the value.
+ * Returns the condition of a comparison. Returns undefined without an index, or if the
+ * database cannot process the value.
  */
 function findCondition(filter: CompareFilter, roles: RoleCatalogue): Match | undefined {
   const { value, path } = filter;

@@ -40,10 +40,7 @@ interface Change {
   rules: ProfileRules;
 }
 
-/**
- * A validated change. Its errors have SCIM names, and `edit` contains the attributes that the API does not
- * have.
- */
+/** A validated change. Its errors have SCIM names, and `edit` contains the attributes that the API does not have. */
 type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 
 /** A prepared change that is completed in its transaction, possibly together with changes of other users. */
@@ -51,16 +48,16 @@ export interface PendingChange {
   kind: 'create' | 'update' | 'delete';
   uuid: string;
   /**
-   * @param user the locked user, or undefined for a new user. @param coming users that the same set of changes
-   * creates.
+   * @param user the locked user, or undefined for a new user. @param coming users that the
+   * same set of changes creates.
    * @throws ProblemError `not_found`, `validation_failed`, or as a PATCH.
    */
   complete: (tx: Sql, user: User | undefined, coming?: ReadonlySet<string>) => Promise<UserChange>;
 }
 
 /**
- * Converts requests of identity providers to changes of users, by the rules of the API. Passwords are hashed
- * before the transaction.
+ * Converts requests of identity providers to changes of users, by the rules of the API. Passwords
+ * are hashed before the transaction.
  */
 @Injectable()
 export class ScimUserChanges {
@@ -134,8 +131,8 @@ export class ScimUserChanges {
   }
 
   /**
-   * Prepares a change. It is computed in the transaction that writes it, so that concurrent changes do not undo
-   * each other.
+   * Prepares a change. It is computed in the transaction that writes it, so that concurrent
+   * changes do not undo each other.
    */
   private async prepareChange(
     id: string,
@@ -187,8 +184,8 @@ export class ScimUserChanges {
   }
 
   /**
-   * Validates the whole change and hashes its password, which takes long. @returns undefined if the password
-   * does not change.
+   * Validates the whole change and hashes its password, which takes long. @returns undefined
+   * if the password does not change.
    */
   private async hashPassword(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];

@@ -42,7 +42,7 @@ interface Search {
   tests: readonly UserTest[];
   /** Undefined if no index has this order. */
   order: ListOrder | undefined;
-  place: Place;
+  window: Place;
   hidesOperators: boolean;
 }
 
@@ -52,8 +52,8 @@ const BATCH_SIZE = 500;
 const MAX_COUNTED = 10_000;
 
 /**
- * Excludes local operators (Webmasters without external id), which are hidden from some keys. A condition on
- * `users u`.
+ * Excludes local operators (Webmasters without external id), which are hidden from some
+ * keys. A condition on `users u`.
  */
 const IS_NOT_OPERATOR = clause(
   `NOT (u.external_id_key IS NULL AND EXISTS
@@ -129,7 +129,7 @@ export class ScimUserList {
       set: { from: plan.source && joinUsers(plan.source), tests },
       tests,
       order: sortBy ? toIndexOrder(sortBy, descending, this.pages) : BY_CREATION,
-      place:
+      window:
         cursor === undefined
           ? { after: undefined, offset: startIndex - 1, limit: count }
           : { after: decodeListCursor(cursor, query), offset: 0, limit: count },
@@ -138,8 +138,7 @@ export class ScimUserList {
   }
 
   /**
-   * Returns the order in which the database can filter and sort, or undefined if users must be evaluated one by
-   * one.
+   * Returns the order in which the database can filter and sort, or undefined if users must be evaluated one by one.
    */
   private async getOrder({ plan, order, set }: Search, signal?: AbortSignal): Promise<ListOrder | undefined> {
     if (!plan.isExact) return undefined;
@@ -150,10 +149,10 @@ export class ScimUserList {
 
   /** Reads a page that the database filters, sorts and limits. */
   private async readSorted(search: Search, order: ListOrder, signal?: AbortSignal): Promise<UserListPage> {
-    const { query, set, tests, plan, place } = search;
+    const { query, set, tests, plan, window } = search;
     const countsItself = isPageOfKey(search);
     const total = countsItself ? undefined : await this.countTotal(search, signal);
-    if (place.limit === 0 || (total !== undefined && place.offset >= total))
+    if (window.limit === 0 || (total !== undefined && window.offset >= total))
       return { users: [], total, next: undefined };
     const few = !order.byLookUp && (await this.areFew(plan, total));
     const inRange = (range: ListRange): UserSet => ({
@@ -161,8 +160,8 @@ export class ScimUserList {
       tests: [...selectTests(tests, range), ...(range.tests ?? [])],
     });
     const { rows, last } = few
-      ? await this.pages.read(() => set, withoutIndex(order), place, signal)
-      : await this.pages.read(inRange, order, place, signal, (range) => this.isRangeEmpty(range, signal));
+      ? await this.pages.read(() => set, withoutIndex(order), window, signal)
+      : await this.pages.read(inRange, order, window, signal, (range) => this.isRangeEmpty(range, signal));
     return {
       users: rows.map(({ user }) => user),
       total: countsItself ? (last ? await this.countTotal(search, signal) : rows.length) : total,
@@ -206,10 +205,10 @@ export class ScimUserList {
   }
 
   /** Reads a page by evaluating users one by one, up to a limit. */
-  private async scan({ query, set, plan, place }: Search, signal?: AbortSignal): Promise<UserListPage> {
+  private async scan({ query, set, plan, window }: Search, signal?: AbortSignal): Promise<UserListPage> {
     const { filter, sortBy, descending } = query;
     const matches = await this.findMatches(set, plan.isExact ? undefined : filter, sortBy, signal);
-    const { rows, last } = sortPage(matches, (match) => match, sortBy && descending ? 'desc' : 'asc', place);
+    const { rows, last } = sortPage(matches, (match) => match, sortBy && descending ? 'desc' : 'asc', window);
     const users = await this.readUsers(rows.map(({ uuid }) => uuid));
     return { users, total: matches.length, next: nextCursorOf(query, last, 0) };
   }
@@ -277,8 +276,8 @@ const selectTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =
   tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));
 
 /**
- * Returns true for the first page of a filter on a unique key, which nearly always contains all matches. No
- * count is needed.
+ * Returns true for the first page of a filter on a unique key, which nearly always contains
+ * all matches. No count is needed.
  */
 function isPageOfKey({ query, plan }: Search): boolean {
   return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;

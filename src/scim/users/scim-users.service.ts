@@ -17,8 +17,8 @@ import { ScimUserChanges, type PendingChange, assertVisible } from './scim-user-
 import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
 /**
- * Users for identity providers: reads, changes and presents them. Every change goes through `UserWriter`, by
- * the rules of the API.
+ * Users for identity providers: reads, changes and presents them. Every change goes through
+ * `UserWriter`, by the rules of the API.
  */
 @Injectable()
 export class ScimUsers {

@@ -7,8 +7,7 @@ import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 /** An order of a list that the database can produce. */
 export interface ListOrder extends PageOrder<ListRange> {
   /**
-   * True if the order uses a look-up table. If a filter selects only a few users, they are sorted in memory
-   * instead.
+   * True if the order uses a look-up table. If a filter selects only a few users, they are sorted in memory instead.
    */
   byLookUp?: boolean;
 }
@@ -44,8 +43,8 @@ const LOOK_UPS: Readonly<Record<string, string>> = {
 export const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
 
 /**
- * Returns the order for an attribute, or undefined if it has no index. Users without a value come last, or
- * first in descending order.
+ * Returns the order for an attribute, or undefined if it has no index. Users without a value come
+ * last, or first in descending order.
  */
 export function toIndexOrder(
   { attribute, sub }: AttributePath,
@@ -63,8 +62,8 @@ export function toIndexOrder(
 }
 
 /**
- * Returns the range of users with a value of an attribute, in the order of `user_values s`, and the range of
- * users without a value.
+ * Returns the range of users with a value of an attribute, in the order of `user_values s`, and the
+ * range of users without a value.
  */
 const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
   {
@@ -84,8 +83,8 @@ const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRa
 ];
 
 /**
- * Prevents an order of a few users from using an index. SQLite does not use an index for an expression with a
- * plus sign, and MariaDB ignores the sign.
+ * Prevents an order of a few users from using an index. SQLite does not use an index for an expression with a plus
+ * sign, and MariaDB ignores the sign.
  */
 export const withoutIndex = ({ order, ranges }: ListOrder): ListOrder => ({
   order,

@@ -107,10 +107,10 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
 const isStored = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
- * Lists with elements that are stored in columns of the user. `attributes` stores the order and the qualifiers
- * of all elements, and the values of elements without a column.
- * An element without a stored value gets the value of its column, so that a change of the column through the
- * API is visible at once.
+ * Lists with elements that are stored in columns of the user. `attributes` stores the order and the qualifiers of
+ * all elements, and the values of elements without a column.
+ * An element without a stored value gets the value of its column, so that a change of the column
+ * through the API is visible at once.
  */
 type ContactList = 'emails' | 'phoneNumbers' | 'photos';
 
@@ -120,8 +120,8 @@ interface Column {
   /** Returns true if the column can store the element. */
   owns: (element: ScimObject) => boolean;
   /**
-   * Returns the index of the element of this column, or -1. By default it is the first element that the column
-   * can store.
+   * Returns the index of the element of this column, or -1. By default it is the first
+   * element that the column can store.
    */
   find?: (elements: readonly ScimObject[]) => number;
   qualifiers: ScimObject;
@@ -164,8 +164,8 @@ function joinContacts(list: ContactList, user: User): ScimObject[] {
 }
 
 /**
- * Returns the stored elements with their values. @param left columns that are not yet assigned. Columns of the
- * elements are removed from it.
+ * Returns the stored elements with their values. @param left columns that are not yet assigned. Columns of
+ * the elements are removed from it.
  */
 function restoreContacts(kept: readonly ScimObject[], left: Column[], user: User): ScimObject[] {
   return kept.flatMap((element): ScimObject[] => {
@@ -177,8 +177,8 @@ function restoreContacts(kept: readonly ScimObject[], left: Column[], user: User
 }
 
 /**
- * Splits a list into columns and `attributes`, which is null if the list has the default form of users from
- * other sources.
+ * Splits a list into columns and `attributes`, which is null if the list has the default
+ * form of users from other sources.
  */
 function splitContacts(
   list: ContactList,
@@ -279,8 +279,8 @@ export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string =
 const toElement = (value: string): ScimObject => ({ value });
 
 /**
- * Returns the difference between a user and the requested state. Equal values are neither written nor
- * validated. Attributes that the requested state lacks are unset.
+ * Returns the difference between a user and the requested state. Equal values are neither written nor validated.
+ * Attributes that the requested state lacks are unset.
  */
 export function computeEdit(current: ScimObject, wanted: ScimObject): Edit {
   const before: Fields = { input: {}, attributes: {} };
@@ -345,9 +345,7 @@ function valueOf({ field, key, list, converter }: Mapping, user: User, base: str
   return isStored(value) ? value : undefined;
 }
 
-/**
- * A resource under construction. Members are set one by one, because building objects from entries is too slow.
- */
+/** A resource under construction. Members are set one by one, because building objects from entries is too slow. */
 type Draft = Record<string, ScimValue>;
 
 /** Sets a member, unless the value is empty. */
