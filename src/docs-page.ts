@@ -63,8 +63,8 @@ function showAsForm(operation: Operation): void {
 }
 
 /**
- * Moves the default and the example of a schema into its description. @param outer values that
- * take precedence over the schema.
+ * Moves the default and the example of a schema into its description.
+ * @param outer values that take precedence over the schema.
  */
 function moveValuesToDescription(
   { default: usual, example, description, ...schema }: SchemaObject,

@@ -60,7 +60,7 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
   'users:write':
     'An API key needs the scope `users:write`, and also `webmasters` if the user is a Webmaster.',
   'groups:write':
-    'An API key needs the scope `groups:write`, and also `webmasters` to set the roles of a group, or to change the members of a group with the role Webmaster.',
+    'An API key needs the scope `groups:write`, and also `webmasters` to set roles or to change the members of a Webmaster group.',
   'imports:write':
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
 };

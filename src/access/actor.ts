@@ -65,8 +65,8 @@ export interface RepeatableRequest extends RepeatableEffect {
    */
   createPart(number: number): Promise<RepeatableRequest>;
   /**
-   * Sets the content of a request whose body is a file. @throws ReplayedResponseError if a
-   * response to this request is stored.
+   * Sets the content of a request whose body is a file.
+   * @throws ReplayedResponseError if a response to this request is stored.
    */
   received(content: unknown): Promise<void>;
 }

@@ -60,8 +60,8 @@ export const Requires = (permission: Permission, self?: Permission) =>
   );
 
 /**
- * Injects the actor, id, address and reason of the request. @throws ProblemError
- * `invalid_parameter` for an invalid reason.
+ * Injects the actor, id, address and reason of the request.
+ * @throws ProblemError `invalid_parameter` for an invalid reason.
  */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const request = context.switchToHttp().getRequest<Request>();

@@ -24,7 +24,7 @@ interface Rule {
   levels: readonly Level[];
   /**
    * null: every key passes, and the route itself rejects keys. `any`: no scope is required.
-   * `full`: the key must be unscoped.
+   * `full`: a key without scopes is required.
    */
   scope: NamedScope | 'any' | 'full' | null;
 }

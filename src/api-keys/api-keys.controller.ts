@@ -84,7 +84,7 @@ export class ApiKeysController {
   @Delete(':key_id')
   @Doc('revokeApiKey', 'Revoke an API key', {
     description:
-      'A revocation is final and takes effect with the next request. Revoking a key twice is not an error. A key without `scopes` may revoke itself.',
+      'A revocation is final and immediate. Revoking a key twice is not an error. A key without `scopes` may revoke itself.',
     answer: 'The key is revoked.',
   })
   @HttpCode(204)
@@ -96,9 +96,9 @@ export class ApiKeysController {
   @Post(':key_id/fuse')
   @Doc('resetApiKeyFuse', 'Reset the fuse of an API key', {
     description:
-      'A key that blocks more than `FUSE_MIN` users (50), or `FUSE_PERCENT` of the active users (10) if that is more, ' +
-      'within an hour gets 429 `fuse_blown`. This request opens the fuse for an hour. Users that were blocked before are no ' +
-      'longer counted. A key cannot reset its own fuse (403 `forbidden`).',
+      'A key may block at most `FUSE_MIN` users (default 50), or `FUSE_PERCENT` percent of the active users (default 10) if ' +
+      'that is more, within an hour. Further changes get 429 `fuse_blown`. This request opens the fuse for an hour, and ' +
+      'forgets the users that were blocked before. A key cannot reset its own fuse (403 `forbidden`).',
     answer: describeJson('The fuse is open.', KeyFuseDto),
   })
   @HttpCode(200)

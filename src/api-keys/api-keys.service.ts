@@ -190,7 +190,7 @@ function assertNotMistyped(key: string): void {
 
 function createNetworkError(ip: string): ProblemError {
   const address = truncated(ip, MAX_ADDRESS_LENGTH);
-  return new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
+  return new ProblemError('network_not_permitted', `This API key cannot be used from ${address}.`);
 }
 
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>

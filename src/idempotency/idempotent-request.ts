@@ -113,8 +113,8 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * @returns the error of the handler, which has already retried. @throws an error of the
-   * commit, which the caller retries.
+   * @returns the error of the handler, which has already retried.
+   * @throws an error of the commit, which the caller retries.
    */
   private async runHandler<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
     let body: T;

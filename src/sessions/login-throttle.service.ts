@@ -92,7 +92,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Returns the end of the limit of the network if the login must be delayed. @throws ProblemError `login_throttled`.
+   * Returns the end of the limit of the network if the login must be delayed.
+   * @throws ProblemError `login_throttled`.
    */
   private async checkLimits(login: Login): Promise<DbTime | undefined> {
     const time = now();

@@ -98,7 +98,9 @@ export class SessionsService {
   }
 
   /**
-   * Ends a session. @param userUuid the required owner, if given. @returns false if the session does not exist.
+   * Ends a session.
+   * @param userUuid the required owner, if given.
+   * @returns false if the session does not exist.
    * @throws ProblemError `insufficient_scope` if a key may not change Webmasters.
    */
   async end(id: string, caller: Caller, userUuid?: string): Promise<boolean> {

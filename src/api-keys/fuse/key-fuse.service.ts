@@ -57,7 +57,8 @@ export class KeyFuse {
 
   /**
    * Counts users that are about to be blocked, in the transaction that blocks them, if a key is responsible.
-   * @param uuids at least one user. @param active counts the active users, including those in `uuids`.
+   * @param uuids at least one user.
+   * @param active counts the active users, including those in `uuids`.
    * @throws FuseBlownError
    */
   async count(

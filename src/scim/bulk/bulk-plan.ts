@@ -110,7 +110,7 @@ function readContent(
   if (method !== 'POST' && id === '') throw toError(`path must have an id with ${method}`);
   const data = members.get('data');
   if (method !== 'DELETE' && (typeof data !== 'object' || data === null)) {
-    throw new ProblemError('invalid_syntax', `data must be a JSON object with ${method}.`);
+    throw new ProblemError('invalid_syntax', `A ${method} operation needs a JSON object in data.`);
   }
   const version = members.get('version') ?? '';
   if (typeof version !== 'string') throw toError('version must be a string');
@@ -143,7 +143,7 @@ function order(operations: readonly BulkOperation[]): BulkOperation[] {
     if (bulkId !== undefined && !error) named.set(bulkId, operation);
   }
   const seen = new Set<BulkOperation>();
-  const order: BulkOperation[] = [];
+  const sorted: BulkOperation[] = [];
   const visit = (operation: BulkOperation): void => {
     if (seen.has(operation)) return;
     seen.add(operation);
@@ -151,10 +151,10 @@ function order(operations: readonly BulkOperation[]): BulkOperation[] {
       const other = named.get(bulkId);
       if (other) visit(other);
     }
-    order.push(operation);
+    sorted.push(operation);
   };
   for (const operation of operations) visit(operation);
-  return order;
+  return sorted;
 }
 
 /** PATCH operations that together cost about as much as one operation of another method. */

@@ -30,8 +30,8 @@ export class BulkRunner {
   ) {}
 
   /**
-   * @returns the responses in request order. @throws ProblemError, such as `unavailable`, if the
-   * client should repeat the request.
+   * @returns the responses in request order.
+   * @throws ProblemError, such as `unavailable`, if the client should repeat the request.
    */
   async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
     const state = new BulkState(failOnErrors, this.resources.base, rulesOf(caller.actor).isBrief);

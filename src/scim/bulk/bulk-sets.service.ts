@@ -102,8 +102,8 @@ export class BulkSets {
   }
 
   /**
-   * Completes the changes of a set. @param results receives the errors of changes that are
-   * invalid for the locked users
+   * Completes the changes of a set.
+   * @param results receives the errors of changes that are invalid for the locked users
    */
   private async completeChanges(
     tx: Sql,
@@ -111,7 +111,7 @@ export class BulkSets {
     results: Map<BulkItem, User | ProblemError>,
   ): Promise<{ item: BulkItem; change: UserChange }[]> {
     const live = set.applicable;
-    const isNew = ({ change: waiting }: BulkItem): boolean => waiting?.kind === 'create';
+    const isNew = ({ change }: BulkItem): boolean => change?.kind === 'create';
     const existing = live.filter((item) => !isNew(item)).map(({ id }) => id);
     const users = await this.writer.lock(tx, existing);
     const createdIds = new Set(live.filter(isNew).map(({ id }) => id));

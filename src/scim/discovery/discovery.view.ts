@@ -65,7 +65,7 @@ export class SchemaDto {
   @ApiProperty({
     type: 'array',
     maxItems: 100,
-    items: { type: 'object', description: 'RFC 7643, section 7.' },
+    items: { type: 'object', description: 'The definition of an attribute (RFC 7643, section 7).' },
   })
   attributes!: object[];
   @ApiPropertyOptional(META) meta?: object;

@@ -21,7 +21,7 @@ interface GroupFilterPlan {
 }
 
 const NO_GROUP = clause('1 = 0');
-/** Not an EXISTS, which makes MariaDB read all memberships. */
+/** Matches groups with members. An EXISTS would make MariaDB read all memberships. */
 const HAS_MEMBERS = clause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
 );
@@ -110,11 +110,11 @@ function compareColumn(column: string, op: CompareOperator, key: string, last?: 
   return bound && clause(`(${bound.text(column)})`, ...bound.params);
 }
 
-/** The earliest and the latest time that every database engine can compare. All groups were created between them. */
+/** The earliest and the latest time that every database engine can compare. All groups were created in this range. */
 const FIRST_MILLIS = Date.UTC(1900, 0);
 const LAST_MILLIS = Date.UTC(9999, 0);
 
-/** @param text a time as written by the parser: ISO 8601 in UTC */
+/** Limits a time to the range of the database. @param text ISO 8601 in UTC, as written by the parser */
 const toBoundedTime = (text: string): string =>
   toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 

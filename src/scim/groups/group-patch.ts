@@ -64,7 +64,7 @@ export class MemberPatch {
     const members = await this.members.all(this.group, this.tx, left + 1);
     this.checkedMembers += members.length + this.change.added.size;
     if (this.checkedMembers > this.limit) {
-      const detail = `The filters would check more than ${this.limit} members. Select them with value eq.`;
+      const detail = `The filters would check more than ${this.limit} members. Select members with value eq.`;
       throw new ProblemError('too_many', detail);
     }
     await setImmediate(); // lets other requests run, because SQLite works in this thread

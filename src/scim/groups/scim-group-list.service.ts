@@ -60,7 +60,8 @@ export class ScimGroupList {
   }
 
   /**
-   * Reads a page of groups, which ends early once it has many members. @returns the cursor of the next page as `next`
+   * Reads a page of groups, which ends early once it has many members.
+   * @returns the cursor of the next page as `next`
    */
   async readPage(query: ListQuery, actor: Actor): Promise<ResourcePage> {
     const hidden = await this.view.findHiddenUsers(actor);

@@ -26,8 +26,8 @@ export class ScimGroupView {
   ) {}
 
   /**
-   * Returns a function that presents a group. @throws ProblemError `invalid_value` if both parameters are
-   * set, before anything is written.
+   * Returns a function that presents a group.
+   * @throws ProblemError `invalid_value` if both parameters are set, before anything is written.
    */
   createView(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.group, parameters);
@@ -64,7 +64,8 @@ export class ScimGroupView {
   }
 
   /**
-   * Returns a group with all attributes. @param members ids of the members, or undefined if they are not shown
+   * Returns a group with all attributes.
+   * @param members ids of the members, or undefined if they are not shown
    * @param hidden users that the key must not see
    */
   toResource(group: Group, members?: readonly string[], hidden?: ReadonlySet<string>): ScimObject {

@@ -124,8 +124,9 @@ export class ScimGroups {
   }
 
   /**
-   * Validates and normalizes the fields. @param wrong other errors of the request @throws
-   * ProblemError `validation_failed`
+   * Validates and normalizes the fields.
+   * @param wrong other errors of the request
+   * @throws ProblemError `validation_failed`
    */
   private validate({ displayName, externalId, roles }: SentGroup, wrong: readonly FieldError[]): GroupFields {
     const { value, errors } = readInput(ScimGroupInput, {
@@ -143,7 +144,7 @@ export class ScimGroups {
     };
   }
 
-  /** Protects local operators from a key without the scope `webmasters`, which must not see them. */
+  /** Keeps a key without the scope `webmasters` from adding or removing local operators, which are hidden from it. */
   private async protectOperators(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
     if (shouldHideOperators(actor)) change.spared = await this.directory.operators(sql);
     return change;

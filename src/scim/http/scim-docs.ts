@@ -229,8 +229,8 @@ const propertiesOf = (attributes: readonly Attribute[]) =>
   Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
 
 /**
- * Describes a class as a resource type. A response contains the requested attributes, and always `id` and `schemas`.
- * A function and not a decorator, because decorated classes lose their name in the bundle, and
+ * Describes a class as a resource type. A response contains the requested attributes, and always `id` and
+ * `schemas`. A function and not a decorator, because decorated classes lose their name in the bundle, and
  * the OpenAPI file needs the name.
  */
 function describeResource(type: Type<unknown>, resource: ResourceDescription): void {

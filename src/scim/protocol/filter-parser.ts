@@ -51,7 +51,8 @@ export interface AttributeTarget {
 export type PatchPath = { readonly kind: 'schema'; readonly schema: Schema } | AttributeTarget;
 
 /**
- * Parses `[urn:]attr[.sub]`, `attr[filter][.sub]`, or the URN of a schema (RFC 7644 §3.5.2). Names ignore case.
+ * Parses `[urn:]attr[.sub]`, `attr[filter][.sub]`, or the URN of a schema (RFC 7644
+ * §3.5.2). Names are case-insensitive.
  * @throws ProblemError `invalid_path`, `invalid_filter` for an error inside `[…]`, UnknownAttributeError
  */
 export function parsePath(text: string, resource: ResourceDescription): PatchPath {
@@ -107,8 +108,8 @@ interface Token {
 const TOKEN = /([ \t\r\n]*)(?:([()[\]])|("(?:[^"\\]|\\[^])*")|[^\s()[\]"]+|([^ \t\r\n]))/gy;
 
 /**
- * Splits a filter into tokens. @throws ProblemError `invalid_filter` for an unterminated or invalid
- * string, and for unsupported blanks
+ * Splits a filter into tokens.
+ * @throws ProblemError `invalid_filter` for an unterminated or invalid string, and for unsupported blanks
  */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
@@ -335,8 +336,8 @@ const isEmptyValue = (value: Token): boolean =>
 const show = (token: Token): string => (token.kind === 'end' ? token.text : quote(token.text));
 
 /**
- * Builds a comparison with null or `""`: `eq` becomes not `pr`, and `ne` becomes `pr`. @param
- * position position of the operator
+ * Builds a comparison with null or `""`: `eq` becomes not `pr`, and `ne` becomes `pr`.
+ * @param position position of the operator
  */
 function compareWithEmpty(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   if (op === 'ne') return { kind: 'present', path };

@@ -112,15 +112,15 @@ function isPresent(value: ScimValue): boolean {
 
 type Comparable = string | number | boolean;
 
-const OPERATORS: Readonly<Record<CompareOperator, (key: Comparable, wanted: Comparable) => boolean>> = {
-  eq: (key, wanted) => key === wanted,
-  co: (key, wanted) => String(key).includes(String(wanted)),
-  sw: (key, wanted) => String(key).startsWith(String(wanted)),
-  ew: (key, wanted) => String(key).endsWith(String(wanted)),
-  gt: (key, wanted) => compareOrder(key, wanted) > 0,
-  ge: (key, wanted) => compareOrder(key, wanted) >= 0,
-  lt: (key, wanted) => compareOrder(key, wanted) < 0,
-  le: (key, wanted) => compareOrder(key, wanted) <= 0,
+const OPERATORS: Readonly<Record<CompareOperator, (key: Comparable, expected: Comparable) => boolean>> = {
+  eq: (key, expected) => key === expected,
+  co: (key, expected) => String(key).includes(String(expected)),
+  sw: (key, expected) => String(key).startsWith(String(expected)),
+  ew: (key, expected) => String(key).endsWith(String(expected)),
+  gt: (key, expected) => compareOrder(key, expected) > 0,
+  ge: (key, expected) => compareOrder(key, expected) >= 0,
+  lt: (key, expected) => compareOrder(key, expected) < 0,
+  le: (key, expected) => compareOrder(key, expected) <= 0,
 };
 
 /** Compares two values for their order. Booleans have no order. */

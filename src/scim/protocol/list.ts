@@ -46,7 +46,7 @@ export interface ListQuery {
 }
 
 /**
- * @param parameters the query, or the body of `/.search`. Names ignore case, and unknown names are ignored.
+ * @param parameters the query, or the body of `/.search`. Names are case-insensitive, and unknown names are ignored.
  * @param others resource types of the same search
  * @throws ProblemError `invalid_value`, `invalid_filter`, `invalid_count`
  */

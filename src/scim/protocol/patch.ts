@@ -94,7 +94,7 @@ interface Operation {
   value: unknown;
 }
 
-/** Reads an operation (RFC 7644 §3.5.2). Names ignore case. */
+/** Reads an operation (RFC 7644 §3.5.2). Names are case-insensitive. */
 function readOperation(raw: unknown, number: number, deviation: CountDeviation): Operation {
   if (!isObject(raw)) throw new ProblemError('invalid_syntax', `Operation ${number} must be an object.`);
   const members = lowerCaseNames(raw);
@@ -377,8 +377,8 @@ function removeElements(
 const partNamesOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
 
 /**
- * Returns a string that is equal for elements with equal sub-attributes. @param names
- * names as returned by `partNamesOf`
+ * Returns a string that is equal for elements with equal sub-attributes.
+ * @param names names as returned by `partNamesOf`
  */
 function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
   const parts = names.split(' ').map((name) => {

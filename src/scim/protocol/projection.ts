@@ -18,7 +18,7 @@ export interface ViewParameters {
 /** The named attributes: each as a whole, or some of its sub-attributes. */
 type NameSet = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
-/** The attributes of a response (RFC 7644 §3.9). Names ignore case, and unknown names are ignored. */
+/** The attributes of a response (RFC 7644 §3.9). Names are case-insensitive, and unknown names are ignored. */
 export class Projection {
   private readonly requested: NameSet | undefined;
   private readonly excluded: NameSet | undefined;
@@ -89,9 +89,9 @@ export class Projection {
 function filterParts(
   { multiValued, subAttributes }: Attribute,
   value: ScimValue | undefined,
-  isWanted: (sub: Attribute) => boolean,
+  isSelected: (sub: Attribute) => boolean,
 ): ScimValue | undefined {
-  const remaining = subAttributes.filter(isWanted);
+  const remaining = subAttributes.filter(isSelected);
   const objects = objectsOf(value)
     .map((element) => pick(element, remaining))
     .filter((element) => Object.keys(element).length > 0);

@@ -48,11 +48,11 @@ export interface PendingChange {
   kind: 'create' | 'update' | 'delete';
   uuid: string;
   /**
-   * @param user the locked user, or undefined for a new user. @param coming users that the
-   * same set of changes creates.
+   * @param user the locked user, or undefined for a new user.
+   * @param added users that the same set of changes creates.
    * @throws ProblemError `not_found`, `validation_failed`, or as a PATCH.
    */
-  complete: (tx: Sql, user: User | undefined, coming?: ReadonlySet<string>) => Promise<UserChange>;
+  complete: (tx: Sql, user: User | undefined, added?: ReadonlySet<string>) => Promise<UserChange>;
 }
 
 /**
@@ -78,8 +78,8 @@ export class ScimUserChanges {
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
     const change = this.validate({ ...edit, input: sent }, newUser('', now()), errors, NewUserInput);
     const password_hash = await this.hashPassword(change, caller);
-    const complete: PendingChange['complete'] = async (tx, _, coming) => {
-      const patch = await this.buildPatch(tx, change, password_hash, coming);
+    const complete: PendingChange['complete'] = async (tx, _, added) => {
+      const patch = await this.buildPatch(tx, change, password_hash, added);
       return { kind: 'create', uuid, patch: { ...patch, managed_by: MANAGED_BY_SCIM } };
     };
     return { kind: 'create', uuid, complete };
@@ -142,11 +142,11 @@ export class ScimUserChanges {
   ): Promise<PendingChange> {
     const uuid = this.resources.user.parseId(id);
     const password_hash = change.touchesPassword ? await this.hashFor(uuid, change, caller) : undefined;
-    const complete: PendingChange['complete'] = async (tx, found, coming) => {
+    const complete: PendingChange['complete'] = async (tx, found, added) => {
       const user = assertVisible(found, id, caller);
       const valid = this.validateFor(change, user);
       if (valid.errors.length > 0) throw validationFailed(valid.errors);
-      const patch = await this.buildPatch(tx, valid, password_hash, coming);
+      const patch = await this.buildPatch(tx, valid, password_hash, added);
       const managed = user.managed_by === null && Object.keys(patch).length > 0;
       if (managed) patch.managed_by = MANAGED_BY_SCIM;
       const update = { kind: 'update', uuid, patch, locked: user, byProvider: true } as const;
@@ -184,8 +184,8 @@ export class ScimUserChanges {
   }
 
   /**
-   * Validates the whole change and hashes its password, which takes long. @returns undefined
-   * if the password does not change.
+   * Validates the whole change and hashes its password, which takes long.
+   * @returns undefined if the password does not change.
    */
   private async hashPassword(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
@@ -198,11 +198,11 @@ export class ScimUserChanges {
     tx: Sql,
     { input, edit: { attributes, manager } }: ValidEdit,
     password_hash: string | null | undefined,
-    coming?: ReadonlySet<string>,
+    added?: ReadonlySet<string>,
   ): Promise<UserPatch> {
     const patch = toPatch(input, password_hash);
     if (Object.keys(attributes).length > 0) patch.attributes = attributes;
-    return manager === undefined ? patch : this.setManager(patch, manager, tx, coming);
+    return manager === undefined ? patch : this.setManager(patch, manager, tx, added);
   }
 
   /** Adds the manager to a patch: the id of an existing user, or otherwise the text as it was sent. */
@@ -210,10 +210,10 @@ export class ScimUserChanges {
     patch: UserPatch,
     manager: string | null,
     tx: Sql,
-    coming: ReadonlySet<string> | undefined,
+    added: ReadonlySet<string> | undefined,
   ): Promise<UserPatch> {
     const uuid = manager !== null && isUuid(manager) ? manager.toLowerCase() : undefined;
-    const isKnown = uuid !== undefined && (coming?.has(uuid) === true || (await this.users.find(uuid, tx)));
+    const isKnown = uuid !== undefined && (added?.has(uuid) === true || (await this.users.find(uuid, tx)));
     const attributes = { ...patch.attributes, manager: isKnown ? null : manager };
     return { ...patch, attributes, manager_uuid: isKnown ? uuid : null };
   }
@@ -245,8 +245,8 @@ function applyPut(
     (rules.keepsOmitted || (schema === undefined ? RETAINED.includes(name) : !extensions.has(schema)));
   const values = new Map<Attribute, ScimValue>();
   for (const attribute of description.attributes) {
-    const kept = isRetained(attribute) ? attribute.getValue(current) : undefined;
-    const value = attribute.getValue(resource) ?? kept;
+    const retained = isRetained(attribute) ? attribute.getValue(current) : undefined;
+    const value = attribute.getValue(resource) ?? retained;
     if (value !== undefined) values.set(attribute, value);
   }
   return buildResource(values);
@@ -272,8 +272,8 @@ function applyPatch(current: ScimObject, steps: readonly PatchStep[], deviation:
   return after;
 }
 
-function assertHasActive(isGone: boolean): void {
-  if (isGone) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
+function assertHasActive(isRemoved: boolean): void {
+  if (isRemoved) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
 }
 
 /** Returns the difference that a request makes, including the password. null removes the password. */

@@ -121,8 +121,8 @@ export class ScimUserList {
   private readSearch(query: ListQuery, actor: Actor): Search {
     const { cursor, sortBy, descending, startIndex, count } = query;
     const plan = planFilter(query.filter, this.settings.roles);
-    const isFiltered = shouldHideOperators(actor);
-    const tests = isFiltered ? [...plan.tests, IS_NOT_OPERATOR] : plan.tests;
+    const hidesOperators = shouldHideOperators(actor);
+    const tests = hidesOperators ? [...plan.tests, IS_NOT_OPERATOR] : plan.tests;
     return {
       query,
       plan,
@@ -133,7 +133,7 @@ export class ScimUserList {
         cursor === undefined
           ? { after: undefined, offset: startIndex - 1, limit: count }
           : { after: decodeListCursor(cursor, query), offset: 0, limit: count },
-      hidesOperators: isFiltered,
+      hidesOperators,
     };
   }
 
@@ -283,7 +283,10 @@ function isPageOfKey({ query, plan }: Search): boolean {
   return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;
 }
 
-/** Returns true if no index bounds the cost of a list. Such a list runs in the read worker. */
+/**
+ * Returns true if no index bounds the cost of a list. Such a list runs within the search budget,
+ * and on SQLite in the read worker.
+ */
 function isBroad({ plan, query, order }: Search): boolean {
   if (plan.breadth === 'one') return false;
   if (plan.source || !plan.isExact || !order || order.byLookUp) return true;

@@ -53,18 +53,18 @@ interface Converter {
   /** Returns the value to show for a user, or an empty value. */
   show: (user: User, base: string) => ScimValue | undefined;
   /** Converts a value to the form of the API. */
-  take: (value: ScimValue | undefined) => unknown;
+  toInput: (value: ScimValue | undefined) => unknown;
 }
 
 /** Fields whose SCIM form differs from the API. */
 const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   status: {
     show: ({ status }) => status === 'Active',
-    take: (active) => (active === undefined ? null : active === true ? 'Active' : 'Blocked'),
+    toInput: (active) => (active === undefined ? null : active === true ? 'Active' : 'Blocked'),
   },
   roles: {
     show: ({ roles }) => roles.map(toElement),
-    take: (list) => {
+    toInput: (list) => {
       const values = elementsOf(list).flatMap((each) => (isScimObject(each) ? (each['value'] ?? []) : each));
       return values.length === 0 ? null : values;
     },
@@ -74,12 +74,12 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
       if (manager_uuid !== null) return { value: manager_uuid, $ref: `${base}/Users/${manager_uuid}` };
       return isStored(manager) ? { value: manager } : undefined;
     },
-    take: (manager) => (isScimObject(manager) ? (manager['value'] ?? null) : null),
+    toInput: (manager) => (isScimObject(manager) ? (manager['value'] ?? null) : null),
   },
   authname: {
     show: ({ authname }) =>
       Object.entries(authname).flatMap(([method, values]) => values.map((value) => ({ method, value }))),
-    take: (list) => {
+    toInput: (list) => {
       const methods = new Map<string, ScimValue[]>(); // a method may be named __proto__, which the rules must be able to reject
       for (const { method, value } of objectsOf(list)) {
         if (typeof method !== 'string' || value === undefined) continue;
@@ -94,16 +94,16 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
       for (const [network, url] of Object.entries(social_media)) put(links, network, url);
       return links;
     },
-    take: (links) => links ?? null,
+    toInput: (links) => links ?? null,
   },
-  hide_email: { show: ({ hide_email }) => hide_email || undefined, take: (flag) => flag ?? false },
+  hide_email: { show: ({ hide_email }) => hide_email || undefined, toInput: (flag) => flag ?? false },
   hide_phone_numbers: {
     show: ({ hide_phone_numbers }) => hide_phone_numbers || undefined,
-    take: (flag) => flag ?? false,
+    toInput: (flag) => flag ?? false,
   },
 };
 
-/** Narrows the type of a value in `attributes`, which `take` has written. */
+/** Narrows the type of a value in `attributes`, which `addValue` has written. */
 const isStored = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
@@ -156,19 +156,19 @@ function isContactList(name: string): name is ContactList {
 
 /** Returns a list with the values of its columns. */
 function joinContacts(list: ContactList, user: User): ScimObject[] {
-  const kept = user.attributes[list];
+  const stored = user.attributes[list];
   const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
-  const elements = isStored(kept) ? restoreContacts(objectsOf(kept), left, user) : [];
+  const elements = isStored(stored) ? restoreContacts(objectsOf(stored), left, user) : [];
   for (const { field, qualifiers } of left) elements.push({ value: user[field], ...qualifiers });
   return elements;
 }
 
 /**
- * Returns the stored elements with their values. @param left columns that are not yet assigned. Columns of
- * the elements are removed from it.
+ * Returns the stored elements with their values.
+ * @param left columns that are not yet assigned. Columns of the elements are removed from it.
  */
-function restoreContacts(kept: readonly ScimObject[], left: Column[], user: User): ScimObject[] {
-  return kept.flatMap((element): ScimObject[] => {
+function restoreContacts(stored: readonly ScimObject[], left: Column[], user: User): ScimObject[] {
+  return stored.flatMap((element): ScimObject[] => {
     if ('value' in element) return [element];
     const at = left.findIndex(({ owns }) => owns(element));
     const [column] = at === -1 ? [] : left.splice(at, 1);
@@ -185,21 +185,23 @@ function splitContacts(
   elements: readonly ScimObject[],
   { input, attributes }: Fields,
 ): void {
-  const kept = [...elements];
+  const stored = [...elements];
   const standard: ScimObject[] = [];
   for (const { field, owns, find, qualifiers } of COLUMNS[list]) {
     const at = find ? find(elements) : elements.findIndex(owns);
     const { value = null, ...rest } = elements[at] ?? {};
     input[field] = value;
     if (at === -1) continue;
-    kept[at] = rest;
+    stored[at] = rest;
     standard.push(qualifiers);
   }
-  attributes[list] = isDeepStrictEqual(kept, standard) ? null : kept;
+  attributes[list] = isDeepStrictEqual(stored, standard) ? null : stored;
 }
 
 /**
- * Maps the attributes of a schema. @param parent object that contains them @param path prefix of their paths
+ * Maps the attributes of a schema.
+ * @param parent object that contains them
+ * @param path prefix of their paths
  * @param key prefix of their keys
  */
 const mapAttributes = (
@@ -282,15 +284,15 @@ const toElement = (value: string): ScimObject => ({ value });
  * Returns the difference between a user and the requested state. Equal values are neither written nor validated.
  * Attributes that the requested state lacks are unset.
  */
-export function computeEdit(current: ScimObject, wanted: ScimObject): Edit {
+export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
   const before: Fields = { input: {}, attributes: {} };
   const after: Fields = { input: {}, attributes: {} };
   for (const mapping of MAPPINGS) {
     const was = getValue(current, mapping);
-    const is = getValue(wanted, mapping);
+    const is = getValue(requested, mapping);
     if (was === is) continue;
-    take(mapping, was, before);
-    take(mapping, is, after);
+    addValue(mapping, was, before);
+    addValue(mapping, is, after);
   }
   const { manager_uuid: manager, ...input } = pickChanged(before.input, after.input);
   if (input['authname'] ?? input['social_media']) addRemovals(input, before.input);
@@ -326,10 +328,14 @@ function getValue(resource: ScimObject, { parent, name }: Mapping): ScimValue | 
 }
 
 /** Adds the value of an attribute to the fields: the inverse of `valueOf`. */
-function take({ field, key, list, converter }: Mapping, value: ScimValue | undefined, fields: Fields): void {
+function addValue(
+  { field, key, list, converter }: Mapping,
+  value: ScimValue | undefined,
+  fields: Fields,
+): void {
   if (list) splitContacts(list, objectsOf(value), fields);
   else if (field === undefined) fields.attributes[key] = value ?? null;
-  else fields.input[key] = converter ? converter.take(value) : (value ?? null);
+  else fields.input[key] = converter ? converter.toInput(value) : (value ?? null);
 }
 
 function show(mappings: readonly Mapping[], user: User, base: string): Draft {
