@@ -44,24 +44,24 @@ export class ScimSearch {
     if (!seesUsers && !seesGroups) throw createScopeError('users:read');
     const query = readListQuery(parameters, user, [group]);
     const ofGroups = readListQuery(parameters, group, [user]);
-    const users: ReadPart = async (start) =>
+    const readUsers: ReadPart = async (start) =>
       seesUsers ? this.users.readPage({ ...query, ...start }, actor, getSignal) : NOTHING;
-    const groups: ReadPart = async (start) =>
+    const readGroups: ReadPart = async (start) =>
       seesGroups ? this.groups.readPage({ ...ofGroups, ...start }, actor) : NOTHING;
     const read = query.cursor === undefined ? readByIndex : readByCursor;
-    return listResponse(query, await read(query, users, groups));
+    return listResponse(query, await read(query, readUsers, readGroups));
   }
 }
 
 async function readByIndex(
   { startIndex, count }: ListQuery,
-  users: ReadPart,
-  groups: ReadPart,
+  readUsers: ReadPart,
+  readGroups: ReadPart,
 ): Promise<ResourcePage> {
-  const first = await users({});
+  const first = await readUsers({});
   const before = first.total ?? 0;
   const start = { startIndex: Math.max(1, startIndex - before), count: count - first.resources.length };
-  const second = await groups(start);
+  const second = await readGroups(start);
   return {
     resources: [...first.resources, ...second.resources],
     total: before + (second.total ?? 0),
@@ -71,24 +71,24 @@ async function readByIndex(
 
 async function readByCursor(
   { count, cursor = '' }: ListQuery,
-  users: ReadPart,
-  groups: ReadPart,
+  readUsers: ReadPart,
+  readGroups: ReadPart,
 ): Promise<ResourcePage> {
   const [type, rest] = [cursor.slice(0, 1), cursor.slice(1)];
-  if (type === OF_GROUPS) return toPage(await groups({ cursor: rest }), OF_GROUPS);
+  if (type === OF_GROUPS) return toPage(await readGroups({ cursor: rest }), OF_GROUPS);
   if (type !== '' && type !== OF_USERS)
     throw new ProblemError(
       'invalid_cursor',
       'cursor is not valid for this list. Start with an empty cursor.',
     );
-  const first = await users({ cursor: rest });
+  const first = await readUsers({ cursor: rest });
   const left = count - first.resources.length;
   if (count === 0 || first.next !== undefined) return toPage(first, OF_USERS);
   if (left > 0) {
-    const second = await groups({ cursor: '', count: left });
+    const second = await readGroups({ cursor: '', count: left });
     return toPage({ ...second, resources: [...first.resources, ...second.resources] }, OF_GROUPS);
   }
-  const { resources } = await groups({ cursor: '', count: 1 });
+  const { resources } = await readGroups({ cursor: '', count: 1 });
   return toPage({ ...first, next: resources.length > 0 ? '' : undefined }, OF_GROUPS);
 }
 

@@ -211,7 +211,7 @@ export function coerceList(
   return elements.length === 0 ? undefined : keepOnePrimary(attribute, elements);
 }
 
-/** Returns true if an element has its `value`, or any sub-attribute if the schema has no `value`. */
+/** Returns true if an element has its `value`, or any sub-attribute if the schema lacks a `value`. */
 export function hasValue(attribute: Attribute, element: ScimObject): boolean {
   const main = attribute.findSub('value');
   return main ? Object.hasOwn(element, main.name) : Object.keys(element).length > 0;

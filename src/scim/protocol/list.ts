@@ -170,7 +170,7 @@ function isKey(key: unknown): key is Position['key'] {
 }
 
 /**
- * Returns the sort key of a resource (RFC 7644 §3.4.2.3), or undefined if it has no such value.
+ * Returns the sort key of a resource (RFC 7644 §3.4.2.3), or undefined if the value is missing.
  * In a list, the primary element decides, otherwise the first.
  */
 export function sortValue(

@@ -261,7 +261,7 @@ const INDEXED: Readonly<Record<string, Convert>> = {
   'name.familyName': matchName('surname_sort'),
 };
 
-/** Names of the attributes with an index, for the error of a filter that uses none of them. */
+/** Names of the attributes with an index, for the error message of a filter without an index. */
 export const INDEXED_NAMES = Object.keys(INDEXED).map((path) => path.slice(path.lastIndexOf(':') + 1));
 
 function matchActive(active: boolean): Match | undefined {

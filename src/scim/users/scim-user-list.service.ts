@@ -155,13 +155,15 @@ export class ScimUserList {
     if (window.limit === 0 || (total !== undefined && window.offset >= total))
       return { users: [], total, next: undefined };
     const few = !order.byLookUp && (await this.areFew(plan, total));
-    const inRange = (range: ListRange): UserSet => ({
+    const limitToRange = (range: ListRange): UserSet => ({
       from: range.from,
       tests: [...selectTests(tests, range), ...(range.tests ?? [])],
     });
     const { rows, last } = few
       ? await this.pages.read(() => set, withoutIndex(order), window, signal)
-      : await this.pages.read(inRange, order, window, signal, (range) => this.isRangeEmpty(range, signal));
+      : await this.pages.read(limitToRange, order, window, signal, (range) =>
+          this.isRangeEmpty(range, signal),
+        );
     return {
       users: rows.map(({ user }) => user),
       total: countsItself ? (last ? await this.countTotal(search, signal) : rows.length) : total,

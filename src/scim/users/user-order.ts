@@ -43,7 +43,7 @@ const LOOK_UPS: Readonly<Record<string, string>> = {
 export const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
 
 /**
- * Returns the order for an attribute, or undefined if it has no index. Users without a value come
+ * Returns the order for an attribute, or undefined if the attribute lacks an index. Users without a value come
  * last, or first in descending order.
  */
 export function toIndexOrder(
