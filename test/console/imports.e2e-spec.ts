@@ -113,7 +113,7 @@ withConsole('imports', (service) => {
   test('a refused file says why', async () => {
     const run = await imported(service.key, csv('Foo,Bar', '1,2'));
     page = await service.admin(`/console/imports/${run.id}`);
-    await page.shows('The header has no column ExternalId, by which rows are matched to users.');
+    await page.shows('The header has no column ExternalId, which matches rows to users. Add this column.');
   });
 
   test('the list updates a run from its events', async () => {

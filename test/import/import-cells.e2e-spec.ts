@@ -72,7 +72,7 @@ describe('a row with too few or too many cells', () => {
     const { rows, run, id } = people(2);
     const short = `${id(7)},seven,${id(7)}@example.org`;
     const long = `${id(8)},eight,${id(8)}@example.org,1,Lee, Jr`;
-    const note = 'put the cells right, then remove this one';
+    const note = 'correct the cells of this row, then remove this cell';
     const failed = await failedCsv(await run(csv(HEAD, rows[0] ?? '', short, long, rows[1] ?? '')));
     const lines = failed.split('\r\n');
     expect(lines[0]).toBe(`\ufeff${HEAD},_line,_code,_message`);
@@ -136,7 +136,7 @@ test('all that is wrong with a header is in the problems of the run', async () =
     [2, 'password_column', ''],
     [2, 'unknown_column', ''],
   ]);
-  expect(run.problems[1].message).toContain('did you mean Username?');
+  expect(run.problems[1].message).toContain('Did you mean Username?');
 });
 
 test('the option delimiter overrides the delimiter of the file', async () => {

@@ -5,10 +5,10 @@ import { openCsv, readCsv } from '../support/data/csv.js';
 
 const MIB = 1024 * 1024;
 const TOO_LONG = (line: number) =>
-  `Line ${line} has more than 524288 characters; shorten its cells, or correct the line ends of the file.`;
+  `Line ${line} has more than 524288 characters. Shorten its cells, or correct the line ends of the file.`;
 const ENDLESS_QUOTE = (line: number) =>
-  `A quote that opens on line ${line} is probably never closed: the row has more than 524288 characters; ` +
-  'close the quote, or double it if it belongs to the text.';
+  `A quote that opens on line ${line} is probably never closed, because the row has more than 524288 characters. ` +
+  'Close the quote, or double it if it belongs to the text.';
 
 test.each([
   [1024 * 512 - 1, undefined],
@@ -61,6 +61,6 @@ test('a file may have 1,000,000 rows', async () => {
   await expect(count(new ByteSource(rows(MAX_ROWS + 1)))).rejects.toMatchObject({
     code: 'too_many_rows',
     line: MAX_ROWS + 2,
-    message: 'The file has more than 1000000 rows; split it into several files.',
+    message: 'The file has more than 1000000 rows. Split it into several files.',
   });
 });

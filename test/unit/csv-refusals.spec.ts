@@ -5,34 +5,34 @@ import { type Read, openCsv, readCsv } from '../support/data/csv.js';
 const UNCLOSED = (line: number) => ({
   code: 'unclosed_quote',
   line,
-  message: `A quote that opens on line ${line} is never closed; close it, or export the file again: it may have been cut short.`,
+  message: `A quote that opens on line ${line} is never closed. Close it, or export the file again if it was cut short.`,
 });
 const AFTER = (line: number) => ({
   code: 'bad_quote',
   line,
-  message: `On line ${line} text follows a closing quote; double a quote that belongs to the text, and close the quote that opens a cell.`,
+  message: `On line ${line}, text follows a closing quote. Double a quote that belongs to the text, and close the quote that opens a cell.`,
 });
 const MIDST = (line: number) => ({
   code: 'bad_quote',
   line,
-  message: `A cell on line ${line} has a quote in the middle; put the cell into quotes and double the quote.`,
+  message: `A cell on line ${line} has a quote in the middle. Enclose the cell in quotes and double the quote.`,
 });
 const COUNT = (misfits: number, rows: number, width: number, line: number) => ({
   code: 'wrong_cell_count',
   line,
   message:
-    `${misfits} of ${rows} rows have more or fewer cells than the header, which has ${width}; the first is on line ${line}. ` +
-    'Put a cell that holds the delimiter into quotes, and keep empty cells.',
+    `${misfits} of ${rows} rows have more or fewer cells than the header, which has ${width}. The first is on line ${line}. ` +
+    'Enclose cells that contain the delimiter in quotes, and do not leave out empty cells.',
 });
 const CUT = (line: number, cells: string, width: number) => ({
   code: 'cut_short',
   line,
-  message: `Line ${line}, the last one, has ${cells}, and the header has ${width}: the file was probably cut short; export it again.`,
+  message: `The last line (${line}) has ${cells}, but the header has ${width}. The file was probably cut short. Export it again.`,
 });
 const empty = (message: string, line?: number) => ({ code: 'empty_file', line, message });
-const EMPTY = empty('The file is empty; it needs a header row and a row for each user.');
-const NO_ROWS = empty('The file has a header and no rows; add a row for each user.', 1);
-const BLANK = empty('The first row of the file is blank; it must hold the names of the columns.', 2);
+const EMPTY = empty('The file is empty. Add a header row and one row per user.');
+const NO_ROWS = empty('The file has a header but no rows. Add one row per user.', 1);
+const BLANK = empty('The first row of the file is blank. Put the column names into the first row.', 2);
 
 describe.each(CHUNKINGS)('%s', (_, size) => {
   test.each<[string, string, Read['error']]>([

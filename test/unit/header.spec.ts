@@ -93,15 +93,15 @@ test('unknown columns are ignored on demand, repeated or blank too', () => {
 const fault = (code: string, message: string) => [code, 1, message];
 const MISSING = fault(
   'missing_column',
-  'The header has no column ExternalId, by which rows are matched to users.',
+  'The header has no column ExternalId, which matches rows to users. Add this column.',
 );
 const unknown = (name: string) =>
   fault(
     'unknown_column',
-    `The column "${name}" is not known; correct its name, or import with ignore_unknown_columns=true.`,
+    `The column "${name}" is unknown. Correct its name, or import with ignore_unknown_columns=true.`,
   );
 const both = (one: string, other: string, name: string) =>
-  fault('duplicate_column', `The columns "${one}" and "${other}" both mean ${name}; remove one of them.`);
+  fault('duplicate_column', `The columns "${one}" and "${other}" both mean ${name}. Remove one of them.`);
 
 test.each([
   [['Username'], KNOWN, MISSING],
@@ -120,7 +120,7 @@ test.each([
 test.each(['PASSWORD', 'pass word', 'Pass_Word', 'passwd', 'PWD', 'password-hash', 'ｐａｓｓｗｏｒｄ'])(
   'the column %s is refused although unknown columns are ignored',
   (name) => {
-    const message = `Imports set no passwords; remove the column "${name}" from the file.`;
+    const message = `Imports cannot set passwords. Remove the column "${name}" from the file.`;
     expect(faultsOf(['ExternalId', name], ANY)).toEqual([fault('password_column', message)]);
   },
 );
@@ -139,18 +139,18 @@ test('all that is wrong with a header is named at once, with the column that was
     'Manger',
   ];
   const faults = faultsOf(names, KNOWN, 3);
-  const end = ' is not known';
-  expect(faults.map(([code, line, message]) => [code, line, message.split(';')[0]])).toEqual([
-    ['missing_column', 3, 'The header has no column ExternalId, by which rows are matched to users.'],
+  const end = ' is unknown';
+  expect(faults.map(([code, line, message]) => [code, line, message.split('.')[0]])).toEqual([
+    ['missing_column', 3, 'The header has no column ExternalId, which matches rows to users'],
     ['unknown_column', 3, `The column "Extrenal Id"${end}`],
     ['unknown_column', 3, `The column "Emial"${end}`],
     ['duplicate_column', 3, 'The columns "E-Mail" and "email" both mean Email'],
     ['unknown_column', 3, `The column "Shoe size"${end}`],
-    ['password_column', 3, 'Imports set no passwords'],
+    ['password_column', 3, 'Imports cannot set passwords'],
     ['duplicate_column', 3, 'The columns "role" and "roles" both mean Roles'],
     ['unknown_column', 3, `The column "Manger"${end}`],
   ]);
-  const meant = faults.map(([, , message]) => /did you mean (\w+)\?/.exec(message)?.[1]);
+  const meant = faults.map(([, , message]) => /Did you mean (\w+)\?/.exec(message)?.[1]);
   expect(meant.filter(Boolean)).toEqual(['ExternalId', 'Email', 'Manager']);
 });
 

@@ -34,7 +34,7 @@ test.each(['klingon', '', 'x-user-defined', 'x'.repeat(300)])(
     expect(error).toEqual({
       code: 'unknown_encoding',
       line: undefined,
-      message: `The encoding "${label.slice(0, 100)}" is not known; name one such as utf-8, utf-16le or windows-1252.`,
+      message: `The encoding "${label.slice(0, 100)}" is unknown. Use a name such as utf-8, utf-16le or windows-1252.`,
     });
   },
 );

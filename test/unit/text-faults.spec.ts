@@ -6,23 +6,23 @@ const fault = (line: number, message: string) => ({ code: 'bad_encoding', line, 
 const BYTE = (byte: number, line: number, encoding = 'utf-8') =>
   fault(
     line,
-    `Byte ${byte} of the file, on line ${line}, is not valid ${encoding}; ` +
-      'save the file as UTF-8, or name its encoding with encoding=….',
+    `Byte ${byte} of the file, on line ${line}, is not valid ${encoding}. ` +
+      'Save the file as UTF-8, or set its encoding with encoding=….',
   );
 const NUL = (line: number) =>
   fault(
     line,
-    `Line ${line} holds a NUL character; the file is probably UTF-16 without a byte order mark: ` +
-      'save it as UTF-8, or name its encoding with encoding=….',
+    `Line ${line} contains a NUL character. The file is probably UTF-16 without a byte order mark. ` +
+      'Save it as UTF-8, or set its encoding with encoding=….',
   );
 const NO_CSV = (what: string) =>
-  fault(1, `The file is ${what}, not a CSV file; unpack it, or save the sheet as CSV.`);
+  fault(1, `The file is ${what}, not a CSV file. Unpack it, or save the sheet as CSV.`);
 const CONTRADICTION = (mark: string, named: string) =>
   fault(
     1,
-    `The byte order mark of the file says ${mark}, but encoding= says ${named}; leave encoding= out, or correct it.`,
+    `The byte order mark of the file means ${mark}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
   );
-const IN_UTF16 = fault(2, 'Line 2 holds a NUL character; take it out.');
+const IN_UTF16 = fault(2, 'Line 2 contains a NUL character. Remove it.');
 const ZIP = NO_CSV('a ZIP archive or an Excel workbook');
 
 /** Name, bytes, the text before the fault, the fault, and the encoding that is named. */

@@ -6,23 +6,23 @@ import type { User } from '../../users/model/user.js';
 type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
 
 export interface Column {
-  /** As the template and the export spell it. */
+  /** Spelling in the template and in the export. */
   name: string;
   aliases: readonly string[];
   kind: CellKind;
-  /** Wire name of the field that the cell fills; of a network, its name. */
+  /** Wire name of the field that the cell sets, or the name of the social network. */
   field: string;
-  /** An empty cell never changes the field, whatever `blank_cells` says. */
+  /** True if an empty cell never changes the field, regardless of `blank_cells`. */
   keepsBlank?: true;
-  /** Spreadsheets may convert such text to a number and damage it. */
+  /** True if spreadsheets may mistake the text for a number and damage it. */
   looksNumeric?: true;
-  /** The stored form of a cell, where people write the same value in several. */
+  /** Converts a cell to its stored form if a value can be written in several ways. */
   form?: (cell: string) => string;
-  /** The cell of a user; `manager` is the manager's external id. */
+  /** Returns the cell for a user. `manager` is the external id of the user's manager. */
   write: (user: User, manager: string) => string;
 }
 
-/** The fields of a user that are texts. */
+/** Names of the text fields of a user. */
 type TextField = keyof { [K in keyof User as User[K] extends string ? K : never]: K };
 
 type Extras = Partial<Pick<Column, 'aliases' | 'keepsBlank' | 'looksNumeric' | 'form'>>;
@@ -53,7 +53,7 @@ const network = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Colu
   write: (user) => user.social_media[field] ?? '',
 });
 
-/** The columns of a file, in the order of the template (interface §6). */
+/** Import columns: all columns that an import file may have, in the order of the template (interface §6). */
 export const COLUMNS: readonly Column[] = [
   text('ExternalId', 'external_id', { aliases: ['GUID'], looksNumeric: true }),
   text('Username', 'username', { keepsBlank: true }),
@@ -97,7 +97,7 @@ export const COLUMNS: readonly Column[] = [
   text('AboutMe', 'about_me'),
 ];
 
-/** Header names are compared in any case, without regard to spaces, `_` and `-`. */
+/** Returns the comparison key of a header, which ignores case, spaces, `_` and `-`. */
 export function headerKey(name: string): string {
   return normalForm(name, 'NFKC')
     .toLowerCase()
@@ -114,24 +114,24 @@ export function columnOf(header: string): Column | undefined {
   return BY_KEY.get(headerKey(header));
 }
 
-/** The column that a header most likely misspells: at most one edit in three letters, and two in all. */
+/** Finds the import column that a header probably misspells. Allows one edit per three letters, and at most two. */
 export function nearestColumn(header: string): Column | undefined {
   const key = headerKey(header);
   return BY_KEY.get(nearest(key, BY_KEY.keys(), Math.min(2, Math.floor(key.length / 3))) ?? '');
 }
 
-/** The cells of a user, in the order of `COLUMNS`. */
+/** Returns the cells of a user in the order of `COLUMNS`. */
 export function cellsOf(user: User, manager: string): string[] {
   return COLUMNS.map((column) => column.write(user, manager));
 }
 
 /**
- * Joins the values of a cell with `|`. A `|` inside a value becomes `\|`. Backslashes are doubled only before a `|`, so
- * that `DOMAIN\name` is written, and typed by people, as it is.
+ * Joins values with `|` and escapes a `|` inside a value as `\|`. Backslashes are doubled only before a `|`, which leaves
+ * `DOMAIN\name` unchanged.
  */
 export function joinList(values: readonly string[]): string {
   const [only] = values;
-  if (only !== undefined && values.length === 1 && !only.includes('|')) return only; // the usual cell
+  if (only !== undefined && values.length === 1 && !only.includes('|')) return only; // fast path for the usual cell
   return values
     .map((value, index) => {
       const escaped = value.replace(/(\\*)\|/g, '$1$1\\|');
@@ -140,7 +140,7 @@ export function joinList(values: readonly string[]): string {
     .join('|');
 }
 
-/** The values of a cell that `joinList` or a person wrote, trimmed and without empty ones. */
+/** Splits a cell into its values, the reverse of `joinList`. Values are trimmed, and empty values are left out. */
 export function splitList(cell: string): string[] {
   if (!cell.includes('|')) return isBlank(cell) ? [] : [cell.trim()];
   const values: string[] = [];
@@ -163,13 +163,13 @@ export function splitList(cell: string): string[] {
 
 const isBlank = (text: string): boolean => text.trim() === '';
 
-/** Words in the headers of columns that hold passwords. */
+/** Words that occur in the headers of password columns. */
 const PASSWORD_WORDS = (
   'password passwd passwort passphrase passcode pwd kennwort motdepasse contraseña contrasena wachtwoord lösenord salasana ' +
   'secret hash'
 ).split(' ');
 
-/** Whether the cells of a column may be passwords, by its name. Rather one too many: such a column is only not read. */
+/** Returns true if a header suggests a password column. A false match is harmless, because the column is only ignored. */
 export function mayHoldPassword(header: string): boolean {
   const key = headerKey(header);
   return PASSWORD_WORDS.some((word) => key.includes(word));

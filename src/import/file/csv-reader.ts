@@ -3,35 +3,35 @@ import { FileError } from './file-error.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
 import { type SkippedLines, withoutLines, decodeText } from './text-decoder.js';
 
-/** The first is the default for a header without any known name. */
+/** Delimiters that can be detected. The first is the default for a header without a known name. */
 const DELIMITERS = [',', ';', '\t', '|'];
-/** Far more than the names of 200 columns. */
+/** Number of characters that are searched for the header, far more than 200 column names need. */
 const HEAD_CHARACTERS = 64 * 1024;
-/** What spreadsheets write and hide: a line before the header that names the delimiter. */
+/** First line `sep=;`, by which spreadsheets declare the delimiter. They do not show this line. */
 const SEPARATOR = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
 
 export interface CsvOptions {
   encoding?: string | undefined;
-  /** From a first line `sep=;`, or detected from the header, when undefined. */
+  /** If undefined, the delimiter is taken from a first line `sep=;` or detected from the header. */
   delimiter?: string | undefined;
   knownColumn: (header: string) => boolean;
-  /** Lines of text that are not read. */
+  /** Lines before and after the table that are not read. */
   skipped?: SkippedLines | undefined;
 }
 
 /**
- * Reads the records of a CSV file (RFC 4180; LF, CRLF or CR) strictly, in the memory of a batch. The file is read no
- * faster than its records are taken, and closed at its end, at a fault, and when the caller of `records` stops early.
- * @throws FileError from `header` and `records`, with the line, for any fault that casts doubt on the whole file.
+ * Strict reader of CSV files (RFC 4180 with LF, CRLF or CR). It reads the file only as fast as the records are consumed,
+ * and closes it at its end, after an error, and when the caller of `readRecords` stops early.
+ * @throws FileError from `readHeader` and `readRecords`, with the line, for any error that makes the whole file unreliable.
  */
 export class CsvReader {
   bytesRead = 0;
-  /** Encoding and delimiter of the file, once its header is read. */
+  /** Encoding and delimiter of the file. Set once the header has been read. */
   readonly found: { encoding?: string; delimiter?: string } = {};
-  /** The line of the header, once it is read. */
+  /** Line of the header. Set once the header has been read. */
   headerLine = 1;
   private readonly pieces: AsyncGenerator<CsvRecord[]>;
-  /** Rows that were read along with the header. */
+  /** Rows that were read together with the header. */
   private ahead: CsvRecord[] = [];
   private last = '';
 
@@ -42,20 +42,20 @@ export class CsvReader {
     this.pieces = this.read();
   }
 
-  /** Whether the text that was read so far ends with a line end. */
+  /** True if the text read so far ends with a line end. */
   get lineEnded(): boolean {
     return this.last === '\n' || this.last === '\r';
   }
 
-  /** The names of the columns, as the file spells them; not the empty ones at the end. Call it once, before `records`. */
+  /** Reads the column names as spelled in the file, without empty names at the end. Call it once, before `readRecords`. */
   async header(): Promise<string[]> {
     const piece = await this.pieces.next();
     const [header, ...rows] = piece.done ? [] : piece.value;
     if (!header)
-      throw new FileError('empty_file', 'The file is empty; it needs a header row and a row for each user.');
+      throw new FileError('empty_file', 'The file is empty. Add a header row and one row per user.');
     if (header.cells.every((name) => name.trim() === '')) {
       await this.pieces.return(undefined);
-      const message = 'The first row of the file is blank; it must hold the names of the columns.';
+      const message = 'The first row of the file is blank. Put the column names into the first row.';
       throw new FileError('empty_file', message, header.line);
     }
     this.ahead = rows;
@@ -64,8 +64,8 @@ export class CsvReader {
   }
 
   /**
-   * The rows below the header, `batchSize` at a time, those that do not fit it among them (`misfit`).
-   * @throws FileError at the end, where these are too many, or the last one has too few cells.
+   * Yields the rows after the header in batches of `batchSize`, including mismatched records (see `expectedCells`).
+   * @throws FileError at the end if there are too many mismatched records, or the last row has too few cells.
    */
   async *records(batchSize: number): AsyncGenerator<CsvRecord[]> {
     let waiting: CsvRecord[] = [];
@@ -83,7 +83,7 @@ export class CsvReader {
       yield this.ahead;
       yield* this.pieces;
     } finally {
-      await this.pieces.return(undefined); // also where the caller stops before the first of them
+      await this.pieces.return(undefined); // also closes the file if the caller stops before the first batch
     }
   }
 
@@ -119,7 +119,7 @@ export class CsvReader {
   }
 }
 
-/** Takes enough of the text to contain its header. */
+/** Reads enough of the text to contain the header. */
 async function headOf(text: AsyncGenerator<string>): Promise<string> {
   const pieces: string[] = [];
   for (let length = 0; length < HEAD_CHARACTERS;) {
@@ -131,7 +131,7 @@ async function headOf(text: AsyncGenerator<string>): Promise<string> {
   return pieces.join('');
 }
 
-/** The delimiter that yields the most known names in the first record; of equal ones, the first in the list. */
+/** Returns the delimiter that yields the most known names in the first record. At a tie, the first in the list wins. */
 function delimiterOf(head: string, known: (name: string) => boolean): string {
   const scores = DELIMITERS.map((delimiter) => firstRecord(head, delimiter).filter(known).length);
   return DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ',';
@@ -141,7 +141,7 @@ function firstRecord(head: string, delimiter: string): string[] {
   try {
     return parse(head, { delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, to: 1 })[0] ?? [];
   } catch {
-    // Not a header with this delimiter; if none fits, the reader reports what is wrong.
+    // The header is invalid with this delimiter. If no delimiter fits, the reader reports the error later.
     return [];
   }
 }

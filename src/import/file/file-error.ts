@@ -1,4 +1,4 @@
-/** Why a whole file is refused. */
+/** Reason to refuse a whole file. */
 export type FileErrorCode =
   | 'bad_encoding'
   | 'unclosed_quote'
@@ -17,14 +17,14 @@ export type FileErrorCode =
   | 'unexpected_rows'
   | 'file_lost';
 
-/** One thing that is wrong with a file. The message says what to do and quotes no cell. */
+/** An error in a file. The message tells users what to do and never quotes a cell. */
 export interface FileFault {
   code: FileErrorCode;
   message: string;
   line?: number | undefined;
 }
 
-/** Refuses a whole file before any user is written. `others`: what else is wrong, where that is known. */
+/** Error that refuses a whole file before any user is written. `others` lists further errors, if they are known. */
 export class FileError extends Error {
   constructor(
     readonly code: FileErrorCode,

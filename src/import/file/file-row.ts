@@ -6,26 +6,26 @@ import type { CsvRecord } from './record-parser.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import type { Header } from './run-files.js';
 
-/** The users that a row refers to: they are looked up before the rest of the row is read. */
+/** External ids by which a row refers to users. These users are loaded before the rest of the row is read. */
 export interface RowKeys {
   line: number;
-  /** Trimmed; empty when the cell is blank. */
+  /** Trimmed. Empty if the cell is blank. */
   externalId: string;
-  /** External id of the manager; null clears it, undefined keeps it. */
+  /** External id of the manager. Null clears the manager, undefined leaves the manager unchanged. */
   manager: string | null | undefined;
 }
 
-/** A row of a file in the form in which the API takes a user. */
+/** A row of a file, converted to the input format of the API. */
 export interface FileRow extends RowKeys {
   /** Wire names and values as a client would send them, without the manager. */
   raw: JsonObject;
-  /** Cells by the field that they set, for error messages. */
+  /** Cells by field, for error messages. */
   cells: ReadonlyMap<string, string>;
-  /** Cells that a spreadsheet, or an export, has damaged. */
+  /** Cells that a spreadsheet or an export damaged. */
   damaged: readonly DamagedCell[];
 }
 
-/** A cell that does not hold what it was made from. */
+/** A cell that no longer holds its original value. */
 export interface DamagedCell {
   column: Column;
   /** Trimmed. */
@@ -79,7 +79,7 @@ function networks({ social_media }: JsonObject): JsonObject {
   return isObject(social_media) ? social_media : {};
 }
 
-/** Text that is neither true nor false stays as it is, and the rules of the API refuse it. */
+/** Converts a cell to a boolean. Returns any other text unchanged, and the API rules reject it later. */
 function toFlag(cell: string): boolean | string {
   const word = cell.trim().toLowerCase();
   if (TRUE.has(word)) return true;
@@ -88,7 +88,7 @@ function toFlag(cell: string): boolean | string {
 
 const MAX_VALUE = 200;
 const NUMBER = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
-/** What spreadsheets show for a formula that failed: in English, in other languages, and in LibreOffice. */
+/** Texts that spreadsheets show for a failed formula, in several languages. */
 const FAILED = new Set(
   (
     '#N/A #REF! #NAME? #VALUE! #DIV/0! #NULL! #NUM! #SPILL! #CALC! #FIELD! #BLOCKED! #CONNECT! #BUSY! #UNKNOWN! ' +
@@ -97,27 +97,27 @@ const FAILED = new Set(
   ).split(' '),
 );
 const LIBRE_OFFICE = /^Err:5\d\d$/i;
-/** Stands for a character that was lost when the file was made: no value begins with it. */
+/** Stands for a character that was lost when the file was created. */
 const LOST = '\ufffd';
 
-/** What is wrong with a cell of a column that sets something, if it does not hold what it was made from. */
+/** Returns the error of a cell that no longer holds its original value, or undefined for an intact cell. */
 function damageOf(cell: string, { field, looksNumeric }: Column): RowError | undefined {
   const error = (code: string, message: string): RowError => {
     return { field, code, message, value: truncated(cell, MAX_VALUE) };
   };
   if (looksNumeric && NUMBER.test(cell)) {
     const message =
-      'was turned into a number by a spreadsheet; format the column as text and export it again';
+      'was converted to a number by a spreadsheet; format the column as text and export the file again';
     return error('spreadsheet_number', message);
   }
   if (cell.length <= 16 && (FAILED.has(cell.toUpperCase()) || LIBRE_OFFICE.test(cell))) {
     return error(
       'spreadsheet_error',
-      'is the error of a formula; correct it in the spreadsheet and export it again',
+      'is the error of a spreadsheet formula; correct the formula and export the file again',
     );
   }
   if (cell.includes(LOST)) {
-    const message = 'has a character that was lost (U+FFFD); export the file again as UTF-8';
+    const message = 'contains a lost character (U+FFFD); export the file again as UTF-8';
     return error('broken_character', message);
   }
   return undefined;

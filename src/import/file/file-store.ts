@@ -12,8 +12,9 @@ import { truncated } from '../../platform/common/text.js';
 import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js';
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024;
+const TOO_LARGE = 'The file is larger than 100 MiB. Split it into several files.';
 
-/** A stored file that is not a run yet. */
+/** A stored file for which no run exists yet. */
 export interface StoredFile {
   runId: string;
   name: string;
@@ -22,10 +23,10 @@ export interface StoredFile {
   sha256: string;
 }
 
-/** Takes the bytes of a file. */
+/** Receiver of the bytes of a file. */
 export type FileReceiver = Pick<FileStore, 'store' | 'discard'>;
 
-/** Stores uploaded files, whether they come from the API, the command line or the schedule. */
+/** Store of the files that the API, the command line and the schedule upload. */
 @Injectable()
 export class FileStore {
   constructor(
@@ -34,29 +35,29 @@ export class FileStore {
   ) {}
 
   /**
-   * Stores a file part by part, in the memory of one part.
-   * @param earlier id of the future run, which an earlier attempt had: its parts are replaced, unless a run needs them.
-   * @throws ProblemError `too_large` beyond 100 MiB; errors of the stream; a database error when there is such a run.
-   * Nothing of the file is kept then.
+   * Stores a file in parts, with at most one part in memory.
+   * @param reusedId run id from an earlier attempt. The parts of that attempt are replaced unless a run needs them.
+   * @throws ProblemError `too_large` for more than 100 MiB. Also throws errors of the stream, and a database error if a run
+   * needs the parts of `reusedId`. Nothing is stored after an error.
    */
-  async store(name: string, bytes: AsyncIterable<Uint8Array>, earlier?: string): Promise<StoredFile> {
-    const runId = earlier ?? uuidv7();
+  async store(name: string, bytes: AsyncIterable<Uint8Array>, reusedId?: string): Promise<StoredFile> {
+    const runId = reusedId ?? uuidv7();
     const hash = createHash('sha256');
     let size = 0;
     let parts = 0;
     let pending: Uint8Array[] = [];
     let length = 0;
     const flush = async (): Promise<void> => {
-      if (parts === 0 && earlier !== undefined) await this.discard(earlier);
+      if (parts === 0 && reusedId !== undefined) await this.discard(reusedId);
       await this.files.append(runId, parts++, Buffer.concat(pending));
       pending = [];
       length = 0;
     };
     try {
-      // No await before this: a stream that fails without a listener ends the process.
+      // Do not await before this loop: a stream error without a listener ends the process.
       for await (const chunk of bytes) {
         size += chunk.length;
-        if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', 'The file has more than 100 MiB.');
+        if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
         hash.update(chunk);
         pending.push(chunk);
         length += chunk.length;
@@ -76,28 +77,28 @@ export class FileStore {
   }
 }
 
-/** The name with only characters that the database can store: the sender may call a file anything. */
+/** Replaces characters that the database cannot store and truncates the name, because a sender may use any name. */
 function cleaned(name: string): string {
   return truncated(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }
 
-/** Room for a hundred rows. The rest is counted and dropped. */
+/** Number of bytes that a preview stores, enough for a hundred rows. The remaining bytes are only counted. */
 const HEAD_BYTES = 1024 * 1024;
 
-/** The stream of a file ends here, and the file does not. */
+/** Error at the end of a stored prefix if the file is longer. */
 export class HeadEnd extends Error {}
 
-/** Receives a file as `FileStore` does, and keeps its beginning in memory: nothing of it is stored. */
+/** Receiver that stores the beginning of a file in memory and nothing in the database. */
 export class FileHead implements FileReceiver {
   private pieces: Buffer[] = [];
   private kept = 0;
   private size = 0;
 
-  /** @throws ProblemError `too_large` beyond 100 MiB; errors of the stream. */
+  /** Stores the beginning of a file. @throws ProblemError `too_large` for more than 100 MiB. Also throws errors of the stream. */
   async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
     for await (const chunk of bytes) {
       this.size += chunk.length;
-      if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', 'The file has more than 100 MiB.');
+      if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
       const piece = Buffer.from(chunk.subarray(0, Math.max(0, HEAD_BYTES - this.kept)));
       if (piece.length === 0) continue;
       this.kept += piece.length;
@@ -111,7 +112,7 @@ export class FileHead implements FileReceiver {
     return Promise.resolve();
   }
 
-  /** Yields the kept bytes. @throws HeadEnd after them, where the file is longer. */
+  /** Yields the stored bytes. @throws PrefixEndError after the last stored byte if the file is longer. */
   async *read(): AsyncGenerator<Uint8Array> {
     await Promise.resolve();
     yield* this.pieces;
@@ -121,12 +122,12 @@ export class FileHead implements FileReceiver {
 
 const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
-/** A command of this machine may send a whole profile in a field. */
+/** Limit for commands on the same machine, which may send a whole profile in a field. */
 const MAX_LOCAL_FIELD_BYTES = 1024 * 1024;
 
 /**
- * Stores the file of a form as it arrives. @returns the other fields of the form, too.
- * @throws ProblemError `invalid_parameter`, `too_large`; nothing of the file is kept then.
+ * Stores the file of a form while it arrives. Returns the file and the other fields of the form.
+ * @throws ProblemError `invalid_parameter` or `too_large`. Nothing is stored after an error.
  */
 export async function storeForm(
   request: Request,
@@ -139,43 +140,41 @@ export async function storeForm(
     failures.push(new ProblemError('invalid_parameter', detail));
   };
   const form = openForm(request);
-  // Busboy's types promise a name; a part without one, or with an empty one, has none.
+  // Contrary to Busboy's types, a part without a name or with an empty name has an undefined name.
   form.on('field', (name: string | undefined, value, { valueTruncated }) => {
     if (name === undefined) {
-      refuse('A field of the form has no name.');
+      refuse('A form field has no name. Give every field a name.');
       return;
     }
-    if (valueTruncated) refuse(`${truncated(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
-    if (fields.has(name)) refuse(`${truncated(name, 100)} is in the form twice.`);
+    if (valueTruncated) refuse(`Field ${truncated(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
+    if (fields.has(name)) refuse(`Field ${truncated(name, 100)} is sent twice. Send it once.`);
     fields.set(name, value);
   });
   form.on('filesLimit', () => {
-    refuse('The form has more than one file.');
+    refuse('The form contains more than one file. Send one file per request.');
   });
   form.on('fieldsLimit', () => {
-    refuse(`The form has more than ${MAX_FIELDS} fields.`);
+    refuse(`The form contains more than ${MAX_FIELDS} fields.`);
   });
   const ended = new Promise<void>((resolve, reject) => {
     form.on('file', (_field, stream, { filename }) => {
       const storing = store.store(filename || 'upload.csv', stream);
-      stream.on('error', () => undefined); // `storing` reports it; without a listener it would end the process
-      storing.catch(reject); // the form would wait for ever for its remaining bytes to be read
+      stream.on('error', () => undefined); // `storing` reports the error, and an unhandled stream error would end the process
+      storing.catch(reject); // otherwise the form would wait forever for its unread bytes
       stored.push(storing);
     });
     form.on('close', resolve);
     form.on('error', () => {
       reject(brokenForm());
     });
-    // Also where the client left while its credentials were looked up: then no event comes any more.
+    // Detects a client that disconnected while its credentials were checked. No other event follows then.
     finished(request, { writable: false }, (error) => {
       if (error) reject(brokenForm());
     });
     let received = 0;
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > MAX_FILE_BYTES + MULTIPART_EXTRA) {
-        reject(new ProblemError('too_large', 'The form has more than 100 MiB.'));
-      }
+      if (received > MAX_FILE_BYTES + MULTIPART_EXTRA) reject(new ProblemError('too_large', TOO_LARGE));
     });
   });
   wantBody(request);
@@ -211,4 +210,4 @@ function openForm(request: Request): busboy.Busboy {
 }
 
 const brokenForm = () =>
-  new ProblemError('invalid_parameter', 'The form is incomplete or not multipart/form-data.');
+  new ProblemError('invalid_parameter', 'The form is incomplete or is not multipart/form-data.');

@@ -3,13 +3,13 @@ import { type Sql, forUpdate, insertRows } from '../../platform/database/engine/
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { ImportFilePartEntity } from '../runs/import.entity.js';
 
-/** Bytes of one part. */
+/** Size of one part, in bytes. */
 export const PART_BYTES = 512 * 1024;
 const PARTS_AT_ONCE = 8;
 
 /**
- * Uploaded files, in parts. A part without a run belongs to an upload that is in progress or was interrupted.
- * Hand-written SQL: locks and conditions decide which parts are deleted (ADR 0013).
+ * Repository of uploaded files, which are stored in parts. A part without a run belongs to an upload that is in progress or
+ * was interrupted. Uses hand-written SQL because locks and conditions decide which parts are deleted (ADR 0013).
  */
 @Injectable()
 export class ImportFilesRepository {
@@ -21,7 +21,7 @@ export class ImportFilesRepository {
     ]);
   }
 
-  /** The bytes of a file, a part at a time. */
+  /** Yields the bytes of a file, one part at a time. */
   async *read(runId: string): AsyncGenerator<Uint8Array> {
     for (let part = 0; ; part++) {
       const row = await this.database.first<ImportFilePartEntity>(
@@ -33,7 +33,7 @@ export class ImportFilesRepository {
     }
   }
 
-  /** Some parts at a time: SQLite takes long to free the pages of a large file, and others wait to write. */
+  /** Deletes a file, a few parts at a time. Freeing the pages of a large file at once would block other writers of SQLite. */
   async delete(runId: string): Promise<void> {
     const last = await this.database.first<{ part: number | null }>(
       'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?',
@@ -47,7 +47,7 @@ export class ImportFilesRepository {
     }
   }
 
-  /** The number of parts, which cannot be deleted by others until the transaction ends. */
+  /** Locks the parts of a file against deletion until the transaction ends. Returns the number of parts. */
   async lock(tx: Sql, runId: string): Promise<number> {
     const sql = `SELECT part FROM import_file_parts WHERE run_id = ?${forUpdate(tx)}`;
     return (await tx.query(sql, [runId])).length;
@@ -56,15 +56,15 @@ export class ImportFilesRepository {
   /** Deletes the parts unless a run still needs them. */
   async deleteUnneeded(tx: Sql, runId: string): Promise<void> {
     if ((await this.lock(tx, runId)) === 0) return;
-    // After the lock: the transaction that makes a run of the parts holds them until the run is visible.
+    // Read after locking: the transaction that creates a run locks the parts until the run is visible.
     const run = await tx.first('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
     if (run) return;
     await tx.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
   }
 
   /**
-   * Returns the ids of files that are no longer needed: of finished runs whose service was killed before it deleted them, and
-   * of uploads before `before` that never became a run. The lower bound lets SQLite read the index, without the bytes of files.
+   * Finds files that no run needs: leftovers of finished runs, and uploads before `before` that never became a run. The
+   * condition `run_id > ''` lets SQLite read the index without the bytes of the files.
    */
   async orphans(before: string): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string }>(

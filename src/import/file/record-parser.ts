@@ -2,46 +2,46 @@ import { CsvError, Parser } from 'csv-parse';
 import { FileError, type FileErrorCode } from './file-error.js';
 
 export interface CsvRecord {
-  /** As a spreadsheet shows it: the header is 1, a record with line ends in its cells is one line, an empty line counts. */
+  /** Line as in a spreadsheet. The header is line 1, a record counts as one line, and empty lines count, too. */
   line: number;
   cells: string[];
-  /** Set where the number of cells is not that of the header: how many there should be. Its cells say nothing then. */
+  /** Number of cells in the header. Set only in a mismatched record, which has more or fewer cells and is unreliable. */
   misfit?: number;
-  /** Of such a row of a file with a profile: its cells in our columns, read from the left and from the right. */
+  /** With a profile, the cells of a mismatched record as import columns, aligned from the left and from the right. */
   readings?: readonly (readonly string[])[];
-  /** The cells of the file, where a profile has made those above of them. */
+  /** Original cells of the file, if a profile mapped them to `cells`. */
   source?: readonly string[];
 }
 
-/** RFC 4180 has CRLF, Unix LF, and old Macs CR; one file may mix them. */
+/** Line ends of RFC 4180 (CRLF), Unix (LF) and old Macs (CR). One file may mix them. */
 export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
-/** Far more than a row of valid cells can have. */
+/** Longest row, in characters. A row of valid cells is far shorter. */
 const MAX_ROW_CHARACTERS = 512 * 1024;
-/** No row within the limit is longer in the file, even with every character a doubled quote. */
+/** Longest unfinished row in the file, in characters. Allows for a doubled quote in place of every character. */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/** Rows that do not fit the header refuse the file when they are so many, and more than this share of all. */
-const MISFITS = { least: 5, share: 0.1 };
+/** Mismatched records refuse the file if they reach the number `least` and exceed the share `share` of all rows. */
+const LIMITS = { least: 5, share: 0.1 };
 
 /**
- * Feeds csv-parse, in its strict mode, piece by piece at the pace of the caller. A row with another number of cells than the
- * header fails alone. Many of them refuse the file.
+ * Strict parser that the caller feeds with the text of a file piece by piece. It wraps csv-parse. A mismatched record fails
+ * alone, but many mismatched records refuse the file.
  */
 export class RecordParser {
   private readonly parser: RecordTap;
   private taken: CsvRecord[] = [];
   private refusal: FileError | undefined;
-  /** Cells of the header, and those of them up to the last one with a name: every line may end in delimiters. */
+  /** Number of cells in the header, and number up to its last named cell. Every line may end in extra delimiters. */
   private width = 0;
-  private named = 0;
+  private namedWidth = 0;
   private rows = 0;
-  private misfits = 0;
-  private firstMisfit: CsvRecord | undefined;
+  private mismatches = 0;
+  private firstMismatch: CsvRecord | undefined;
   private last: CsvRecord | undefined;
   private pending = 0;
 
-  /** @param skipped lines above the text, which count. */
+  /** @param skipped number of lines before the text, which count in line numbers. */
   constructor(
     delimiter: string,
     private readonly skipped = 0,
@@ -51,7 +51,7 @@ export class RecordParser {
     });
   }
 
-  /** The records that end in `text`. Those before a fault are yielded before it is thrown. @throws FileError */
+  /** Yields the records that end in `text`, and before an error the complete records. @throws FileError for invalid text. */
   async *read(text: string): AsyncGenerator<CsvRecord[]> {
     const before = this.linesEnded;
     const failure = await settled((done) => this.parser.write(Buffer.from(text), done));
@@ -61,15 +61,15 @@ export class RecordParser {
   }
 
   /**
-   * The last records. @throws FileError, also for a file without rows, too many that do not fit, and a last row with too few
-   * cells.
+   * Yields the last records.
+   * @throws FileError also for a file without rows, too many mismatched records, and a last row with too few cells.
    */
   async *finish(): AsyncGenerator<CsvRecord[]> {
     const failure = await settled((done) => this.parser.end(done));
     yield* this.take(failure);
     if (this.width > 0 && this.rows === 0) throw withoutRows();
-    const { last, misfits } = this;
-    if (misfits >= MISFITS.least && misfits > MISFITS.share * this.rows) throw this.tooManyMisfits();
+    const { last, mismatches } = this;
+    if (mismatches >= LIMITS.least && mismatches > LIMITS.share * this.rows) throw this.toMismatchError();
     if (last?.misfit !== undefined && last.cells.length < last.misfit) throw cutShort(last, last.misfit);
   }
 
@@ -82,8 +82,8 @@ export class RecordParser {
   }
 
   private accept(cells: string[]): void {
-    // A blank row is a line without anything; a file with one column says so with an empty cell.
-    if (this.refusal || (this.named > 1 && cells.every(isBlank))) return;
+    // Skip blank rows. In a file with one column, however, a blank row is an empty cell.
+    if (this.refusal || (this.namedWidth > 1 && cells.every(isBlank))) return;
     const line = this.linesEnded;
     const isHeader = this.width === 0;
     if (!isHeader && ++this.rows > MAX_ROWS) this.refusal = tooManyRows(line);
@@ -93,46 +93,46 @@ export class RecordParser {
 
   private toHeader(line: number, cells: string[]): CsvRecord {
     this.width = cells.length;
-    this.named = 1 + cells.findLastIndex((name) => name.trim() !== '');
-    return { line, cells: this.named === 0 ? cells : cells.slice(0, this.named) };
+    this.namedWidth = 1 + cells.findLastIndex((name) => name.trim() !== '');
+    return { line, cells: this.namedWidth === 0 ? cells : cells.slice(0, this.namedWidth) };
   }
 
   private toRecord(line: number, cells: string[]): CsvRecord {
-    const { width, named } = this;
-    if (cells.length !== width) return this.toMisfit({ line, cells, misfit: width });
-    if (width === named) return { line, cells };
-    return cells.slice(named).every(isBlank)
-      ? { line, cells: cells.slice(0, named) }
-      : this.toMisfit({ line, cells, misfit: named });
+    const { width, namedWidth } = this;
+    if (cells.length !== width) return this.countMismatch({ line, cells, misfit: width });
+    if (width === namedWidth) return { line, cells };
+    return cells.slice(namedWidth).every(isBlank)
+      ? { line, cells: cells.slice(0, namedWidth) }
+      : this.countMismatch({ line, cells, misfit: namedWidth });
   }
 
-  private toMisfit(record: CsvRecord): CsvRecord {
-    this.misfits++;
-    this.firstMisfit ??= record;
+  private countMismatch(record: CsvRecord): CsvRecord {
+    this.mismatches++;
+    this.firstMismatch ??= record;
     return record;
   }
 
   private *take(failure: Error | undefined): Generator<CsvRecord[]> {
     const records = this.taken;
     this.taken = [];
-    if (this.misfits > MISFITS.share * MAX_ROWS) throw this.tooManyMisfits();
+    if (this.mismatches > LIMITS.share * MAX_ROWS) throw this.toMismatchError();
     this.last = records.at(-1) ?? this.last;
     if (records.length > 0) yield records;
     if (this.refusal) throw this.refusal;
     if (failure) throw toFileError(failure, this.linesEnded + 1);
   }
 
-  private tooManyMisfits(): FileError {
-    const { firstMisfit: first, misfits, rows } = this;
+  private toMismatchError(): FileError {
+    const { firstMismatch: first, mismatches, rows } = this;
     return new FileError(
       'wrong_cell_count',
-      `${misfits} of ${rows} rows have more or fewer cells than the header, which has ${first?.misfit ?? 0}; the first is on ` +
-        `line ${first?.line ?? 0}. Put a cell that holds the delimiter into quotes, and keep empty cells.`,
+      `${mismatches} of ${rows} rows have more or fewer cells than the header, which has ${first?.misfit ?? 0}. The first is on ` +
+        `line ${first?.line ?? 0}. Enclose cells that contain the delimiter in quotes, and do not leave out empty cells.`,
       first?.line,
     );
   }
 
-  /** A row that is too long. csv-parse says whether a quote is open in it when the file is ended here. */
+  /** Returns the error for a row that is too long. Ending the parser here shows if a quote is still open. */
   private async overlong(): Promise<FileError> {
     const line = this.linesEnded + 1;
     const failure = await settled((done) => this.parser.end(done));
@@ -141,8 +141,8 @@ export class RecordParser {
 }
 
 /**
- * Takes the records where the parser emits them. Its `info` option, which adds their lines, costs half as much again, and
- * reading them as a stream costs a wait for each.
+ * Parser that passes each record to a callback. This is faster than the `info` option, which adds line numbers for half as
+ * much time again, and faster than a stream, which waits once per record.
  */
 class RecordTap extends Parser {
   constructor(
@@ -150,7 +150,7 @@ class RecordTap extends Parser {
     private readonly accept: (cells: string[]) => void,
   ) {
     super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true });
-    // The callbacks of `write` and `end` report it; without a listener it would end the process.
+    // The callbacks of `write` and `end` report errors. An unhandled error event would end the process.
     this.on('error', () => undefined);
   }
 
@@ -169,7 +169,7 @@ function tooLong(cells: readonly string[]): boolean {
   return characters > MAX_ROW_CHARACTERS;
 }
 
-/** The error that a stream passes to its callback. */
+/** Returns the error that a stream passes to its callback. */
 function settled(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
   return new Promise((resolve) => {
     act((error) => {
@@ -178,30 +178,29 @@ function settled(act: (done: (error?: Error | null) => void) => void): Promise<E
   });
 }
 
-/** What a fault of csv-parse means, by its code. No message quotes a cell. */
+/** Error codes and messages for users, by the error code of csv-parse. No message quotes a cell. */
 const QUOTE_FAULTS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
   CSV_QUOTE_NOT_CLOSED: (line) => [
     'unclosed_quote',
-    `A quote that opens on line ${line} is never closed; close it, or export the file again: it may have been cut short.`,
+    `A quote that opens on line ${line} is never closed. Close it, or export the file again if it was cut short.`,
   ],
   CSV_INVALID_CLOSING_QUOTE: (line) => [
     'bad_quote',
-    `On line ${line} text follows a closing quote; double a quote that belongs to the text, ` +
+    `On line ${line}, text follows a closing quote. Double a quote that belongs to the text, ` +
       'and close the quote that opens a cell.',
   ],
   INVALID_OPENING_QUOTE: (line) => [
     'bad_quote',
-    `A cell on line ${line} has a quote in the middle; put the cell into quotes and double the quote.`,
+    `A cell on line ${line} has a quote in the middle. Enclose the cell in quotes and double the quote.`,
   ],
 };
 
-/** An error of csv-parse as a FileError. One that no file can cause is returned as it is. @param line on which the record begins. */
+/** Converts an error of csv-parse to a FileError. Returns other errors unchanged. @param line the first line of the record. */
 function toFileError(error: Error, line: number): Error {
   const fault = error instanceof CsvError ? QUOTE_FAULTS[error.code]?.(line) : undefined;
   return fault ? new FileError(...fault, line) : error;
 }
 
-/** Returns the number of cells of a record in words. */
 export function describeCells({ cells }: CsvRecord): string {
   return `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}`;
 }
@@ -209,25 +208,25 @@ export function describeCells({ cells }: CsvRecord): string {
 const tooManyRows = (line: number) =>
   new FileError(
     'too_many_rows',
-    `The file has more than ${MAX_ROWS} rows; split it into several files.`,
+    `The file has more than ${MAX_ROWS} rows. Split it into several files.`,
     line,
   );
 
 const withoutRows = () =>
-  new FileError('empty_file', 'The file has a header and no rows; add a row for each user.', 1);
+  new FileError('empty_file', 'The file has a header but no rows. Add one row per user.', 1);
 
 const cutShort = (last: CsvRecord, width: number) =>
   new FileError(
     'cut_short',
-    `Line ${last.line}, the last one, has ${describeCells(last)}, and the header has ${width}: the file was probably ` +
-      'cut short; export it again.',
+    `The last line (${last.line}) has ${describeCells(last)}, but the header has ${width}. The file was probably ` +
+      'cut short. Export it again.',
     last.line,
   );
 
 function rowTooLong(line: number, inQuote = false): FileError {
   const message = inQuote
-    ? `A quote that opens on line ${line} is probably never closed: the row has more than ` +
-      `${MAX_ROW_CHARACTERS} characters; close the quote, or double it if it belongs to the text.`
-    : `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters; shorten its cells, or correct the line ends of the file.`;
+    ? `A quote that opens on line ${line} is probably never closed, because the row has more than ` +
+      `${MAX_ROW_CHARACTERS} characters. Close the quote, or double it if it belongs to the text.`
+    : `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters. Shorten its cells, or correct the line ends of the file.`;
   return new FileError('row_too_long', message, line);
 }

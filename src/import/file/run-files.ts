@@ -10,39 +10,45 @@ import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
 import { MAX_COLUMNS } from '../mapping/profile.input.js';
 import { RecordMapper, readsColumn } from '../mapping/record-mapper.js';
 
-/** Faults of a header that are named. */
+/** Maximum number of header errors that are reported. */
 const MAX_FAULTS = 100;
 const LOST =
-  'The stored file of this import is gone, or not whole any more (it was purged, or the database was restored); send it again.';
+  'The stored file of this import is missing or incomplete, because it was purged or the database was restored. Upload it again.';
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
 const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 
-/** The column of each cell of a row; undefined for an ignored cell. */
+/** Import column of each cell of a row, or undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];
 
-/** `added`: by an earlier `failed.csv`; `private`: dropped when it is read, because no option or profile names it. */
-export type SourceUse = 'kept' | 'added' | 'private';
+/**
+ * Treatment of a source column in `failed.csv`. An earlier `failed.csv` added the `added` columns. Cells of `private` columns
+ * are dropped, because no option or profile names these columns.
+ */
+export type SourceUse = 'stored' | 'added' | 'private';
 
 /** A file whose header row has been read. */
 interface OpenFile {
   reader: CsvReader;
-  /** The rows of the file, in cells of `header`. */
+  /** Yields the rows of the file. Their cells match `header`. */
   records: (batchSize: number) => AsyncGenerator<CsvRecord[]>;
   header: Header;
   /** The cells of the header row. */
   names: readonly string[];
-  /** What becomes of the cells of each of them in `failed.csv`. */
+  /** Treatment of each source column in `failed.csv`. */
   uses: readonly SourceUse[];
 }
 
 type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file_size'>;
 
-/** Opens the stored files of runs; a file can be read several times. */
+/** Access to the stored files of runs. A file can be opened several times. */
 @Injectable()
 export class RunFiles {
   constructor(private readonly files: ImportFilesRepository) {}
 
-  /** @throws FileError when the header is refused; `file_lost`, from the reader too, when the stored file is not whole. */
+  /**
+   * Opens the file of a run and reads its header.
+   * @throws FileError for an invalid header. Also `file_lost`, here or while rows are read, if the stored file is incomplete.
+   */
   async open({ id, options, profile, file_size: size }: StoredRun): Promise<OpenFile> {
     const reader = csvReader(this.bytes(id, size), options, profile);
     const names = await reader.header();
@@ -52,7 +58,7 @@ export class RunFiles {
     return { reader, records: (batchSize) => reader.records(batchSize), names, header, uses };
   }
 
-  /** The bytes of a file. Its end is the end of the file only where nothing of it is missing. */
+  /** Yields the bytes of a file. @throws FileError `file_lost` at the end if bytes are missing. */
   private async *bytes(id: string, size: number): AsyncGenerator<Uint8Array> {
     let read = 0;
     for await (const part of this.files.read(id)) {
@@ -63,7 +69,7 @@ export class RunFiles {
   }
 }
 
-/** A file whose rows a profile maps to our columns. */
+/** Opens a file whose rows a profile maps to the import columns. */
 function openMapped(
   reader: CsvReader,
   names: string[],
@@ -79,14 +85,13 @@ function openMapped(
 
 const usesOf = (names: readonly string[], isRead: (index: number, name: string) => boolean): SourceUse[] =>
   names.map((name, index) =>
-    name.trim().startsWith('_') ? 'added' : isRead(index, name) ? 'kept' : 'private',
+    name.trim().startsWith('_') ? 'added' : isRead(index, name) ? 'stored' : 'private',
   );
 
 /**
- * The columns of a header row. Names that begin with `_` are those of `failed.csv` and ignored.
- * @param line of the header.
- * @throws FileError with everything that is wrong: too many columns, no ExternalId, and each password column, unknown and
- * repeated one.
+ * Returns the import columns of a header row. Ignores names that begin with `_`, which `failed.csv` adds.
+ * @param line the line of the header.
+ * @throws FileError with all errors: too many columns, a missing ExternalId, and each password, unknown or repeated column.
  */
 export function readHeader(
   names: readonly string[],
@@ -98,7 +103,7 @@ export function readHeader(
   return header;
 }
 
-/** @throws FileError with all faults of a header; the first gives its code to the refusal. */
+/** Does nothing without errors. @throws FileError with all errors of a header. Its code is the code of the first error. */
 function assertNone(faults: readonly FileFault[], line: number): void {
   const [first, ...others] = faults.map((fault) => ({ ...fault, line }));
   if (first) throw new FileError(first.code, first.message, line, others);
@@ -106,7 +111,7 @@ function assertNone(faults: readonly FileFault[], line: number): void {
 
 function tooMany({ length }: readonly string[]): FileFault[] {
   if (length <= MAX_COLUMNS) return [];
-  const message = `The header has ${length} columns, but may have at most ${MAX_COLUMNS}; remove the others.`;
+  const message = `The header has ${length} columns, but at most ${MAX_COLUMNS} are allowed. Remove the other columns.`;
   return [{ code: 'too_many_columns', message }];
 }
 
@@ -117,7 +122,7 @@ function headerFaults(
 ): FileFault[] {
   const faults = tooMany(names);
   if (!header.some((column) => column?.field === 'external_id')) {
-    const message = 'The header has no column ExternalId, by which rows are matched to users.';
+    const message = 'The header has no column ExternalId, which matches rows to users. Add this column.';
     faults.push({ code: 'missing_column', message });
   }
   for (const [index, name] of names.entries()) {
@@ -130,26 +135,26 @@ function headerFaults(
   return faults.slice(0, MAX_FAULTS);
 }
 
-/** @param first the name by which an earlier column of the file means the same column. */
+/** Returns the error of one header. @param first an earlier header of the file that names the same import column. */
 function faultOf(name: string, column: Column | undefined, first: string): FileFault {
   if (column) {
     const both = `The columns ${quoted(first)} and ${quoted(name)} both mean ${column.name}`;
-    return { code: 'duplicate_column', message: `${both}; remove one of them.` };
+    return { code: 'duplicate_column', message: `${both}. Remove one of them.` };
   }
   if (!PASSWORDS.has(headerKey(name))) return { code: 'unknown_column', message: unknown(name) };
-  const message = `Imports set no passwords; remove the column ${quoted(name)} from the file.`;
+  const message = `Imports cannot set passwords. Remove the column ${quoted(name)} from the file.`;
   return { code: 'password_column', message };
 }
 
 function unknown(name: string): string {
   const nearest = nearestColumn(name);
-  const advice = nearest ? `did you mean ${nearest.name}? Correct its name` : 'correct its name';
-  return `The column ${quoted(name)} is not known; ${advice}, or import with ignore_unknown_columns=true.`;
+  const hint = nearest ? ` Did you mean ${nearest.name}?` : '';
+  return `The column ${quoted(name)} is unknown.${hint} Correct its name, or import with ignore_unknown_columns=true.`;
 }
 
 /**
- * Reads the bytes of a file as its options and its profile say.
- * @param isKnown names by which the delimiter is found where there is no profile.
+ * Creates a reader for a file with its options and profile.
+ * @param isKnown recognizes column names. Without a profile, these names are used to detect the delimiter.
  */
 export function csvReader(
   bytes: AsyncIterable<Uint8Array>,
@@ -166,7 +171,7 @@ export function csvReader(
   });
 }
 
-/** The rows of a file with the cells that its profile makes of them. */
+/** Yields the rows of a file, mapped to the import columns. */
 async function* mapRecords(
   reader: CsvReader,
   mapper: RecordMapper,
@@ -177,14 +182,14 @@ async function* mapRecords(
   }
 }
 
-/** A row in our columns. Of one that does not fit its header nothing is known but who it may be about. */
+/** Maps a record to the import columns. Of a mismatched record, only the possible external ids are used. */
 function mappedRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   const { cells, misfit } = record;
   if (misfit === undefined) return { ...record, cells: mapper.cells(cells), source: cells };
   const moved = cells.length - misfit;
   const fromRight = moved > 0 ? cells.slice(moved) : [...Array<string>(-moved).fill(''), ...cells];
   const readings = [cells, fromRight].map((each) => mapper.cells(each));
-  // ExternalId is the first of our columns.
+  // ExternalId is the first import column.
   const named = readings[0]?.[0] ?? '';
   return {
     ...record,

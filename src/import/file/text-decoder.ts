@@ -12,20 +12,20 @@ const NOT_CSV: readonly (readonly [name: string, bytes: readonly number[]])[] = 
   ['an Excel workbook', [0xd0, 0xcf, 0x11, 0xe0]],
   ['a gzip archive', [0x1f, 0x8b]],
 ];
-/** The longest of the byte sequences above. */
+/** Length of the longest of these byte sequences. */
 const HEAD_BYTES = 4;
-/** However large the chunks of a file are, its text comes in pieces that bound the number of rows in memory. */
+/** Largest piece that is decoded at a time, in bytes. It limits the number of rows in memory for large chunks. */
 const PIECE_BYTES = 64 * 1024;
-/** The longest character in any encoding. */
+/** Length of the longest character in any encoding, in bytes. */
 const CHARACTER_BYTES = 4;
 const LINE_END = /\r\n?|\n/g;
 
 /**
- * The text of a file without its byte order mark, piece by piece. The mark decides on the encoding, then `encoding` (a
- * WHATWG label); without either it is UTF-8. The text before a fault is yielded before the error is thrown.
- * @param found receives the encoding before any text.
- * @throws FileError `unknown_encoding`; `bad_encoding`, with line and byte, for an invalid byte, an incomplete last
- * character, a NUL, an archive, or a mark that contradicts `encoding`.
+ * Yields the text of a file without its byte order mark. The mark determines the encoding, or else `encoding` (a WHATWG
+ * label), and the default is UTF-8. The text before an error is yielded before the error is thrown.
+ * @param found called with the encoding before any text is yielded.
+ * @throws FileError `unknown_encoding` for an unknown label. Throws `bad_encoding`, with line and byte, for an invalid byte,
+ * an incomplete last character, a NUL, an archive, or a mark that contradicts `encoding`.
  */
 export async function* decodeText(
   bytes: AsyncIterable<Uint8Array>,
@@ -40,7 +40,7 @@ export async function* decodeText(
     return new StrictDecoder(name);
   };
   for await (const chunk of bytes) {
-    // The first bytes are held back until there are enough to determine the encoding.
+    // Buffer the first bytes until there are enough to detect the encoding.
     const next: Uint8Array = decoder ? chunk : (head = Buffer.concat([head, chunk]));
     if (!decoder && head.length < HEAD_BYTES) continue;
     decoder ??= decoderOf();
@@ -70,37 +70,37 @@ function encodingOf(head: Uint8Array, encoding: string | undefined): string {
 const notCsv = (other: string) =>
   new FileError(
     'bad_encoding',
-    `The file is ${other}, not a CSV file; unpack it, or save the sheet as CSV.`,
+    `The file is ${other}, not a CSV file. Unpack it, or save the sheet as CSV.`,
     1,
   );
 
 const otherMark = (marked: string, named: string) =>
   new FileError(
     'bad_encoding',
-    `The byte order mark of the file says ${marked}, but encoding= says ${named}; leave encoding= out, or correct it.`,
+    `The byte order mark of the file means ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
     1,
   );
 
-/** The standard name of an encoding. @throws FileError `unknown_encoding`. */
+/** Returns the standard name of an encoding. @throws FileError `unknown_encoding` for an unknown label. */
 function labelOf(encoding: string): string {
   const known = findEncoding(encoding);
   if (known !== undefined) return known;
   throw new FileError(
     'unknown_encoding',
-    `The encoding "${encoding.slice(0, 100)}" is not known; name one such as utf-8, utf-16le or windows-1252.`,
+    `The encoding "${encoding.slice(0, 100)}" is unknown. Use a name such as utf-8, utf-16le or windows-1252.`,
   );
 }
 
-/** Decodes a stream of bytes and knows the line and the byte of a fault. */
+/** Decoder of a stream of bytes that reports the line and the byte of an error. */
 class StrictDecoder {
   private readonly decoder: TextDecoder;
-  /** A character later than `decoder`, so that a piece with a fault can be read again, byte by byte. */
+  /** Second decoder, which lags one character. It can therefore read a piece with an error again, byte by byte. */
   private readonly later: TextDecoder;
-  /** The bytes that `later` has yet to read: the last ones that were decoded. */
+  /** Last decoded bytes, which `lagging` has not read yet. */
   private last = Buffer.alloc(0);
   private line = 1;
   private afterReturn = false;
-  /** Bytes read by `later`, and those up to the end of its last complete character. */
+  /** Number of bytes that `lagging` has read, and number up to the end of its last complete character. */
   private bytes = 0;
   private complete = 0;
 
@@ -109,13 +109,13 @@ class StrictDecoder {
     this.later = new TextDecoder(encoding, { fatal: true });
   }
 
-  /** The text of a piece, or of its part before a fault. @throws FileError `bad_encoding` at the fault. */
+  /** Yields the text of a piece, or its text before an error. @throws FileError `bad_encoding` at the error. */
   *decode(piece: Uint8Array): Generator<string> {
     let text: string;
     try {
       text = this.decoder.decode(piece, { stream: true });
     } catch {
-      this.readBytes(this.last); // its text has been yielded
+      this.readBytes(this.last); // the text of these bytes was already yielded
       yield* this.checked(this.readBytes(piece));
       throw this.badByte();
     }
@@ -125,7 +125,7 @@ class StrictDecoder {
     yield* this.checked(text);
   }
 
-  /** @throws FileError `bad_encoding` when the last character is incomplete. */
+  /** Yields the remaining text. @throws FileError `bad_encoding` if the last character is incomplete. */
   *end(): Generator<string> {
     let text: string;
     try {
@@ -137,13 +137,13 @@ class StrictDecoder {
     yield* this.checked(text);
   }
 
-  /** The text of some bytes, as far as they are valid. */
+  /** Decodes a piece byte by byte up to its first invalid byte. */
   private readBytes(piece: Uint8Array): string {
     let text = '';
     try {
       for (let at = 0; at < piece.length; at++) text += this.read(piece.subarray(at, at + 1));
     } catch {
-      // The fault is here.
+      // Stop at the invalid byte.
     }
     return text;
   }
@@ -158,8 +158,8 @@ class StrictDecoder {
   private badByte(): FileError {
     return new FileError(
       'bad_encoding',
-      `Byte ${this.complete} of the file, on line ${this.line}, is not valid ${this.encoding}; ` +
-        'save the file as UTF-8, or name its encoding with encoding=….',
+      `Byte ${this.complete} of the file, on line ${this.line}, is not valid ${this.encoding}. ` +
+        'Save the file as UTF-8, or set its encoding with encoding=….',
       this.line,
     );
   }
@@ -176,9 +176,9 @@ class StrictDecoder {
 
   private nulCharacter(): FileError {
     const advice = this.encoding.startsWith('utf-16')
-      ? 'take it out'
-      : 'the file is probably UTF-16 without a byte order mark: save it as UTF-8, or name its encoding with encoding=…';
-    return new FileError('bad_encoding', `Line ${this.line} holds a NUL character; ${advice}.`, this.line);
+      ? 'Remove it'
+      : 'The file is probably UTF-16 without a byte order mark. Save it as UTF-8, or set its encoding with encoding=…';
+    return new FileError('bad_encoding', `Line ${this.line} contains a NUL character. ${advice}.`, this.line);
   }
 
   private count(text: string): void {
@@ -188,19 +188,19 @@ class StrictDecoder {
   }
 }
 
-/** Lines of text around the table of a file: titles, dates, totals. */
+/** Numbers of lines before and after the table of a file, such as titles, dates and totals. */
 export interface SkippedLines {
   first: number;
   last: number;
 }
 
-/** The last lines of a file are kept in memory until it ends. */
+/** Maximum number of buffered characters. The last lines of a file are buffered until the file ends. */
 const MAX_KEPT = 1024 * 1024;
 
 /**
- * A text without its first and its last lines, whatever is in them: quotes do not count there. A line end after the last
- * line ends it, and is not another line.
- * @throws FileError `row_too_long` where the last lines together have more than a million characters.
+ * Yields a text without its first and last lines. Quotes in these lines have no effect. A final line end belongs to the last
+ * line and does not start an empty one.
+ * @throws FileError `row_too_long` if the skipped lines have more than a million characters.
  */
 export async function* withoutLines(
   text: AsyncGenerator<string>,
@@ -211,7 +211,7 @@ export async function* withoutLines(
   try {
     for await (const piece of text) {
       kept += piece;
-      // The other half of a line end may be in the next piece.
+      // The LF of a CRLF may be in the next piece.
       const whole = kept.endsWith('\r') ? kept.slice(0, -1) : kept;
       const cut = before > 0 ? lineEnds(whole, before) : [];
       before -= cut.length;
@@ -226,14 +226,14 @@ export async function* withoutLines(
       if (kept.length > MAX_KEPT) throw tooLong('last');
     }
     if (before > 0) return;
-    const end = last === 0 ? kept.length : beginOfLast(kept, last, true);
+    const end = last === 0 ? kept.length : beginOfLast(kept, last);
     if (end > 0) yield kept.slice(0, end);
   } finally {
     await text.return(undefined);
   }
 }
 
-/** Where the first `most` lines end. */
+/** Returns the positions after the first line ends, at most `most`. */
 function lineEnds(text: string, most: number): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(LINE_END)) {
@@ -243,13 +243,9 @@ function lineEnds(text: string, most: number): number[] {
   return ends;
 }
 
-/**
- * Where the last lines begin; 0 where there are no more than these.
- * @param ended whether the text ends here: until then its last line end may be that of the last line but one.
- */
-function beginOfLast(text: string, lines: number, ended = false): number {
-  let at = text.length;
-  if (ended || text.endsWith('\n') || text.endsWith('\r')) at = withoutEnd(text, at);
+/** Returns the position where the last lines begin, or 0 if the text has no other lines. */
+function beginOfLast(text: string, lines: number): number {
+  let at = withoutEnd(text, text.length);
   for (let line = 0; line < lines; line++) {
     const begin = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
     if (begin === 0 || at === 0) return 0;
@@ -259,7 +255,7 @@ function beginOfLast(text: string, lines: number, ended = false): number {
   return at;
 }
 
-/** Returns the place before the line end that `at` follows, or `at`. */
+/** Returns the position before the line end that ends at `at`, or `at` itself. */
 function withoutEnd(text: string, at: number): number {
   if (text[at - 1] === '\n') return text[at - 2] === '\r' ? at - 2 : at - 1;
   return text[at - 1] === '\r' ? at - 1 : at;
@@ -268,5 +264,5 @@ function withoutEnd(text: string, at: number): number {
 const tooLong = (which: 'first' | 'last'): FileError =>
   new FileError(
     'row_too_long',
-    `The ${which} lines of the file, which the profile skips, are longer than a million characters; correct skip_${which === 'first' ? '' : 'last_'}lines.`,
+    `The ${which} lines of the file, which the profile skips, have more than a million characters. Correct skip_${which === 'first' ? '' : 'last_'}lines in the profile.`,
   );

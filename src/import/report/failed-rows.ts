@@ -12,14 +12,14 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.repository.js';
 
 const BATCH = 500;
-/** Columns that `failed.csv` adds to those of the file. An import ignores them. */
+/** Columns that `failed.csv` adds to the columns of the file. Imports ignore them. */
 const ADDED = ['_line', '_code', '_message'];
-/** Columns of the file of a revert, which has no rows of a file: a line for each conflict. `_value` could not be restored. */
+/** Columns of `failed.csv` of a revert, with one line per conflict. `_value` is the value that could not be restored. */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
-/** Follows a row with too few or too many cells. Until an editor removes it, the row does not fit the header. */
-const MISFIT = 'put the cells right, then remove this one';
+/** Note in an extra cell after a mismatched record. The row does not fit the header until a person removes the note. */
+const MISFIT = 'correct the cells of this row, then remove this cell';
 
-/** The failed rows of a run with their original cells, as `failed.csv`: corrected, that file can be imported again. */
+/** Failed rows of a run with their original cells, as `failed.csv`. After corrections, the file can be imported again. */
 @Injectable()
 export class FailedRows {
   constructor(
@@ -28,9 +28,9 @@ export class FailedRows {
   ) {}
 
   /**
-   * Stores the original cells of the failed rows, in one more pass through the file if there are any. Columns that an
-   * earlier `failed.csv` has added are left out, and so are private columns.
-   * @throws FileError when the file cannot be read again; what `Checkpoint.commit` throws.
+   * Stores the original cells of the failed rows, which are read from the file again. Leaves out private columns and the
+   * columns that an earlier `failed.csv` added.
+   * @throws FileError if the file cannot be read again. Also throws the errors of `Checkpoint.commit`.
    */
   async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     if (run.reverts !== null) return;
@@ -38,7 +38,7 @@ export class FailedRows {
     if (wanted.length === 0) return;
     const file = await this.files.open(run);
     const { names, header, uses } = file;
-    const kept = names.filter((_, index) => uses[index] === 'kept').map(unescapeFormula);
+    const kept = names.filter((_, index) => uses[index] === 'stored').map(unescapeFormula);
     await checkpoint.commit(async () => undefined, { header: kept });
     const key = header.findIndex((column) => column?.field === 'external_id');
     for await (const records of file.records(BATCH)) {
@@ -65,14 +65,14 @@ export class FailedRows {
   }
 
   /**
-   * The lines of `failed.csv`, read from the database page by page, in the form that the profile of the run reads. For a
-   * revert: its conflicts. @throws ProblemError `file_lost`.
+   * Yields the lines of `failed.csv`, in the format that the profile of the run reads. For a revert, yields the conflicts.
+   * @throws ProblemError `file_lost` if the file was missing before the failed cells were stored.
    */
   async *csv(run: ImportRun): AsyncGenerator<string> {
     if (run.reverts === null && FINAL.includes(run.state) && (await this.isLost(run))) {
       throw new ProblemError(
         'file_lost',
-        'The file was gone when the cells of its failed rows were to be kept.',
+        'The file of this import was missing before its failed rows were stored. Import the original file again.',
       );
     }
     const isRevert = run.reverts !== null;
@@ -93,22 +93,22 @@ export class FailedRows {
 }
 
 /**
- * The cells of a row that are kept. In a row that does not fit its header a cell may be of each column that it has slid
- * past: it is left blank where one of these is private.
+ * Returns the cells of a row to store. In a mismatched record, a cell may belong to one of several columns. The cell is left
+ * blank if one of these columns is private.
  */
 function keptCells({ cells, source, misfit }: CsvRecord, uses: readonly SourceUse[]): string[] {
   const all = source ?? cells;
   const slid = misfit === undefined ? 0 : all.length - misfit;
   return all.flatMap((cell, index) => {
-    if (index < uses.length && uses[index] !== 'kept') return [];
+    if (index < uses.length && uses[index] !== 'stored') return [];
     const possible = uses.slice(Math.max(0, index - Math.max(0, slid)), index + 1 + Math.max(0, -slid));
     return [possible.includes('private') ? '' : cell];
   });
 }
 
 /**
- * A row as it was, and why it failed. Cells beyond the header follow, with a note. A row that
- * was not corrected fails again, also when a spreadsheet has filled it up: its cells may be in the wrong columns.
+ * Returns the cells of a failed row, the reasons of its failure, and extra cells with a note. The note makes an uncorrected
+ * row fail again, even if a spreadsheet adds missing cells, because its cells may be in the wrong columns.
  */
 function failedCells({ line, errors, cells }: FailedRow, width: number): string[] {
   const misfit = errors.some(({ code }) => code === 'wrong_cell_count');
@@ -116,7 +116,7 @@ function failedCells({ line, errors, cells }: FailedRow, width: number): string[
     ? [...cells.slice(width).filter((cell) => cell !== MISFIT && cell.trim() !== ''), MISFIT]
     : [];
   return [
-    ...Array.from({ length: width }, (_, index) => cells[index] ?? ''), // a run that is still working has no cells yet
+    ...Array.from({ length: width }, (_, index) => cells[index] ?? ''), // cells are missing while a run is in progress
     String(line),
     errors.map(({ code }) => code).join(' '),
     errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
