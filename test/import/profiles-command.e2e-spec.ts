@@ -42,7 +42,7 @@ test('a file is previewed and imported by a ready profile, and by one in a JSON 
     ['{', 'is not JSON'],
     [
       '{"columns": {"Nr": "ExternalID", "M": "Emial"}}',
-      'columns.M must be a column of ours or ignore; did you mean Email?',
+      'columns.M must be an import column or ignore; did you mean Email?',
     ],
   ]) {
     const bad = await rollcall('import', file, '--profile', write('bad.json', text ?? ''));

@@ -145,7 +145,7 @@ describe('what is wrong with a profile is said when it is saved', () => {
     [
       'a column',
       { columns: { ...COLUMNS, 'Given Name': 'Forname' } },
-      'must be a column of ours or ignore; did you mean ForeName?',
+      'must be an import column or ignore; did you mean ForeName?',
     ],
     ['a guard', { guards: { deactivation: {} } }, 'is not a guard with limits; did you mean deactivations?'],
     ['a limit', { guards: { same_file: { row: 1 } } }, 'is not a limit of same_file; did you mean rows?'],

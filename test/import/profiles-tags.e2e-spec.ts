@@ -24,16 +24,19 @@ test('profiles are replaced and deleted as they were read, or not at all', async
     expect((await answer).body).toMatchObject({ status: 412, code: 'precondition_failed', detail });
     expect((await app.key.get(path)).body.profile.dataset).toBe('one');
   };
-  await refused(put('two', { 'if-none-match': '*' }), 'There is a profile of this name.');
+  await refused(put('two', { 'if-none-match': '*' }), 'The profile already exists.');
   for (const other of ['"00000000000000000000000000000000"', `W/${tag}`, tag.slice(0, -2), ''])
-    await refused(put('two', { 'if-match': other }), 'The profile has changed since it was read.');
-  await refused(remove('"x"'), 'The profile has changed since it was read.');
+    await refused(
+      put('two', { 'if-match': other }),
+      'The profile has changed since it was read. Read it again.',
+    );
+  await refused(remove('"x"'), 'The profile has changed since it was read. Read it again.');
   const changed = await put('two', { 'if-match': `"x", ${tag}` });
   expect([changed.status, changed.headers['etag']]).toEqual([200, expect.not.stringContaining(tag)]);
   expect((await put('three', { 'if-match': tag })).status).toBe(412);
   expect((await put('three', { 'if-match': '*' })).status).toBe(200);
   expect((await remove('*')).status).toBe(204);
-  expect((await put('four', { 'if-match': '*' })).body.detail).toBe('The profile is not there any more.');
+  expect((await put('four', { 'if-match': '*' })).body.detail).toBe('The profile does not exist.');
   // One that ships is there, too.
   const ships = await app.key.get('/import_profiles/okta');
   expect((await save('okta', 'own', { 'if-none-match': '*' })).status).toBe(412);

@@ -45,8 +45,8 @@ describe('a function that there is not', () => {
       { ignore_unknown_columns: true },
     ).faults.map(({ message }) => message);
   const refusal = (columns: string, name: string) =>
-    `The file has no column ${columns}, of which the profile p makes Surname; "${name}" is no function: ` +
-    'there are lower, ascii and trim.';
+    `The file has no column ${columns}, from which the profile p builds Surname. "${name}" is not a function. ` +
+    'The functions are lower, ascii and trim.';
 
   test.each([
     ['{F:upper}', '"F:upper"', 'upper'],
@@ -70,7 +70,7 @@ describe('a function that there is not', () => {
 
   test('a column that is nowhere is only missing', () => {
     expect(faults('{F:upper}', ['G'])).toEqual([
-      'The file has no column "F:upper", of which the profile p makes Surname.',
+      'The file has no column "F:upper", from which the profile p builds Surname.',
     ]);
   });
 });

@@ -2,7 +2,7 @@ import { nearest } from '../../platform/common/nearest.js';
 import { COLUMNS, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
 import { IGNORE } from '../runs/import-options.js';
 
-/** Our columns by the names that directories, learning platforms and personnel systems give them. */
+/** Common names of each import column in directories, learning platforms and HR systems. */
 const NAMES: Readonly<Record<string, string>> = {
   ExternalId:
     'id, object id, user id, sis id, sis user id, person id, employee id, employee no, employee number, employee code, ' +
@@ -47,7 +47,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Words for the status of an account. */
+/** Values by which other systems name the status of an account. */
 const STATUS_WORDS = new Set(
   (
     'active inactive enabled disabled blocked suspended deactivated terminated archived deprovisioned provisioned staged ' +
@@ -61,24 +61,24 @@ const looksLike: readonly (readonly [column: string, test: (cell: string) => boo
   ['Phone', (cell) => PHONE.test(cell) && /^[+0(]/.test(cell) && cell.replace(/\D/g, '').length >= 7],
   ['Status', (cell) => STATUS_WORDS.has(cell.toLowerCase())],
 ];
-/** Share of the filled cells of a column that look like something. */
+/** Minimum share of filled cells that must pass the test of an import column. */
 const MOST = 0.8;
 
-/** A column of a source that no profile describes. */
+/** A source column that no profile describes. */
 interface Unknown {
   name: string;
-  /** Its first cells. */
+  /** First cells of the column. */
   cells: readonly string[];
 }
 
 /**
- * What columns probably are: by their names, as they are in many exports, misspelt too, then by their cells. No column of
- * ours is suggested twice; one that may hold passwords is to be ignored.
- * @param taken the columns of ours that the file fills already.
- * @returns a column, `ignore` or undefined for each.
+ * Suggests import columns for source columns, first by common names, then by similar names, then by cells. Each import
+ * column is suggested once, and `ignore` is suggested for password columns.
+ * @param filled import columns that the file already fills.
+ * @returns an import column, `ignore` or undefined for each source column.
  */
-export function suggestions(columns: readonly Unknown[], taken: Iterable<string>): (string | undefined)[] {
-  const used = new Set(taken);
+export function suggestions(columns: readonly Unknown[], filled: Iterable<string>): (string | undefined)[] {
+  const used = new Set(filled);
   const take = (column: string | undefined): string | undefined => {
     if (column === undefined || used.has(column)) return undefined;
     used.add(column);
@@ -92,10 +92,10 @@ export function suggestions(columns: readonly Unknown[], taken: Iterable<string>
   return found;
 }
 
-/** Whether a column of this name is in the exports of others, or one of ours. */
+/** Returns true for the name of an import column and for a common name in exports of other systems. */
 export const isCommonName = (name: string): boolean => exactly({ name, cells: [] }) !== undefined;
 
-/** Exports add remarks to names: `First Name [Required]`. */
+/** Removes remarks from a column name, such as `[Required]` in `First Name [Required]`. */
 const bare = (name: string): string => name.replace(/[[(][^\])]*[\])]/g, '');
 
 function exactly({ name }: Unknown): string | undefined {

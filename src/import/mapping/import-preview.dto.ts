@@ -3,40 +3,40 @@ import { FIELD_VALUE } from '../../platform/openapi/docs.js';
 import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
 import { ROW_OUTCOMES } from '../runs/import-row.js';
 
-/** Rows that are read. */
+/** Maximum number of rows in a preview. */
 export const PREVIEW_ROWS = 100;
 const MAX_COLUMNS = 200;
-/** All errors of the rows, and those of the header. */
+/** Upper limit for the errors of all rows and of the header. */
 const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
 const NULLABLE = { type: String, nullable: true } as const;
 
 export class PreviewColumnDto {
-  @ApiProperty({ maxLength: 524_288, example: 'E-Mail', description: 'As the file spells it.' })
+  @ApiProperty({ maxLength: 524_288, example: 'E-Mail', description: 'Header as spelled in the file.' })
   source!: string;
   @ApiProperty({
     ...NULLABLE,
     maxLength: 64,
     example: 'Email',
-    description: 'The column of ours that it fills.',
+    description: 'Import column that the source column fills.',
   })
   column!: string | null;
   @ApiProperty({
     enum: ['column', 'template', 'ignored', 'unknown'],
-    description: '`template`: templates of the profile read it.',
+    description: 'Use of the source column. `template`: templates of the profile read it.',
   })
   use!: 'column' | 'template' | 'ignored' | 'unknown';
   @ApiProperty({
     ...NULLABLE,
     maxLength: 64,
     example: null,
-    description: 'What an unknown one probably is, by its name and its cells: a column of ours, or `ignore`.',
+    description: 'Suggestion by name and cells for an unknown column: an import column or `ignore`.',
   })
   suggestion!: string | null;
 }
 
 class PreviewRowDto {
   @ApiProperty({ type: 'integer', example: 2 }) line!: number;
-  @ApiProperty({ enum: ROW_OUTCOMES, description: 'What an import would make of the row, if it were alone.' })
+  @ApiProperty({ enum: ROW_OUTCOMES, description: 'Outcome if the row were imported alone.' })
   outcome!: string;
   @ApiProperty({
     type: 'object',
@@ -44,29 +44,29 @@ class PreviewRowDto {
     maxProperties: 200,
     example: { external_id: 'HR-20001', username: 'ada.king' },
     description:
-      'As the API takes them, and `manager`, an ExternalId. Fields that the file does not name are left out.',
+      'Fields as the API accepts them, and `manager` with an ExternalId. Fields without a column in the file are left out.',
   })
   fields!: Record<string, unknown>;
 }
 
-/** A fault of the file (without a line: of its header) or of a row. */
+/** An error of a row or of the whole file. */
 export class PreviewProblemDto {
   @ApiProperty({ type: 'integer', nullable: true, example: 2 }) line!: number | null;
-  @ApiProperty({ maxLength: 100, example: 'email', description: 'Empty for the file as a whole.' })
+  @ApiProperty({ maxLength: 100, example: 'email', description: 'Empty for an error of the whole file.' })
   field!: string;
   @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
   @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
-  @ApiPropertyOptional({ maxLength: 255, description: 'The content of the cell, truncated.' }) value?: string;
-  @ApiPropertyOptional({ format: 'uuid', description: 'The other user of a conflict.' }) uuid?: string;
-  @ApiProperty({ description: 'The whole file would be refused.' }) refuses!: boolean;
+  @ApiPropertyOptional({ maxLength: 255, description: 'Content of the cell, truncated.' }) value?: string;
+  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the other user in a conflict.' }) uuid?: string;
+  @ApiProperty({ description: 'True if an import would refuse the whole file.' }) refuses!: boolean;
 }
 
 class PreviewFileDto {
   @ApiProperty({ maxLength: 255, example: 'users.csv' }) name!: string;
-  @ApiProperty({ type: 'integer', description: 'Bytes.', example: 18231 }) size!: number;
+  @ApiProperty({ type: 'integer', description: 'Size in bytes.', example: 18231 }) size!: number;
 }
 
-/** What an import would make of the beginning of a file. */
+/** Preview of the first rows of a file. */
 export class ImportPreviewDto {
   @ApiProperty({ type: PreviewFileDto }) file!: PreviewFileDto;
   @ApiProperty({ ...NULLABLE, maxLength: 64, example: null }) profile!: string | null;
@@ -76,11 +76,11 @@ export class ImportPreviewDto {
     type: 'object',
     nullable: true,
     properties: guardProperties(),
-    description: 'Limits of guards that the profile has set; null for none.',
+    description: 'Guard limits that the profile sets. Null if it sets none.',
   })
   guard_limits!: GuardOverrides | null;
   @ApiProperty({ type: [PreviewColumnDto], maxItems: MAX_COLUMNS }) columns!: PreviewColumnDto[];
   @ApiProperty({ type: [PreviewRowDto], maxItems: PREVIEW_ROWS }) rows!: PreviewRowDto[];
-  @ApiProperty({ type: [PreviewProblemDto], maxItems: MAX_PROBLEMS, description: 'Everything at once.' })
+  @ApiProperty({ type: [PreviewProblemDto], maxItems: MAX_PROBLEMS, description: 'All errors found.' })
   problems!: PreviewProblemDto[];
 }

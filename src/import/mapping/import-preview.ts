@@ -25,24 +25,24 @@ import { RecordMapper, plainCell } from './record-mapper.js';
 import type { Requested } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 
-/** Characters of a text, and values of a list, that are shown. */
+/** Maximum number of characters of a text, and of values of a list, in a preview. */
 const MAX_SHOWN = 255;
 const MAX_LISTED = 32;
 
-/** What is known of a file without its name and profile. */
+/** A preview without the name and the profile of its file. */
 export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
 const ENDLESS_HEADER =
-  'The header does not end within the first MiB of the file; check its delimiter, quotes and line ends.';
+  'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line ends.';
 
-/** What is known of the columns of a file. */
+/** Mapping of the columns of a file. */
 interface Columns {
   header: Header;
   cells: (record: CsvRecord) => CsvRecord;
   use: (index: number) => Pick<PreviewColumnDto, 'column' | 'use'>;
 }
 
-/** Looks at the first rows of a file without making a run of it, and says everything that is wrong with them at once. */
+/** Preview of the first rows of a file. It reports all their errors at once and creates no run. */
 @Injectable()
 export class ImportPreview {
   constructor(
@@ -71,7 +71,7 @@ export class ImportPreview {
       ),
       header.flatMap((column) => column?.name ?? []),
     );
-    const planned = await this.planned(rows, requested, caller);
+    const planned = await this.planRows(rows, requested, caller);
     problems.push(...planned.problems, ...repeated(rows));
     return {
       encoding: reader.found.encoding ?? null,
@@ -83,8 +83,8 @@ export class ImportPreview {
     };
   }
 
-  /** The rows as the plan would have each of them alone, against the live users. */
-  private async planned(
+  /** Plans each row alone against the current users. */
+  private async planRows(
     rows: readonly FileRow[],
     { options }: Requested,
     caller: Caller,
@@ -107,7 +107,7 @@ export class ImportPreview {
   }
 }
 
-/** A value as it is shown: a file may hold longer ones than any field. */
+/** Truncates a value for the preview, because a file may contain values that are too long for any field. */
 function shown(value: unknown): unknown {
   if (typeof value === 'string') return truncated(value, MAX_SHOWN);
   if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(shown);
@@ -116,7 +116,10 @@ function shown(value: unknown): unknown {
     : value;
 }
 
-/** The file with its header read. Where no name of ours tells the delimiter, those of other exports may. */
+/**
+ * Opens a file and reads its header. If no import column reveals the delimiter, tries the common names in exports of other
+ * systems.
+ */
 async function opened(
   head: FileHead,
   { options, profile }: Requested,
@@ -130,7 +133,7 @@ async function opened(
   return { reader: wider, names: await reading(problems, () => wider.header()) };
 }
 
-/** The result of reading a part of the file; what is wrong with the file is added to the problems. */
+/** Calls `read` and returns its result. After an error of the file, adds the error to `problems` and returns undefined. */
 async function reading<T>(problems: PreviewProblemDto[], read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -179,7 +182,7 @@ function columnsOf(
   } catch (error) {
     problems.push(...faultsOf(error));
   }
-  // The rows are shown even so, with the first column of each name.
+  // Show the rows despite the errors. Of repeated columns, the first one counts.
   const known = names.map((name) => (name.trim().startsWith('_') ? undefined : columnOf(name)));
   const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
   return {
@@ -197,21 +200,21 @@ const refusal = (line: number | null, code: string, message: string): PreviewPro
   refuses: true,
 });
 
-/** What is wrong with a file. @throws the error itself where it says nothing about the file. */
+/** Returns the problems that an error of the file reports. @throws the error itself if it is not a FileError. */
 function faultsOf(error: unknown): PreviewProblemDto[] {
   if (!(error instanceof FileError)) throw error;
   return [error, ...error.others].map(({ code, message, line = null }) => refusal(line, code, message));
 }
 
-/** A row with too few or too many cells. */
+/** Returns the problem of a mismatched record. */
 function misfitOf(record: CsvRecord): PreviewProblemDto[] {
   const { line, misfit } = record;
   if (misfit === undefined) return [];
-  const message = `has ${describeCells(record)}, and the header has ${misfit}`;
+  const message = `has ${describeCells(record)}, but the header has ${misfit}`;
   return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
 }
 
-/** Values that two rows have, and only one may: said of the later row. */
+/** Finds unique values that occur in several rows. Reports them for the later rows. */
 function repeated(rows: readonly FileRow[]): PreviewProblemDto[] {
   const problems: PreviewProblemDto[] = [];
   const look = (field: string, keyOf: (row: FileRow) => string): void => {
@@ -222,7 +225,7 @@ function repeated(rows: readonly FileRow[]): PreviewProblemDto[] {
       const first = lines.get(key);
       if (first === undefined) lines.set(key, row.line);
       else {
-        const message = `is set by another change too: line ${first}`;
+        const message = `is also used on line ${first}`;
         problems.push({ line: row.line, field, code: 'duplicate', message, refuses: false });
       }
     }

@@ -3,11 +3,11 @@ import type { JsonText } from '../../platform/common/json.js';
 import { longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ImportProfile } from '../runs/import-options.js';
 
-/** A saved profile. Runs keep a copy of their own. */
+/** A saved profile. Runs store their own copy. */
 @Entity('import_profiles', { withoutRowid: true })
 export class ImportProfileEntity {
   @PrimaryColumn(text(64)) name!: string;
-  /** For the audit, whose targets have one. */
+  /** Target id in audit events. */
   @Column(uuid()) id!: string;
   @Column(longText()) document!: JsonText<ImportProfile>;
   @Column(time()) created!: string;

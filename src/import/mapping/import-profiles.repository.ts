@@ -16,7 +16,10 @@ export interface SavedProfile {
 
 const SELECT = 'SELECT name, id, document, updated FROM import_profiles';
 
-/** Hand-written SQL: a profile is locked while it is replaced, in the transaction of its audit row (ADR 0013). */
+/**
+ * Repository of saved profiles. Uses hand-written SQL because a profile is locked while it is replaced, in the transaction of
+ * its audit row (ADR 0013).
+ */
 @Injectable()
 export class ImportProfilesRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -30,13 +33,13 @@ export class ImportProfilesRepository {
     return countRows(tx, 'SELECT COUNT(*) AS count FROM import_profiles');
   }
 
-  /** By name. */
+  /** Returns all saved profiles, sorted by name. */
   async list(): Promise<SavedProfile[]> {
     const rows = await this.database.query<ImportProfileEntity>(`${SELECT} ORDER BY name`);
     return rows.map(toSaved);
   }
 
-  /** As `find`; no other can change it until the transaction ends. */
+  /** Finds a profile and locks it until the transaction ends. */
   async lock(tx: Sql, name: string): Promise<SavedProfile | undefined> {
     const row = await tx.first<ImportProfileEntity>(`${SELECT} WHERE name = ?${forUpdate(tx)}`, [name]);
     return row && toSaved(row);

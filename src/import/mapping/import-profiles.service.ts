@@ -20,18 +20,18 @@ import { ImportProfilesRepository, type SavedProfile } from './import-profiles.r
 import { checkProfile } from './profile-check.js';
 import { READY_PROFILES } from './ready-profiles.js';
 
-/** Characters of a profile as JSON: runs keep it. */
+/** Maximum length of a profile as JSON. Every run stores a copy. */
 const MAX_DOCUMENT = 64 * 1024;
 
-/** Saved profiles: a list, and the search for the one of a file, read all of them. There are not so many sources. */
+/** Maximum number of saved profiles. Listing profiles and finding the profile of a file both read all of them. */
 const MAX_PROFILES = 200;
-const FULL = `There are ${MAX_PROFILES} profiles; delete one that no source needs.`;
+const FULL = `There are already ${MAX_PROFILES} profiles. Delete a profile that is no longer needed.`;
 
-/** A profile that can be used: one that was saved, or one that ships with the service. */
+/** A saved or a built-in profile. */
 export interface KnownProfile {
   name: string;
   profile: ImportProfile;
-  /** When it was saved; null for one that ships with the service. */
+  /** Time when the profile was saved. Null for a built-in profile. */
   updated: string | null;
 }
 
@@ -41,7 +41,7 @@ const READY: readonly KnownProfile[] = Object.entries(READY_PROFILES).map(([name
   updated: null,
 }));
 
-/** Profiles of imports: those that ship with the service, and those that were saved, which go before them. */
+/** Saved and built-in profiles. A saved profile overrides a built-in profile with the same name. */
 @Injectable()
 export class ImportProfiles {
   constructor(
@@ -51,7 +51,7 @@ export class ImportProfiles {
     private readonly audit: AuditService,
   ) {}
 
-  /** All profiles by name. */
+  /** Returns all profiles, sorted by name. */
   async list(): Promise<KnownProfile[]> {
     const saved = await this.saved.list();
     const names = new Set(saved.map(({ name }) => name));
@@ -60,14 +60,14 @@ export class ImportProfiles {
     );
   }
 
-  /** @throws ProblemError `not_found`. */
+  /** Returns a profile. @throws ProblemError `not_found` for an unknown name. */
   async get(name: string): Promise<KnownProfile> {
     const profile = await this.find(name);
     if (!profile) throw new ProblemError('not_found', `There is no import profile ${name}.`);
     return profile;
   }
 
-  /** Returns the profile that an import names. @throws ProblemError `invalid_parameter`. */
+  /** Returns the profile that an import requests. @throws ProblemError `invalid_parameter` for an unknown name. */
   async named(name: string): Promise<NamedProfile> {
     const found = await this.find(name);
     if (found) return { ...found.profile, name };
@@ -79,7 +79,7 @@ export class ImportProfiles {
     throw new ProblemError('invalid_parameter', `profile: there is no import profile ${name}.${hint}`);
   }
 
-  /** The profile whose pattern a file in the drop folder has: of several, that with the longest one. */
+  /** Finds the saved profile whose pattern matches a file in the drop folder. If several match, the longest pattern wins. */
   async ofFile(fileName: string): Promise<NamedProfile | undefined> {
     const lengthOf = ({ profile }: KnownProfile): number => profile.pattern?.length ?? 0;
     const [longest] = (await this.saved.list())
@@ -88,16 +88,17 @@ export class ImportProfiles {
     return longest && { ...longest.profile, name: longest.name };
   }
 
-  /** A profile that is not saved, such as a file of the command line. @throws ProblemError `validation_failed`. */
+  /** Validates a profile that is not saved, such as a file of the command line. @throws ProblemError `validation_failed` */
   unsaved(name: string, document: JsonObject): NamedProfile {
     return { ...this.checked(document), name };
   }
 
   /**
    * Saves a profile under a name.
-   * @throws ProblemError `validation_failed`; `insufficient_scope` for a key that may not import its data set, or that of
-   * the profile it replaces, or has not all data sets where the profile has a pattern, because that chooses its files;
-   * `wrong_state` for one more than MAX_PROFILES; `precondition_failed` where another one is there than is expected.
+   * @throws ProblemError `validation_failed` for an invalid profile, `wrong_state` if there are already MAX_PROFILES, and
+   * `precondition_failed` if `headers` do not match the existing profile. Throws `insufficient_scope` for a key that may
+   * not import the data set of the new or the replaced profile. A profile with a pattern, which selects files of the drop
+   * folder, requires access to all data sets.
    */
   async put(name: string, document: JsonObject, caller: Caller, expected: Expected): Promise<KnownProfile> {
     const profile = this.checked(document);
@@ -119,7 +120,7 @@ export class ImportProfiles {
     }, caller);
   }
 
-  /** @returns whether there was one. @throws ProblemError `insufficient_scope`, `precondition_failed` as `put`. */
+  /** Deletes a saved profile. @returns false if the profile does not exist. @throws ProblemError as `put` */
   async remove(name: string, caller: Caller, expected: Expected): Promise<boolean> {
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
@@ -142,7 +143,7 @@ export class ImportProfiles {
     const { profile, errors } = checkProfile(document, this.settings);
     if (errors.length > 0) throw validationFailed(errors);
     if (JSON.stringify(profile).length > MAX_DOCUMENT) {
-      const message = `may have at most ${MAX_DOCUMENT} characters, with all that is in the profile`;
+      const message = `may have at most ${MAX_DOCUMENT} characters, including the rest of the profile`;
       throw validationFailed([{ field: 'columns', code: 'too_long', message }]);
     }
     return profile;
@@ -153,10 +154,9 @@ function assertMay({ actor }: Caller, { dataset = 'default', pattern }: ImportPr
   assertScope(actor, pattern === undefined ? datasetScope(dataset) : 'imports:write');
 }
 
-/** The profile of that name that ships with the service. */
-const readyProfile = (name: string): KnownProfile | undefined => READY.find((ready) => ready.name === name);
+const readyProfile = (name: string): KnownProfile | undefined => READY.find((each) => each.name === name);
 
-/** The members of a profile that differ. */
+/** Returns the changed members of a profile. */
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
   const old = new Map<string, unknown>(Object.entries(before ?? {}));
   const next = new Map<string, unknown>(Object.entries(after));
@@ -170,7 +170,7 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
     }));
 }
 
-/** What a client demands of the profile that is there: the headers of its request (RFC 9110, section 13.1). */
+/** Preconditions that a request sets for the existing profile in its headers (RFC 9110, section 13.1). */
 export interface Expected {
   ifMatch: string | undefined;
   ifNoneMatch: string | undefined;
@@ -178,21 +178,21 @@ export interface Expected {
 
 const DIGITS = 32;
 
-/** Names the content of a profile, whenever it was saved: the `ETag` of its answer. */
+/** Returns the `ETag` of a profile, which depends only on the content. */
 export const tagOf = (profile: ImportProfile): string =>
   `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, DIGITS)}"`;
 
-/** @param profile the one that is there. @throws ProblemError `precondition_failed`. */
+/** Checks the preconditions of a request. @param profile the existing profile. @throws ProblemError `precondition_failed` */
 function assertExpected(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: Expected): void {
   const tag = profile && tagOf(profile);
   const names = (header: string): boolean =>
     tag !== undefined && header.split(',').some((each) => ['*', tag].includes(each.trim()));
   if (ifMatch !== undefined && !names(ifMatch)) {
     throw failed(
-      profile ? 'The profile has changed since it was read.' : 'The profile is not there any more.',
+      profile ? 'The profile has changed since it was read. Read it again.' : 'The profile does not exist.',
     );
   }
-  if (ifNoneMatch !== undefined && names(ifNoneMatch)) throw failed('There is a profile of this name.');
+  if (ifNoneMatch !== undefined && names(ifNoneMatch)) throw failed('The profile already exists.');
 }
 
 const failed = (detail: string) => new ProblemError('precondition_failed', detail);

@@ -13,16 +13,16 @@ import { guardFaults } from '../runs/guard-limits.js';
 import { MAX_COLUMNS, MAX_WORD, MAX_WORDS, ProfileInput } from './profile.input.js';
 import { TemplateError, columnsOf, isConstant, parseTemplate } from './template.js';
 
-/** Of each user another one. */
+/** Fields whose values must be unique. */
 const UNIQUE = ['external_id', 'username', 'email', 'authname'];
 
-/** A profile as it is stored, or all that is wrong with it, each error under its field (`columns.Given Name`). */
+/** A profile in its stored form, and its errors. The field of an error is a path such as `columns.Given Name`. */
 export interface CheckedProfile {
   profile: ImportProfile;
   errors: FieldError[];
 }
 
-/** Checks all that can be known of a profile without a file. */
+/** Checks everything in a profile that can be checked without a file. */
 export function checkProfile(document: JsonObject, settings: RuleSettings): CheckedProfile {
   const { value, errors } = readInput(ProfileInput, document);
   const sent = Object.entries(value).filter(([name, given]) => name in document && given !== null);
@@ -44,7 +44,7 @@ export function checkProfile(document: JsonObject, settings: RuleSettings): Chec
 
 class ProfileCheck {
   readonly errors: FieldError[] = [];
-  /** Source header, in the form in which it is compared → our column; undefined where it is ignored. */
+  /** Import columns by the comparison key of the source header, or undefined for an ignored column. */
   private readonly sources = new Map<string, Column | undefined>();
   private readonly filled = new Set<Column>();
 
@@ -56,13 +56,13 @@ class ProfileCheck {
       const field = `columns.${name}`;
       const key = headerKey(name);
       if (!this.isText(field, name) || !this.isText(field, target)) continue;
-      if (key === '') this.error(field, 'blank', 'must name a column of the source');
-      else if (this.sources.has(key)) this.invalid(field, 'is named twice');
+      if (key === '') this.addError(field, 'blank', 'must name a source column');
+      else if (this.sources.has(key)) this.addInvalid(field, 'is listed twice');
       const column = target.toLowerCase() === IGNORE ? undefined : columnOf(target);
       if (!column && target.toLowerCase() !== IGNORE) {
-        this.invalid(field, `must be a column of ours or ${IGNORE}${meant(target, [IGNORE])}`);
+        this.addInvalid(field, `must be an import column or ${IGNORE}${meant(target, [IGNORE])}`);
       } else if (column && mayHoldPassword(name)) {
-        this.invalid(field, `may hold passwords, which imports do not read: it can only be ${IGNORE}`);
+        this.addInvalid(field, `may contain passwords, which imports do not read; it can only be ${IGNORE}`);
       }
       this.sources.set(key, column);
       if (column) this.filled.add(column);
@@ -77,11 +77,11 @@ class ProfileCheck {
       if (!this.isText(field, name) || !this.isText(field, text)) continue;
       const column = columnOf(name);
       if (!column) {
-        this.error(field, 'unknown_field', `is not a column of ours${meant(name)}`);
+        this.addError(field, 'unknown_field', `is not an import column${meant(name)}`);
         continue;
       }
-      if (seen.has(column)) this.invalid(field, 'is set twice');
-      else if (this.filled.has(column)) this.invalid(field, 'is filled by columns too; leave one out');
+      if (seen.has(column)) this.addInvalid(field, 'is set twice');
+      else if (this.filled.has(column)) this.addInvalid(field, 'is already filled by columns');
       seen.add(column);
       this.template(field, column, text);
     }
@@ -95,12 +95,12 @@ class ProfileCheck {
       if (!this.isText(field, name)) continue;
       const known = this.sources.get(headerKey(name)) ?? columnOf(name);
       if (!isObject(words))
-        this.error(field, 'invalid_type', 'must be an object of words and what they mean');
+        this.addError(field, 'invalid_type', 'must be an object that maps source values to import values');
       else if (!known || !this.filled.has(known))
-        this.error(
+        this.addError(
           field,
           'unknown_field',
-          `is neither a column of the source that is read nor one of ours${meant(name)}`,
+          `is neither a source column that is read nor an import column that is filled${meant(name)}`,
         );
       else this.words(field, known, Object.entries(words));
     }
@@ -109,41 +109,41 @@ class ProfileCheck {
   externalId(): void {
     const [externalId] = COLUMNS;
     if (externalId && !this.filled.has(externalId))
-      this.error(
+      this.addError(
         'columns',
         'required',
-        'must fill ExternalId, by which rows are matched to users (or set does)',
+        'must fill ExternalId, which matches rows to users, unless set fills it',
       );
   }
 
   options(profile: Partial<ImportProfile>): void {
-    const sent: unknown = profile.default_roles; // may be no list, which has been reported already
+    const sent: unknown = profile.default_roles; // a value that is not a list has already been reported
     const roles: readonly unknown[] = Array.isArray(sent) ? sent : [];
     const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));
     if (unknown.length > 0)
-      this.error('default_roles', 'unknown_role', 'must hold roles of this service only');
+      this.addError('default_roles', 'unknown_role', 'must contain only roles of this service');
     if (profile.pattern === undefined) return;
     for (const name of attendedIn(profile))
-      this.invalid(name, 'is not for schedules, and this profile has a pattern');
+      this.addInvalid(name, 'cannot be set together with pattern, because schedules do not support it');
   }
 
   guards(members: readonly [string, unknown][]): void {
-    for (const { field, code, message } of guardFaults(members)) this.error(field, code, message);
+    for (const { field, code, message } of guardFaults(members)) this.addError(field, code, message);
   }
 
   private template(field: string, column: Column, text: string): void {
     try {
       const template = parseTemplate(text);
       for (const name of columnsOf(template)) {
-        if (mayHoldPassword(name)) this.invalid(field, `reads "${name}", which may hold passwords`);
+        if (mayHoldPassword(name)) this.addInvalid(field, `reads "${name}", which may contain passwords`);
       }
       if (!isConstant(template)) return;
       if (UNIQUE.includes(column.field))
-        this.invalid(field, 'must be a template such as {Email}: no two users may have the same');
+        this.addInvalid(field, 'must be a template such as {Email}, because the value must be unique');
       else this.cell(field, column, template.join(''));
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
-      this.error(field, 'invalid_format', error.message);
+      this.addError(field, 'invalid_format', error.message);
     }
   }
 
@@ -153,45 +153,45 @@ class ProfileCheck {
     for (const [word, meaning] of words) {
       const place = `${field}.${word}`;
       if (!this.isText(place, word) || !this.isText(place, meaning)) continue;
-      if (seen.has(wordKey(word))) this.invalid(place, 'is named twice');
+      if (seen.has(wordKey(word))) this.addInvalid(place, 'is listed twice');
       seen.add(wordKey(word));
       if (meaning !== '') this.cell(place, column, meaning);
     }
   }
 
-  /** Validates a cell that the file would hold by the rules of a row. A manager is any ExternalId. */
+  /** Validates an import value by the rules for rows. Any ExternalId is valid as a manager. */
   private cell(field: string, column: Column, cell: string): void {
     const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
     const { value, errors } = readInput<UserInput>(UserInput, raw);
     const [fault] = [...errors, ...applyConfiguredRules(value, errors, this.settings).errors];
-    if (fault) this.error(field, fault.code, fault.message);
+    if (fault) this.addError(field, fault.code, fault.message);
   }
 
   private isText(field: string, value: unknown): value is string {
-    if (typeof value !== 'string') this.error(field, 'invalid_type', 'must be a string');
+    if (typeof value !== 'string') this.addError(field, 'invalid_type', 'must be a string');
     else if (!isCleanText(value))
-      this.error(field, 'invalid_format', 'may not hold control characters or broken Unicode');
+      this.addError(field, 'invalid_format', 'may not contain control characters or invalid Unicode');
     else if (value.length > 2 * MAX_WORD)
-      this.error(field, 'too_long', `may have at most ${MAX_WORD} characters`);
+      this.addError(field, 'too_long', `may have at most ${MAX_WORD} characters`);
     else return true;
     return false;
   }
 
   private count(field: string, members: readonly unknown[], most: number): void {
-    if (members.length > most) this.error(field, 'too_long', `may hold at most ${most} members`);
+    if (members.length > most) this.addError(field, 'too_long', `may have at most ${most} members`);
   }
 
-  private invalid(field: string, message: string): void {
-    this.error(field, 'invalid_value', message);
+  private addInvalid(field: string, message: string): void {
+    this.addError(field, 'invalid_value', message);
   }
 
-  private error(field: string, code: FieldError['code'], message: string): void {
+  private addError(field: string, code: FieldError['code'], message: string): void {
     const name = field.length > 100 ? `${field.slice(0, 99)}…` : field;
     if (!this.errors.some((error) => error.field === name)) this.errors.push({ field: name, code, message });
   }
 }
 
-/** What a name of no column most likely means. */
+/** Returns a hint with the name that an unknown name probably misspells, or an empty text. */
 function meant(name: string, others: readonly string[] = []): string {
   const found = nearest(name, [...COLUMNS.flatMap((column) => [column.name, ...column.aliases]), ...others]);
   return found === undefined ? '' : `; did you mean ${columnOf(found)?.name ?? found}?`;

@@ -6,24 +6,23 @@ import { ImportOptions } from '../runs/import-options.js';
 import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
 import { MAX_TEMPLATE } from './template.js';
 
-/** As many as a file may have columns. */
+/** Maximum number of columns of a file. */
 export const MAX_COLUMNS = 200;
-/** Words of one column. */
+/** Maximum number of source values that a profile translates per column. */
 export const MAX_WORDS = 200;
 export const MAX_WORD = 255;
 const MAX_LINES = 100;
 
-const texts = (maxLength: number) => ({ type: 'string', maxLength }) as const;
+const toMapSchema = (maxLength: number, maxProperties = MAX_COLUMNS) =>
+  ({ type: 'object', additionalProperties: { type: 'string', maxLength }, maxProperties }) as const;
 const isLineCount = (value: unknown): boolean =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_LINES;
 const LineCount = () => Rule('invalid_value', `must be an integer from 0 to ${MAX_LINES}`, isLineCount);
 
-/** How the files of one source are read, as a client or a file of the command line says it. */
+/** Input of a profile, which describes how the files of one source are read. */
 export class ProfileInput extends ImportOptions {
   @ApiProperty({
-    type: 'object',
-    additionalProperties: texts(64),
-    maxProperties: MAX_COLUMNS,
+    ...toMapSchema(64),
     example: {
       'Employee No': 'ExternalId',
       Login: 'Username',
@@ -32,7 +31,7 @@ export class ProfileInput extends ImportOptions {
       Salary: 'ignore',
     },
     description:
-      'Header of the source → our column, or `ignore`. Nothing else is read. Several may be Status: `Blocked` wins.',
+      'Maps source headers to import columns or `ignore`. Others are not read. Several may be Status: `Blocked` wins.',
   })
   @Sized({ members: MAX_COLUMNS, text: MAX_WORD })
   @IsDefined()
@@ -41,26 +40,24 @@ export class ProfileInput extends ImportOptions {
 
   @ApiPropertyOptional({
     type: 'object',
-    additionalProperties: { type: 'object', additionalProperties: texts(MAX_WORD), maxProperties: MAX_WORDS },
+    additionalProperties: toMapSchema(MAX_WORD, MAX_WORDS),
     maxProperties: MAX_COLUMNS,
     example: { State: { employed: 'Active', '*': 'Blocked' } },
     description:
-      'By header of the source, or by our column: word → what it means, in any case. `*` is any other word, and an empty ' +
-      'one a blank cell. Words that are not listed stay as they are.',
+      'Translates source values of a source header or an import column, in any case. `*` stands for any other value, and an ' +
+      'empty key for a blank cell. Values that are not listed stay as they are.',
   })
   @Sized({ members: MAX_WORDS, text: MAX_WORD })
   @IsObject()
   values?: Record<string, Record<string, string>>;
 
   @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: texts(MAX_TEMPLATE),
-    maxProperties: MAX_COLUMNS,
+    ...toMapSchema(MAX_TEMPLATE),
     example: { KnownAs: '{Nickname|First name}', Authname: '{Mail:lower}' },
     description:
-      'Our column → a constant, or a template over the columns of the source: `{Mail}`; `{Nickname|First name}`, the first ' +
-      'that is not blank; `{Surname:ascii:lower}` with the functions `lower`, `ascii`, `trim`. `\\` takes the meaning of ' +
-      'the next character.',
+      'Maps each import column to a constant or to a template of source columns. `{Mail}` inserts a column, ' +
+      '`{Nickname|First name}` inserts the first column that is not blank, and `{Surname:ascii:lower}` applies functions ' +
+      '(`lower`, `ascii`, `trim`). `\\` escapes the next character.',
   })
   @Sized({ members: MAX_COLUMNS, text: MAX_TEMPLATE })
   @IsObject()
@@ -69,7 +66,7 @@ export class ProfileInput extends ImportOptions {
   @ApiPropertyOptional({
     type: String,
     maxLength: 1,
-    description: 'A character that is taken off the front of every cell.',
+    description: 'Character that is removed from the start of every cell.',
   })
   @Rule(
     'invalid_value',
@@ -84,7 +81,7 @@ export class ProfileInput extends ImportOptions {
     type: 'integer',
     minimum: 0,
     maximum: MAX_LINES,
-    description: 'Lines above the header.',
+    description: 'Number of lines before the header.',
   })
   @LineCount()
   skip_lines?: number;
@@ -93,7 +90,7 @@ export class ProfileInput extends ImportOptions {
     type: 'integer',
     minimum: 0,
     maximum: MAX_LINES,
-    description: 'Lines below the last row.',
+    description: 'Number of lines after the last row.',
   })
   @LineCount()
   skip_last_lines?: number;
@@ -101,12 +98,12 @@ export class ProfileInput extends ImportOptions {
   @ApiPropertyOptional({
     type: String,
     maxLength: MAX_WORD,
-    description: 'Names of files in the drop folder that it is for; `*` matches any characters and `?` one.',
+    description: 'Drop folder files that use this profile. `*` matches any characters and `?` matches one.',
   })
   @IsString()
   @MaxLength(MAX_WORD)
   @Clean()
-  @Matches(/^[^/\\]+$/, { message: 'must be a file name, in which * matches any characters and ? one' })
+  @Matches(/^[^/\\]+$/, { message: 'must be a file name, where * matches any characters and ? matches one' })
   pattern?: string;
 
   @ApiPropertyOptional({
@@ -114,8 +111,8 @@ export class ProfileInput extends ImportOptions {
     properties: guardProperties(),
     example: { deactivations: { rows: 20 }, changed_field: { percent: 40 } },
     description:
-      'Limits of guards that go before the settings, by guard; those that are left out stay. `changed_logins` is ' +
-      '`changed_field` of username, e-mail, authname and roles, and `same_file` is `old_file` of a file with the same bytes.',
+      'Guard limits that override the settings. Other limits stay. `changed_logins` is `changed_field` for username, email, ' +
+      'authname and roles. `same_file` is `old_file` for a file with the same bytes.',
   })
   @IsObject()
   guards?: GuardOverrides;

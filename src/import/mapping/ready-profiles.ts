@@ -1,16 +1,16 @@
 import type { ImportProfile } from '../runs/import-options.js';
 
-/** Tenants add columns of their own to these exports. */
+/** Options of all built-in profiles. Customers may add their own columns to these exports. */
 const COMMON = { ignore_unknown_columns: true } as const;
 
-/** The words by which a source calls active and blocked accounts. */
+/** Maps comma-separated source values to `Active` and `Blocked`. */
 const statuses = (active: string, blocked: string): Record<string, string> =>
   Object.fromEntries([
     ...active.split(', ').map((word) => [word, 'Active'] as const),
     ...blocked.split(', ').map((word) => [word, 'Blocked'] as const),
   ]);
 
-/** Site administration → Users → Bulk user actions → Download, and files in the format of Upload users. */
+/** Moodle: Site administration → Users → Bulk user actions → Download, and files in the format of Upload users. */
 const moodle: ImportProfile = {
   ...COMMON,
   dataset: 'moodle',
@@ -35,7 +35,7 @@ const moodle: ImportProfile = {
   },
 };
 
-/** users.csv of the SIS import format, and of the provisioning report. */
+/** Canvas: users.csv of the SIS import format and of the provisioning report. */
 const canvas: ImportProfile = {
   ...COMMON,
   dataset: 'canvas',
@@ -53,7 +53,7 @@ const canvas: ImportProfile = {
   values: { status: { active: 'Active', suspended: 'Blocked', deleted: 'Blocked' } },
 };
 
-/** Admin console → Directory → Users → Download users. The address is all that identifies an account there. */
+/** Google: Admin console → Directory → Users → Download users. The email address is the only identifier of this export. */
 const google: ImportProfile = {
   ...COMMON,
   dataset: 'google',
@@ -74,7 +74,7 @@ const google: ImportProfile = {
   values: { 'Status [READ ONLY]': { Active: 'Active', Suspended: 'Blocked', Archived: 'Blocked' } },
 };
 
-/** Admin center → Active users → Export users, and the template of Add multiple users. */
+/** Microsoft 365: Admin center → Active users → Export users, and the template of Add multiple users. */
 const microsoft365: ImportProfile = {
   ...COMMON,
   dataset: 'microsoft365',
@@ -98,7 +98,7 @@ const microsoft365: ImportProfile = {
   },
 };
 
-/** Microsoft Entra admin center → Users → Download users; earlier files have objectId and mobile. */
+/** Microsoft Entra admin center → Users → Download users. Older exports have the columns objectId and mobile. */
 const entra: ImportProfile = {
   ...COMMON,
   dataset: 'entra',
@@ -115,7 +115,7 @@ const entra: ImportProfile = {
   values: { accountEnabled: { true: 'Active', false: 'Blocked' } },
 };
 
-/** Names as in the profile of a user (`firstName`) or as in the reports of the admin console (`First name`). */
+/** Okta: columns named as in a user profile (`firstName`) or as in the reports of the admin console (`First name`). */
 const okta: ImportProfile = {
   ...COMMON,
   dataset: 'okta',
@@ -143,7 +143,7 @@ const okta: ImportProfile = {
   },
 };
 
-/** Export users as CSV: every text of it begins with an apostrophe. Fields as in the API, or as the extension names them. */
+/** Auth0: Export users as CSV. Every text begins with an apostrophe. Columns are named as in the API or in the extension. */
 const auth0: ImportProfile = {
   ...COMMON,
   dataset: 'auth0',
@@ -160,7 +160,7 @@ const auth0: ImportProfile = {
   values: { blocked: { true: 'Blocked', false: 'Active', '': 'Active' } },
 };
 
-/** The profiles that ship with the service. A saved one of the same name takes the place of one of these. */
+/** Built-in profiles by name. A saved profile with the same name overrides a built-in profile. */
 export const READY_PROFILES: Readonly<Record<string, ImportProfile>> = {
   moodle,
   canvas,

@@ -4,20 +4,20 @@ import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../f
 import { type ImportOptions, IGNORE, type NamedProfile } from '../runs/import-options.js';
 import { FUNCTION_NAMES, asFunction, columnsOf, parseTemplate, render } from './template.js';
 
-/** Any other word that is not blank. */
+/** Key for any other value that is not blank. */
 const OTHERS = '*';
 
-/** The words of a source and what they mean, by the form in which they are compared. */
+/** Import values by the comparison key of the source value. */
 type CellValues = ReadonlyMap<string, string>;
 
-/** Words are compared in any case, and without spaces around them. */
+/** Returns the comparison key of a value, which ignores case and surrounding spaces. */
 export const wordKey = (word: string): string => word.trim().toLowerCase();
 
 function cellValues(words: Readonly<Record<string, string>>): CellValues {
   return new Map(Object.entries(words).map(([word, meaning]) => [wordKey(word), meaning]));
 }
 
-/** What a cell means; of a list of roles, each role. A word that is not listed stays as it is. */
+/** Translates a cell, or each role in a list of roles. Values that are not listed stay as they are. */
 function translated(cell: string, values: CellValues, { kind }: Column): string {
   const meaning = (word: string): string => {
     const key = wordKey(word);
@@ -27,8 +27,8 @@ function translated(cell: string, values: CellValues, { kind }: Column): string 
 }
 
 /**
- * The status of a user whose source says it in several places: `Blocked` wins, then a word that is no status, which the
- * rules of the row refuse, then `Active`.
+ * Combines the cells of several status columns. `Blocked` wins, then an invalid status, which the rules for rows reject, then
+ * `Active`.
  */
 export function combinedStatus(cells: readonly string[]): string {
   const filled = cells.filter((cell) => cell.trim() !== '');
@@ -38,25 +38,25 @@ export function combinedStatus(cells: readonly string[]): string {
 
 const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 
-/** What is wrong with the header of a file. */
+/** An error in the header of a file. */
 interface HeaderFault {
   code: 'missing_column' | 'unknown_column' | 'duplicate_column';
   message: string;
 }
 
-/** How a cell of ours is made of the cells of a record, which are as the file has them. */
+/** Builds a cell of an import column from the original cells of a record. */
 type Maker = (cells: readonly string[]) => string;
 
-/** The plain text of a cell: without the prefix of the source, or the sign that stops formulas. */
+/** Returns the text of a cell without the prefix of the profile or the sign that disables formulas. */
 export function plainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
   if (prefix === undefined) return unescapeFormula(cell);
   if (cell.startsWith(prefix)) return cell.slice(prefix.length);
   const plain = unescapeFormula(cell);
-  // A file of ours escapes a prefix that is the sign of a formula.
+  // Files that this service writes escape a prefix that looks like the start of a formula.
   return plain !== cell && plain.startsWith(prefix) ? plain.slice(prefix.length) : plain;
 }
 
-/** Whether a profile says what a column of this name is: by that the delimiter is found. */
+/** Returns a predicate for the column names that a profile reads. The delimiter is detected by these names. */
 export function readsColumn(profile: NamedProfile): (name: string) => boolean {
   const templates = Object.values(profile.set ?? {}).map(parseTemplate);
   const names = [...Object.keys(profile.columns), ...templates.flatMap(columnsOf)];
@@ -65,27 +65,27 @@ export function readsColumn(profile: NamedProfile): (name: string) => boolean {
 }
 
 /**
- * Turns the records of a source into records of our columns, so that everything after the reader sees our header. Cells of
- * other columns are dropped here. Finds the columns of a file by their names, and collects what is wrong with them.
+ * Mapper from the records of a source to the import columns, which drops the cells of all other columns. It finds the source
+ * columns by name and collects the errors of the header.
  */
 export class RecordMapper {
-  /** The columns of ours that the file fills, in the order of the template. */
+  /** Import columns that the file fills, in the order of the template. */
   readonly columns: readonly Column[];
-  /** The columns of ours that a column of the source fills alone or with others, by its place. */
+  /** Import column that a source column fills, alone or with others, by the index of the source column. */
   readonly filledBy = new Map<number, Column>();
-  /** Places of columns that templates read. */
+  /** Indexes of source columns that templates read. */
   readonly read = new Set<number>();
-  /** Places of columns that the profile ignores, that are those of `failed.csv`, or that may hold passwords. */
+  /** Indexes of source columns that the profile ignores, that `failed.csv` added, or that may contain passwords. */
   readonly ignored: ReadonlySet<number>;
   readonly faults: HeaderFault[] = [];
   private readonly names: readonly string[];
-  private readonly places = new Map<string, number[]>();
+  private readonly indexes = new Map<string, number[]>();
   private readonly values: ReadonlyMap<string, CellValues>;
   private readonly makers: readonly Maker[];
-  /** The cells of our columns. */
+  /** Maps the cells of a record to the cells of `columns`. */
   readonly cells = (cells: readonly string[]): string[] => this.makers.map((make) => make(cells));
 
-  /** @param ignoresUnknown an option of the run: what was sent goes before the profile. */
+  /** @param ignoresUnknown the option of the run, which overrides the option of the profile. */
   constructor(
     private readonly profile: NamedProfile,
     header: readonly string[],
@@ -94,7 +94,7 @@ export class RecordMapper {
     this.names = header.map((name) => plainCell(profile, name));
     for (const [index, name] of this.names.entries()) {
       const key = headerKey(name);
-      this.places.set(key, [...(this.places.get(key) ?? []), index]);
+      this.indexes.set(key, [...(this.indexes.get(key) ?? []), index]);
     }
     const values = Object.entries(profile.values ?? {});
     this.values = new Map(values.map(([name, words]) => [headerKey(name), cellValues(words)]));
@@ -105,7 +105,7 @@ export class RecordMapper {
     this.check(ignoresUnknown);
   }
 
-  /** The columns of ours that columns of the source fill. */
+  /** Returns the builders of import columns that source columns fill. */
   private copies(): [Column, Maker][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
     for (const [name, target] of Object.entries(this.profile.columns)) {
@@ -115,45 +115,45 @@ export class RecordMapper {
       byColumn.set(column, [...(byColumn.get(column) ?? []), [name, index]]);
       this.filledBy.set(index, column);
     }
-    return [...byColumn].map(([column, places]) => [column, this.maker(column, places)]);
+    return [...byColumn].map(([column, sources]) => [column, this.maker(column, sources)]);
   }
 
-  /** The columns of ours that templates fill. */
+  /** Returns the builders of import columns that templates fill. */
   private templates(): [Column, Maker][] {
     return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, Maker][] => {
       const column = columnOf(name);
-      return column ? [[column, this.template(column, text)]] : [];
+      return column ? [[column, this.buildTemplate(column, text)]] : [];
     });
   }
 
-  /** The place of a column that the profile reads; undefined where the file has none of that name. */
+  /** Returns the index of a source column, or undefined if the file lacks it. Reports a repeated column. */
   private find(name: string): number | undefined {
-    const [index, ...more] = this.places.get(headerKey(name)) ?? [];
+    const [index, ...more] = this.indexes.get(headerKey(name)) ?? [];
     if (more.length > 0)
       this.fault(
         'duplicate_column',
-        `The file has the column ${quoted(name)} ${more.length + 1} times; leave one.`,
+        `The file has the column ${quoted(name)} ${more.length + 1} times. Keep only one.`,
       );
     return index;
   }
 
-  private maker(column: Column, places: readonly [name: string, index: number][]): Maker {
-    const makers = places.map(([name, index]) => this.copy(column, name, index));
+  private maker(column: Column, sources: readonly [name: string, index: number][]): Maker {
+    const makers = sources.map(([name, index]) => this.copy(column, name, index));
     const [only] = makers;
     if (only && makers.length === 1) return only;
     if (column.field === 'status') return (cells) => combinedStatus(makers.map((make) => make(cells)));
-    const listed = places.map(([name]) => quoted(name)).join(' and ');
+    const listed = sources.map(([name]) => quoted(name)).join(' and ');
     this.fault(
       'duplicate_column',
-      `The columns ${listed} both mean ${column.name} in the profile ${this.profile.name}; remove one of them.`,
+      `The columns ${listed} both mean ${column.name} in the profile ${this.profile.name}. Remove one of them.`,
     );
     return only ?? (() => '');
   }
 
-  private template(column: Column, text: string): Maker {
+  private buildTemplate(column: Column, text: string): Maker {
     const template = parseTemplate(text);
     for (const name of columnsOf(template))
-      for (const place of this.places.get(headerKey(name)) ?? []) this.read.add(place);
+      for (const index of this.indexes.get(headerKey(name)) ?? []) this.read.add(index);
     const bound = template.flatMap((part) => {
       if (typeof part === 'string') return [];
       const found = part.columns.flatMap((name) => this.find(name) ?? []);
@@ -161,7 +161,7 @@ export class RecordMapper {
         const listed = part.columns.map(quoted).join(' or ');
         this.fault(
           'missing_column',
-          `The file has no column ${listed}, of which the profile ${this.profile.name} makes ${column.name}${this.noFunction(part.columns)}.`,
+          `The file has no column ${listed}, from which the profile ${this.profile.name} builds ${column.name}.${this.noFunction(part.columns)}`,
         );
       }
       return [found];
@@ -173,17 +173,15 @@ export class RecordMapper {
     };
   }
 
-  /** Returns a hint where the file has a column of the name before the colon, so that the rest was meant as a function. */
+  /** Returns a hint if the file has a column with the name before a colon, so that the rest was meant as a function. */
   private noFunction(names: readonly string[]): string {
     const meant = names.flatMap((name) => asFunction(name) ?? []);
-    const found = meant.find(({ columns }) => columns.some((column) => this.places.has(headerKey(column))));
-    return found ? `; ${quoted(found.name)} is no function: there are ${FUNCTION_NAMES}` : '';
+    const found = meant.find(({ columns }) => columns.some((column) => this.indexes.has(headerKey(column))));
+    return found ? ` ${quoted(found.name)} is not a function. The functions are ${FUNCTION_NAMES}.` : '';
   }
 
   private findIgnored(): Set<number> {
-    const listed = Object.entries(this.profile.columns).filter(
-      ([, target]) => columnOf(target) === undefined,
-    );
+    const listed = Object.entries(this.profile.columns).filter(([, to]) => columnOf(to) === undefined);
     const keys = new Set(listed.map(([name]) => headerKey(name)));
     const isIgnored = (name: string): boolean =>
       keys.has(headerKey(name)) || name.trim().startsWith('_') || mayHoldPassword(name);
@@ -198,7 +196,7 @@ export class RecordMapper {
       );
       this.fault(
         'missing_column',
-        `The header has no column ${expected.join(' or ')}, which is ExternalId in the profile ${this.profile.name}.`,
+        `The header has no column ${expected.join(' or ')}, which is ExternalId in the profile ${this.profile.name}. Add this column.`,
       );
     }
     if (ignoresUnknown) return;
@@ -206,12 +204,12 @@ export class RecordMapper {
       if (this.filledBy.has(index) || this.read.has(index) || this.ignored.has(index)) continue;
       this.fault(
         'unknown_column',
-        `The profile ${this.profile.name} does not say what the column ${quoted(name)} is; add it, as ignore if it is not needed.`,
+        `The profile ${this.profile.name} does not list the column ${quoted(name)}. Add it to the profile, as ignore if it is not needed.`,
       );
     }
   }
 
-  /** The cell of one column. One that is neither translated nor stripped is not even looked at. */
+  /** Returns the builder of one import column from one source column. Without translation and prefix, cells are copied. */
   private copy(column: Column, name: string, index: number): Maker {
     const { profile } = this;
     const values = this.values.get(headerKey(name)) ?? this.values.get(headerKey(column.name));

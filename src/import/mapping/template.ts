@@ -1,14 +1,14 @@
 import { nearest } from '../../platform/common/nearest.js';
 import { normalForm } from '../../platform/common/text.js';
 
-/** Letters that Unicode does not take apart into a letter of ASCII and its mark, each before its form in ASCII. */
+/** Letters that Unicode does not decompose into an ASCII letter and a mark, each followed by its ASCII form. */
 const LETTERS = new Map(
   "ßss ẞSS æae ÆAe œoe ŒOe øo ØO đd ĐD ðd ÐD ħh ĦH ıi łl ŁL ŧt ŦT þth ÞTh ’' ‘' –- —-"
     .split(' ')
     .map((pair) => [pair.charAt(0), pair.slice(1)]),
 );
 
-/** Text without accents: `Zoë Åström` is `Zoe Astrom`. Characters that have no form in ASCII are left out. */
+/** Converts text to ASCII: `Zoë Åström` becomes `Zoe Astrom`. Characters without an ASCII form are removed. */
 function toAscii(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text;
   return normalForm(text, 'NFKD').replace(/[^\0-\x7f]/gu, (letter) => LETTERS.get(letter) ?? '');
@@ -16,7 +16,7 @@ function toAscii(text: string): string {
 
 export const MAX_TEMPLATE = 500;
 const MAX_PLACEHOLDERS = 20;
-/** Longer than any field may be: a rule refuses it all the same, and a row stays small. */
+/** Maximum length of a result, which keeps rows small. It is above the limits of all fields, which still reject the value. */
 const MAX_RESULT = 32 * 1024;
 
 const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
@@ -27,7 +27,7 @@ const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
 
 export const FUNCTION_NAMES = new Intl.ListFormat('en-GB').format(FUNCTIONS.keys());
 
-/** The first of some columns that is not blank, through functions. */
+/** Placeholder for the first of several columns that is not blank. Functions convert its value. */
 interface Placeholder {
   columns: readonly string[];
   functions: readonly string[];
@@ -35,19 +35,20 @@ interface Placeholder {
 
 export type Template = readonly (string | Placeholder)[];
 
-/** Why a text is no template. The message completes "set.Email …". */
+/** Error for an invalid template. The message continues the name of the field, such as `set.Email`. */
 export class TemplateError extends Error {}
 
 /**
- * Reads `{ForeName}.{Surname}`, `{mail|userPrincipalName}` (the first that is not blank) and `{Surname:ascii:lower}`. `\`
- * takes the meaning of the next character. One pass, no recursion; a template can neither loop nor call anything.
- * @throws TemplateError
+ * Parses a template such as `{ForeName}.{Surname}`, `{mail|userPrincipalName}` (the first that is not blank) or
+ * `{Surname:ascii:lower}`. `\` escapes the next character. Parsing is a single pass without recursion, and templates cannot
+ * loop or run code.
+ * @throws TemplateError for an invalid template.
  */
 export function parseTemplate(text: string): Template {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`may have at most ${MAX_TEMPLATE} characters`);
   const parts: (string | Placeholder)[] = [];
   let literal = '';
-  /** Of the open placeholder: its alternatives, each in the pieces between its colons. */
+  /** Alternatives of the open placeholder, each split at its colons. */
   let open: string[][] | undefined;
   const add = (character: string): void => {
     const pieces = open?.at(-1);
@@ -60,7 +61,7 @@ export function parseTemplate(text: string): Template {
       if (++at === text.length) throw new TemplateError('ends with a single \\');
       add(text.charAt(at));
     } else if (character === '{') {
-      if (open) throw new TemplateError('has a { inside of a {');
+      if (open) throw new TemplateError('has a { inside another {');
       if (literal !== '') parts.push(literal);
       literal = '';
       open = [['']];
@@ -85,13 +86,13 @@ function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholde
     const pieces = [...given];
     while (pieces.length > 1 && FUNCTIONS.has((pieces.at(-1) ?? '').trim())) {
       if (index < alternatives.length - 1)
-        throw new TemplateError('has a function before a |; write functions behind the last column');
+        throw new TemplateError('has a function before a |; put functions after the last column');
       functions.unshift((pieces.pop() ?? '').trim());
     }
     const last = (pieces.at(-1) ?? '').trim();
     const meant = pieces.length > 1 ? nearest(last, FUNCTIONS.keys()) : undefined;
     if (meant !== undefined || (pieces.length > 1 && last === ''))
-      throw new TemplateError(`knows no function "${last}"; there are ${FUNCTION_NAMES}`);
+      throw new TemplateError(`uses the unknown function "${last}"; the functions are ${FUNCTION_NAMES}`);
     const column = pieces.join(':').trim();
     if (column === '') throw new TemplateError('has a placeholder without a column');
     return column;
@@ -99,14 +100,15 @@ function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholde
   return { columns, functions };
 }
 
-/** The source columns of a template, in its order. */
+/** Returns the source columns of a template in the order of their placeholders. */
 export function columnsOf(template: Template): string[] {
   return template.flatMap((part) => (typeof part === 'string' ? [] : part.columns));
 }
 
 /**
- * The function that the end of a name may have been meant as, in `{Surname:upper}`, and the columns that it may have been meant
- * for. A column may have a colon in its name, so that only a file shows which it is. @returns undefined without a colon.
+ * Splits a name such as `Surname:upper` into an unknown function and the columns that may precede it. A column name may
+ * contain colons, so only the header of a file shows the right column.
+ * @returns undefined for a name without a colon.
  */
 export function asFunction(name: string): { name: string; columns: string[] } | undefined {
   const pieces = name.split(':');
@@ -114,14 +116,14 @@ export function asFunction(name: string): { name: string; columns: string[] } | 
   return columns.length > 0 ? { name: (pieces.at(-1) ?? '').trim(), columns } : undefined;
 }
 
-/** Whether it is the same in every row. */
+/** Returns true if a template has no placeholders. */
 export function isConstant(template: Template): template is readonly string[] {
   return template.every((part) => typeof part === 'string');
 }
 
 /**
- * The text of a template whose columns are bound to their places in a record; one whose columns are all blank is blank.
- * @param bound in the order of the placeholders.
+ * Renders a template for one record. The result is blank if all columns of the template are blank.
+ * @param bound the column indexes of each placeholder, in the order of the placeholders.
  */
 export function render(
   template: Template,
