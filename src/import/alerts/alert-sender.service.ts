@@ -5,27 +5,27 @@ import { once } from 'node:events';
 import { errorCode } from '../../platform/common/errors.js';
 import { Env, EnvError } from '../../platform/config/env.js';
 
-/** An import waits for a decision, or none has completed for too long. */
+/** Type of an alert: an import waits for approval, or no import has completed for too long. */
 export type AlertType = 'import.needs_approval' | 'import.overdue';
 
-/** One alert. Its receiver knows a repetition by `id`. */
+/** An alert. The receiver recognizes a repeated alert by `id`. */
 export interface Alert {
   id: string;
   type: AlertType;
-  /** JSON without personal data: no name, no cell and no example of a guard. */
+  /** JSON without personal data: no names, no cells and no examples of guards. */
   body: string;
 }
 
-/** A receiver that takes longer has not taken it. */
+/** Timeout of a delivery. A slower delivery counts as failed. */
 const TIMEOUT_MILLIS = 10_000;
 const SECRET_PREFIX = 'whsec_';
 
-/** An alert was not taken: why, without anything that the receiver has sent. */
+/** Error for a failed delivery. The message gives the reason and never contains data from the receiver. */
 export class NotTaken extends Error {}
 
 /**
- * Hands an alert over: as one POST to NOTIFY_URL, signed as in the Standard Webhooks specification, and on the standard input
- * of NOTIFY_COMMAND, which is started without a shell and sees none of the settings of the service.
+ * Sender of alerts. It sends a POST request to NOTIFY_URL, signed as in the Standard Webhooks specification, and runs
+ * NOTIFY_COMMAND with the alert on standard input. The command runs without a shell and without the settings of the service.
  */
 @Injectable()
 export class AlertSender {
@@ -34,19 +34,19 @@ export class AlertSender {
   constructor(private readonly env: Env) {
     const { NOTIFY_URL, NOTIFY_SECRET } = env;
     if (NOTIFY_URL !== undefined && NOTIFY_SECRET === undefined)
-      throw new EnvError('NOTIFY_SECRET is missing: what is sent to NOTIFY_URL is signed with it.');
+      throw new EnvError('NOTIFY_SECRET is missing. Set it to sign the alerts to NOTIFY_URL.');
     this.key =
       NOTIFY_SECRET === undefined
         ? undefined
         : Buffer.from(NOTIFY_SECRET.slice(SECRET_PREFIX.length), 'base64');
   }
 
-  /** Whether there is anybody to tell. */
+  /** True if a receiver of alerts is configured. */
   get isOn(): boolean {
     return this.env.NOTIFY_URL !== undefined || this.env.NOTIFY_COMMAND !== undefined;
   }
 
-  /** @throws NotTaken; the signal's reason when it is aborted. */
+  /** Sends an alert to all receivers. @throws AlertError if a delivery fails or `signal` is aborted. */
   async send(alert: Alert, signal: AbortSignal): Promise<void> {
     const { NOTIFY_URL: url, NOTIFY_COMMAND: command } = this.env;
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLIS)]);
@@ -65,10 +65,10 @@ async function post(url: string, key: Buffer, { id, body }: Alert, signal: Abort
     'webhook-signature': `v1,${signature}`,
   };
   try {
-    // A redirect would send what is signed for one address to another one.
+    // Do not follow redirects: the alert is signed for this receiver only.
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     await answer.body?.cancel();
-    if (!answer.ok) throw new NotTaken(`NOTIFY_URL answered ${answer.status}`);
+    if (!answer.ok) throw new NotTaken(`NOTIFY_URL responded with status ${answer.status}`);
   } catch (error) {
     throw error instanceof NotTaken ? error : new NotTaken(`NOTIFY_URL: ${reasonOf(error)}`);
   }
@@ -82,7 +82,7 @@ async function run(command: string, { type, body }: Alert, signal: AbortSignal):
     signal,
     killSignal: 'SIGKILL',
   });
-  child.stdin.on('error', () => undefined); // of a command that does not read; its exit code has the say
+  child.stdin.on('error', () => undefined); // a command may not read its input, and only its exit code counts
   child.stdin.end(body);
   try {
     const [code, ended] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
@@ -92,7 +92,7 @@ async function run(command: string, { type, body }: Alert, signal: AbortSignal):
   }
 }
 
-/** Of `fetch`, the code is that of the cause. */
+/** Returns the code or the name of an error. Errors of `fetch` have the code in their cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return errorCode(cause) ?? (cause instanceof Error ? cause.name : 'error');

@@ -12,22 +12,23 @@ import { type ImportRun, missingOf } from '../runs/import-run.js';
 
 const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
-/** A lease that no instance holds: its end is the time of the last alert about overdue imports. */
+/** Name of a lease that no instance holds. Its end is the time of the last alert about overdue imports. */
 const OVERDUE = 'alerts.overdue';
-/** Operators are reminded of overdue imports once a day. */
+/** Interval of the alerts about overdue imports. */
 const REMINDER_SECONDS = 24 * 60 * 60;
 const TURN_MILLIS = 5000;
-/** Parked runs that one turn tells of. */
+/** Maximum number of parked runs that one pass reports. */
 const RUNS_A_TURN = 20;
-/** Between two attempts: doubled from the first to the last. */
+/** First and longest pause after a failed delivery. Each further failure doubles the pause. */
 const FIRST_PAUSE_MILLIS = 10_000;
 const LAST_PAUSE_MILLIS = 10 * 60_000;
-/** How long a stop waits for the answer to an alert that is on its way: it would be sent again. */
+/** Time that a shutdown waits for the response to a pending alert, which would otherwise be sent again. */
 const ANSWER_MILLIS = 2000;
 
 /**
- * Tells operators of parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). One of several instances does. What was told is
- * noted afterwards, so that a crash repeats an alert rather than losing it; one that is not taken is sent again.
+ * Alerts for operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). Only one of several instances sends
+ * them. An alert is recorded after its delivery, so that a crash repeats an alert rather than losing it. A failed alert is
+ * sent again.
  */
 @Injectable()
 export class Alerts implements BeforeApplicationShutdown {
@@ -36,7 +37,7 @@ export class Alerts implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
   private failures = 0;
-  /** By the monotonic clock. */
+  /** Time on the monotonic clock until which no alert is sent. */
   private pausedUntil = 0;
 
   constructor(
@@ -102,7 +103,7 @@ export class Alerts implements BeforeApplicationShutdown {
     );
   }
 
-  /** @returns whether the alert was taken. */
+  /** Sends an alert and logs the result. @returns false if the delivery failed. */
   private async tell(alert: Alert): Promise<boolean> {
     const { type, id } = alert;
     try {
@@ -137,7 +138,7 @@ function parkedAlert(run: ImportRun, baseUrl: string): Alert {
   return alert(id, 'import.needs_approval', data);
 }
 
-/** @param last when an import completed last; null for never. */
+/** @param last the time when an import last completed, or null. */
 function overdueAlert(hours: number, last: DbTime | null): Alert {
   const lastCompleted = last === null ? null : toIso(last);
   return alert(`overdue-${lastCompleted ?? 'never'}`, 'import.overdue', {

@@ -9,21 +9,21 @@ import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { unavailable } from '../../platform/common/errors.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 
-/** Longest and first delay between two reads of a run; the first is short for short runs. */
+/** Longest and first delay between two reads of a run. The first delay is short because many runs are short. */
 const POLL_MILLIS = 500;
 const FIRST_POLL_MILLIS = 20;
 
-/** Clients that may watch runs at a time, in each process: each holds a connection, and reads its run twice a second. */
+/** Maximum number of clients that watch runs in one process. Each client holds a connection and reads a run twice a second. */
 export const MAX_WATCHERS = 200;
-/** How long a client may go on watching after its session or key has ended. */
+/** Longest time that a client can watch a run after its session or key has ended. */
 const CHECK_MILLIS = 2000;
 const RETRY_SECONDS = 10;
 
-/** Watches runs, whichever instance works on them. */
+/** Progress events of runs, regardless of the instance that executes them. */
 @Injectable()
 export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
-  /** Emits the id of a run that has stopped. The number of watchers is not limited. */
+  /** Emitter of the ids of runs that have stopped. The number of listeners is not limited. */
   private readonly stops = new EventEmitter().setMaxListeners(0);
   private forward: (id: string) => void = () => undefined;
 
@@ -35,18 +35,18 @@ export class RunEvents implements BeforeApplicationShutdown {
     private readonly keys: ApiKeysService,
   ) {}
 
-  /** Ends all watches: their runs no longer progress here, and an open answer would keep the process alive. */
+  /** Ends all watches. An open response would keep the process alive. */
   beforeApplicationShutdown(): void {
     this.stopping = true;
   }
 
-  /** Makes the watchers in this process read a run at once, because its worker has stopped. */
+  /** Makes all watchers of a run read it at once, because its worker has stopped. */
   notify(id: string): void {
     this.stops.emit(id);
     this.forward(id);
   }
 
-  /** Tells also another process, where the watchers are. */
+  /** Forwards notifications to the process that has the watchers. */
   forwardTo(listener: (id: string) => void): void {
     this.forward = listener;
   }
@@ -78,33 +78,34 @@ export class RunEvents implements BeforeApplicationShutdown {
   }
 
   /**
-   * The run now and after every change, as `watch`; it ends with the session or key of the actor, too.
-   * @param gone when the client leaves. @throws ProblemError `unavailable` with `Retry-After` where too many watch.
+   * Yields the same as `watch`, and also ends with the session or key of the actor.
+   * @param disconnected aborted when the client disconnects.
+   * @throws ProblemError `unavailable` with `Retry-After` if too many clients watch runs.
    */
-  async *watchAs(id: string, actor: Actor, gone: AbortSignal): AsyncGenerator<ImportRun> {
+  async *watchAs(id: string, actor: Actor, disconnected: AbortSignal): AsyncGenerator<ImportRun> {
     if (this.watching >= MAX_WATCHERS) {
-      throw unavailable(`${MAX_WATCHERS} clients are watching imports; read the run itself.`, RETRY_SECONDS);
+      throw unavailable(`${MAX_WATCHERS} clients already watch runs. Read the run instead.`, RETRY_SECONDS);
     }
     this.watching++;
     const ended = new AbortController();
     const timer = setInterval(() => {
-      void this.isGood(actor).then((good) => {
-        if (!good) ended.abort();
+      void this.isGood(actor).then((valid) => {
+        if (!valid) ended.abort();
       });
     }, CHECK_MILLIS);
     try {
-      yield* this.watch(id, AbortSignal.any([gone, ended.signal]));
+      yield* this.watch(id, AbortSignal.any([disconnected, ended.signal]));
     } finally {
       clearInterval(timer);
       this.watching--;
     }
   }
 
-  /** While the database does not answer, a credential counts as good. */
+  /** Returns true if the session or key of an actor is valid, or if the database does not respond. */
   private async isGood(actor: Actor): Promise<boolean> {
     if (actor.kind === 'system') return true;
-    const asked =
+    const valid =
       actor.kind === 'user' ? this.sessions.isLive(actor.sessionId) : this.keys.isActive(actor.id);
-    return asked.catch(() => true);
+    return valid.catch(() => true);
   }
 }

@@ -7,17 +7,17 @@ import { BOM, csvLine } from '../../platform/common/csv.js';
 
 const PAGE = 500;
 
-/** Writes users in the columns of an import, so that importing the file changes nothing. */
+/** Export of users in the import columns. Importing the exported file changes nothing. */
 @Injectable()
 export class UsersExport {
   constructor(private readonly directory: UserDirectory) {}
 
-  /** A file with a header and no rows. */
+  /** Returns a file with a header and no rows. */
   template(): string {
     return BOM + csvLine(COLUMNS.map(({ name }) => name));
   }
 
-  /** The lines of the file, read page by page. @param all includes users without an external id. */
+  /** Yields the lines of the file, page by page. @param all includes users without an external id. */
   async *lines(all: boolean): AsyncGenerator<string> {
     yield this.template();
     const read = (after: string) => this.directory.page(after, PAGE, all);
@@ -32,7 +32,7 @@ export class UsersExport {
 
 const uuidOf = ({ uuid }: User): string => uuid;
 
-/** The cell of the manager: the external id, or `uuid:` and the uuid if there is none. The importer reads both. */
+/** Returns the cell of a manager: the external id, or else `uuid:` and the uuid. Imports read both forms. */
 function managerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {
   if (manager_uuid === null) return '';
   return managers.get(manager_uuid) || `uuid:${manager_uuid}`;
