@@ -31,7 +31,7 @@ afterEach(async () => {
 const ID = '01a1fc00-0000-7000-8000-00000000dead';
 
 const KINDS: Record<string, (path: string) => void> = {
-  'a link': (path) => {
+  'a symbolic link': (path) => {
     symlinkSync(secret, path);
   },
   'a folder': (path) => {
@@ -43,14 +43,14 @@ const KINDS: Record<string, (path: string) => void> = {
   'a socket': (path) => {
     servers.push(createServer().listen(path));
   },
-  'a file with a second name (a hard link)': (path) => {
+  'a file with several names (hard links)': (path) => {
     linkSync(secret, path);
   },
 };
 /** What the log names, as "file: reason". */
 const named = (warnings: { mock: { calls: Parameters<Log['warning']>[] } }) =>
   warnings.mock.calls
-    .filter(([message]) => message === 'file left alone')
+    .filter(([message]) => message === 'file skipped')
     .map(([, { file, reason }]) => `${file}: ${reason}`);
 
 test('an entry that is not a regular file, in the folder or in processing/, is left alone and reported once', async () => {
@@ -73,7 +73,7 @@ test('an entry that is not a regular file, in the folder or in processing/, is l
   expect((await linked(scheduled.app.key, 'b')).username).toBe('b');
   expect(named(warnings).sort()).toEqual([
     ...kinds.map(([kind], i) => `${entries[i] ?? ''}: ${kind}`),
-    '1~short.csv: not from this service',
+    '1~short.csv: not a file of this service',
     ...kinds.map(([kind], i) => `${names[i] ?? ''}: ${kind}`),
   ]);
 });
@@ -89,7 +89,7 @@ test('pipes in the folder and in processing/ do not hold up the end of the proce
     IMPORT_CRON: '0 0 1 1 *',
   });
   await scheduled.ended(1);
-  expect(service.out).toMatch(/"file left alone"/);
+  expect(service.out).toMatch(/"file skipped"/);
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 }, 60_000);
 
@@ -101,11 +101,11 @@ test('a link in the place of processing/ is not followed', async () => {
   drop.person('b');
   const warned = new Promise<unknown>((resolve) => {
     jest.spyOn(Log.prototype, 'warning').mockImplementation((message, fields) => {
-      if (message === 'schedule waits') resolve(fields);
+      if (message === 'drop folder unusable') resolve(fields);
     });
   });
   await scheduled.start();
-  expect(await warned).toEqual({ reason: 'processing is a link or a file where a folder is needed' });
+  expect(await warned).toEqual({ reason: 'processing is a link or a file, not a folder' });
   expect(drop.names()).toContain('b.csv');
   expect(await scheduled.runs()).toEqual([]);
 });
@@ -152,7 +152,7 @@ test.each(['claim', 'archive'] as const)(
     const warnings = jest.spyOn(Log.prototype, 'warning');
     await scheduled.start();
     await scheduled.ended(2);
-    expect(named(warnings)).toEqual([expect.stringMatching(/a\.csv: not movable to \w+ \(ENOSPC\)$/)]);
+    expect(named(warnings)).toEqual([expect.stringMatching(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/)]);
     expect(await scheduled.runs()).toHaveLength(2);
   },
 );

@@ -114,8 +114,8 @@ test('a file that grows while it is read is imported when it is complete', async
   await scheduled.ended(1);
   expect(warnings.mock.calls).toEqual([
     [
-      'file left alone',
-      expect.objectContaining({ file: expect.stringMatching(/~begun\.csv$/), reason: 'still written to' }),
+      'file skipped',
+      expect.objectContaining({ file: expect.stringMatching(/~begun\.csv$/), reason: 'still being written' }),
     ],
   ]);
   expect(await scheduled.runs()).toHaveLength(1);

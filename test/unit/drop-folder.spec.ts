@@ -98,10 +98,10 @@ test.each([
 });
 
 const SWAPS: [string, (path: string, secret: string) => Promise<unknown>][] = [
-  ['a link', (path, secret) => fs.symlink(secret, path)],
+  ['a symbolic link', (path, secret) => fs.symlink(secret, path)],
   ['a pipe', async (path) => execFileSync('mkfifo', [path])],
   ['a folder', (path) => fs.mkdir(path)],
-  ['a file with a second name (a hard link)', (path, secret) => fs.link(secret, path)],
+  ['a file with several names (hard links)', (path, secret) => fs.link(secret, path)],
 ];
 const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
   const secret = join(folder, 'secret.txt');

@@ -5,45 +5,46 @@ import { errorCode } from '../../platform/common/errors.js';
 import { matchesPattern } from '../runs/import-options.js';
 import { HeldFolder, Refusal } from './held-folder.js';
 
-/** A file counts as complete when it has not been written to for this long. */
+/** Time without a write after which a file counts as complete. */
 const STABLE_MILLIS = 10_000;
 const MARKER = '.done';
-/** Between the run's id and the file's own name. */
+/** Separator between the id of a run and the original name of its file. */
 const SEPARATOR = '~';
 const CLAIMED = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}~/;
-/** Limit of one file name in most file systems; a UUID and its separator use a part of it. */
+/** Longest file name in most file systems. A UUID with its separator needs `UUID_BYTES`. */
 const MAX_NAME_BYTES = 255;
 const UUID_BYTES = 37;
-/** Bytes read at a time. */
+/** Number of bytes read at a time. */
 const CHUNK = 256 * 1024;
 
+/** Subfolders of the work folder, one per stage of an import. */
 const PARTS = ['processing', 'done', 'failed'] as const;
 type Part = (typeof PARTS)[number];
 
-/** A file in the folder. One that is refused is left where it is. */
+/** A file in a folder. A file with a rejection is left in place. */
 export interface WaitingFile {
   name: string;
-  /** Whether it is complete. */
   ready: boolean;
   refused?: Refusal;
 }
 
+/** A file in `processing/`. */
 export interface ClaimedFile {
   runId: string;
   name: string;
-  /** Its name in `processing/`. */
+  /** Name of the file in `processing/`. */
   entry: string;
 }
 
-/** The file was written to while it was read, so what was read may be a part of each version. */
+/** Error for a file that changed while it was read. The content may be a mix of two versions. */
 export class ChangedFile extends Error {}
 
 /**
- * The folder that files are dropped into. They move to `processing/`, then to `done/` or `failed/` of the work folder.
- * Only regular files are opened. Whoever may write to the folder may put anything there, at any moment.
+ * The drop folder. Files move to `processing/`, then to `done/` or `failed/` in the work folder. Only regular files are opened,
+ * because every program with write access may put anything into the folder at any time.
  */
 export class DropFolder {
-  /** @param pattern file names in any case; `*` matches any characters and `?` one. */
+  /** @param pattern file names in any case, where `*` matches any characters and `?` matches one. */
   constructor(
     private readonly folder: string,
     private readonly pattern: string,
@@ -51,8 +52,8 @@ export class DropFolder {
   ) {}
 
   /**
-   * Makes a separate work folder, and moves an empty file there from the folder.
-   * @throws Error when they are on different file systems; a system error when one of them cannot be used.
+   * Creates a separate work folder, and moves an empty file there to test it.
+   * @throws Error if the folders are on different file systems, or a system error if one of them cannot be used.
    */
   async prepare(): Promise<void> {
     if (this.workFolder === this.folder) return;
@@ -75,11 +76,11 @@ export class DropFolder {
     });
   }
 
-  /** The files to import and those that are refused, in the order of their names. */
+  /** Yields the matching files of the folder, sorted by name, including rejected files. */
   async *waiting(): AsyncGenerator<WaitingFile> {
     const drop = await HeldFolder.open(this.folder, { links: true });
     try {
-      for await (const name of drop.names((each) => this.matches(each))) {
+      for await (const name of drop.listNames((each) => this.matches(each))) {
         const file = await this.lookAt(drop, name);
         if (file) yield file;
       }
@@ -88,12 +89,12 @@ export class DropFolder {
     }
   }
 
-  /** Moves a file to `processing/`; of a long name the end is kept. @returns undefined when another process was faster. */
+  /** Moves a file to `processing/` and shortens a long name at its start. @returns undefined if the file is already moved. */
   async claim(name: string, runId: string): Promise<ClaimedFile | undefined> {
     const kept = ending(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + kept;
     return this.between('processing', async (drop, processing) => {
-      // Before the file: a marker that outlives its file would declare an incomplete next one complete.
+      // Delete the marker before the file moves: a leftover marker would declare a later, incomplete file complete.
       if (await hasMarker(drop, name)) await unlink(drop.at(name + MARKER));
       try {
         await rename(drop.at(name), processing.at(entry));
@@ -105,7 +106,7 @@ export class DropFolder {
     });
   }
 
-  /** The files in `processing/` and what is refused there, in the order of their runs' ids. */
+  /** Yields the files in `processing/`, sorted by the ids of their runs, including rejected files. */
   async *claimed(): AsyncGenerator<ClaimedFile & WaitingFile> {
     const processing = await this.openPart('processing').catch((error: unknown) => {
       if (errorCode(error) === 'ENOENT') return undefined;
@@ -113,11 +114,11 @@ export class DropFolder {
     });
     if (!processing) return;
     try {
-      for await (const entry of processing.names((each) => !each.startsWith('.'))) {
+      for await (const entry of processing.listNames((each) => !each.startsWith('.'))) {
         const file = { runId: entry.slice(0, UUID_BYTES - 1), name: entry.slice(UUID_BYTES), entry };
         const found = CLAIMED.test(entry)
           ? await lookedAt(processing, entry)
-          : new Refusal(entry, 'not from this service');
+          : new Refusal(entry, 'not a file of this service');
         if (found instanceof Refusal) yield { ...file, ready: false, refused: found };
         else if (found) yield { ...file, ready: isStable(found) };
       }
@@ -127,8 +128,9 @@ export class DropFolder {
   }
 
   /**
-   * The bytes of a claimed file, through the one descriptor that was checked.
-   * @throws Refusal when it is no regular file; ChangedFile at the end when it was written to; the reason of `signal`.
+   * Yields the bytes of a file in `processing/`, read through the descriptor that was checked.
+   * @throws EntryError for anything but a regular file, and FileChangedError at the end if the file has changed. Also
+   * throws the reason of `signal`.
    */
   async *read({ entry }: ClaimedFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const handle = await this.within('processing', (processing) => processing.openFile(entry));
@@ -148,7 +150,7 @@ export class DropFolder {
     }
   }
 
-  /** Moves a claimed file to `done/` or `failed/`, with the id of its run in its name. */
+  /** Moves a file from `processing/` to `done/` or `failed/` and adds the id of its run to its name. */
   async archive({ runId, name, entry }: ClaimedFile, into: 'done' | 'failed'): Promise<void> {
     const dot = name.lastIndexOf('.');
     const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
@@ -167,12 +169,12 @@ export class DropFolder {
   }
 
   private matches(name: string): boolean {
-    const isPart = this.workFolder === this.folder && PARTS.some((part) => part === name);
+    const isPart = this.workFolder === this.folder && PARTS.some((each) => each === name);
     return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isPart;
   }
 
-  /** The folder and a part of the work folder, which is made where it is missing. */
-  private async between<T>(part: Part, work: (drop: HeldFolder, part: HeldFolder) => Promise<T>): Promise<T> {
+  /** Opens the folder and a subfolder of the work folder for `work`. Creates the subfolder if it is missing. */
+  private async between<T>(part: Part, work: (drop: HeldFolder, to: HeldFolder) => Promise<T>): Promise<T> {
     return HeldFolder.use(this.folder, { links: true }, (drop) =>
       this.within(part, (folder) => work(drop, folder)),
     );
@@ -187,10 +189,10 @@ export class DropFolder {
     }
   }
 
-  /** A link in the place of a part would lead files, or what is read, to somewhere else. */
-  private async openPart(part: Part, make = false): Promise<HeldFolder> {
+  /** Opens a subfolder of the work folder. Rejects a link, which could redirect files to another folder. */
+  private async openPart(part: Part, shouldCreate = false): Promise<HeldFolder> {
     return HeldFolder.use(this.workFolder, { links: true }, async (parent) => {
-      if (make) {
+      if (shouldCreate) {
         await mkdir(parent.at(part)).catch((error: unknown) => {
           if (errorCode(error) !== 'EEXIST') throw error;
         });
@@ -200,14 +202,14 @@ export class DropFolder {
   }
 }
 
-/** @returns undefined when the name is gone. */
+/** Returns the status of a file, or its rejection. @returns undefined if the file was removed. */
 async function lookedAt(folder: HeldFolder, name: string): Promise<Stats | Refusal | undefined> {
   try {
     return await folder.look(name);
   } catch (error) {
     if (error instanceof Refusal) return error;
     if (errorCode(error) !== 'ENOENT')
-      return new Refusal(name, `out of reach (${errorCode(error) ?? 'error'})`);
+      return new Refusal(name, `not accessible (${errorCode(error) ?? 'error'})`);
     return name.includes('\ufffd') ? new Refusal(name, 'a file whose name is not UTF-8') : undefined;
   }
 }
@@ -217,7 +219,7 @@ async function hasMarker(folder: HeldFolder, name: string): Promise<boolean> {
   return stats?.isFile() === true;
 }
 
-/** Whether it was not written to for STABLE_MILLIS. Copying programs may set the modification time, not the change time. */
+/** Returns true if a file has not changed for STABLE_MILLIS. Copy programs can set only the modification time. */
 const isStable = ({ mtimeMs, ctimeMs }: Stats): boolean =>
   Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;
 

@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { errorCode } from '../../platform/common/errors.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
-/** Where Linux shows the open files of a process, as paths that lead to the files themselves. */
+/** Folder in which Linux lists the open files of this process, as paths to the files themselves. */
 const OPEN_FILES = '/proc/self/fd';
 const HAS_OPEN_FILES = existsSync(OPEN_FILES);
-/** Names that are sorted at a time. */
+/** Number of names that are sorted at a time. */
 const PAGE = 1000;
 
-/** Something in a folder that is not opened. Its message is for the log. */
+/** Error for an entry of a folder that must not be opened. The message is for the log. */
 export class Refusal extends Error {
   constructor(
     readonly file: string,
     readonly reason: string,
   ) {
     super(`${file} is ${reason}`);
-    this.name = 'Refusal';
+    this.name = 'EntryError';
   }
 }
 
 /**
- * A folder that is kept open. On Linux everything is done in this very folder, even when its path leads elsewhere
- * meanwhile (openat(2), which Node.js does not have); on other systems the path is used.
+ * A folder that stays open. On Linux, all operations use this folder even if its path changes, as with openat(2), which
+ * Node.js lacks. On other systems, they use the path.
  */
 export class HeldFolder {
   private constructor(
@@ -33,7 +33,8 @@ export class HeldFolder {
 
   /**
    * Opens a folder for `work` and closes it again.
-   * @param links whether the last part of the path may be a link. @throws Refusal when it is no folder; a system error.
+   * @param links true if the last part of the path may be a link.
+   * @throws EntryError if the path is not a folder, or a system error.
    */
   static async use<T>(
     path: string,
@@ -48,12 +49,12 @@ export class HeldFolder {
     }
   }
 
-  /** As `use`, for a caller that closes it. */
+  /** Opens a folder, which the caller must close. Parameters and errors are the same as for `use`. */
   static async open(path: string, { links }: { links: boolean }): Promise<HeldFolder> {
     const flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (links ? 0 : O_NOFOLLOW);
     const handle = await open(path, flags).catch((error: unknown) => {
       if (errorCode(error) === 'ENOTDIR' || errorCode(error) === 'ELOOP')
-        throw new Refusal(path.slice(path.lastIndexOf('/') + 1), 'a link or a file where a folder is needed');
+        throw new Refusal(path.slice(path.lastIndexOf('/') + 1), 'a link or a file, not a folder');
       throw error;
     });
     return new HeldFolder(handle, HAS_OPEN_FILES ? join(OPEN_FILES, String(handle.fd)) : path);
@@ -63,23 +64,23 @@ export class HeldFolder {
     await this.handle.close();
   }
 
-  /** The path of a name in this folder, valid until it is closed. */
+  /** Returns the path of a file in this folder, which is valid until the folder is closed. */
   at(name: string): string {
     return join(this.path, name);
   }
 
   /**
-   * The names that `wanted` admits, in order. Memory and the work between two turns of the event loop stay the same
-   * however many there are; a name that comes or goes meanwhile may be there or not.
+   * Yields the names that `wanted` accepts, sorted. Memory, and the time that blocks the event loop, do not grow with the
+   * number of names. The result may include or lack names that are added or removed meanwhile.
    */
-  async *names(wanted: (name: string) => boolean): AsyncGenerator<string> {
-    for (let page = await this.page('', wanted); ; page = await this.page(page.at(-1) ?? '', wanted)) {
+  async *listNames(wanted: (name: string) => boolean): AsyncGenerator<string> {
+    for (let page = await this.load('', wanted); ; page = await this.load(page.at(-1) ?? '', wanted)) {
       yield* page;
       if (page.length < PAGE) return;
     }
   }
 
-  private async page(after: string, wanted: (name: string) => boolean): Promise<string[]> {
+  private async load(after: string, wanted: (name: string) => boolean): Promise<string[]> {
     let names: string[] = [];
     const firstOf = () => (names = names.sort().slice(0, PAGE));
     for await (const { name } of await opendir(this.path, { bufferSize: PAGE })) {
@@ -89,7 +90,7 @@ export class HeldFolder {
     return firstOf();
   }
 
-  /** What is known of a name without opening it. @throws Refusal unless it is a regular file with this name alone. */
+  /** Returns the status of a file without opening it. @throws EntryError unless it is a regular file with one name. */
   async look(name: string): Promise<Stats> {
     const stats = await lstat(this.at(name));
     refuseOthers(name, stats);
@@ -97,14 +98,14 @@ export class HeldFolder {
   }
 
   /**
-   * Opens a regular file for reading; nothing else is opened, whatever takes its place meanwhile, and nothing is waited
-   * for. @throws Refusal for anything else; a system error.
+   * Opens a regular file for reading, without blocking and without following a link that replaces the file meanwhile.
+   * @throws EntryError for anything else, or a system error.
    */
   async openFile(name: string): Promise<FileHandle> {
-    await this.look(name); // devices can act when they are opened
+    await this.look(name); // opening a device can have side effects
     const handle = await open(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch(
       (error: unknown) => {
-        if (errorCode(error) === 'ELOOP') throw new Refusal(name, 'a link');
+        if (errorCode(error) === 'ELOOP') throw new Refusal(name, 'a symbolic link');
         throw error;
       },
     );
@@ -119,14 +120,14 @@ export class HeldFolder {
 }
 
 /**
- * A second name may be one of a file elsewhere that the deliverer cannot read but the service can. (Linux forbids such
- * links where `fs.protected_hardlinks` is set.)
+ * Rejects everything but a regular file with one name. A hard link could expose a file that the service can read, but the
+ * sender cannot. Linux forbids such links if `fs.protected_hardlinks` is set.
  */
 function refuseOthers(name: string, stats: Stats): void {
-  if (stats.isSymbolicLink()) throw new Refusal(name, 'a link');
+  if (stats.isSymbolicLink()) throw new Refusal(name, 'a symbolic link');
   if (stats.isDirectory()) throw new Refusal(name, 'a folder');
   if (stats.isFIFO()) throw new Refusal(name, 'a pipe');
   if (stats.isSocket()) throw new Refusal(name, 'a socket');
   if (!stats.isFile()) throw new Refusal(name, 'a device');
-  if (stats.nlink > 1) throw new Refusal(name, 'a file with a second name (a hard link)');
+  if (stats.nlink > 1) throw new Refusal(name, 'a file with several names (hard links)');
 }

@@ -6,22 +6,22 @@ import type { JsonObject } from '../../platform/common/json.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { ATTENDED, type ImportOptions, RequestedOptions, attendedIn } from '../runs/import-options.js';
 
-/** The options in `IMPORT_OPTIONS` by name, `profile` among them, as they are written. */
+/** Returns the unparsed options in `IMPORT_OPTIONS` by name, including `profile`. */
 export function scheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
   return { ...parse(IMPORT_OPTIONS) };
 }
 
-/** @throws ProblemError where a profile has brought options that are not for schedules. */
+/** Rejects options of a profile that schedules do not support. @throws ProblemError `invalid_parameter` */
 export function assertForSchedule(options: ImportOptions): void {
   const bad = attendedIn(options);
   if (bad.length === 0) return;
-  const detail = `The profile sets ${bad.join(', ')}, which is not for schedules.`;
+  const detail = `The profile sets ${bad.join(', ')}, which schedules do not support. Remove this from the profile.`;
   throw new ProblemError('invalid_parameter', detail);
 }
 
 /**
- * The options in `IMPORT_OPTIONS`, written as in the query of `POST /imports`.
- * @throws Error naming each option that is unknown or has a bad value.
+ * Reads the options in `IMPORT_OPTIONS`, which have the format of the query of `POST /imports`.
+ * @throws Error that lists each unknown option and each invalid value.
  */
 export function scheduleOptions(env: Env): ImportOptions {
   const query = scheduleQuery(env);
@@ -31,7 +31,7 @@ export function scheduleOptions(env: Env): ImportOptions {
   const faults = [
     ...errors.map(({ field, message }) => `${field} ${message}`),
     ...unknown.map((role) => `default_roles names "${role}", which is not a role of this service`),
-    ...ATTENDED.filter((name) => name in query).map((name) => `${name} is not for schedules`),
+    ...ATTENDED.filter((name) => name in query).map((name) => `${name} is not supported in schedules`),
   ];
   if (faults.length > 0) throw new Error(`IMPORT_OPTIONS: ${faults.join('; ')}`);
   return value;

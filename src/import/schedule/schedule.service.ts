@@ -16,23 +16,23 @@ import { ChangedFile, type ClaimedFile, DropFolder, type WaitingFile } from './d
 import { Refusal } from './held-folder.js';
 import { assertForSchedule, scheduleOptions, scheduleQuery } from './schedule-options.js';
 
-/** Names that are logged one by one. A folder may hold any number of files. */
+/** Maximum number of files that are logged individually, because a folder may contain any number of files. */
 const MAX_NAMES = 100;
 
-/** What is logged of the names in a folder that is looked at again and again: each once, for as long as it is there. */
+/** Log of skipped files in a folder that is read repeatedly. Each file is logged once while it stays in the folder. */
 export class Notices {
   private known: ReadonlyMap<string, string> = new Map();
   private seen = new Map<string, string>();
   private more = 0;
   private knownMore = false;
 
-  /** @param folder as the operator knows it. */
+  /** @param folder the folder name in log lines. */
   constructor(
     private readonly log: Log,
     private readonly folder: string,
   ) {}
 
-  /** Begins to look at the folder. */
+  /** Starts a pass through the folder. */
   begin(): void {
     this.seen = new Map();
     this.more = 0;
@@ -43,14 +43,14 @@ export class Notices {
     else {
       const isNew = this.known.get(file) !== reason;
       this.seen.set(file, reason);
-      if (isNew) this.log.warning('file left alone', { folder: this.folder, file, reason });
+      if (isNew) this.log.warning('file skipped', { folder: this.folder, file, reason });
     }
   }
 
-  /** The folder was looked at as a whole: what was not there is logged anew when it returns. */
+  /** Completes a pass through the whole folder. Files that were absent are logged again when they return. */
   end(): void {
     if (this.more > 0 && !this.knownMore)
-      this.log.warning('more files left alone', { folder: this.folder, files: this.more });
+      this.log.warning('more files skipped', { folder: this.folder, files: this.more });
     this.knownMore = this.more > 0;
     this.known = this.seen;
   }
@@ -58,20 +58,20 @@ export class Notices {
 
 const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
-/** A lease that no instance holds: its end is the time of the last tick. */
+/** Name of a lease that no instance holds. Its end is the time of the last tick. */
 const TICK = 'schedule.tick';
-/** A tick that is noted further ahead than clocks of several machines differ was noted by a clock that has been set back. */
+/** Largest clock difference between machines. A tick that is further in the future shows that a clock was set back. */
 const AHEAD_SECONDS = 60;
-/** How long a tick waits for files that are still being written. */
+/** Longest time that a tick waits for incomplete files. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const TURN_MILLIS = 5000;
-/** Files that are claimed and not yet imported at a time; each is a run, and each turn reads all of them. */
+/** Maximum number of files in `processing/` that are not imported yet. Each file is a run, and each pass reads all of them. */
 const MAX_CLAIMED = 100;
 const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
 
 /**
- * Imports the files of `IMPORT_FOLDER` at the times of `IMPORT_CRON`. One instance of several does so, and makes up for
- * any number of missed ticks once. A file that cannot be imported or moved is logged and never holds up another.
+ * Scheduled imports of the files in `IMPORT_FOLDER` at the times of `IMPORT_CRON`. Only one of several instances runs them.
+ * Missed ticks cause one import. A file that cannot be imported or moved is logged and does not block other files.
  */
 @Injectable()
 export class ScheduleService implements BeforeApplicationShutdown {
@@ -79,12 +79,12 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private readonly dropped: Notices;
   private readonly processing: Notices;
-  /** Claimed files that were written to while they were read; they are read again once they do not change any more. */
+  /** Run ids of files that changed while they were read. These files are read again once they are complete. */
   private readonly unsettled = new Set<string>();
   private cron: Cron | undefined;
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
-  /** When a sweep first found incomplete files, by the monotonic clock. */
+  /** Time on the monotonic clock when a tick first found incomplete files. */
   private waitingSince: number | undefined;
   private lastFault: string | undefined;
 
@@ -96,7 +96,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly leases: Leases,
     private readonly log: Log,
   ) {
-    scheduleOptions(env); // a mistake shows at start, not at night
+    scheduleOptions(env); // report invalid options at the start and not at the first tick
     const { IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER } = env;
     if (IMPORT_FOLDER !== undefined)
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
@@ -104,7 +104,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     this.processing = new Notices(log, 'processing');
   }
 
-  /** @throws Error when files cannot move to IMPORT_WORK_FOLDER. A folder that is away may come back. */
+  /** Starts the schedule. An unavailable folder is logged. @throws Error if files cannot move to IMPORT_WORK_FOLDER. */
   async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
@@ -142,28 +142,28 @@ export class ScheduleService implements BeforeApplicationShutdown {
       });
   }
 
-  /** Logs what stops a whole turn, once for as long as it lasts. */
+  /** Logs an error that ends a pass. A repeated error is logged once. */
   private report(error: unknown): void {
-    const fault = error instanceof Refusal ? error.message : (errorCode(error) ?? toProblemError(error).code);
-    if (fault === this.lastFault) return;
-    this.lastFault = fault;
-    if (error instanceof Refusal) this.log.warning('schedule waits', { reason: fault });
+    const text = error instanceof Refusal ? error.message : (errorCode(error) ?? toProblemError(error).code);
+    if (text === this.lastFault) return;
+    this.lastFault = text;
+    if (error instanceof Refusal) this.log.warning('drop folder unusable', { reason: text });
     else this.log.fault(LEASE, toProblemError(error).code, error);
   }
 
-  /** Under the lease: moves the files of finished runs, resumes claimed files without a run, and sweeps if a tick is due. */
+  /** Holds the lease, moves files of finished runs, imports files in `processing/` without a run, and sweeps if a tick is due. */
   private async turn(folder: DropFolder): Promise<void> {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       const room = MAX_CLAIMED - (await this.followAll(folder));
       const time = now();
       const last = await this.lastTick(time);
-      // Noted once all files are claimed: a sweep that is killed, or finds no folder, is still due.
+      // Record the tick after the sweep, so that a sweep that was killed or found no folder stays due.
       if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder, room))))
         await this.leases.note(TICK, time);
     });
   }
 
-  /** When the last tick was; now, where that is in the future: the schedule would be silent until then. */
+  /** Returns the time of the last tick, or now if it is in the future, because the schedule would pause until then. */
   private async lastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.lastNoted(TICK);
     if (last === undefined || last <= secondsFrom(time, AHEAD_SECONDS)) return last;
@@ -172,24 +172,24 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return time;
   }
 
-  /** Whether the schedule had a tick between `last` and `time`. */
+  /** Returns true if the schedule had a tick between `last` and `time`. */
   private isDue(last: DbTime, time: DbTime): boolean {
     const next = this.cron?.nextRun(new Date(toMillis(last)));
     return next !== null && next !== undefined && next.getTime() <= toMillis(time);
   }
 
   /**
-   * Imports the complete files in the folder, at most `room` of them.
-   * @returns false while the tick is not over: more files are there, or incomplete ones (for MAX_WAIT_MILLIS), or the
-   * service shuts down.
+   * Imports the complete files in the folder, at most `capacity` files.
+   * @returns false if the tick must continue: more files are waiting, files are incomplete (for up to MAX_WAIT_MILLIS), or the
+   * service is shutting down.
    */
-  private async sweep(folder: DropFolder, room: number): Promise<boolean> {
+  private async sweep(folder: DropFolder, capacity: number): Promise<boolean> {
     let left = false;
     this.dropped.begin();
     for await (const file of folder.waiting()) {
       if (this.stopping.signal.aborted) return false;
       if (file.refused) this.dropped.add(file.name, file.refused.reason);
-      else if (file.ready && room-- <= 0) {
+      else if (file.ready && capacity-- <= 0) {
         this.waitingSince = undefined;
         return false;
       } else if (!file.ready || !(await this.take(folder, file))) left = true;
@@ -203,20 +203,20 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** @returns false when the file cannot be moved. */
+  /** Moves a file to `processing/` and imports it. @returns false if the file cannot be moved. */
   private async take(folder: DropFolder, { name }: WaitingFile): Promise<boolean> {
     let file;
     try {
       file = await folder.claim(name, uuidv7());
     } catch (error) {
-      this.dropped.add(name, `not movable to processing (${reasonOf(error)})`);
+      this.dropped.add(name, `cannot be moved to processing (${reasonOf(error)})`);
       return false;
     }
     if (file) await this.submit(folder, file);
     return true;
   }
 
-  /** @returns the number of claimed files that wait for the importer; not those that wait for an operator. */
+  /** Checks all files in `processing/`. @returns the number of files whose runs are queued or in progress. */
   private async followAll(folder: DropFolder): Promise<number> {
     let waiting = 0;
     this.processing.begin();
@@ -230,8 +230,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Moves a claimed file whose run has ended; imports one that was claimed before a crash and has no run.
-   * @returns whether its run waits for the importer.
+   * Checks a file in `processing/`. Archives it if its run has ended, and imports it if a crash left it without a run.
+   * @returns true if its run is queued or in progress.
    */
   private async follow(folder: DropFolder, file: ClaimedFile & WaitingFile): Promise<boolean> {
     const run = await this.runs.find(file.runId);
@@ -241,7 +241,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return !run || RUNNABLE.includes(run.state);
   }
 
-  /** Imports a claimed file. One that cannot be read moves to `failed/`. */
+  /** Imports a file in `processing/`. Moves an unreadable file to `failed/`. */
   private async submit(folder: DropFolder, file: ClaimedFile): Promise<void> {
     const { signal } = this.stopping;
     this.unsettled.delete(file.runId);
@@ -255,10 +255,10 @@ export class ScheduleService implements BeforeApplicationShutdown {
       if (error instanceof Refusal) this.processing.add(file.entry, error.reason);
       else if (error instanceof ChangedFile) {
         this.unsettled.add(file.runId);
-        this.processing.add(file.entry, 'still written to');
+        this.processing.add(file.entry, 'still being written');
       } else {
         this.log.fault(LEASE, toProblemError(error).code, error);
-        if (toProblemError(error).status === 503) return; // it is tried again
+        if (toProblemError(error).status === 503) return; // the next pass tries again
         this.log.warning('file failed', { file: file.entry, reason: reasonOf(error) });
         await this.archive(folder, file, 'failed');
       }
@@ -269,7 +269,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     try {
       await folder.archive(file, into);
     } catch (error) {
-      this.processing.add(file.entry, `not movable to ${into} (${reasonOf(error)})`);
+      this.processing.add(file.entry, `cannot be moved to ${into} (${reasonOf(error)})`);
     }
   }
 }
