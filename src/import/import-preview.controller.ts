@@ -11,7 +11,7 @@ import { ImportPreviewDto, PREVIEW_ROWS } from './mapping/import-preview.dto.js'
 import { ImportPreview } from './mapping/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
 
-/** Its answer is not kept for a repetition: it holds rows of the file. */
+/** Controller of previews. A preview contains rows of the file, so its response is not stored for idempotent requests. */
 @ApiController('imports/preview', 'imports')
 export class ImportPreviewController {
   constructor(
@@ -20,11 +20,11 @@ export class ImportPreviewController {
   ) {}
 
   @Post()
-  @Doc('previewImport', 'Look at a CSV file before it is imported', {
+  @Doc('previewImport', 'Preview a CSV file', {
     description:
-      `Reads the first ${PREVIEW_ROWS} rows, or the first MiB, and answers with the encoding, the delimiter, what each ` +
-      'column is or probably is, the rows as fields, and every problem at once. Nothing of the file is stored, and no run ' +
-      'is made. Takes what `POST /imports` takes.',
+      `Reads the first ${PREVIEW_ROWS} rows or the first MiB of a file. Returns the encoding, the delimiter, the use of each ` +
+      'column or a suggestion for it, the rows as fields, and all errors at once. Stores nothing of the file and creates no ' +
+      'run. Accepts the same input as `POST /imports`.',
     changesNothing: true,
     answer: describeJson('The preview.', ImportPreviewDto),
   })

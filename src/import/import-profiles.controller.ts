@@ -21,10 +21,10 @@ class ProfileDto extends OmitType(ProfileInput, ['default_roles']) {
 
 class ImportProfileDto {
   @ApiProperty({ maxLength: 64, pattern: PROFILE_NAME.source, example: 'payroll' }) name!: string;
-  @ApiProperty({ description: 'It ships with the service, and was not saved.' }) ready!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it was saved.' })
+  @ApiProperty({ description: 'True for a built-in profile, false for a saved profile.' }) ready!: boolean;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null if built in.' })
   updated!: string | null;
-  @ApiProperty({ type: ProfileDto, description: 'As `PUT` takes it.' }) profile!: ImportProfile;
+  @ApiProperty({ type: ProfileDto, description: 'Profile in the format of `PUT`.' }) profile!: ImportProfile;
 }
 
 class ImportProfilePageDto extends PageOf(ImportProfileDto) {}
@@ -35,17 +35,17 @@ const NameParam = (example: string) =>
     schema: { type: 'string', maxLength: 64, pattern: PROFILE_NAME.source },
     example,
   });
-const IF_MATCH = 'The ETag of the profile that was read; 412 when it has changed since, or is gone.';
+const IF_MATCH = 'ETag of the profile as read. 412 if the profile has changed or was deleted since.';
 
 @ApiController('import_profiles', 'imports')
 export class ImportProfilesController {
   constructor(private readonly profiles: ImportProfiles) {}
 
   @Get()
-  @Doc('listImportProfiles', 'Profiles of imports, by name', {
+  @Doc('listImportProfiles', 'List import profiles by name', {
     description:
-      'Those that were saved, and those that ship with the service for the exports of Moodle, Canvas, Google Workspace, ' +
-      'Microsoft 365, Entra, Okta and Auth0.',
+      'Lists saved profiles, and built-in profiles for the exports of Moodle, Canvas, Google Workspace, Microsoft 365, ' +
+      'Entra, Okta and Auth0.',
     answer: describeJson('A page of profiles.', ImportProfilePageDto),
   })
   @Requires('imports.read')
@@ -57,8 +57,8 @@ export class ImportProfilesController {
   }
 
   @Get(':name')
-  @Doc('getImportProfile', 'One profile', {
-    description: 'Its `profile` can be saved under another name.',
+  @Doc('getImportProfile', 'Get an import profile', {
+    description: 'The `profile` of the response can be saved under another name.',
     more: [NameParam('moodle')],
     answer: describeJson('The profile.', ImportProfileDto, ETAG),
     errors: ['not_found'],
@@ -72,14 +72,14 @@ export class ImportProfilesController {
   }
 
   @Put(':name')
-  @Doc('saveImportProfile', 'Save a profile', {
+  @Doc('saveImportProfile', 'Save an import profile', {
     description:
-      'Describes the files of one source, for `POST /imports?profile=<name>`, the command line and the drop folder. ' +
-      'All options of an import may be in it; those that are sent with a file go before them. Replaces the profile of ' +
-      'that name; runs that have begun keep theirs. A profile with a `pattern` needs the scope `imports:write`.',
+      'Describes the files of one source for `POST /imports?profile=<name>`, the command line and the drop folder. ' +
+      'A profile may contain all options of an import, and options that are sent with a file override it. Replaces the ' +
+      'profile with the same name. Existing runs use their own copy. A profile with a `pattern` needs the scope `imports:write`.',
     more: [NameParam('payroll')],
     ifMatch: IF_MATCH,
-    ifNoneMatch: '`*` makes a new profile only; 412 when there is one of this name.',
+    ifNoneMatch: '`*` only creates a new profile. 412 if a profile with this name exists.',
     body: ProfileInput,
     examples: {
       payroll: {
@@ -116,7 +116,7 @@ export class ImportProfilesController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportProfileDto> {
     if (!PROFILE_NAME.test(name)) {
-      const detail = 'The name of a profile is 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..';
+      const detail = 'The profile name must be 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
     return tagged(await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }), response);
@@ -125,10 +125,10 @@ export class ImportProfilesController {
   @Delete(':name')
   @Doc('deleteImportProfile', 'Delete a saved profile', {
     description:
-      'Runs keep theirs. Where it has the name of one that ships with the service, that one is back again.',
+      'Existing runs use their own copy. If a built-in profile has the same name, it becomes available again.',
     more: [NameParam('payroll')],
     ifMatch: IF_MATCH,
-    answer: 'It is deleted.',
+    answer: 'The profile was deleted.',
     errors: ['not_found'],
   })
   @HttpCode(204)

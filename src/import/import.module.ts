@@ -73,7 +73,7 @@ import { UsersExportController } from './users-export.controller.js';
 })
 export class ImportModule {
   constructor(names: AuditNames) {
-    // What undoes a run has the file of that run.
+    // A revert has the file name of the run that it reverts.
     const name = "CASE WHEN reverts IS NULL THEN file_name ELSE CONCAT('revert of ', file_name) END";
     names.add(['import'], { table: 'import_runs', id: 'id', name });
     names.add(['import_profile'], { table: 'import_profiles', id: 'id', name: 'name' });

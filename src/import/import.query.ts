@@ -8,7 +8,7 @@ import { RUN_STATES } from './runs/run-states.js';
 const LISTED_OUTCOMES = [...ROW_OUTCOMES, 'missing'];
 
 export class RunsQuery extends Page {
-  @ChoicesParam(RUN_STATES, { description: 'May be repeated.' })
+  @ChoicesParam(RUN_STATES, { description: 'State of the runs. May be repeated.' })
   state?: string[];
 
   @DatasetParam()
@@ -17,18 +17,18 @@ export class RunsQuery extends Page {
 
 export class RowsQuery extends Page {
   @ChoicesParam(LISTED_OUTCOMES, {
-    description: 'May be repeated. Rows that are `unchanged` are counted, not kept.',
+    description: 'May be repeated. `unchanged` rows are stored only if they have a warning.',
   })
   outcome?: string[];
 
   @PatternParam(/^[a-z_]{1,32}$/, 'must be an error code', {
     maxLength: 32,
-    description: 'Code of the first error or warning.',
+    description: 'Code of the first error or warning of the rows.',
   })
   code?: string;
 
   @TextsParam(255, {
-    description: 'The rows of one person: as the rows have it, letter by letter. May be repeated.',
+    description: 'External id of the rows, compared exactly. May be repeated.',
     example: ['HR-10042'],
   })
   external_id?: string[];
@@ -36,22 +36,22 @@ export class RowsQuery extends Page {
   @PatternParam(/^-?\d{1,10}$/, 'must be the cursor of a page', {
     maxLength: 11,
     description:
-      'From the `Link: rel="next"` header of the page before. Every page of such a walk costs the same.',
+      'Cursor from the `Link: rel="next"` header of the previous page. With a cursor, every page costs the same.',
   })
   after?: string;
 }
 
 export class RevertQuery {
-  @BooleanParam({ default: false, description: 'Plan it only; `apply` goes on with the plan.' })
+  @BooleanParam({ default: false, description: 'Only create the plan. Call `apply` to carry it out.' })
   dry_run: boolean = false;
 }
 
 export class ExportQuery {
-  @BooleanParam({ default: false, description: 'Also users without an external id.' })
+  @BooleanParam({ default: false, description: 'Include users without an external id.' })
   all: boolean = false;
 }
 
-/** The file that an import or a preview takes. */
+/** Request body of an import or a preview. */
 export const CSV_UPLOAD = {
   type: 'text/csv',
   maxBytes: MAX_FILE_BYTES,

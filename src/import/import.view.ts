@@ -7,10 +7,10 @@ import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
-/** uuid → user, of the users whom the reader may see. */
+/** Users whom the caller may see, by uuid. */
 export type People = ReadonlyMap<string, User>;
 
-/** The answer for a row. `line` is null for a user that the file lacks. */
+/** Converts a row to its response. `line` is null for a user who is missing from the file. */
 export function presentRow(row: StagedRow, people: People): ImportRowDto {
   return {
     line: row.line > 0 ? row.line : null,
@@ -28,7 +28,7 @@ export function presentRow(row: StagedRow, people: People): ImportRowDto {
   };
 }
 
-/** Of a user who is not there yet, as the row says. */
+/** Returns the display name of the user of a row. The name of a user who does not exist yet comes from the row. */
 function nameOf({ user_uuid, changes, version }: StagedRow, people: People): string {
   const user = people.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
@@ -40,7 +40,7 @@ function nameOf({ user_uuid, changes, version }: StagedRow, people: People): str
   return names.join(' ') || text('username');
 }
 
-/** The answer for a run. `problems`: why the file was refused, or the first rows with an error or a warning. */
+/** Converts a run to its response. `problems` lists why the file was refused, or the errors and warnings of `failed`. */
 export function presentRun(
   run: ImportRun,
   failed: readonly StagedRow[],
@@ -91,7 +91,7 @@ const problemsOf = (reason: Reason) =>
 
 const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
 
-/** Seconds to the end of the run, from what the current phase has done in its time; null before it has done anything. */
+/** Estimates the seconds to the end of a run from the speed of its current phase. Null before the first progress. */
 function eta({ state, finished, percent, phase_percent, phase_started }: ImportRun): number | null {
   if (finished !== null || phase_started === null || percent <= phase_percent) return null;
   if (state !== 'validating' && state !== 'applying') return null;

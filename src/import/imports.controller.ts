@@ -23,20 +23,20 @@ import type { ImportRun } from './runs/import-run.js';
 
 const CSV = 'text/csv; charset=utf-8';
 
-/** An answer with a run leads to what is known of it. */
+/** Describes a response with a run, and its links. */
 const answerOf = (description: string) => ({
   description,
   type: ImportRunDto,
   links: linkTo(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
 });
 
-/** A route by which an operator decides on a run. */
+/** A route for a decision on a run. */
 const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
     Doc(`${action}Import`, summary, {
       description,
-      answer: answerOf('The run concerned.'),
+      answer: answerOf('The run after the decision.'),
       errors: ['wrong_state', ...codes],
     }),
     HttpCode(202),
@@ -56,9 +56,9 @@ export class ImportsController {
   @Post()
   @Doc('startImport', 'Import a CSV file', {
     description:
-      'Plans the file against the live users, then applies it, or waits for an approval when a guard is hit. ' +
-      'Begin with `dry_run=true`. As `multipart/form-data` the options may be form fields.',
-    answer: answerOf('Accepted; the run.'),
+      'Plans the file against the current users, then applies the plan, or waits for approval if a guard trips. ' +
+      'Start with `dry_run=true`. In a `multipart/form-data` request, the options may be form fields.',
+    answer: answerOf('The accepted run.'),
   })
   @HttpCode(202)
   @Requires('imports.write')
@@ -72,8 +72,8 @@ export class ImportsController {
   }
 
   @Get()
-  @Doc('listImports', 'Imports, newest first', {
-    description: 'Each with its first problems.',
+  @Doc('listImports', 'List imports, newest first', {
+    description: 'Each run includes its first problems.',
     answer: describeJson('A page of runs.', ImportRunPageDto),
   })
   @Requires('imports.read')
@@ -84,9 +84,9 @@ export class ImportsController {
   }
 
   @Get('template.csv')
-  @Doc('downloadImportTemplate', 'An empty file with all columns', {
-    description: 'The header only, to be filled in.',
-    answer: describeCsv('The header.'),
+  @Doc('downloadImportTemplate', 'Download an empty file with all columns', {
+    description: 'The file contains only the header, ready to be filled in.',
+    answer: describeCsv('The file with its header.'),
   })
   @Header('Content-Type', CSV)
   @Header('Content-Disposition', 'attachment; filename="users.csv"')
@@ -96,8 +96,8 @@ export class ImportsController {
   }
 
   @Get(':import_id')
-  @Doc('getImport', 'One import: state, progress, counts, guards', {
-    description: 'The same run that a waiting client receives as events.',
+  @Doc('getImport', 'Get an import: state, progress, counts and guards', {
+    description: 'Returns the same run that `watchImport` sends as events.',
     answer: describeJson('The run.', ImportRunDto),
   })
   @Requires('imports.read')
@@ -106,10 +106,10 @@ export class ImportsController {
   }
 
   @Get(':import_id/rows')
-  @Doc('listImportRows', 'Rows of an import with their outcomes', {
+  @Doc('listImportRows', 'List the rows of an import with their outcomes', {
     description:
-      'Unchanged rows are counted in the run, and not kept unless they have a warning: errors of a row whose outcome is not ' +
-      '`error`. The `Link: rel="next"` header leads to the next page.',
+      'Unchanged rows are counted in the run, but are stored only if they have a warning. Warnings are the `errors` of a row ' +
+      'whose outcome is not `error`. The `Link: rel="next"` header leads to the next page.',
     answer: describeJson('A page of rows.', ImportRowPageDto, NEXT),
   })
   @Requires('imports.read')
@@ -122,7 +122,7 @@ export class ImportsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRowPageDto> {
     if (query.after !== undefined && query.offset > 0) {
-      throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
+      throw new ProblemError('invalid_parameter', 'offset and after cannot be combined. Send one of them.');
     }
     const place = { ...page(query), ...(query.after !== undefined && { after: Number(query.after) }) };
     const { count, rows, next, people } = await this.imports.listRows(id, query, place);
@@ -132,11 +132,11 @@ export class ImportsController {
   }
 
   @Get(':import_id/failed.csv')
-  @Doc('downloadFailedRows', 'The failed rows as a file', {
+  @Doc('downloadFailedRows', 'Download the failed rows as a file', {
     description:
-      'The original columns and `_line`, `_code`, `_message`. Corrected and uploaded again, it completes the import ' +
-      '(not with `missing=block`: the other users are not in it).',
-    answer: describeCsv('The rows.'),
+      'Contains the original columns and `_line`, `_code`, `_message`. Correct the rows and upload the file to complete the ' +
+      'import. Do not use `missing=block` for this file, because all other users are missing from it.',
+    answer: describeCsv('The failed rows.'),
     errors: ['file_lost'],
   })
   @Requires('imports.read')
@@ -148,13 +148,13 @@ export class ImportsController {
   }
 
   @Get(':import_id/events')
-  @Doc('watchImport', 'Progress as server-sent events', {
+  @Doc('watchImport', 'Watch the progress as server-sent events', {
     description:
-      'An event `progress` with the run, now and after every change; the stream ends with the run.',
+      'Sends a `progress` event with the run now and after every change. The stream ends with the run.',
     answer: {
       description:
-        'Events: `event: progress`, and `data:` with one line of JSON. The schema is that of the data of one event, as ' +
-        'generators read it.',
+        'Events with `event: progress`, and one line of JSON in `data:`. The schema describes the data of one event, as ' +
+        'client generators expect.',
       content: { 'text/event-stream': { schema: { $ref: getSchemaPath(ImportRunDto) } } },
     },
   })
@@ -173,8 +173,8 @@ export class ImportsController {
   @Decision(
     'apply',
     'Apply a plan, or approve a parked run',
-    'It is planned again first. If the new plan differs, the run ends as `superseded`. A plan that would block your own account ' +
-      'is 403 `self_block`. A run whose starter has lost the rights is `cancelled`.',
+    'The run is planned again first. If the new plan differs, the run ends as `superseded`. A plan that would block your own ' +
+      'account fails with 403 `self_block`. The run ends as `cancelled` if its starter no longer has the required rights.',
     'self_block',
   )
   async apply(
@@ -188,7 +188,7 @@ export class ImportsController {
   @Decision(
     'cancel',
     'Stop a run',
-    'At its next batch; what is applied stays, and can be undone with `revert`.',
+    'Stops the run at its next batch. Changes that are already applied stay, and `revert` can undo them.',
   )
   async cancel(
     @Param('import_id') id: string,
@@ -198,7 +198,7 @@ export class ImportsController {
     return this.accepted(await this.imports.cancel(id, caller), caller, response);
   }
 
-  @Decision('reject', 'Refuse a plan or a parked run', 'Nothing of it is ever written.')
+  @Decision('reject', 'Reject a plan or a parked run', 'Changes of the run are never written.')
   async reject(
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
@@ -210,7 +210,7 @@ export class ImportsController {
   @Decision(
     'revert',
     'Undo a run',
-    'A new run: restores the values that nobody has changed since, blocks the users that were created, and lists the rest as conflicts.',
+    'Creates a new run. It restores values that have not changed since, blocks users that the run created, and lists everything else as conflicts.',
   )
   @Accepts({ query: RevertQuery })
   async revert(
@@ -222,7 +222,7 @@ export class ImportsController {
     return this.accepted(await this.imports.revert(id, caller, dryRun), caller, response);
   }
 
-  /** Presents the run that a request leads to, with its address in `Location`. */
+  /** Presents a run and sets the `Location` header to its address. */
   private accepted(run: ImportRun, caller: Caller, response: Response): Promise<ImportRunDto> {
     const collection = response.req.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);
@@ -231,7 +231,7 @@ export class ImportsController {
 
   private async *eventLines(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
     const gone = new AbortController();
-    response.setMaxListeners(20); // a pipeline adds seven; Node.js warns of a leak from 11 on
+    response.setMaxListeners(20); // a pipeline adds seven listeners, and Node.js warns of a leak above ten
     response.once('close', () => {
       gone.abort();
     });

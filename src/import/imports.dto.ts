@@ -14,20 +14,20 @@ const COUNTS = Object.fromEntries(
   ROW_OUTCOMES.map((outcome) => [outcome, { type: 'integer', minimum: 0 }] as const),
 );
 
-/** At most one a field, and a user has fewer fields. */
+/** Upper limit: one error per field, and a user has fewer fields. */
 const MAX_ROW_ERRORS = 100;
-/** All errors of the first 50 rows, and the reason of a refusal. */
+/** Upper limit: all errors of the first 50 rows, and the reason why the file was refused. */
 const MAX_PROBLEMS = 50 * MAX_ROW_ERRORS + 1;
 
 class ImportFileDto {
   @ApiProperty({ maxLength: 255, example: 'users.csv' }) name!: string;
-  @ApiProperty({ type: 'integer', maximum: MAX_FILE_BYTES, description: 'Bytes.', example: 18231 })
+  @ApiProperty({ type: 'integer', maximum: MAX_FILE_BYTES, description: 'Size in bytes.', example: 18231 })
   size!: number;
   @ApiProperty({ maxLength: 64, pattern: '^[0-9a-f]{64}$', description: 'SHA-256 in hexadecimal.' })
   sha256!: string;
 }
 
-/** Written out once more for a value that may be null: OpenAPI 3.0 has no reference that may be. */
+/** Properties of a nullable ImportActorDto. They are repeated because OpenAPI 3.0 has no nullable references. */
 const ACTOR = {
   kind: { type: 'string' as const, enum: ['key', 'user', 'system'] },
   id: { type: 'string' as const, format: 'uuid', nullable: true },
@@ -43,14 +43,14 @@ class ImportProgressDto {
   @ApiProperty({
     type: 'integer',
     description:
-      'The share of the rows that the work is done for, over all phases: a row is planned, then applied.',
+      'Progress in rows over all phases. A row counts in part when it is planned, and fully when it is applied.',
   })
   rows_done!: number;
-  @ApiProperty({ ...NULLABLE_INTEGER, description: 'null until the file has been read to its end.' })
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Null until the whole file has been read.' })
   rows_total!: number | null;
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Of the whole run.' })
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Progress of the whole run.' })
   percent!: number;
-  @ApiProperty({ ...NULLABLE_INTEGER, description: 'To the end of the run.' }) eta_seconds!: number | null;
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Estimated time left.' }) eta_seconds!: number | null;
 }
 
 class ImportMissingDto {
@@ -59,7 +59,7 @@ class ImportMissingDto {
 }
 
 class ImportGuardExampleDto {
-  @ApiProperty({ ...NULLABLE_INTEGER, example: 17, description: 'null for a user that the file lacks.' })
+  @ApiProperty({ ...NULLABLE_INTEGER, example: 17, description: 'Null for a user missing in the file.' })
   line!: number | null;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
   @ApiProperty(FIELD_VALUE) old!: unknown;
@@ -71,27 +71,27 @@ class ImportGuardDto {
   @ApiProperty({
     ...NULLABLE_NAME,
     example: 'phone',
-    description: 'The field that it is about; null where it is about the whole plan.',
+    description: 'Field that the guard checks. Null if the guard checks the whole plan.',
   })
   field!: string | null;
   @ApiProperty({ type: 'integer', example: 91 }) value!: number;
   @ApiProperty({
     type: 'integer',
     example: 80,
-    description: 'The greatest value that passes; of `shrunken_file` the least one.',
+    description: 'Highest value that passes. For `shrunken_file`, the lowest value that passes.',
   })
   limit!: number;
   @ApiProperty() hit!: boolean;
   @ApiProperty({
     type: [ImportGuardExampleDto],
     maxItems: MAX_EXAMPLES,
-    description: 'The first rows that it has found, of a hit. Long values are cut.',
+    description: 'First rows that the guard found, if it tripped. Long values are truncated.',
   })
   examples!: ImportGuardExampleDto[];
   @ApiProperty({
     maxLength: 400,
-    example: 'Many users get another value in one column: it was exchanged, sorted or filled by mistake.',
-    description: 'What a hit usually means.',
+    example: 'Many users would get another value here. The column was probably swapped or sorted.',
+    description: 'Usual cause if the guard trips.',
   })
   hint!: string;
 }
@@ -103,10 +103,10 @@ class RowErrorDto {
   @ApiPropertyOptional({
     maxLength: 255,
     example: 'jane.doe',
-    description: 'The content of the cell, truncated.',
+    description: 'Content of the cell, truncated.',
   })
   value?: string;
-  @ApiPropertyOptional({ format: 'uuid', description: 'The other user of a conflict.' }) uuid?: string;
+  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the other user in a conflict.' }) uuid?: string;
 }
 
 class ImportProblemDto extends RowErrorDto {
@@ -124,7 +124,7 @@ class ImportOptionsDto extends OmitType(ImportOptions, ['default_roles']) {
   default_roles?: string[];
 }
 
-/** A run as a caller sees it; `import.view.ts` makes it. */
+/** Response for a run. See `import.view.ts`. */
 export class ImportRunDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ enum: RUN_STATES }) state!: string;
@@ -133,7 +133,7 @@ export class ImportRunDto {
   @ApiProperty({
     ...NULLABLE_NAME,
     example: 'moodle',
-    description: 'The profile that the file was read by; null for none.',
+    description: 'Profile by which the file was read. Null without a profile.',
   })
   profile!: string | null;
   @ApiProperty({
@@ -141,14 +141,14 @@ export class ImportRunDto {
     nullable: true,
     properties: guardProperties(),
     description:
-      'Limits of guards that this profile has set; null for none. `guards` has the limits in force.',
+      'Guard limits that this profile sets. Null if it sets none. `guards` contains the limits in effect.',
   })
   guard_limits!: GuardOverrides | null;
-  @ApiProperty({ ...NULLABLE_ID, description: 'The run that this one undoes.' })
+  @ApiProperty({ ...NULLABLE_ID, description: 'Id of the run that this run reverts.' })
   reverts!: string | null;
   @ApiProperty({
     ...NULLABLE_ID,
-    description: 'The run that has undone this one, or is about to; null for none.',
+    description: 'Id of the run that has reverted this run, or is about to. Null if there is no such run.',
   })
   reverted_by!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;
@@ -158,7 +158,7 @@ export class ImportRunDto {
     nullable: true,
     properties: ACTOR,
     required: ['kind', 'id'],
-    description: 'Who approved it, or applied its plan; null while nobody has.',
+    description: 'Actor who approved the run or applied its plan. Null before that.',
   })
   approved_by!: ImportActorDto | null;
   @ApiProperty({ format: 'date-time' }) created!: string;
@@ -169,7 +169,7 @@ export class ImportRunDto {
     type: 'object',
     properties: COUNTS,
     required: [...ROW_OUTCOMES],
-    description: 'Rows by outcome; in a plan, what would happen. They add up to the rows of the file.',
+    description: 'Rows by outcome, or by expected outcome in a plan. The sum is the number of rows.',
   })
   counts!: Counts;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
@@ -177,7 +177,7 @@ export class ImportRunDto {
   @ApiProperty({
     type: [ImportProblemDto],
     maxItems: MAX_PROBLEMS,
-    description: 'Why the file was refused, or the first 50 rows with an error or a warning.',
+    description: 'Errors that refused the file, or the first 50 rows with an error or a warning.',
   })
   problems!: ImportProblemDto[];
 }
@@ -185,7 +185,7 @@ export class ImportRunDto {
 export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 
 export class ImportRowDto {
-  @ApiProperty({ type: 'integer', nullable: true, description: 'null for a user that the file lacks.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Null for a user missing in the file.' })
   line!: number | null;
   @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
@@ -194,8 +194,8 @@ export class ImportRowDto {
     maxLength: 511,
     example: 'Jane Doe',
     description:
-      'First name (or what the user is known as) and surname, or else the username: of the user today (for a key with `users:read`), and as the row says of one ' +
-      'who is not there yet. Empty where nothing is known.',
+      'Display name: `known_as` or the first name, and the surname, or else the username. Taken from the current user if the ' +
+      'caller has `users:read`, or from the row for a user who does not exist yet. Empty if unknown.',
   })
   name!: string;
   @ApiProperty({ type: [RowErrorDto], maxItems: MAX_ROW_ERRORS }) errors!: RowErrorDto[];

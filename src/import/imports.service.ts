@@ -29,16 +29,16 @@ const PURGE_RUNS = 100;
 const MAX_PROBLEMS = 50;
 
 export interface RowPage {
-  /** Of all pages. */
+  /** Number of rows on all pages. */
   count: number;
   rows: StagedRow[];
-  /** The last line of the page, where there is another one: `after` of the next. */
+  /** Last line of the page, as `after` for the next page. Undefined on the last page. */
   next: number | undefined;
-  /** uuid → user, of the users of these rows and of the managers that they name. */
+  /** Users of these rows and managers that the rows name, by uuid. */
   people: Map<string, User>;
 }
 
-/** Reads runs, records the decisions of operators on them, and purges old ones. `ImportWorker` does the work itself. */
+/** Service that reads runs, records decisions of operators, and purges old runs. `ImportWorker` executes the runs. */
 @Injectable()
 export class ImportsService {
   constructor(
@@ -60,7 +60,7 @@ export class ImportsService {
     return run;
   }
 
-  /** The answer for a run, with its first problems by line. @param sql the transaction that this is part of, if any. */
+  /** Returns the response for a run, with its first problems by line. @param sql the transaction of the caller, if any. */
   async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
     const problems = await this.rows.problems(run.id, MAX_PROBLEMS, sql);
     const revert = (await this.runs.revertsOf(run.id, sql)).find(undoes);
@@ -72,8 +72,8 @@ export class ImportsService {
   }
 
   /**
-   * A page of the rows of a run that are kept, in the order of their lines.
-   * @param place `after`: the last line of the page before. @throws ProblemError `not_found`.
+   * Returns a page of the stored rows of a run, sorted by line. `after` is the last line of the previous page.
+   * @throws ProblemError `not_found` for an unknown run.
    */
   async listRows(
     id: string,
@@ -89,21 +89,21 @@ export class ImportsService {
   }
 
   /**
-   * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs. From then
-   * on the run needs the rights of both: who started it, and who has approved it.
-   * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision; `insufficient_scope`
-   * for a key that may not change this data set. So do `reject` and `cancel`. And `self_block` where the plan would block
-   * the caller, `forbidden` for who has sent the file where IMPORT_FOUR_EYES is on.
+   * Applies a plan, or approves a parked run. The run is planned again first, and superseded if the new plan differs. From
+   * then on, the run needs the rights of its starter and of its approver.
+   * @throws ProblemError `not_found`, `wrong_state` unless the run waits for a decision, and `insufficient_scope` for a key
+   * that may not change this data set, as do `reject` and `cancel`. Throws `self_block` if the plan would block the caller,
+   * and `forbidden` for the starter if IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.worker.endIfRevoked(id);
     await this.rights.assertOtherPerson(await this.get(id), caller);
     if (caller.actor.kind === 'user' && (await this.rows.blocks(id, caller.actor.id))) {
-      const detail = `Import ${id} would block your own account: another Webmaster or key has to decide on it.`;
+      const detail = `Import ${id} would block your own account. Another Webmaster or an API key must apply it.`;
       throw new ProblemError('self_block', detail);
     }
     return this.decide(id, caller, 'approve', ({ state }) => {
-      const anew: RunChange = state === 'planned' ? { percent: 0, rows_done: 0 } : {}; // a dry run was done
+      const anew: RunChange = state === 'planned' ? { percent: 0, rows_done: 0 } : {}; // a dry run has reached 100 %
       return { ...anew, approved: true, approver: caller.actor };
     });
   }
@@ -112,15 +112,15 @@ export class ImportsService {
     return this.decide(id, caller, 'reject');
   }
 
-  /** Stops a run: at once while it waits, at its next batch while it is being worked on. */
+  /** Stops a run: a waiting run at once, a running one at its next batch. */
   async cancel(id: string, caller: Caller): Promise<ImportRun> {
     return this.decide(id, caller, 'cancel');
   }
 
   /**
-   * Queues a new run that undoes a finished one.
-   * @param dryRun it stops at its plan; `apply` goes on with it.
-   * @throws ProblemError `not_found`; `wrong_state` when nothing was applied, or another run undoes it already.
+   * Queues a new run that reverts a finished run.
+   * @param dryRun true to stop after the plan, which `apply` carries out.
+   * @throws ProblemError `not_found`, or `wrong_state` if nothing was applied or another run already reverts the run.
    */
   async revert(id: string, caller: Caller, dryRun: boolean): Promise<ImportRun> {
     const run = await this.transactions.run(async (tx) => {
@@ -128,9 +128,9 @@ export class ImportsService {
       if (!original) throw notFound(id);
       assertScope(caller.actor, datasetScope(original.dataset));
       const earlier = (await this.runs.revertsOf(id, tx)).find(undoes);
-      if (earlier) throw wrongState(`Import ${id} is already undone by ${earlier.id}.`);
+      if (earlier) throw wrongState(`Import ${id} is already reverted by import ${earlier.id}.`);
       if (!FINAL.includes(original.state) || original.applied_batches === 0) {
-        throw wrongState(`Import ${id} is ${original.state} and has nothing to undo.`);
+        throw wrongState(`Import ${id} is ${original.state} and has no changes to revert.`);
       }
       const file = { runId: uuidv7(), name: original.file_name, size: 0, sha256: original.file_sha256 };
       const { counts } = original;
@@ -153,12 +153,12 @@ export class ImportsService {
   }
 
   /**
-   * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and the remains of interrupted uploads. Plans that
-   * wait for a decision that long end as superseded, because their files would stay for ever.
+   * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and leftovers of interrupted uploads. Plans that have
+   * waited that long for a decision end as superseded, because their files would otherwise stay forever.
    */
   async purge(): Promise<void> {
     const oldest = secondsFrom(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
-    const message = `No decision on this plan in ${this.env.IMPORT_RETENTION_DAYS} days.`;
+    const message = `No decision on this plan was made within ${this.env.IMPORT_RETENTION_DAYS} days. Start a new run.`;
     for (const id of await this.runs.waitingSince(oldest, PURGE_RUNS))
       await this.worker.endWaiting(id, 'lapse', async () => ({ code: 'lapsed', message }));
     for (const id of await this.runs.finishedBefore(oldest, PURGE_RUNS)) await this.remove(id);
@@ -168,12 +168,12 @@ export class ImportsService {
     }
   }
 
-  /** Deletes a run and everything that belongs to it, unless a revert is still reading its rows. */
+  /** Deletes a run and all its data, unless a revert is still reading its rows. */
   private async remove(id: string): Promise<void> {
     const free = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.revertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      await this.runs.update(tx, id, { applied_batches: 0 }); // its rows go in several transactions: from here it cannot be undone
+      await this.runs.update(tx, id, { applied_batches: 0 }); // its rows are deleted in several transactions, so it cannot be reverted any more
       return true;
     });
     if (!free) return;
@@ -182,7 +182,7 @@ export class ImportsService {
     await this.transactions.run((tx) => this.runs.delete(tx, id));
   }
 
-  /** Rows of an outcome are counted in the run, so that a page does not cost the number of all. */
+  /** Counts the rows that match a filter. Uses the counters of the run if possible, so that a page does not count all rows. */
   private async countRows(run: ImportRun, filter: RowFilter): Promise<number> {
     const { counts, missing_reported: missing } = run;
     const isNarrow = filter.code !== undefined || filter.external_id !== undefined;
@@ -221,14 +221,14 @@ export class ImportsService {
 const optionsOfRevert = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions =>
   Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
-/** A revert that has undone its run, or is about to. A plan of one, or one that an operator has refused, is none. */
+/** Returns true if a revert has reverted its run or is about to, but false for a mere plan and for a failed revert. */
 const undoes = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
 
 const notFound = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const wrongState = (detail: string) => new ProblemError('wrong_state', detail);
 
-/** The users that a row is about. */
+/** Returns the uuids of the user of a row and of the users that its changes name. */
 const uuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
   ...(user_uuid === null ? [] : [user_uuid]),
   ...changes.list.flatMap(usersNamedBy),

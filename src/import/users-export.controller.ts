@@ -9,7 +9,7 @@ import { ApiController, Doc, describeCsv } from '../platform/openapi/route-docs.
 import { ExportQuery } from './import.query.js';
 import { UsersExport } from './report/users-export.js';
 
-/** Part of the imports, because it writes their columns. */
+/** Controller of the user export, which belongs to imports because it writes their columns. */
 @ApiController('users/export.csv', 'users')
 export class UsersExportController {
   constructor(
@@ -18,10 +18,10 @@ export class UsersExportController {
   ) {}
 
   @Get()
-  @Doc('exportUsers', 'Users as a CSV file', {
+  @Doc('exportUsers', 'Export users as a CSV file', {
     description:
-      'The users that have an external id, in the columns of an import: importing it changes nothing.',
-    answer: describeCsv('The users.'),
+      'Exports the users with an external id in the columns of an import. Importing the file changes nothing.',
+    answer: describeCsv('The exported users.'),
   })
   @Requires('users.export')
   @Accepts({ query: ExportQuery })

@@ -147,7 +147,10 @@ describe.each(PLACES)('on the %s', (door) => {
     expect((await run('approve', planned.id)).code).toBe(0);
     expect((await linked(app.key, `${name}-0`)).status).toBe('Blocked');
     const twice = await run('revert', first.id);
-    expect([twice.code, twice.err]).toEqual([2, expect.stringContaining(`already undone by ${planned.id}`)]);
+    expect([twice.code, twice.err]).toEqual([
+      2,
+      expect.stringContaining(`already reverted by import ${planned.id}`),
+    ]);
     const undone = await run('revert', planned.id);
     expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/reactivated +3\n/)]);
     expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}, `));
