@@ -7,30 +7,31 @@ import type { Range } from './audit-walk.repository.js';
 const BY_ACTION = 'ix_audit_events_action';
 const HOURS_OF_DAY = 24;
 
-/** How often an action was recorded in the hours from `hour` on. */
+/** Number of events of an action in a period. `hour` is the first hour of the period, counted from 1970 (UTC). */
 export interface CountedAction {
   hour: number;
   action: AuditAction;
   value: number;
 }
 
-/** Seals from one on to another, the last one included. */
+/** Range of seal numbers. `after` is exclusive, `last` is inclusive. */
 export interface SealRange {
-  behind: number;
+  after: number;
   last: number;
 }
 
-/** Hand-written SQL: sums, and counts in the entries of one index (ADR 13). */
+/** Reads the stored counts of audit events, and counts events in the action index (ADR 13). */
 @Injectable()
 export class AuditCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * What these seals cover from an hour on, by action and day. @param offset hours by which days begin before midnight UTC.
-   * @returns each with the first hour of its day.
+   * Sums the stored counts of a range of seals by action and day, starting at the hour `from`.
+   * @param offset hours by which days start before midnight UTC.
+   * @returns counts whose `hour` is the first hour of the day.
    */
   async byDay(
-    { behind, last }: SealRange,
+    { after, last }: SealRange,
     from: number,
     offset: number,
     actions: readonly AuditAction[],
@@ -38,12 +39,12 @@ export class AuditCountsRepository {
     const rows = await this.database.aside<{ day: number; action: AuditAction; value: number | string }>(
       `SELECT hour - (hour + ?) % ${HOURS_OF_DAY} AS day, action, SUM(value) AS value FROM audit_counts
        WHERE seal > ? AND seal <= ? AND hour >= ? AND action IN (${placeholders(actions.length)}) GROUP BY 1, 2`,
-      [offset, behind, last, from, ...actions],
+      [offset, after, last, from, ...actions],
     );
     return rows.map(({ day, action, value }) => ({ hour: day, action, value: Number(value) }));
   }
 
-  /** How many rows of these actions are in a range of ids: of each `most` at most. */
+  /** Counts the events of each action in a range of ids. Counting stops at `limit` events per action. */
   async count(
     actions: readonly AuditAction[],
     range: Range,
@@ -58,13 +59,13 @@ export class AuditCountsRepository {
     return this.database.aside(parts.join(' UNION ALL '), params);
   }
 
-  /** The least id of all rows. */
+  /** Returns the smallest event id, or undefined if the table is empty. */
   async firstId(): Promise<string | undefined> {
     const row = await this.database.first<{ id: string }>('SELECT id FROM audit_events ORDER BY id LIMIT 1');
     return row?.id;
   }
 
-  /** Deletes what was counted for the seals up to a number. */
+  /** Deletes the stored counts of all seals up to and including a number. */
   async deleteUntil(seal: number): Promise<void> {
     await this.database.execute('DELETE FROM audit_counts WHERE seal <= ?', [seal]);
   }

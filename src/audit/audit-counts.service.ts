@@ -5,31 +5,31 @@ import { ACTIONS, type AuditAction, BEFORE_ALL, BEHIND_ALL, firstId } from './au
 import { AuditSealRepository } from './audit-seal.repository.js';
 import type { AuditCountEntity } from './audit.entity.js';
 
-/** The longest time that can be asked for; counts of before are deleted. */
+/** Longest period that a client can request, in days. Older counts are deleted. */
 export const MAX_DAYS = 90;
-/** With some hours for days that begin elsewhere at another time. */
+/** Retention of counts. Two extra days cover the differences between time zones. */
 const KEPT_MILLIS = (MAX_DAYS + 2) * 24 * 3_600_000;
-/** Rows that are counted one by one: of an action and an hour that is not sealed yet, or of a day. */
+/** Maximum number of unsealed events counted per action and query. */
 const MOST = 10_000;
-/** Hours that are not sealed: one and a few minutes, or more where no instance was there to seal them. */
+/** Maximum number of unsealed hours to count. There is usually one, and more only after a downtime. */
 const MOST_HOURS = 6;
 
-/** Hours from `from` on, `until` not included, of which not all rows are counted. */
+/** Hours with an incomplete count. `from` is inclusive, `until` is exclusive. */
 interface Gap {
   from: number;
   until: number;
 }
 
-/** How often actions were recorded, by day. */
+/** Number of audit events by action and day. */
 export interface CountedDays {
-  /** Each with an hour of its day. */
+  /** Each entry has an hour of the day that it belongs to. */
   counts: CountedAction[];
   gaps: Gap[];
 }
 
 /**
- * How often each action was recorded (ADR 28). Rows that a seal covers were counted when it was made; the rows of about
- * the last hour are counted in an index.
+ * Counts audit events by action (ADR 28). Sealed events were counted when the seal was created. Events of about the last
+ * hour are counted in an index.
  */
 @Injectable()
 export class AuditCounts {
@@ -39,24 +39,24 @@ export class AuditCounts {
   ) {}
 
   /**
-   * How often actions were recorded from an hour on, at most `MAX_DAYS` ago.
-   * @param offset hours by which days begin before midnight UTC.
+   * Counts events by action and day, starting at the hour `from`, which is at most `MAX_DAYS` ago.
+   * @param offset hours by which days start before midnight UTC.
    */
   async byDay(actions: readonly AuditAction[], from: number, offset: number): Promise<CountedDays> {
     const last = await this.seals.last();
     const end = last?.until_id ?? (await this.repository.firstId());
-    const tail = await this.tail(
+    const tail = await this.countUnsealed(
       actions,
       Math.max(from, end === undefined ? Infinity : hourOf(millisOf(end))),
       end,
     );
     if (!last) return tail;
-    const range = { behind: (await this.seals.lastUntil(firstIdOf(from))) ?? 0, last: last.number };
+    const range = { after: (await this.seals.lastUntil(firstIdOf(from))) ?? 0, last: last.number };
     const counts = await this.repository.byDay(range, from, offset, actions);
     return { counts: [...counts, ...tail.counts], gaps: tail.gaps };
   }
 
-  /** How often an action was recorded since a moment; where that is not exact, at least as often. */
+  /** Counts the events of an action since a time in milliseconds. If the count is not exact, it is a lower bound. */
   async since(action: AuditAction, millis: number): Promise<{ count: number; exact: boolean }> {
     const range = { low: firstId(millis), high: BEHIND_ALL };
     const [counted] = await this.repository.count([action], range, MOST + 1);
@@ -64,14 +64,18 @@ export class AuditCounts {
     return { count: Math.min(count, MOST), exact: count <= MOST };
   }
 
-  /** Deletes what is older than anybody can ask for. */
+  /** Deletes counts that are too old for any request. */
   async purge(): Promise<void> {
     const seal = await this.seals.lastUntil(firstId(Date.now() - KEPT_MILLIS));
     if (seal !== undefined) await this.repository.deleteUntil(seal);
   }
 
-  /** The rows from an id on, hour by hour. */
-  private async tail(actions: readonly AuditAction[], from: number, id = BEFORE_ALL): Promise<CountedDays> {
+  /** Counts events hour by hour, starting at the hour `from` and at `id`. */
+  private async countUnsealed(
+    actions: readonly AuditAction[],
+    from: number,
+    id = BEFORE_ALL,
+  ): Promise<CountedDays> {
     const now = hourOf(Date.now());
     const first = Math.max(from, now - MOST_HOURS + 1);
     const tail: CountedDays = { counts: [], gaps: first > from ? [{ from, until: first }] : [] };
@@ -90,12 +94,12 @@ export class AuditCounts {
 const HOUR_MILLIS = 3_600_000;
 const KNOWN: ReadonlySet<string> = new Set(ACTIONS);
 
-/** Hours are numbered from 1970 (UTC). */
+/** Returns the number of an hour, counted from 1970 (UTC). */
 const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);
-/** The smallest id of an hour. */
+/** Returns the smallest possible event id of an hour. */
 const firstIdOf = (hour: number): string => firstId(hour * HOUR_MILLIS);
 
-/** Counts rows by action and hour. An action that the service does not have is left out. */
+/** Counts events by action and hour. Unknown actions are ignored. */
 export class HourCounts {
   private readonly hours = new Map<number, Map<string, number>>();
 
@@ -106,7 +110,7 @@ export class HourCounts {
     this.hours.set(hour, actions.set(action, (actions.get(action) ?? 0) + 1));
   }
 
-  /** The rows of a seal. */
+  /** Returns the counts as rows of the seal with this number. */
   rows(seal: number): AuditCountEntity[] {
     return [...this.hours].flatMap(([hour, actions]) =>
       [...actions].map(([action, value]) => ({ seal, hour, action, value })),

@@ -3,7 +3,7 @@ import type { DbTime } from '../platform/common/time.js';
 import { parse, stringify, v7 as uuidv7 } from 'uuid';
 import { sha256 } from '../platform/common/secrets.js';
 
-/** All audited actions. docs/operator.md says of each when it is recorded; a test compares the two. */
+/** All audited actions. docs/operator.md describes when each one is recorded, and a test compares both lists. */
 export const ACTIONS = [
   'user.created',
   'user.updated',
@@ -47,72 +47,70 @@ export const TARGET_KINDS = [
   'import_profile',
 ] as const;
 
-/** The id of a target that is no record: all users, or a name that no user has. */
+/** Target id of events without a stored target: all users, or an unknown username. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
-/** The field under which the reason of a request is stored among its changes. */
+/** Name of the change that stores the reason of a request. */
 export const GIVEN_REASON = 'given_reason';
 
 export type { FieldChange as AuditChange };
 
-/** Someone who acts, without more. The id is null for the service itself and for a client without credentials. */
+/** Actor or target of an event. The id is null for the service itself and for clients without credentials. */
 export interface Party {
   kind: string;
   id: string | null;
 }
 
-/** Who is behind the rows of an import. */
+/** Parties that started and approved an import run. */
 export interface People {
   started_by?: Party;
-  /** Absent where nobody had to approve it. */
+  /** Absent if the run needed no approval. */
   approved_by?: Party;
 }
 
-/** An audit row with its changes parsed. */
+/** Audit event with parsed changes. */
 export interface AuditRecord {
   id: string;
   time: DbTime;
-  /** An import has the people behind it, as far as they are known. */
+  /** If the actor is an import, this includes the parties that started and approved it, as far as known. */
   actor: Party & People;
   action: AuditAction;
   target: { kind: string; id: string };
   changes: readonly FieldChange[];
-  /** Why, in the words of who acted; empty where nothing was said. */
+  /** Reason given in the request. Empty if the request has none. */
   reason: string;
   request_id: string;
   ip: string;
 }
 
-/** Ids of audit rows are UUIDs of version 7: their order is the order of their times. */
-
-/** Before and behind every id. */
+/** Bounds below and above every event id. Event ids are UUIDs of version 7, so they sort by time. */
 export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 export const BEHIND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff~';
 
 const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Whether the service could have made this id. */
+/** Returns true if the id has the form of ids that the service creates. */
 export const isEventId = (id: unknown): boolean => typeof id === 'string' && EVENT_ID.test(id);
 
-/** The smallest id of a moment. */
+/** Returns the smallest possible event id of a millisecond. */
 export function firstId(millis: number): string {
   return uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
 }
 
-/** Less than every id that is greater than `id`, and greater than `id`. For comparisons only. */
+/** Returns an exclusive upper bound of a range that ends with `id`. The bound itself is not a valid id. */
 export const justBehind = (id: string): string => `${id}0`;
 
-/** How long what is recorded once a minute keeps others of its kind out. */
+/** Period in which repeated events are recorded only once. */
 export const MINUTE_MILLIS = 60_000;
 
 /**
- * The id of what is recorded once a minute: the same for the same `text` in the same minute, on every instance. Its moment
- * is the start of that minute.
+ * Creates the id of an event that is recorded at most once a minute. All instances create the same id for the same `text`
+ * and minute. The time of the id is the start of the minute.
  */
 export function idOfMinute(text: string, millis: number): string {
   const minute = millis - (millis % MINUTE_MILLIS);
   const bytes = parse(firstId(minute));
   const mark = Buffer.from(sha256(text), 'hex');
-  for (let at = 9; at < bytes.length; at++) bytes[at] = mark[at] ?? 0; // behind time, version and variant
+  for (let at = 9; at < bytes.length; at++) bytes[at] = mark[at] ?? 0; // bytes 0 to 8 hold the time, version and variant
   return stringify(bytes);
 }

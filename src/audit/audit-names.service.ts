@@ -5,19 +5,20 @@ import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from 
 
 type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
 
-/** Where the names of a kind of records are stored. */
+/** Table and columns with the names of one kind of party. */
 interface Source {
   table: string;
   id: string;
-  /** A column, or an expression of one. */
+  /** Column or SQL expression. */
   name: string;
 }
 
-/** The name of a party today; empty where it has none or was deleted. */
+/** Returns the current name of a party, or an empty string if it has no name or was deleted. */
 export type NameOf = (party: Party) => string;
 
 /**
- * Names for the ids in events. They are looked up when events are read, so the audit keeps no name that a user no longer has. Each feature says where its names are; all of one kind cost one statement.
+ * Looks up the names for the ids in audit events. Names are read together with the events, so the audit never stores outdated
+ * names. Each feature registers its tables. All names of one table take one statement.
  */
 @Injectable()
 export class AuditNames {
@@ -29,7 +30,7 @@ export class AuditNames {
     for (const kind of kinds) this.sources.set(kind, source);
   }
 
-  /** The names of everybody and everything in these events. */
+  /** Loads the current names of all actors and targets of these events. */
   async of(records: readonly AuditRecord[]): Promise<NameOf> {
     const wanted = new Map<Source, Set<string>>();
     for (const { kind, id } of records.flatMap(partiesOf)) {
@@ -54,22 +55,22 @@ const partiesOf = ({ actor, target, changes }: AuditRecord): Party[] =>
 
 const usersOf = (change: AuditChange): Party[] => usersNamedBy(change).map((id) => ({ kind: 'user', id }));
 
-/** The usernames of the users that a change names, where it names any. */
+/** Usernames of the users that the old and new value of a change refer to. */
 export interface SideNames {
   old_name?: string;
   new_name?: string;
 }
 
-/** Fields whose values are uuids of users. */
+/** Fields whose values are UUIDs of users. */
 const USER_FIELDS: readonly string[] = ['manager_uuid'];
 
-/** The uuids of the users that a change names. */
+/** Returns the UUIDs of the users that the values of a change refer to. */
 export function usersNamedBy({ field, old, new: value }: AuditChange): string[] {
   if (!USER_FIELDS.includes(field)) return [];
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 
-/** @param usernameOf a uuid → the name today; empty for a user who is deleted. */
+/** Returns the names for a change. @param usernameOf returns the current username, or an empty string for a deleted user. */
 export function sideNames(change: AuditChange, usernameOf: (uuid: string) => string): SideNames {
   const names = new Map<unknown, string>(usersNamedBy(change).map((uuid) => [uuid, usernameOf(uuid)]));
   const [before, after] = [names.get(change.old), names.get(change.new)];

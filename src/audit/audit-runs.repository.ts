@@ -15,32 +15,32 @@ import { isEventId } from './audit-event.js';
 import { after, isAsRead, noTexts, readByKey, storedForm, textOfHex, upperBound } from './stored-form.js';
 
 const COLUMNS = ['run_id', 'part', 'person_kind', 'person_id'] as const;
-/** Runs that one statement reads or deletes. */
 const RUNS = 200;
-/** Rows whose run is no text, of which one is too many. */
+/** Maximum number of invalid run ids to report. */
 const ODD_RUNS = 20;
 
-/** A row, and whether it is stored as it was read. */
+/** Row of `audit_runs` as the driver returned it. */
 export interface ReadRun {
   run: AuditRunEntity;
+  /** True if the driver returned exactly the stored bytes. */
   isAsRead: boolean;
 }
 
-/** An event that says who did a part of an import. */
+/** Start or approval of an import, as the audit recorded it. */
 export type RunEvent = Pick<AuditEventEntity, 'id' | 'target_id' | 'action' | 'actor_kind' | 'actor_id'>;
 
-/** Who is behind each import. */
+/** Stores who started and who approved each import. */
 @Injectable()
 export class AuditRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Notes who did this part of an import. */
+  /** Stores the party that started or approved an import. */
   async putPerson(tx: Sql, run_id: string, part: RunPart, { actor }: Caller): Promise<void> {
     const row = { run_id, part, person_kind: actor.kind, person_id: actor.id };
     await upsertRows(tx, AuditRunEntity, ['run_id', 'part'], [row]);
   }
 
-  /** Returns who started and who approved these imports. Ids in another form are ignored: no row of the service has one. */
+  /** Returns the parties that started or approved these imports. Invalid ids are ignored, because no stored run has one. */
   async peopleOf(runs: readonly string[]): Promise<AuditRunEntity[]> {
     return selectIn<AuditRunEntity>(
       this.database,
@@ -49,7 +49,7 @@ export class AuditRunsRepository {
     );
   }
 
-  /** All rows, those of some imports at once. */
+  /** Yields all rows in pages. The rows of one import are always on the same page. */
   async *parts(): AsyncGenerator<ReadRun[]> {
     const { dialect } = this.database;
     for (let at = ''; ;) {
@@ -72,7 +72,7 @@ export class AuditRunsRepository {
     }
   }
 
-  /** Rows whose run is no text, in hexadecimal digits: some of them. */
+  /** Returns run ids that are not text, in hexadecimal. The result is limited. */
   async oddRuns(): Promise<string[]> {
     const rows = await this.database.query<{ at: string }>(
       `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${noTexts(this.database.dialect, 'run_id')} LIMIT ${ODD_RUNS}`,
@@ -80,7 +80,7 @@ export class AuditRunsRepository {
     return rows.map(({ at }) => at);
   }
 
-  /** Returns the events that name who started and who approved these imports, oldest first. Ignores ids as `peopleOf` does. */
+  /** Returns the events of the start and the approval of these imports, oldest first. Invalid ids are ignored. */
   async eventsOf(runs: readonly string[]): Promise<RunEvent[]> {
     const rows = await selectIn<RunEvent>(
       this.database,
@@ -92,8 +92,8 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Deletes the rows of imports of before `until` of which there is neither an event nor a run any more: one that still waits
-   * for a decision may write events later. Rows with an id in another form stay, as evidence that they were changed.
+   * Deletes rows of imports from before `until` if neither a run nor an event refers to them. A run that waits for approval
+   * may still write events. Rows with an invalid id are retained as evidence of tampering.
    */
   async purge(until: string): Promise<void> {
     const { dialect } = this.database;
@@ -105,21 +105,21 @@ export class AuditRunsRepository {
       );
     for await (const runs of readByKey(dialect, 'run_id', after(dialect, 'run_id', ''), RUNS, read)) {
       const ids = runs.map(({ run_id }) => run_id).filter(isEventId);
-      const kept = await this.kept(ids);
-      const gone = ids.filter((id) => !kept.has(id));
-      await deleteRows(this.database, AuditRunEntity, 'run_id', gone);
+      const referenced = await this.findReferenced(ids);
+      const unreferenced = ids.filter((id) => !referenced.has(id));
+      await deleteRows(this.database, AuditRunEntity, 'run_id', unreferenced);
     }
   }
 
-  /** Those of the imports to which something refers. The runs come first: one that ends in between has its events by then. */
-  private async kept(runs: readonly string[]): Promise<Set<string>> {
-    const kept = new Set<string>();
+  /** Returns the imports that a run or an event refers to. Runs are read first, because a run that ends meanwhile has events. */
+  private async findReferenced(runs: readonly string[]): Promise<Set<string>> {
+    const referenced = new Set<string>();
     const add = (rows: readonly { id: string }[]) => {
-      for (const { id } of rows) kept.add(id);
+      for (const { id } of rows) referenced.add(id);
     };
     add(await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`));
     for (const [column, index] of REFERENCES) {
-      // One entry of the index for each import, however many events it has.
+      // Reads one index entry per import, however many events the import has.
       const rows = await selectIn<{ id: string; event: string | null }>(
         this.database,
         runs,
@@ -129,10 +129,10 @@ export class AuditRunsRepository {
       );
       add(rows.filter(({ event }) => event !== null));
     }
-    return kept;
+    return referenced;
   }
 
-  /** The last of the next imports, in hexadecimal digits. */
+  /** Returns the last run id of the next page, in hexadecimal. */
   private async endOfPart(at: string): Promise<string | undefined> {
     const { dialect } = this.database;
     const [end] = await this.database.query<{ at: string | null }>(

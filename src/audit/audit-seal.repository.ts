@@ -14,14 +14,16 @@ const COLUMNS = ['number', ...SEAL_FACTS, 'hash'] as const;
 const SEAL = COLUMNS.join(', ');
 const ROWS = 200;
 const MEMBERS = 100;
-/** Less than the number of every seal, also of one that someone inserted. */
+/** Lower bound of all seal numbers, including manipulated ones. */
 const BEFORE_ALL_NUMBERS = -(2 ** 53);
 
+/** Seal without its list of members. */
 export type KnownSeal = Omit<AuditSealEntity, 'members'>;
 
-/** A seal, and whether it is stored as it was read. */
+/** Seal as the driver returned it. */
 export interface ReadSeal {
   seal: KnownSeal;
+  /** True if the driver returned exactly the stored bytes. */
   isAsRead: boolean;
 }
 
@@ -29,13 +31,13 @@ const ROW_OF_E = ROW_COLUMNS.map((name) => `e.${name}`).join(', ');
 const ENTRY = ['late.id', 'late.seal', 'late.row_hash'];
 const ENTRIES = 200;
 const IDS = 500;
-/** Entries of no seal, of which one is too many. */
+/** Maximum number of invalid late entries to report. */
 const UNKNOWN = 20;
 
-/** An entry for a late row, with its row where that is there. */
+/** Late entry with its audit event. `row` is undefined if the event is missing. */
 export interface LateEvent {
   entry: AuditLateEventEntity;
-  /** Whether the entry is stored as it was read. */
+  /** True if the driver returned exactly the stored bytes of the entry. */
   isAsRead: boolean;
   row: AuditEventEntity | undefined;
 }
@@ -47,7 +49,7 @@ interface Found extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEventEntity,
   stored: string | null;
 }
 
-/** Hand-written SQL: everything is read in parts, in the order of a key, so that memory and statements have a bound. */
+/** Stores and reads seals. All reads are paged in key order, which limits memory and the duration of each statement. */
 @Injectable()
 export class AuditSealRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -62,13 +64,13 @@ export class AuditSealRepository {
     return this.database.first(`SELECT ${SEAL} FROM audit_seals WHERE number = ?`, [number]);
   }
 
-  /** The seals behind a number, oldest first. */
+  /** Yields the seals after a number, oldest first. */
   async *seals(behind = BEFORE_ALL_NUMBERS): AsyncGenerator<ReadSeal> {
-    for (let last = behind; ;) {
+    for (let number = behind; ;) {
       const found: (KnownSeal & { stored: string | null })[] = await this.database.query(
         `SELECT ${SEAL}, ${storedForm(this.database.dialect, COLUMNS)} AS stored
          FROM audit_seals WHERE number > ? ORDER BY number LIMIT ?`,
-        [last, ROWS],
+        [number, ROWS],
       );
       for (const { stored, ...seal } of found) {
         const values = COLUMNS.map((name) => seal[name]);
@@ -76,24 +78,24 @@ export class AuditSealRepository {
       }
       const end = found.at(-1);
       if (!end) return;
-      last = end.number;
+      number = end.number;
     }
   }
 
-  /** Seals up to a number, newest first. */
+  /** Returns the seals up to and including a number, newest first. */
   async upTo(number: number, limit: number): Promise<KnownSeal[]> {
     const sql = `SELECT ${SEAL} FROM audit_seals WHERE number <= ? ORDER BY number DESC LIMIT ?`;
     return this.database.query(sql, [number, limit]);
   }
 
-  /** The newest seal whose rows all are of before an id. */
+  /** Returns the number of the newest seal whose range ends at or before an id. */
   async lastUntil(id: string): Promise<number | undefined> {
     const sql =
       'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC, number DESC LIMIT 1';
     return (await this.database.first<{ number: number }>(sql, [id]))?.number;
   }
 
-  /** The members of a seal. @returns undefined where they are not stored as they were read. */
+  /** Returns the members of a seal: null if they were deleted, undefined if the driver did not return the stored bytes. */
   async membersOf(number: number): Promise<string | null | undefined> {
     const found = await this.database.first<{ members: string | null; stored: string | null }>(
       `SELECT members, ${storedForm(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
@@ -103,7 +105,7 @@ export class AuditSealRepository {
     return isAsRead(found.stored, [found.members]) ? found.members : undefined;
   }
 
-  /** @throws DatabaseFault `duplicate` when another instance has made the seal of this number. */
+  /** Stores a seal. @throws DatabaseFault `duplicate` if another instance has already stored a seal with this number. */
   async insert(
     tx: Sql,
     seal: AuditSealEntity,
@@ -112,12 +114,12 @@ export class AuditSealRepository {
   ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
-    // Counts of seals that somebody has removed.
+    // Removes counts of seals that were deleted by tampering.
     await tx.execute('DELETE FROM audit_counts WHERE seal >= ?', [seal.number]);
     await insertRows(tx, AuditCountEntity, counts);
   }
 
-  /** Forgets the members of the seals up to a number, a hundred at once, the oldest first. */
+  /** Deletes the members of all seals up to and including a number, in batches, oldest first. */
   async forgetMembers(until: number): Promise<void> {
     const named = 'number > ? AND number <= ? AND members IS NOT NULL';
     let from = until;
@@ -138,7 +140,7 @@ export class AuditSealRepository {
     }
   }
 
-  /** Forgets the late rows of the seals up to a number, as far as the rows themselves are deleted: those of before `id`. */
+  /** Deletes late entries of the seals up to `number` whose events, from before `id`, are already deleted. */
   async forgetLate(number: number, id: string): Promise<void> {
     for (;;) {
       const rows = await this.database.query<{ id: string }>(
@@ -151,7 +153,7 @@ export class AuditSealRepository {
     }
   }
 
-  /** The ids of a range that have an entry as a late row. */
+  /** Returns the ids of late entries in a range of ids. */
   async lateIn(from: string | undefined, until: string | undefined): Promise<Set<string>> {
     const { dialect } = this.database;
     const ids = new Set<string>();
@@ -166,7 +168,7 @@ export class AuditSealRepository {
     return ids;
   }
 
-  /** The late rows that a seal covers one by one, in the order of their ids. */
+  /** Yields the late entries of a seal with their events, ordered by id. */
   async *lateOf(seal: number): AsyncGenerator<LateEvent> {
     const { dialect } = this.database;
     const upper = upperBound(dialect, 'late.id');
@@ -186,7 +188,7 @@ export class AuditSealRepository {
         };
   }
 
-  /** Ids of entries for late rows whose seal is not there, or that are no text: some of them. */
+  /** Returns ids of late entries that are not text or whose seal is missing. The result is limited. */
   async unknownLate(): Promise<string[]> {
     const { dialect } = this.database;
     const found = await this.database.aside<{ id: string }>(

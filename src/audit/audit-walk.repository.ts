@@ -16,13 +16,13 @@ import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { AuditEventEntity } from './audit.entity.js';
 
-/** A filter that an index finds. */
+/** Filter that has an index. */
 export interface Lead {
   column: 'target_id' | 'actor_id' | 'action';
   values: readonly string[];
 }
 
-/** Ids from `low` to `high`, which is exclusive. */
+/** Range of event ids. `low` is inclusive, `high` is exclusive. */
 export interface Range {
   low: string;
   high: string;
@@ -36,17 +36,17 @@ const INDEXES = {
 
 const indexOf = ({ column }: Lead): string => INDEXES[column];
 
-/** The imports that a person has started or approved. */
+/** Selects the imports that a user or key started or approved. */
 const PEOPLES_RUNS = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
 
-/** Ids are made at the time of their rows, which is therefore a range of them. */
+/** Converts the times of a filter to a range of ids, which sort by time. */
 function rangeOf({ since, until }: AuditFilter, after: string | undefined): Range {
   const end = until === undefined ? BEHIND_ALL : firstId(toMillis(until));
   const last = after?.toLowerCase() ?? BEHIND_ALL;
   return { low: since === undefined ? BEFORE_ALL : firstId(toMillis(since)), high: last < end ? last : end };
 }
 
-/** The filters that an index finds. */
+/** Returns the parts of a filter that have an index. */
 function leadsOf({ target, actor, action }: AuditFilter): Lead[] {
   return [
     ...(target === undefined ? [] : [{ column: 'target_id' as const, values: [target.toLowerCase()] }]),
@@ -55,9 +55,9 @@ function leadsOf({ target, actor, action }: AuditFilter): Lead[] {
   ];
 }
 
-/** The filters beside the lead, as one condition; undefined where there are none. */
-function restOf(filter: AuditFilter, lead: Lead | undefined): Clause | undefined {
-  const others = leadsOf(filter).filter(({ column }) => column !== lead?.column);
+/** Combines all filters except the chosen one into one condition. Returns undefined if no filters remain. */
+function restOf(filter: AuditFilter, chosen: Lead | undefined): Clause | undefined {
+  const others = leadsOf(filter).filter(({ column }) => column !== chosen?.column);
   const conditions = [...others.map(comparison), ...unindexed(filter)];
   if (conditions.length === 0) return undefined;
   const bracketed = conditions.map(({ sql, params }) => clause(`(${sql})`, ...params));
@@ -67,8 +67,8 @@ function restOf(filter: AuditFilter, lead: Lead | undefined): Clause | undefined
 function comparison({ column, values }: Lead): Clause {
   const equal = clause(`${column} IN (${placeholders(values.length)})`, ...values);
   if (column !== 'actor_id') return equal;
-  const [person = ''] = values;
-  return clause(`${equal.sql} OR actor_id IN (${PEOPLES_RUNS})`, ...equal.params, person);
+  const [party = ''] = values;
+  return clause(`${equal.sql} OR actor_id IN (${PEOPLES_RUNS})`, ...equal.params, party);
 }
 
 function unindexed({ actor_kind, field }: AuditFilter): Clause[] {
@@ -81,35 +81,35 @@ function unindexed({ actor_kind, field }: AuditFilter): Clause[] {
   ];
 }
 
-/** Rows that one statement looks at, where conditions remain that no index pays for. */
+/** Number of rows that one statement scans if conditions without an index remain. */
 const PART = 500;
-/** Rows that are counted; and parts that are looked at for that. */
+/** Limit of an exact count. */
 const MAX_COUNT = 1000;
+/** Maximum number of parts that a count scans. */
 const MAX_COUNT_PARTS = 10;
 const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
 
-/** Rows of one value of an index. All of them from `below` on have been seen. */
+/** Position in the rows of one index value. Only rows with ids less than `before` are still unread. */
 interface Source {
   condition: Clause | undefined;
   index: string | undefined;
-  below: string;
+  before: string;
 }
 
-/** Rows that match, or columns of them. */
+/** Matching events, possibly with fewer columns. */
 type Rows = AuditEventEntity[];
 
 /**
- * Finds audit rows, newest first. Each statement reads rows of one index only, so that its cost has a bound: the rows of
- * several values (actions, or the imports of a person) are merged here by their ids. Where an index does not pay for all
- * conditions, the walk goes on part by part.
+ * Finds audit events, newest first. Each statement reads one value of one index, which limits its cost. Events of several
+ * values, such as several actions, are merged here by id. If conditions without an index remain, rows are scanned in parts.
  */
 @Injectable()
 export class AuditWalkRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * All rows of the filter with ids less than `after`, as they are found. May yield nothing for a part in which nothing
-   * matches, so that a caller can stop. @param size rows that are wanted at once.
+   * Yields all events that match a filter and have an id less than `after`. Yields an empty list after a part without matches,
+   * so that the caller can stop. @param size maximum number of events that one statement returns.
    */
   async *walk(
     filter: AuditFilter,
@@ -118,33 +118,33 @@ export class AuditWalkRepository {
     columns = COLUMNS,
   ): AsyncGenerator<Rows> {
     const range = rangeOf(filter, after);
-    const lead = await this.leadOf(filter, range);
-    const rest = restOf(filter, lead);
-    const sources = await this.sourcesOf(lead, range);
+    const indexed = await this.leadOf(filter, range);
+    const rest = restOf(filter, indexed);
+    const sources = await this.sourcesOf(indexed, range);
     let found: Rows = [];
     while (sources.length > 0) {
-      const source = sources.reduce((a, b) => (b.below > a.below ? b : a));
-      const { rows, ended } = rest
+      const source = sources.reduce((a, b) => (b.before > a.before ? b : a));
+      const { rows, isDone } = rest
         ? await this.part(source, range, rest, size, columns)
         : await this.page(source, range, size, columns);
       found.push(...rows);
-      if (ended) sources.splice(sources.indexOf(source), 1);
-      // No source has an unseen row from here on.
-      const seen = sources.reduce((most, { below }) => (below > most ? below : most), '');
+      if (isDone) sources.splice(sources.indexOf(source), 1);
+      // All events from this id on have been read from every source.
+      const seen = sources.reduce((highest, { before }) => (before > highest ? before : highest), '');
       const ready = found.filter(({ id }) => id >= seen);
       found = found.filter(({ id }) => id < seen);
       yield ready.sort((a, b) => (a.id < b.id ? 1 : -1));
-      // SQLite may answer at once, again and again: other requests get their turn.
+      // SQLite may answer synchronously. This lets other requests run in between.
       if (rest) await setImmediate();
     }
   }
 
-  /** How many rows match; `exact` is false where there may be more. */
+  /** Counts matching events. If `exact` is false, the count is a lower bound. */
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     const range = rangeOf(filter, undefined);
-    const lead = await this.leadOf(filter, range);
-    if (!restOf(filter, lead)) {
-      const count = await this.countLead(lead, range);
+    const indexed = await this.leadOf(filter, range);
+    if (!restOf(filter, indexed)) {
+      const count = await this.countLead(indexed, range);
       return { count, exact: count < MAX_COUNT };
     }
     let count = 0;
@@ -157,104 +157,104 @@ export class AuditWalkRepository {
     return { count, exact: true };
   }
 
-  /** Of the filters that have an index the one with the fewest rows: an engine that chose would not know. */
+  /** Returns the indexed filter with the fewest events, because the query planner does not know the counts. */
   private async leadOf(filter: AuditFilter, range: Range): Promise<Lead | undefined> {
-    const leads = leadsOf(filter);
-    if (leads.length <= 1) return leads[0];
-    let best: { lead: Lead; count: number } | undefined;
-    for (const lead of leads) {
-      const count = await this.countLead(lead, range);
-      if (!best || count < best.count) best = { lead, count };
+    const filters = leadsOf(filter);
+    if (filters.length <= 1) return filters[0];
+    let best: { indexed: Lead; count: number } | undefined;
+    for (const indexed of filters) {
+      const count = await this.countLead(indexed, range);
+      if (!best || count < best.count) best = { indexed, count };
     }
-    return best?.lead;
+    return best?.indexed;
   }
 
-  /** Rows of the lead, at most `MAX_COUNT`. */
-  private async countLead(lead: Lead | undefined, range: Range): Promise<number> {
+  /** Counts the events of one indexed filter, up to `MAX_COUNT`. */
+  private async countLead(indexed: Lead | undefined, range: Range): Promise<number> {
     let count = 0;
-    for (const value of lead?.values ?? [undefined]) {
-      const { sql, params } = candidates(this.database, sourceOf(lead, value, range), range, 'id');
+    for (const value of indexed?.values ?? [undefined]) {
+      const { sql, params } = candidates(this.database, sourceOf(indexed, value, range), range, 'id');
       count += (await this.database.query(sql, [...params, MAX_COUNT - count])).length;
       if (count >= MAX_COUNT) return count;
     }
-    if (lead?.column !== 'actor_id') return count;
-    const [person = ''] = lead.values;
+    if (indexed?.column !== 'actor_id') return count;
+    const [party = ''] = indexed.values;
     const sql = `SELECT e.id FROM (${PEOPLES_RUNS}) AS runs
-      ${joinInOrder(this.database)} audit_events AS e${byIndex(this.database, indexOf(lead))} ON e.actor_id = runs.run_id
+      ${joinInOrder(this.database)} audit_events AS e${byIndex(this.database, indexOf(indexed))} ON e.actor_id = runs.run_id
       WHERE e.id >= ? AND e.id < ? LIMIT ?`;
-    const rows = await this.database.query(sql, [person, range.low, range.high, MAX_COUNT - count]);
+    const rows = await this.database.query(sql, [party, range.low, range.high, MAX_COUNT - count]);
     return count + rows.length;
   }
 
-  private async sourcesOf(lead: Lead | undefined, range: Range): Promise<Source[]> {
-    const sources = (lead?.values ?? [undefined]).map((value) => sourceOf(lead, value, range));
-    if (lead?.column !== 'actor_id') return sources;
-    const [person = ''] = lead.values;
-    // A look-up for each import that this person has started or approved.
+  private async sourcesOf(indexed: Lead | undefined, range: Range): Promise<Source[]> {
+    const sources = (indexed?.values ?? [undefined]).map((value) => sourceOf(indexed, value, range));
+    if (indexed?.column !== 'actor_id') return sources;
+    const [party = ''] = indexed.values;
+    // Reads the newest event of each import that this party started or approved.
     const runs = await this.database.aside<{ run_id: string; newest: string | null }>(
-      `SELECT run_id, (SELECT e.id FROM audit_events AS e${byIndex(this.database, indexOf(lead))}
+      `SELECT run_id, (SELECT e.id FROM audit_events AS e${byIndex(this.database, indexOf(indexed))}
          WHERE e.actor_id = runs.run_id AND e.id < ? ORDER BY e.id DESC LIMIT 1) AS newest
        FROM (${PEOPLES_RUNS}) AS runs`,
-      [range.high, person],
+      [range.high, party],
     );
     const others = runs.flatMap(({ run_id, newest }) =>
       newest === null || newest < range.low
         ? []
-        : [sourceOf(lead, run_id, { ...range, high: justBehind(newest) })],
+        : [sourceOf(indexed, run_id, { ...range, high: justBehind(newest) })],
     );
     return [...sources, ...others];
   }
 
-  /** The next rows of a source to which no other conditions apply. */
+  /** Reads the next events of a source without further conditions. */
   private async page(
     source: Source,
     range: Range,
     size: number,
     columns: string,
-  ): Promise<{ rows: Rows; ended: boolean }> {
+  ): Promise<{ rows: Rows; isDone: boolean }> {
     const { sql, params } = candidates(this.database, source, range, columns);
     const rows = await this.database.query<AuditEventEntity>(sql, [...params, size]);
-    source.below = rows.at(-1)?.id ?? source.below;
-    return { rows, ended: rows.length < size };
+    source.before = rows.at(-1)?.id ?? source.before;
+    return { rows, isDone: rows.length < size };
   }
 
-  /** What matches among the next rows of a source. */
+  /** Scans the next rows of a source and returns the matching events. */
   private async part(
     source: Source,
     { low }: Range,
     rest: Clause,
     size: number,
     columns: string,
-  ): Promise<{ rows: Rows; ended: boolean }> {
-    const looked = candidates(this.database, source, { low, high: source.below }, 'id');
-    const [bound] = await this.database.aside<{ looked: number; last: string | null }>(
-      `SELECT COUNT(*) AS looked, MIN(id) AS last FROM (${looked.sql}) AS part`,
-      [...looked.params, PART],
+  ): Promise<{ rows: Rows; isDone: boolean }> {
+    const scan = candidates(this.database, source, { low, high: source.before }, 'id');
+    const [bound] = await this.database.aside<{ scanned: number; last: string | null }>(
+      `SELECT COUNT(*) AS scanned, MIN(id) AS last FROM (${scan.sql}) AS part`,
+      [...scan.params, PART],
     );
-    if (!bound?.last) return { rows: [], ended: true };
-    const range = { low: bound.last, high: source.below };
+    if (!bound?.last) return { rows: [], isDone: true };
+    const range = { low: bound.last, high: source.before };
     const { sql, params } = candidates(this.database, source, range, columns, rest);
     const rows = await this.database.aside<AuditEventEntity>(sql, [...params, size]);
     const full = rows.length === size;
-    source.below = (full ? rows.at(-1)?.id : undefined) ?? bound.last;
-    return { rows, ended: !full && bound.looked < PART };
+    source.before = (full ? rows.at(-1)?.id : undefined) ?? bound.last;
+    return { rows, isDone: !full && bound.scanned < PART };
   }
 }
 
-function sourceOf(lead: Lead | undefined, value: string | undefined, { high }: Range): Source {
-  const condition = lead && value !== undefined ? clause(`${lead.column} = ?`, value) : undefined;
-  return { condition, index: lead && indexOf(lead), below: high };
+function sourceOf(indexed: Lead | undefined, value: string | undefined, { high }: Range): Source {
+  const condition = indexed && value !== undefined ? clause(`${indexed.column} = ?`, value) : undefined;
+  return { condition, index: indexed && indexOf(indexed), before: high };
 }
 
-/** The statement of the newest rows of a source within a range; its last value is still to be given: their number. */
+/** Builds the SELECT of the newest rows of a source within a range. The caller adds the limit as the last parameter. */
 function candidates(
   database: Database,
-  { condition, index, below }: Source,
+  { condition, index, before }: Source,
   { low }: Range,
   columns: string,
   rest?: Clause,
 ): Clause {
-  const inRange = clause('id >= ? AND id < ?', low, below);
+  const inRange = clause('id >= ? AND id < ?', low, before);
   const { sql, params } = where([...(condition ? [condition] : []), inRange, ...(rest ? [rest] : [])]);
   const hint = index === undefined ? '' : byIndex(database, index);
   return clause(

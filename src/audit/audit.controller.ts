@@ -27,11 +27,11 @@ export class AuditController {
   ) {}
 
   @Get('audit')
-  @Doc('listAuditEvents', 'Who did what, newest first', {
+  @Doc('listAuditEvents', 'List audit events, newest first', {
     description:
-      'The `Link: rel="next"` header leads to the next page; a page is full as long as there are more. Of `target`, `actor` ' +
-      'and `action` the one with the fewest events is looked up, and the other filters are applied to those. Where that ' +
-      'takes longer than `SEARCH_TIMEOUT` the answer is 422 `search_too_broad`: name a target, or a time.',
+      'The `Link: rel="next"` header contains the URL of the next page. Every page except the last one is full. The service ' +
+      'looks up the most selective of `target`, `actor` and `action`, and applies the other filters to the events it finds. ' +
+      'If this takes longer than `SEARCH_TIMEOUT`, the response is 422 `search_too_broad`: add a target or limit the time.',
     answer: describeJson('A page of events.', AuditPageDto, NEXT),
     errors: ['search_too_broad'],
   })
@@ -53,9 +53,9 @@ export class AuditController {
   }
 
   @Get('audit.csv')
-  @Doc('exportAuditEvents', 'The audit as a CSV file', {
-    description: 'All events of the filters, newest first.',
-    answer: describeCsv('The events.'),
+  @Doc('exportAuditEvents', 'Export audit events as CSV', {
+    description: 'All events that match the filters, newest first.',
+    answer: describeCsv('The matching events.'),
   })
   @Requires('audit.read')
   @Accepts({ query: AuditFilter })
@@ -66,10 +66,10 @@ export class AuditController {
   }
 
   @Get('audit/seals')
-  @Doc('listAuditSeals', 'Seals of the audit, newest first', {
+  @Doc('listAuditSeals', 'List audit seals, newest first', {
     description:
-      'An event of before `until` of the newest seal is sealed: `rollcall audit verify` shows whether it was changed. Keep hashes ' +
-      'of seals elsewhere, for its `--expect`.',
+      'All events before `until` of the newest seal are sealed. `rollcall audit verify` detects changes to sealed events. Store ' +
+      'the hash of a seal outside the service, and pass it to `rollcall audit verify --expect`.',
     answer: describeJson('A page of seals.', AuditSealPageDto),
   })
   @Requires('audit.read')

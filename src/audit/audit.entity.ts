@@ -3,7 +3,7 @@ import type { ChangesText } from '../platform/common/field-changes.js';
 import { ascii, integer, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 import type { AuditAction } from './audit-event.js';
 
-/** Append-only. The id is a UUID of version 7, so that its order is the order of time. */
+/** Append-only. Ids are UUIDs of version 7, so they sort by time. */
 @Entity('audit_events')
 @Index('ix_audit_events_target', ['target_id', 'id'])
 @Index('ix_audit_events_actor', ['actor_id', 'id'])
@@ -11,7 +11,7 @@ import type { AuditAction } from './audit-event.js';
 export class AuditEventEntity {
   @PrimaryColumn(uuid()) id!: string;
   @Column(time()) time!: string;
-  /** key, user, import or system. */
+  /** One of `ACTOR_KINDS`. */
   @Column(ascii(16)) actor_kind!: string;
   @Column({ ...uuid(), nullable: true }) actor_id!: string | null;
   @Column(ascii(64)) action!: AuditAction;
@@ -22,59 +22,57 @@ export class AuditEventEntity {
   @Column(text(64)) ip!: string;
 }
 
-/** What someone did for an import. */
+/** Role of a party in an import. */
 export type RunPart = 'started' | 'approved';
 
 /**
- * Who is behind an import, once a run and not in each of its audit rows: a run writes one of those for every user that it
- * changes.
+ * Party that started or approved an import. Stored once per run rather than in each event, because a run writes an event for
+ * every changed user.
  */
 @Entity('audit_runs', { withoutRowid: true })
 @Index('ix_audit_runs_person', ['person_id', 'run_id'])
 export class AuditRunEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   @PrimaryColumn(ascii(16)) part!: RunPart;
-  /** key, user or system. */
+  /** `key`, `user` or `system`. */
   @Column(ascii(16)) person_kind!: string;
   @Column({ ...uuid(), nullable: true }) person_id!: string | null;
 }
 
-/** A seal over the audit rows from the end of the seal before to `until_id` (exclusive), and over late ones (ADR 19). */
+/** Seal over the events from the end of the previous seal to `until_id` (exclusive), and over late events (ADR 19). */
 @Entity('audit_seals')
 @Index('ix_audit_seals_until', ['until_id'])
 export class AuditSealEntity {
-  /** From 1, without gaps. The primary key admits one seal of a number, whoever makes it. */
+  /** Starts at 1, without gaps. The primary key prevents two instances from creating the same seal. */
   @PrimaryColumn({ ...integer() }) number!: number;
   @Column(time()) sealed!: string;
   @Column(uuid()) until_id!: string;
   @Column(integer()) row_count!: number;
   @Column(ascii(64)) rows_hash!: string;
-  /** Rows of other times that this seal covers one by one (`audit_late_events`). */
+  /** Number of late events that this seal covers one by one (`audit_late_events`). */
   @Column(integer()) late_count!: number;
   @Column(ascii(64)) late_hash!: string;
-  /** The newest seal whose rows the retention may delete; 0 for none. */
+  /** Newest seal whose events may be deleted by AUDIT_RETENTION_DAYS. 0 if there is none. */
   @Column(integer()) purged!: number;
-  /** Names the key of AUDIT_SEAL_KEY; empty without one. */
+  /** Id of the key from AUDIT_SEAL_KEY. Empty if the seal was created without a key. */
   @Column(ascii(16)) key_id!: string;
   @Column(ascii(64)) hash!: string;
-  /** Six bytes for each of its rows, in base64, by which others are told from them; null when its rows were deleted. */
+  /** Six bytes per sealed event, in base64, to recognise inserted events. Null once the events were deleted. */
   @Column({ ...longText(), nullable: true }) members!: string | null;
   @Column(ascii(64)) members_hash!: string;
 }
 
-/** An audit row that a seal saw outside of its range: it came late, or has a time of the future (ADR 19). */
+/** Event that a seal covers although it is outside of the range of the seal: it is late or has a future time (ADR 19). */
 @Entity('audit_late_events', { withoutRowid: true })
 @Index('ix_audit_late_events_seal', ['seal', 'id'])
 export class AuditLateEventEntity {
   @PrimaryColumn(uuid()) id!: string;
   @Column(integer()) seal!: number;
-  /** Of the row, so that the seal still fits when the retention has deleted it. */
+  /** Hash of the event, so that the seal can still be verified after the event was deleted. */
   @Column(ascii(64)) row_hash!: string;
 }
 
-/**
- * How many rows of an action and an hour a seal covers (ADR 28). It stays when the rows are deleted.
- */
+/** Number of events per action and hour that a seal covers (ADR 28). Retained when the events are deleted. */
 @Entity('audit_counts', { withoutRowid: true })
 export class AuditCountEntity {
   @PrimaryColumn({ ...integer() }) seal!: number;

@@ -8,38 +8,38 @@ import {
 } from '../platform/input/query-rules.js';
 import { ACTIONS, ACTOR_KINDS, type AuditAction } from './audit-event.js';
 
-/** Filters of the audit; the same for the list and the file. */
+/** Filters of the list and of the CSV export. */
 export class AuditFilter {
   @UuidParam({
     description:
-      'Who did it: id of a user, an API key or an import. The rows of an import are also those of who started or approved it.',
+      'Id of the user, API key or import that caused the event. Includes events of imports that this user or key started or approved.',
   })
   actor?: string;
 
   @ChoiceParam(ACTOR_KINDS)
   actor_kind?: string;
 
-  @ChoicesParam(ACTIONS, { description: 'May be repeated (or).' })
+  @ChoicesParam(ACTIONS, { description: 'Repeat the parameter to match any of several actions.' })
   action?: AuditAction[];
 
-  @UuidParam({ description: 'What it was done to: id of a user, session, API key or import.' })
+  @UuidParam({ description: 'Id of the affected user, group, session, API key or import.' })
   target?: string;
 
   @PatternParam(/^[a-z_]{1,64}(\.\w{1,64})?$/, 'must be the name of a field', {
     example: 'email',
     maxLength: 129,
-    description: 'A field that was changed; an attribute as `attributes.title`.',
+    description: 'Name of a changed field. Write attributes as `attributes.title`.',
   })
   field?: string;
 
-  @TimeParam({ description: 'At this time or later, such as 2026-01-31T12:00:00Z.' })
+  @TimeParam({ description: 'Only events at or after this time, such as 2026-01-31T12:00:00Z.' })
   since?: string;
 
-  @TimeParam({ description: 'Before this time.' })
+  @TimeParam({ description: 'Only events before this time.' })
   until?: string;
 }
 
-/** A page of the audit. */
+/** Query of one page of audit events. */
 export class AuditQuery extends AuditFilter {
   @LimitParam()
   limit: number = 25;

@@ -30,17 +30,17 @@ import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
 import { Sealer } from './sealer.service.js';
 
-/** Hand-written SQL: appends are part of bulk writes (ADR 0013). */
+/** Appends and deletes audit events. Uses hand-written SQL, because appends are part of bulk writes (ADR 13). */
 @Injectable()
 export class AuditRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @param tx the transaction of what is recorded; without one the rows are written by themselves. */
+  /** Appends events. @param tx transaction of the recorded change. Defaults to no transaction. */
   async append(events: readonly AuditEventEntity[], tx: Sql = this.database): Promise<void> {
     await insertRows(tx, AuditEventEntity, events);
   }
 
-  /** Appends a row of which there is one of this id at most. */
+  /** Appends an event unless an event with its id exists. */
   async appendOnce(event: AuditEventEntity): Promise<void> {
     try {
       await insertRows(this.database, AuditEventEntity, [event]);
@@ -49,7 +49,7 @@ export class AuditRepository {
     }
   }
 
-  /** Whether there is an event of this action about the target, from this address. The events of a target are few. */
+  /** Returns true if the target has an event with this action and client address. */
   async has(target: string, action: AuditAction, ip: string): Promise<boolean> {
     const found = await this.database.first(
       'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1',
@@ -58,9 +58,9 @@ export class AuditRepository {
     return found !== undefined;
   }
 
-  /** Deletes the oldest rows, of ids less than `until`. @returns how many, at most `limit`. */
+  /** Deletes up to `limit` of the oldest rows with an id less than `until`. @returns the number of deleted rows. */
   async deleteBefore(until: string, limit: number): Promise<number> {
-    // Up to a known id: for a list of them, or a subquery, MariaDB scans the whole table.
+    // Deletes up to a known id. For a list of ids or a subquery, MariaDB scans the whole table.
     const [oldest] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
       [until, limit],
@@ -70,25 +70,26 @@ export class AuditRepository {
   }
 }
 
+/** Event to be recorded. */
 export interface AuditEvent {
   action: AuditAction;
   target: { kind: (typeof TARGET_KINDS)[number]; id: string };
   changes?: readonly AuditChange[] | Changes;
 }
 
-/** A page of events. `last` is the id of the last one, where more follow. */
+/** Page of events. `last` is the id of the last event if more events follow. */
 export interface AuditPage {
   records: AuditRecord[];
   nameOf: NameOf;
   last: string | undefined;
 }
 
-/** Characters of the name of a failed login. */
+/** Maximum length of the username stored for a failed login. */
 const MAX_NAME = 64;
 const PAGE = 500;
 const PURGE_ROWS = 500;
 
-/** Who is recorded: a caller, or a client without credentials. */
+/** Caller of a request, or a client without credentials. */
 interface RecordedCaller {
   actor: { kind: (typeof ACTOR_KINDS)[number]; id: string | null };
   requestId: string;
@@ -96,10 +97,10 @@ interface RecordedCaller {
   reason?: string;
 }
 
-/** Records who changed what, in the transaction of the change, so that neither exists without the other. */
+/** Records events in the transaction of the change, so that a change and its event are stored together or not at all. */
 @Injectable()
 export class AuditService {
-  /** How long a page is looked for. */
+  /** Maximum duration of reading a page, in milliseconds. */
   maxMillis: number;
 
   constructor(
@@ -114,20 +115,21 @@ export class AuditService {
     this.maxMillis = SEARCH_TIMEOUT * 1000;
   }
 
+  /** Records the events of a change in its transaction. */
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
     await this.repository.append(toRows(caller, events), tx);
   }
 
-  /** Records what changes nothing, and so has no transaction. */
+  /** Records an event outside of a transaction, because it accompanies no change. */
   async recordAlone(caller: RecordedCaller, event: AuditEvent): Promise<void> {
     await this.repository.append(toRows(caller, [event]));
   }
 
   /**
-   * Records a failed login, once a minute for a name and an address on all instances together: its time is the start of that
-   * minute, as that of its id is, by which events are ordered and cut. The name is stored as it was typed, 64 characters of
-   * it, without what looks like an API key or a session: it may still be a password that was typed into the wrong field.
-   * @param key the name as it is compared. @param user the one that it names; unknown and blocked names are recorded too.
+   * Records a failed login. All instances together record one event per minute, username and network, dated at the start of the
+   * minute. The username is cut to 64 characters, and API keys and session tokens in it are masked. It may still be a password
+   * that was typed into the wrong field.
+   * @param key comparison key of the username. @param user id of the user, undefined for an unknown username.
    */
   async recordFailedLogin(
     { name, key, user }: { name: string; key: string; user: string | undefined },
@@ -141,38 +143,38 @@ export class AuditService {
     if (row) await this.repository.appendOnce(Object.assign(row, { id, time: timeOf(id) }));
   }
 
-  /** Records an export of users. @param all also of those without an external id. */
-  async recordExport(caller: Caller, all: boolean): Promise<void> {
+  /** Records an export of users. @param isComplete true if users without an external id were exported as well. */
+  async recordExport(caller: Caller, isComplete: boolean): Promise<void> {
     const target = { kind: 'users', id: NO_TARGET } as const;
     await this.recordAlone(caller, {
       action: 'users.exported',
       target,
-      changes: [{ field: 'all', new: all }],
+      changes: [{ field: 'all', new: isComplete }],
     });
   }
 
-  /** Records that a key was used from an address for the first time, as far as the audit goes back. */
+  /** Records the first use of a key from an address, unless the audit already contains such an event. */
   async recordAddress(key: string, ip: string): Promise<void> {
     if (await this.repository.has(key, 'api_key.new_address', ip)) return;
     const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
     await this.recordAlone(caller, { action: 'api_key.new_address', target: { kind: 'api_key', id: key } });
   }
 
-  /** Records the start of an import, and who is behind all that it will change. */
+  /** Records the start of an import and the party that started it. */
   async startRun(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
     await this.runs.putPerson(tx, id, 'started', caller);
     await this.record(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
   }
 
-  /** As `startRun`, of an approval. */
+  /** Records the approval of an import and the party that approved it. */
   async approveRun(tx: Sql, caller: Caller, id: string): Promise<void> {
     await this.runs.putPerson(tx, id, 'approved', caller);
     await this.record(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
   }
 
   /**
-   * A page of events, newest first, after the one with the id `after`: full as long as there are more.
-   * @throws ProblemError `search_too_broad` when it was not found in time, among rows that no index leaves out.
+   * Reads a page of events older than the id `after`, newest first. Only the last page may be shorter than `limit`.
+   * @throws ProblemError `search_too_broad` if the scan takes longer than `maxMillis`.
    */
   async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
     const began = Date.now();
@@ -187,17 +189,20 @@ export class AuditService {
     return { records, nameOf, last: found.length > limit ? records.at(-1)?.id : undefined };
   }
 
-  /** The number of events; where it is not exact there are at least as many. */
+  /** Counts matching events. If the count is not exact, it is a lower bound. */
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     return this.rows.count(filter);
   }
 
-  /** All events in pages, newest first, however long it takes. */
+  /** Yields all matching events in pages, newest first, without a time limit. */
   async *all(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
     for await (const rows of this.rows.walk(filter, undefined, PAGE)) yield await this.withPeople(rows);
   }
 
-  /** Deletes events older than AUDIT_RETENTION_DAYS, and who is behind imports without any event left, in short transactions that block no other writer for long. */
+  /**
+   * Deletes events older than AUDIT_RETENTION_DAYS, and the parties of imports that have no events left. Deletes in short
+   * statements, so that other writers wait only briefly.
+   */
   async purge(): Promise<void> {
     await this.counts.purge();
     const until = await this.sealer.purgeable();
@@ -216,7 +221,7 @@ export class AuditService {
   }
 }
 
-/** The time of a row is that of its id, so that both have the same order. */
+/** Converts events to rows. The time of a row is the time of its id, so that both sort alike. */
 function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEventEntity[] {
   const ids = uuidsInOrder(events.length);
   const [first] = ids;
@@ -236,7 +241,7 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
   }));
 }
 
-/** The reason of a request is kept with the changes: both are sealed, and searched, alike. */
+/** Adds the reason of the request to the changes, so that it is sealed and searched with them. */
 function withReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
   const all = changes instanceof Changes ? changes : Changes.of(changes ?? []);
   return reason === undefined ? all : Changes.of([...all.list, { field: GIVEN_REASON, new: reason }]);
@@ -248,11 +253,11 @@ function tooBroad(filter: AuditFilter): ProblemError {
   );
   return new ProblemError(
     'search_too_broad',
-    `Too many events had to be read for ${names.sort().join(' and ')}: name a target, or a time with since and until.`,
+    `The search by ${names.sort().join(' and ')} reads too many events. Add a target, or limit the time with since and until.`,
   );
 }
 
-/** Who is behind each import. */
+/** Groups the parties of imports by run id. */
 function peopleBy(rows: readonly AuditRunEntity[]): ReadonlyMap<string, People> {
   const people = new Map<string, People>();
   for (const { run_id, part, person_kind: kind, person_id: id } of rows) {
@@ -264,7 +269,7 @@ function peopleBy(rows: readonly AuditRunEntity[]): ReadonlyMap<string, People> 
   return people;
 }
 
-/** The record of a database row. */
+/** Converts a row to a record. */
 function toRecord(row: AuditEventEntity, people: ReadonlyMap<string, People>): AuditRecord {
   const { actor_kind: kind, actor_id: id } = row;
   const { list } = Changes.read(row.changes);

@@ -17,22 +17,22 @@ import {
 import { type NameOf, sideNames } from './audit-names.service.js';
 import type { KnownSeal } from './audit-seal.repository.js';
 
-const ANY = { ...FIELD_VALUE, description: 'Null where there was nothing; absent for a secret.' };
+const ANY = { ...FIELD_VALUE, description: 'Null if the field had no value. Absent if the value is secret.' };
 
 const COUNT = { type: 'integer', minimum: 0, maximum: 1000, example: 3 } as const;
 const COUNT_IS_EXACT = {
   example: true,
-  description: 'False: there are at least `Count` events. Counting ends at 1,000.',
+  description: 'If false, there are at least `Count` events. Counting stops at 1,000.',
 } as const;
 
-/** A user is the record with the most fields and has fewer. */
+/** Maximum number of changes per event. Users have the most fields, and fewer than this. */
 export const MAX_CHANGES = 100;
 
 const NAME = {
   maxLength: 255,
   example: 'jane',
   description:
-    'Username, name of the key or group, or name of the file, as it is today; empty where there is none.',
+    'Current username, name of the API key or group, or name of the imported file. Empty if there is no name.',
 } as const;
 
 class AuditPartyDto {
@@ -43,8 +43,11 @@ class AuditPartyDto {
 
 class AuditActorDto extends AuditPartyDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) override kind!: string;
-  @ApiPropertyOptional({ description: 'Of an import: who started it.' }) started_by?: AuditPartyDto;
-  @ApiPropertyOptional({ description: 'Of an import: who approved it; absent where nobody had to.' })
+  @ApiPropertyOptional({ description: 'User or API key that started the import. Absent for other actors.' })
+  started_by?: AuditPartyDto;
+  @ApiPropertyOptional({
+    description: 'User or API key that approved the import. Absent if no approval was needed.',
+  })
   approved_by?: AuditPartyDto;
 }
 
@@ -52,7 +55,8 @@ class AuditTargetDto {
   @ApiProperty({ enum: TARGET_KINDS, example: 'user' }) kind!: string;
   @ApiProperty({
     format: 'uuid',
-    description: 'Zeros where it is no record, such as the unknown name of a failed login.',
+    description:
+      'All zeros if there is no stored target, such as for a failed login with an unknown username.',
   })
   id!: string;
   @ApiProperty(NAME) name!: string;
@@ -61,17 +65,17 @@ class AuditTargetDto {
 export const REASON = {
   maxLength: MAX_REASON,
   example: 'left the company',
-  description: `From ${AUDIT_REASON}; empty where nothing was said.`,
+  description: `Value of the ${AUDIT_REASON} header. Empty if no reason was sent.`,
 } as const;
 
-/** Of a field that names a user, such as `manager_uuid`. */
+/** Username for a field that refers to a user, such as `manager_uuid`. */
 const SIDE_NAME = {
   maxLength: 255,
   example: 'jane.doe',
-  description: 'The username today of the user that the value names; empty for who is deleted.',
+  description: 'Current username of the user that the value refers to. Empty if the user was deleted.',
 };
 
-/** What every list of changes says of the users that a change names. */
+/** Usernames that accompany a change whose values refer to users. */
 export class SideNamesDto {
   @ApiPropertyOptional(SIDE_NAME) old_name?: string;
   @ApiPropertyOptional(SIDE_NAME) new_name?: string;
@@ -92,10 +96,14 @@ export class AuditEventDto {
   @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
   @ApiProperty(REASON) reason!: string;
   @ApiProperty(REQUEST_ID) request_id!: string;
-  @ApiProperty({ maxLength: 64, description: 'Empty for what the service does by itself.' }) ip!: string;
+  @ApiProperty({
+    maxLength: 64,
+    description: 'Address of the client. Empty if the service itself caused the event.',
+  })
+  ip!: string;
 }
 
-/** Creates the base class of a page of events. */
+/** Creates the base class for a page of events. */
 export function EventPageOf<T>(type: Type<T>) {
   class EventPageDto {
     @ApiProperty(COUNT) Count!: number;
@@ -107,7 +115,7 @@ export function EventPageOf<T>(type: Type<T>) {
 
 export class AuditPageDto extends EventPageOf(AuditEventDto) {}
 
-/** The answer for an audit row. A change of a secret has its field only. */
+/** Returns the response for an audit event. A change of a secret contains only the field name. */
 export function presentEvent(record: AuditRecord, nameOf: NameOf): AuditEventDto {
   const { time, actor, target, changes } = record;
   return {
@@ -138,13 +146,18 @@ function presentChange(change: AuditChange, nameOf: NameOf): AuditChangeDto {
 const HASH = { maxLength: 64, pattern: '^[0-9a-f]{64}$' } as const;
 
 class AuditSealDto {
-  @ApiProperty({ type: 'integer', minimum: 1, example: 4711, description: 'From 1, without gaps.' })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    example: 4711,
+    description: 'Numbers start at 1 and have no gaps.',
+  })
   number!: number;
-  @ApiProperty({ format: 'date-time', description: 'When the look at the audit began that made it.' })
+  @ApiProperty({ format: 'date-time', description: 'Start of the sealing pass that created the seal.' })
   sealed!: string;
   @ApiProperty({
     format: 'date-time',
-    description: 'It covers the events of before this time, from the end of the seal before.',
+    description: 'Exclusive end of the sealed events. They start at the end of the previous seal.',
   })
   until!: string;
   @ApiProperty({ type: 'integer', minimum: 0, example: 212 }) events!: number;
@@ -152,19 +165,25 @@ class AuditSealDto {
     type: 'integer',
     minimum: 0,
     example: 0,
-    description: 'Events that it covers beside those, because they came after the seal of their time.',
+    description: 'Number of covered events that were stored after the seal of their time.',
   })
   late_events!: number;
-  @ApiProperty({ ...HASH, description: 'Over all of that and the seal before: to be kept elsewhere.' })
+  @ApiProperty({
+    ...HASH,
+    description: 'Hash over the sealed events and the previous seal. Store it outside the service.',
+  })
   hash!: string;
-  @ApiProperty({ description: 'Made with `AUDIT_SEAL_KEY`.' }) keyed!: boolean;
-  @ApiProperty({ description: 'The retention may delete its events, or has deleted them.' })
+  @ApiProperty({ description: 'True if the seal was created with `AUDIT_SEAL_KEY`.' }) keyed!: boolean;
+  @ApiProperty({
+    description:
+      'True if `AUDIT_RETENTION_DAYS` allows the events to be deleted. They may be deleted already.',
+  })
   purged!: boolean;
 }
 
 export class AuditSealPageDto extends PageOf(AuditSealDto, { type: 'integer', minimum: 0, example: 4711 }) {}
 
-/** The answer for a seal. @param purged the number of the last seal whose events the retention may delete. */
+/** Returns the response for a seal. @param purged number of the newest seal whose events may be deleted. */
 export const presentSeal = (seal: KnownSeal, purged: number): AuditSealDto => ({
   number: seal.number,
   sealed: toIso(seal.sealed),
@@ -176,7 +195,7 @@ export const presentSeal = (seal: KnownSeal, purged: number): AuditSealDto => ({
   purged: seal.number <= purged,
 });
 
-/** The columns of the CSV file: their names and cells. */
+/** Names and cells of the columns of the CSV file. */
 const CSV: readonly (readonly [name: string, cell: (record: AuditRecord) => string | null | undefined])[] = [
   ['Time', ({ time }) => toIso(time)],
   ['ActorKind', ({ actor }) => actor.kind],

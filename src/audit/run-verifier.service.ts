@@ -9,15 +9,15 @@ const ACTIONS: Readonly<Record<string, string>> = { started: 'import.created', a
 const PARTS = new Map(Object.entries(ACTIONS).map(([part, action]) => [action, part]));
 const EVENTS = 200;
 
-/** What cannot be compared any more, or never could. */
+/** Bounds of the imports that can be verified. */
 export interface Incomparable {
-  /** The retention may have deleted events before this id. */
+  /** Returns the id before which the retention may have deleted events. */
   deleted: () => Promise<string>;
-  /** Imports of before the first seal may have been made when these events were not recorded yet. */
+  /** Start of the first seal. Earlier imports may date from a release that did not record these events. */
   first: string;
 }
 
-/** What is told of each event, and at last that there are no more. */
+/** Check of the events of starts and approvals. Call `add` for each event, and `finish` after the last one. */
 export interface RunWatch {
   see: (event: Event) => Promise<void>;
   end: () => Promise<void>;
@@ -25,12 +25,12 @@ export interface RunWatch {
 
 type Event = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
 
-/** Compares who is behind each import with the events of its start and its approval, which seals cover. */
+/** Compares the stored parties of each import with the sealed events of its start and approval. */
 @Injectable()
 export class RunVerifier {
   constructor(private readonly repository: AuditRunsRepository) {}
 
-  /** Takes all events of the audit, and names imports of which nobody is known any more. */
+  /** Starts a check that reports imports whose stored parties are missing. */
   watch(faults: RowFaults, bounds: Incomparable): RunWatch {
     let events: Event[] = [];
     const compare = async () => {
@@ -47,7 +47,7 @@ export class RunVerifier {
     };
   }
 
-  /** Names rows that say something else than the newest event about it. */
+  /** Reports stored parties that differ from the newest event of the start or the approval. */
   async verify(faults: RowFaults, bounds: Incomparable): Promise<void> {
     for await (const rows of this.repository.parts()) {
       const events = await this.repository.eventsOf([...new Set(rows.map(({ run }) => run.run_id))]);
@@ -74,12 +74,12 @@ export class RunVerifier {
     const deleted = await bounds.deleted();
     for (const { id, target_id, action } of missing) {
       if (id >= deleted && id >= bounds.first)
-        faults.add(target_id, `is an import of which the person was taken out who ${PARTS.get(action)} it`);
+        faults.add(target_id, `is an import whose record of who ${PARTS.get(action)} it was removed`);
     }
   }
 }
 
-const UNLIKE = 'is an import with a person in a form that the service does not write: it was changed';
+const UNLIKE = 'is an import with a record in a format that the service does not write: it was changed';
 const keyOf = (run: string, action: string): string => `${run} ${action}`;
 
 function faultOf(
@@ -91,11 +91,13 @@ function faultOf(
   if (!isAsRead || !(run.part in ACTIONS) || !isEventId(run.run_id)) return UNLIKE;
   if (event) return isSame(run, event) ? undefined : otherPerson(run);
   const mayLackEvent = run.run_id < deleted || run.run_id < first;
-  return mayLackEvent ? undefined : `is an import that someone ${run.part} of whom no event says so`;
+  return mayLackEvent
+    ? undefined
+    : `is an import with a record of who ${run.part} it, but without a matching event`;
 }
 
 const isSame = ({ person_kind, person_id }: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
   person_kind === actor_kind && person_id === actor_id;
 
 const otherPerson = ({ part }: AuditRunEntity): string =>
-  `is an import of which the event names someone else who ${part} it`;
+  `is an import whose record and event differ about who ${part} it`;

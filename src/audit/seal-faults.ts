@@ -5,18 +5,18 @@ import type { ReadRow } from './sealed-rows.repository.js';
 import type { KnownSeal, LateEvent, ReadSeal } from './audit-seal.repository.js';
 import { hashOfRow, LATE_MILLIS, type SealKeys } from './seal.js';
 
-/** A row that is not as the service left it, or that the service never wrote. */
+/** Event that was changed or inserted by something other than the service. */
 export interface RowFault {
   id: string;
   message: string;
 }
 
-export const ODD_ID = 'has an id that the service does not make: it was inserted';
+export const ODD_ID = 'has an id that the service does not create: it was inserted';
 
-/** Rows that are named. All are counted. */
+/** Maximum number of faulty rows to list. All of them are counted. */
 const NAMED = 100;
 
-/** What was found of single rows, which does not keep other rows from being compared. */
+/** Collects the faults of single rows. Verification continues after such a fault. */
 export class RowFaults {
   count = 0;
   readonly named: RowFault[] = [];
@@ -26,7 +26,7 @@ export class RowFaults {
     if (this.named.length < NAMED) this.named.push({ id, message });
   }
 
-  /** Names a row that the service cannot have written, whichever seal covers it. @returns whether it could have. */
+  /** Reports a row that the service cannot have written. @returns true if the row is valid. */
   judge(read: ReadRow): boolean {
     const message = unlikeTheService(read);
     if (message !== undefined) this.add(read.row.id, message);
@@ -36,28 +36,28 @@ export class RowFaults {
 
 function unlikeTheService({ row: { id, time }, hasId, isAsRead }: ReadRow): string | undefined {
   if (!hasId || !isEventId(id)) return ODD_ID;
-  if (!isAsRead) return 'is stored in a form that the service does not write: it was changed';
-  // Both are written at once. The first versions gave a failed login the id of its minute and the time of its second.
+  if (!isAsRead) return 'is stored in a format that the service does not write: it was changed';
+  // Failed logins of early releases have an id with the minute and a time with the second.
   return Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS
     ? undefined
-    : 'has another time than its id: it was changed';
+    : 'has a time that differs from its id: it was changed';
 }
 
-/** A seal that was kept elsewhere. */
+/** Number and hash of a seal that an operator stored outside the service. */
 export interface Expected {
   number: number;
   hash: string;
 }
 
-/** What a seal continues. */
+/** Properties of a seal that the next seal builds on. */
 export type Before = Pick<KnownSeal, 'number' | 'hash' | 'until_id' | 'purged'>;
 
-/** The look at which a seal was made, and the one before that. */
+/** Times of the sealing pass that created a seal and of the pass before it. */
 export class Looks {
   current: DbTime | undefined;
   before: DbTime | undefined;
 
-  /** Several seals may be of one look. */
+  /** Moves on to the next seal. One pass may create several seals. */
   next(sealed: DbTime): void {
     if (sealed === this.current) return;
     this.before = this.current;
@@ -65,7 +65,7 @@ export class Looks {
   }
 }
 
-/** What is wrong with a seal, apart from its rows. */
+/** Describes a fault of a seal itself, regardless of its events. Returns undefined if the seal is valid. */
 export function chainFault(
   { seal, isAsRead }: ReadSeal,
   before: Before,
@@ -74,22 +74,22 @@ export function chainFault(
 ): string | undefined {
   if (seal.number !== before.number + 1) {
     return seal.number < 1
-      ? 'no seal has this number'
-      : `the seals before it, from ${before.number + 1} on, are missing`;
+      ? 'its number is invalid: numbers start at 1'
+      : `the previous seals, from ${before.number + 1} on, are missing`;
   }
-  if (!isAsRead) return 'it is stored in a form that the service does not write: it was changed';
-  if (!keys.knows(seal.key_id)) return 'it was made with a key that AUDIT_SEAL_KEY does not name';
-  if (seal.until_id < before.until_id) return 'it ends before the seal before it';
+  if (!isAsRead) return 'it is stored in a format that the service does not write: it was changed';
+  if (!keys.knows(seal.key_id)) return 'it was created with a key that AUDIT_SEAL_KEY does not contain';
+  if (seal.until_id < before.until_id) return 'it ends before the previous seal';
   if (seal.purged < before.purged || seal.purged >= seal.number)
-    return 'what it says of deleted events cannot be';
+    return 'its information about deleted events is invalid';
   if (keys.seal(seal, before.hash) !== seal.hash)
-    return 'it was changed, or the seal before it was: its hash does not fit';
+    return 'it or the previous seal was changed: its hash does not match';
   if (seal.number === newest && seal.key_id === '' && keys.current !== '')
-    return 'the newest seal was made without the key of AUDIT_SEAL_KEY; if the key is new, wait for the next seal';
+    return 'the newest seal was created without the key from AUDIT_SEAL_KEY. If the key is new, wait for the next seal';
   return undefined;
 }
 
-/** What is wrong with a row that a seal covers by itself. @param deleted the end of what the retention may have deleted. */
+/** Describes a fault of a late event. @param deleted id before which the retention may have deleted events. */
 export function lateFault(
   { entry: { id, row_hash }, row }: LateEvent,
   { number }: KnownSeal,
@@ -97,20 +97,21 @@ export function lateFault(
   looks: Looks,
   deleted: string,
 ): string | undefined {
-  if (!isEventId(id)) return `is covered by seal ${number}, which the service cannot have done`;
-  if (!row) return id < deleted ? undefined : `was taken out: seal ${number} covers it as one that came late`;
+  if (!isEventId(id)) return `has a late entry in seal ${number}, but the service never creates such an id`;
+  if (!row) return id < deleted ? undefined : `was removed: seal ${number} covers it as a late event`;
   if (hashOfRow(row) !== row_hash)
-    return `was changed: seal ${number} covers it, as one that came late, with another hash`;
-  if (isAhead(id, looks.current)) return `was inserted: its time had not come when seal ${number} was made`;
+    return `was changed: seal ${number} covers it as a late event with a different hash`;
+  if (isAhead(id, looks.current))
+    return `was inserted: its time was in the future when seal ${number} was created`;
   if (
     id >= before.until_id ||
     looks.before === undefined ||
     id < firstId(toMillis(looks.before) - LATE_MILLIS)
   )
-    return `was inserted: seal ${number} covers it, but it is older than the look at the audit before that seal`;
+    return `was inserted: seal ${number} covers it as a late event, but it is not late`;
   return undefined;
 }
 
-/** Whether an id is of the future at a look. */
+/** Returns true if the time of an event id lies in the future at `time`, beyond the tolerance for clocks. */
 export const isAhead = (id: string, look: DbTime | undefined): boolean =>
   look !== undefined && millisOf(id) > toMillis(look) + LATE_MILLIS;

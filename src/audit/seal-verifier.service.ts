@@ -24,44 +24,47 @@ import { type Incomparable, RunVerifier, type RunWatch } from './run-verifier.se
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
-/** What was found wrong first. */
+/** First fault of a verification. */
 interface SealFault {
-  /** The seal; undefined where it is none that is at fault. */
+  /** Number of the faulty seal. Undefined if the fault concerns no seal. */
   seal: number | undefined;
-  /** The times of its rows. */
+  /** Period of the events of the seal. */
   from: DbTime | null;
   until: DbTime | null;
   message: string;
 }
 
+/** Result of a verification. */
 export interface Verdict {
+  /** Number of verified seals. */
   seals: number;
-  /** Rows whose hash was compared. */
+  /** Number of events whose hash was compared. */
   rows: number;
-  /** Of them, rows that a later seal covers because they became visible after their own. */
+  /** Number of these events that are late. */
   late: number;
-  /** Seals whose rows the retention has deleted, or may. */
+  /** Number of seals whose events the retention may delete or has deleted. */
   purged: number;
-  /** Rows that no seal covers yet: those since the newest one, and late ones. */
+  /** Number of events that no seal covers yet. */
   unsealed: number;
   newest: { number: number; hash: string; sealed: DbTime; keyed: boolean } | null;
-  /** A seal that does not fit, behind which nothing was compared; or else the first of `bad`. */
+  /** Fault of a seal, after which verification stopped. Otherwise the first entry of `bad`. */
   fault: SealFault | null;
-  /** Single rows that do not fit: how many, and the first hundred. */
+  /** Number of faulty events. */
   bad_count: number;
+  /** First hundred faulty events. */
   bad: readonly RowFault[];
 }
 
-/** What one comparison has found so far. */
+/** State of a running verification. */
 interface Pass {
   verdict: Omit<Verdict, 'fault' | 'bad_count' | 'bad'>;
   faults: RowFaults;
   looks: Looks;
-  open: string; // late rows that no seal covers yet are not before this id
+  open: string; // smallest id that an unsealed late event can have
   runs: RunWatch;
 }
 
-/** Compares the audit with its seals, row by row, in constant memory. */
+/** Verifies all events against their seals, event by event, in constant memory. */
 @Injectable()
 export class SealVerifier {
   private readonly keys: SealKeys;
@@ -76,8 +79,8 @@ export class SealVerifier {
   }
 
   /**
-   * Stops at the first seal that does not fit; of rows it names all. @param expected the number and hash of a seal that were
-   * kept elsewhere: without them, whoever can write the table could have made a new chain.
+   * Verifies all seals and events. Stops at the first faulty seal, but collects all faulty events.
+   * @param expected a seal that was stored outside the service. It detects a chain that was completely rebuilt.
    */
   async verify(expected?: Expected): Promise<Verdict> {
     const last = await this.seals.last();
@@ -113,7 +116,7 @@ export class SealVerifier {
     for await (const { row } of this.rows.rows(undefined, BEFORE_ALL)) pass.faults.add(row.id, ODD_ID);
     for await (const read of this.seals.seals()) {
       const { seal } = read;
-      if (last && seal.number > last.number) break; // made meanwhile
+      if (last && seal.number > last.number) break; // created meanwhile
       const message =
         chainFault(read, before, this.keys, last?.number) ??
         expectedFault(seal, expected) ??
@@ -125,39 +128,39 @@ export class SealVerifier {
     await this.unsealed(before.until_id, pass);
     for (const id of await this.rows.oddIds()) pass.faults.add(id, ODD_ID);
     for (const id of await this.seals.unknownLate())
-      pass.faults.add(id, 'was inserted: it is entered as a late one of a seal that is not there');
+      pass.faults.add(id, 'was inserted: it is listed as a late event of a missing seal');
     const message = missing(expected, before.number, pass.verdict.unsealed);
     return message === undefined ? undefined : generalFault(message);
   }
 
   private async sealFault({ seal }: ReadSeal, before: Before, pass: Pass): Promise<string | undefined> {
     pass.looks.next(seal.sealed);
-    // First: members are forgotten only when their rows are deleted.
+    // Members are read before the deletion bound, because they are deleted only after their events.
     const members = await this.seals.membersOf(seal.number);
     const isPurged = seal.until_id <= (await this.deletedUntil());
     if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
     if (members !== null && Members.hashOf(members) !== seal.members_hash)
-      return 'its list of events was changed: the hash of the list does not fit';
+      return 'its list of events was changed: the hash of the list does not match';
     const rows = await this.ownRows(seal, before.until_id, Members.of(members ?? ''), isPurged, pass);
     const isPartOfPurged = rows.count < seal.row_count && seal.until_id <= (await this.deletedUntil());
     if (!isPartOfPurged) {
       if (rows.count !== seal.row_count) {
-        const what = rows.count < seal.row_count ? 'taken out' : 'inserted';
-        return `it covers ${seal.row_count} events, and ${rows.count} are there: events were ${what}`;
+        const what = rows.count < seal.row_count ? 'removed' : 'inserted';
+        return `it covers ${seal.row_count} events, but ${rows.count} exist: events were ${what}`;
       }
-      if (rows.digest() !== seal.rows_hash) return 'events were changed: their hash does not fit';
+      if (rows.digest() !== seal.rows_hash) return 'events were changed: their hash does not match';
       pass.verdict.rows += rows.count;
     }
     return this.lateFault(seal, before, pass);
   }
 
-  /** The end of what the retention may have deleted by now: a service that runs beside goes on with it. */
+  /** Returns the id before which the retention may have deleted events. A running service may move it at any time. */
   private async deletedUntil(): Promise<string> {
     const last = await this.seals.last();
     return (await this.seals.find(last?.purged ?? 0))?.until_id ?? NO_SEAL.until_id;
   }
 
-  /** The rows of a range that its seal covers. Of the others those are named that no other seal covers, or will. */
+  /** Hashes the events that a seal covers. Reports events of its range that neither this nor another seal can cover. */
   private async ownRows(
     { number, until_id: until }: KnownSeal,
     from: string,
@@ -174,12 +177,16 @@ export class SealVerifier {
       if (!hasId || !isEventId(row.id) || late.has(row.id)) continue;
       if (isMember(row.id)) hash.add(row);
       else if (row.id >= open && !isPurged) verdict.unsealed++;
-      else faults.add(row.id, `was inserted: it is of the time of seal ${number}, which does not cover it`);
+      else
+        faults.add(
+          row.id,
+          `was inserted: it falls into the period of seal ${number}, which does not cover it`,
+        );
     }
     return hash;
   }
 
-  /** Compares the rows that a seal covers one by one. */
+  /** Verifies the late events of a seal. Returns a message if the list itself is faulty. */
   private async lateFault(seal: KnownSeal, before: Before, pass: Pass): Promise<string | undefined> {
     const hash = new RowsHash();
     const events: LateEvent[] = [];
@@ -190,14 +197,14 @@ export class SealVerifier {
     }
     const deleted = await this.deletedUntil();
     const fits = hash.count === seal.late_count && hash.digest() === seal.late_hash;
-    // The retention forgets entries of deleted rows, when these are gone.
+    // The retention deletes late entries after it has deleted their events.
     const isPurged = seal.until_id <= deleted;
     if (!fits && !(isPurged && hash.count < seal.late_count)) return LATE_CHANGED;
     for (const event of events) {
       const { id } = event.entry;
       const message =
         !fits && event.row && id < deleted
-          ? 'was inserted: its entry as a late one is none of the service'
+          ? 'was inserted: the service did not write its late entry'
           : lateFault(event, seal, before, pass.looks, deleted);
       if (message !== undefined) pass.faults.add(id, message);
       else if (event.row) {
@@ -208,14 +215,14 @@ export class SealVerifier {
     return undefined;
   }
 
-  /** Rows behind the last seal. */
+  /** Counts the events after the last seal, and reports invalid ones. */
   private async unsealed(from: string, { faults, verdict, runs }: Pass): Promise<void> {
     const ahead = await this.seals.lateIn(from, undefined);
     for await (const read of this.rows.rows(from, undefined)) {
       const { row } = read;
       await runs.see(row);
       if (!faults.judge(read) || ahead.has(row.id)) continue;
-      if (isAhead(row.id, now())) faults.add(row.id, 'was inserted: its time has not come yet');
+      if (isAhead(row.id, now())) faults.add(row.id, 'was inserted: its time is in the future');
       else verdict.unsealed++;
     }
   }
@@ -236,18 +243,18 @@ const emptyVerdict = (last: KnownSeal | undefined): Pass['verdict'] => ({
 
 function expectedFault(seal: KnownSeal, expected: Expected | undefined): string | undefined {
   if (seal.number !== expected?.number || seal.hash === expected.hash) return undefined;
-  return 'its hash is not the expected one: the chain was made anew';
+  return 'its hash differs from the expected hash: the chain of seals was rebuilt';
 }
 
 function missing(expected: Expected | undefined, newest: number, unsealed: number): string | undefined {
   if (expected && expected.number > newest)
-    return `seal ${expected.number} is missing: the newest one is ${newest}`;
+    return `seal ${expected.number} is missing: the newest seal is ${newest}`;
   if (newest === 0 && unsealed > 0)
-    return 'there are events and no seal; the service makes one after each hour';
+    return 'there are events but no seals. The service creates a seal after each hour';
   return undefined;
 }
 
-/** Builds a fault that belongs to no seal. */
+/** Creates a fault that concerns no single seal. */
 const generalFault = (message: string): SealFault => ({ seal: undefined, from: null, until: null, message });
 
 const faultOf = ({ number, until_id }: KnownSeal, before: Before, message: string): SealFault => ({

@@ -1,19 +1,19 @@
 import { type Hash, createHash, createHmac, hash } from 'node:crypto';
 import type { AuditEventEntity, AuditLateEventEntity, AuditSealEntity } from './audit.entity.js';
 
-/** The form of a seal, with which its hash begins. A new form gets a new number. */
+/** Prefix of the hashed text of a seal. A new format gets a new number. */
 const FORM = ['rollcall audit seal', 2] as const;
 
 /**
- * A row that becomes visible later than this after the time of its id is no late one but an inserted one. Clocks of instances
- * differ by 10 minutes at most, and a transaction that is older than 4 is not committed (`TransactionRunner`).
+ * Maximum delay, in milliseconds, between the time of an event and its commit. A later event counts as inserted. Clocks of
+ * instances may differ by 10 minutes, and `TransactionRunner` commits no transaction older than 4 minutes.
  */
 export const LATE_MILLIS = 15 * 60_000;
 
-/** What is before the first seal. */
+/** Stands in for the seal before the first one. */
 export const NO_SEAL = { number: 0, hash: '', until_id: '00000000-0000-0000-0000-000000000000', purged: 0 };
 
-/** The columns of a row in the order in which its hash has them. */
+/** Columns of an event in the order of its hash. */
 export const ROW_COLUMNS = [
   'id',
   'time',
@@ -27,7 +27,7 @@ export const ROW_COLUMNS = [
   'ip',
 ] as const;
 
-/** The columns of a seal in the order in which its hash has them, after its number and the hash of the seal before. */
+/** Columns of a seal in the order of its hash, after its number and the hash of the previous seal. */
 export const SEAL_FACTS = [
   'sealed',
   'until_id',
@@ -40,15 +40,15 @@ export const SEAL_FACTS = [
   'members_hash',
 ] as const;
 
-/** What is sealed of a row: all of it, whatever someone has written there. */
+/** Event with every column that a seal covers. Values may be manipulated, so enumerations are plain strings. */
 export type SealedRow = {
   readonly [K in keyof AuditEventEntity]: K extends 'actor_id' ? string | null : string;
 };
 
-/** A seal without its hash and what is no part of it. */
+/** Columns that the hash of a seal covers. */
 export type SealFacts = Omit<AuditSealEntity, 'hash' | 'members'>;
 
-/** The hash of rows in the order of their ids: SHA-256 over one JSON array a line, with every column of each row. */
+/** SHA-256 over events in the order of their ids. Each event is a line with a JSON array of all columns. */
 export class RowsHash {
   count = 0;
   private readonly hash: Hash = createHash('sha256');
@@ -57,12 +57,12 @@ export class RowsHash {
     this.addLine(canonical(row));
   }
 
-  /** An entry for a late row, in place of the row. */
+  /** Adds a late entry, which contains the hash of its event. */
   addLate({ id, row_hash }: Pick<AuditLateEventEntity, 'id' | 'row_hash'>): void {
     this.addLine(JSON.stringify([id, row_hash]));
   }
 
-  /** 64 hexadecimal digits. Nothing can be added afterwards. */
+  /** Returns 64 hexadecimal digits. No rows can be added afterwards. */
   digest(): string {
     return this.hash.digest('hex');
   }
@@ -73,15 +73,14 @@ export class RowsHash {
   }
 }
 
-/** The hash of one row. */
 export const hashOfRow = (row: SealedRow): string => hash('sha256', canonical(row));
 
 const canonical = (row: SealedRow): string => JSON.stringify(ROW_COLUMNS.map((name) => row[name]));
 
-/** The keys of AUDIT_SEAL_KEY by their names. The first one seals. */
+/** Keys of AUDIT_SEAL_KEY by id. New seals use the first key. */
 export class SealKeys {
   private readonly byName: ReadonlyMap<string, string>;
-  /** The name of the key for new seals; empty without one. */
+  /** Id of the key for new seals. Empty if there is no key. */
   readonly current: string;
 
   constructor(keys: readonly string[]) {
@@ -94,22 +93,22 @@ export class SealKeys {
   }
 
   /**
-   * The hash of a seal: HMAC-SHA-256 with its key, SHA-256 without one, over its facts and the hash of the seal before.
-   * @throws Error for a key that is not known.
+   * Computes the hash of a seal over its facts and the hash of the previous seal: HMAC-SHA-256, or SHA-256 without a key.
+   * @throws Error for an unknown key.
    */
   seal(facts: SealFacts, previous: string): string {
     const { number, key_id } = facts;
     const text = JSON.stringify([...FORM, number, previous, ...SEAL_FACTS.map((name) => facts[name])]);
     if (key_id === '') return hash('sha256', text);
     const key = this.byName.get(key_id);
-    if (key === undefined) throw new Error('the key of a seal is not known');
+    if (key === undefined) throw new Error('Unknown seal key.');
     return createHmac('sha256', key).update(text).digest('hex');
   }
 }
 
 const MEMBER_BYTES = 6;
 
-/** The rows of a seal, by six bytes of a hash of each id. They select rows and are no evidence for what is in these. */
+/** Members of a seal: six bytes of the hash of each event id. They identify events, but do not prove their contents. */
 export class Members {
   private readonly parts: Buffer[] = [];
 
@@ -121,7 +120,7 @@ export class Members {
     return Buffer.concat(this.parts).toString('base64');
   }
 
-  /** What tells the members of `text` from other ids. */
+  /** Creates a function that returns true for the ids of the members in `text`. */
   static of(text: string): (id: string) => boolean {
     const bytes = Buffer.from(text, 'base64');
     const known = new Set<number>();
@@ -130,7 +129,7 @@ export class Members {
     return (id) => known.has(memberOf(id).readUIntBE(0, MEMBER_BYTES));
   }
 
-  /** The hash over a text of members, which a seal covers. */
+  /** Computes the hash of the members, which the seal covers. */
   static hashOf(text: string): string {
     return hash('sha256', text);
   }

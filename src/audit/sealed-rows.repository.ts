@@ -13,28 +13,28 @@ import {
   valuesOf,
 } from './stored-form.js';
 
-/** Rows that one statement reads: few enough that the thread does other things in between. */
+/** Number of rows per statement. Small enough for other work of the thread to run in between. */
 const ROWS = 100;
-/** Ids that are no text, of which one is too many. */
+/** Maximum number of invalid ids to report. */
 const ODD_IDS = 20;
 
-/** A row as it was read. */
+/** Event as the driver returned it. */
 export interface ReadRow {
   row: SealedRow;
-  /** Whether the id is stored as it was read. */
+  /** True if the driver returned exactly the stored bytes of the id. */
   hasId: boolean;
-  /** Whether all of it is. */
+  /** True if the driver returned exactly the stored bytes of all columns. */
   isAsRead: boolean;
 }
 
 type Found = Partial<SealedRow> & { at: string; stored: string | null };
 
-/** All rows of the audit, whoever wrote them, and whatever they have as their id. */
+/** Reads all events of the audit, including manipulated ones with invalid ids. */
 @Injectable()
 export class SealedRowsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Rows of a range of ids in their order; without an end all that there are. */
+  /** Yields the events in a range of ids, ordered by id. Without `until`, the range has no end. */
   async *rows(from: string | undefined, until: string | undefined): AsyncGenerator<ReadRow> {
     const { dialect } = this.database;
     const upper = upperBound(dialect, 'id', until);
@@ -53,16 +53,16 @@ export class SealedRowsRepository {
       }
   }
 
-  /** Ids that are no text, in hexadecimal digits: some of them. */
+  /** Returns event ids that are not text, in hexadecimal. The result is limited. */
   async oddIds(): Promise<string[]> {
-    const rows = await this.database.aside<{ at: string }>(
+    const found = await this.database.aside<{ at: string }>(
       `SELECT HEX(id) AS at FROM audit_events WHERE ${noTexts(this.database.dialect, 'id')} LIMIT ${ODD_IDS}`,
     );
-    return rows.map(({ at }) => at);
+    return found.map(({ at }) => at);
   }
 }
 
-/** @param values in the order of `ROW_COLUMNS`. */
+/** Builds an event from values in the order of `ROW_COLUMNS`. */
 const rowOf = (values: readonly (string | null | undefined)[]): SealedRow =>
   Object.fromEntries(
     ROW_COLUMNS.map((name, at) => [name, values[at] ?? (name === 'actor_id' ? null : '')]),

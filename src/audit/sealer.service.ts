@@ -19,33 +19,33 @@ const LEASE_SECONDS = 60;
 const CHECK_MILLIS = 60_000;
 const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;
-/** Rows are sealed this long after their hour, when nearly all transactions that wrote them have ended. */
+/** Delay between the end of an hour and its seal. By then, almost all transactions of the hour have ended. */
 const GRACE_MILLIS = 5 * 60_000;
-/** Rows of one seal: what a mismatch is narrowed down to, and what `members` may grow to. */
+/** Maximum number of events per seal. Limits the events affected by a mismatch and the size of `members`. */
 const MAX_ROWS = 50_000;
-/** Rows that one seal covers one by one; where there are more, another seal follows at once. */
+/** Maximum number of late events per seal. If there are more, another seal follows at once. */
 const MAX_LATE = 10_000;
 
-/** What one look at the audit seals. */
+/** State of one sealing pass. */
 interface Look {
-  /** When it began: all that was committed before is seen. */
+  /** Start of the pass. Everything committed before is visible to it. */
   at: DbTime;
   millis: number;
-  /** Seals end before this id. */
+  /** Exclusive end of the ids to seal. */
   limit: string;
-  /** Whether all rows of sealed ranges are covered that have come since the last look. */
+  /** True if all late events since the previous pass are covered. */
   hasLate: boolean;
 }
 
-/** An entry for a row, and the action of the row. */
+/** Late entry with the action of its event. */
 interface LateRow {
   entry: Omit<AuditLateEventEntity, 'seal'>;
   action: string;
 }
 
 /**
- * Seals the audit hour by hour (ADR 19). A row is covered by exactly one seal: that of the range of its id, if it was visible
- * then; otherwise by the next one, if it could not be visible at the look before. Other rows are never covered.
+ * Seals the audit hour by hour (ADR 19). If an event is visible when its hour is sealed, that seal covers it. If it becomes
+ * visible shortly after, the next seal covers it as a late event. Events that appear later count as inserted.
  */
 @Injectable()
 export class Sealer implements BeforeApplicationShutdown {
@@ -65,7 +65,7 @@ export class Sealer implements BeforeApplicationShutdown {
     this.keys = new SealKeys(env.AUDIT_SEAL_KEY);
   }
 
-  /** Looks every minute whether an hour has ended. One instance of several seals it. */
+  /** Checks every minute for ended hours to seal. With several instances, only one of them seals. */
   start(): void {
     this.timer = setInterval(() => {
       this.busy ??= this.run()
@@ -84,13 +84,13 @@ export class Sealer implements BeforeApplicationShutdown {
     await this.busy;
   }
 
-  /** Seals all hours that have ended, unless another instance does. @param millis the time by which they ended. */
+  /** Seals all hours that ended before `millis`, unless another instance is sealing. */
   async run(millis = Date.now()): Promise<void> {
     const ripe = millis - GRACE_MILLIS;
     const limit = firstId(ripe - (ripe % HOUR_MILLIS));
     const last = await this.repository.last();
     if ((last?.until_id ?? BEFORE_ALL) >= limit) return;
-    // Looks never go back, whichever clock they are by.
+    // The times of passes never decrease, even if the clocks of instances differ.
     const now = toDbTime(new Date(millis));
     const look = { at: last && last.sealed > now ? last.sealed : now, millis, limit, hasLate: false };
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
@@ -98,48 +98,48 @@ export class Sealer implements BeforeApplicationShutdown {
     });
   }
 
-  /** When the newest seal was made; null for never. */
+  /** Returns the time of the newest seal, or null if there is none. */
   async lastSealed(): Promise<DbTime | null> {
     return (await this.repository.last())?.sealed ?? null;
   }
 
-  /** A page of seals, newest first, with their number: they have no gaps. Those up to `purged` may have no events any more. */
+  /** Reads a page of seals, newest first. The events of seals up to `purged` may be deleted. */
   async page(offset: number, limit: number): Promise<{ count: number; purged: number; seals: KnownSeal[] }> {
     const { number: count, purged } = (await this.repository.last()) ?? NO_SEAL;
     return { count, purged, seals: await this.repository.upTo(count - offset, limit) };
   }
 
   /**
-   * The id before which AUDIT_RETENTION_DAYS lets rows be deleted: only what a seal has announced, so that verifying knows
-   * what is not there by intent. @returns undefined where nothing may be deleted.
+   * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, or undefined if none may be deleted.
+   * A seal announces each deletion, so that verification can tell it from tampering.
    */
   async purgeable(): Promise<string | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
     await this.run();
-    return (await this.purged())?.until_id;
+    return (await this.findPurgedSeal())?.until_id;
   }
 
-  /** Forgets what seals remember of rows that are deleted. To be called when all rows before `purgeable` are. */
+  /** Deletes members and late entries of deleted events. Call it after all events before the purge bound were deleted. */
   async forget(): Promise<void> {
-    const purged = await this.purged();
+    const purged = await this.findPurgedSeal();
     if (!purged) return;
     await this.repository.forgetLate(purged.number, purged.until_id);
     await this.repository.forgetMembers(purged.number);
   }
 
-  private async purged(): Promise<KnownSeal | undefined> {
+  private async findPurgedSeal(): Promise<KnownSeal | undefined> {
     return this.repository.find((await this.repository.last())?.purged ?? 0);
   }
 
-  /** @returns false when all is sealed up to the limit, or another instance was faster. */
+  /** Creates the next seal. @returns false if everything up to the limit is sealed, or another instance was faster. */
   private async sealNext(look: Look): Promise<boolean> {
     const last = await this.repository.last();
     const from = last?.until_id ?? BEFORE_ALL;
-    const outside = look.hasLate ? NONE : await this.outside(last, look);
+    const outside = look.hasLate ? NONE : await this.findRowsOutside(last, look);
     const { late } = outside;
     look.hasLate = late.length < MAX_LATE;
     if (from >= look.limit && late.length === 0) return false;
-    const range = look.hasLate && from < look.limit ? await this.range(from, look.limit) : noRows(from);
+    const range = look.hasLate && from < look.limit ? await this.readRange(from, look.limit) : noRows(from);
     const lateHash = new RowsHash();
     late.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const entry of late) lateHash.addLate(entry);
@@ -170,15 +170,15 @@ export class Sealer implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** Rows that are in no range that is still to be sealed: those that were `missed` are the service's own. */
-  private async outside(last: KnownSeal | undefined, { at }: Look) {
-    const missed = last ? await this.missed(last, at, MAX_LATE) : [];
-    const ahead = await this.ahead(at, MAX_LATE - missed.length);
-    return { missed, late: [...missed, ...ahead].map(({ entry }) => entry) };
+  /** Finds events outside of the ranges that are still to be sealed: late ones (`missed`) and ones with a future time. */
+  private async findRowsOutside(last: KnownSeal | undefined, { at }: Look) {
+    const missed = last ? await this.findMissed(last, at, MAX_LATE) : [];
+    const future = await this.findFuture(at, MAX_LATE - missed.length);
+    return { missed, late: [...missed, ...future].map(({ entry }) => entry) };
   }
 
-  /** The rows of the next range. What is no row of the service is left out, and so belongs to no seal. */
-  private async range(from: string, limit: string): Promise<Range> {
+  /** Reads the events of the next range. Invalid events are skipped, so no seal covers them. */
+  private async readRange(from: string, limit: string): Promise<Range> {
     const range = { ...noRows(from), until: await this.endOf(from, limit) };
     const known = await this.repository.lateIn(from, range.until);
     for await (const { row, hasId } of this.rows.rows(from, range.until)) {
@@ -191,7 +191,7 @@ export class Sealer implements BeforeApplicationShutdown {
     return range;
   }
 
-  /** The end of the range from `from`: of the hour of its first row, or `limit`. */
+  /** Returns the end of the range that starts at `from`: the end of the hour of its first event, or `limit`. */
   private async endOf(from: string, limit: string): Promise<string> {
     for await (const { row } of this.rows.rows(from, limit)) {
       if (!isEventId(row.id)) continue;
@@ -203,46 +203,47 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Rows of sealed ranges that became visible since the last look, of which the ids are no older than `LATE_MILLIS` before it:
-   * what is older should have been seen then. @param most rows that are wanted.
+   * Finds events of sealed ranges that became visible since the previous pass. Ids older than `LATE_MILLIS` before that pass
+   * are skipped, because they should have been visible to it.
    */
-  private async missed(last: KnownSeal, look: DbTime, most: number): Promise<LateRow[]> {
-    // Several seals may be of one look: where one had to be broken off, or was made in parts.
-    let before: KnownSeal | undefined = last;
-    while (before && before.sealed >= look) before = await this.repository.find(before.number - 1);
-    if (!before) return [];
-    const begin = firstId(toMillis(before.sealed) - LATE_MILLIS);
+  private async findMissed(last: KnownSeal, passTime: DbTime, limit: number): Promise<LateRow[]> {
+    // Skips seals of the current pass, which may create several seals.
+    let previous: KnownSeal | undefined = last;
+    while (previous && previous.sealed >= passTime)
+      previous = await this.repository.find(previous.number - 1);
+    if (!previous) return [];
+    const begin = firstId(toMillis(previous.sealed) - LATE_MILLIS);
     if (begin >= last.until_id) return [];
     const isSealed = await this.sealedFrom(begin);
-    return this.uncovered(begin, last.until_id, isSealed, most);
+    return this.uncovered(begin, last.until_id, isSealed, limit);
   }
 
   /**
-   * Rows that no instance can have written yet. They are named in a seal now, so that they do not pass for others when their
-   * time has come.
+   * Finds events with a future time, which the service cannot have written. A seal lists them now, so that they are not
+   * mistaken for valid events later.
    */
-  private async ahead(look: DbTime, most: number): Promise<LateRow[]> {
-    const begin = firstId(toMillis(look) + LATE_MILLIS + 1);
-    return this.uncovered(begin, undefined, () => false, most);
+  private async findFuture(passTime: DbTime, limit: number): Promise<LateRow[]> {
+    const begin = firstId(toMillis(passTime) + LATE_MILLIS + 1);
+    return this.uncovered(begin, undefined, () => false, limit);
   }
 
   private async uncovered(
     from: string,
     until: string | undefined,
     isSealed: (id: string) => boolean,
-    most: number,
+    limit: number,
   ): Promise<LateRow[]> {
     const known = await this.repository.lateIn(from, until);
     const found: LateRow[] = [];
     for await (const { row, hasId } of this.rows.rows(from, until)) {
-      if (found.length >= most) break;
+      if (found.length >= limit) break;
       if (!hasId || !isEventId(row.id) || known.has(row.id) || isSealed(row.id)) continue;
       found.push({ entry: { id: row.id, row_hash: hashOfRow(row) }, action: row.action });
     }
     return found;
   }
 
-  /** Whether the seal of its range covers an id. To be asked in the order of ids. */
+  /** Creates a function that returns true for sealed ids from `id` on. It must be called in the order of ids. */
   private async sealedFrom(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];
     for await (const { seal } of this.repository.seals((await this.repository.lastUntil(id)) ?? 0)) {
@@ -259,7 +260,7 @@ export class Sealer implements BeforeApplicationShutdown {
     };
   }
 
-  /** The newest seal whose rows are older than AUDIT_RETENTION_DAYS. */
+  /** Returns the number of the newest seal whose events are all older than AUDIT_RETENTION_DAYS. */
   private async purgedBy(last: KnownSeal | undefined, millis: number): Promise<number> {
     const before = last?.purged ?? 0;
     const days = this.env.AUDIT_RETENTION_DAYS;

@@ -2,25 +2,28 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clause, type Dialect, clause } from '../platform/database/engine/sql.js';
 
 /**
- * SQLite keeps more of a value than its driver reads: bytes behind a NUL character, bytes that are no UTF-8, and of which
- * type a value is. These functions compare what is stored with what was read. On MariaDB and MySQL a column has one type,
- * its texts are valid in its character set, and the driver reads all of them.
+ * SQLite stores more than its driver returns: bytes after a NUL character, bytes that are not UTF-8, and the type of each
+ * value. These functions compare stored values with the values that were read. MariaDB and MySQL do not need this: a column
+ * has one type, its texts are valid in its character set, and the driver returns all of them.
  */
 
-/** SQL of the form in which the columns of a row are stored; null where reading loses nothing. */
+/** Builds SQL for the types and bytes of the stored columns. The SQL is NULL if the driver returns values unchanged. */
 export function storedForm(dialect: Dialect, columns: readonly string[]): string {
   if (dialect === 'mysql') return 'NULL';
   return columns.map((name) => `typeof(${name}) || ' ' || hex(${name})`).join(` || ',' || `);
 }
 
-/** Whether a row is stored as it was read, without characters that nobody reads. @param stored the value of `storedForm` for the same columns. */
+/**
+ * Returns true if the driver returned exactly the stored values, without hidden characters.
+ * @param stored value of `buildStoredForm` for the same columns.
+ */
 export function isAsRead(stored: string | null, values: readonly unknown[]): boolean {
   return stored === null || (stored === values.map(formOf).join(',') && !values.some(hasNul));
 }
 
 /**
- * The values of `storedForm`, read from their bytes: the driver aborts the process on a text that is no UTF-8. Such a text, or
- * a value of another type, is not equal to what it is read as (`isAsRead`).
+ * Reads values from the result of `buildStoredForm`, because the driver aborts the process on invalid UTF-8. For such texts,
+ * and for values of another type, `isReadExactly` returns false.
  */
 export function valuesOf(stored: string): (string | null)[] {
   return stored.split(',').map((form) => {
@@ -29,7 +32,7 @@ export function valuesOf(stored: string): (string | null)[] {
   });
 }
 
-/** The bytes of a text as SQL's `hex` writes them. */
+/** Returns the bytes of a text in the format of the SQL function `hex`. */
 export const hexOf = (text: string): string => Buffer.from(text).toString('hex').toUpperCase();
 
 const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes('\0');
@@ -40,33 +43,34 @@ function formOf(value: unknown): string {
   return typeof value === 'string' ? `text ${hexOf(value)}` : 'other';
 }
 
-/** SQL of a text of ASCII that is given by its bytes: so that a statement can go on behind any key that someone stored. */
+/** SQL that converts a hexadecimal parameter to ASCII text, so that a page can start after any stored key. */
 export const textOfHex: Record<Dialect, string> = {
   sqlite: 'CAST(unhex(?) AS TEXT)',
   mysql: '(CONVERT(UNHEX(?) USING ascii) COLLATE ascii_bin)',
 };
 
 /**
- * The bounds of a range of texts. SQLite has all values that are no text before or after the texts, so a range without a bound
- * has one too. Never beside another bound of the same side: SQLite would use one of the two for its index.
+ * Builds the lower bound of a range of texts. SQLite sorts other types before or after texts, so even an open range needs a
+ * bound. Use only one bound per side, because SQLite uses only one of them for its index.
  */
 export const lowerBound = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return clause(`${column} >= ?`, from);
   return clause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
 };
+/** Builds the upper bound of a range of texts. */
 export const upperBound = (dialect: Dialect, column: string, until?: string): Clause => {
   if (until !== undefined) return clause(`${column} < ?`, until);
   return clause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
-/** Keys after the one with these bytes. */
+/** Builds the condition for keys after the key with these bytes. */
 export const after = (dialect: Dialect, column: string, at: string): Clause =>
   clause(`${column} > ${textOfHex[dialect]}`, at);
 
 /**
- * Reads rows in the order of a key, page by page. The next page begins after the key as it is stored: after the key as it is
- * read it might have the same row again and again. Other requests get their turn between two pages.
- * @param read a page of at most `size` rows that meet a condition on the key, with the bytes of the key as `at`.
+ * Reads rows page by page in the order of a key. Each page starts after the stored bytes of the last key, because the value
+ * that the driver returned could select the same row again. Other requests can run between two pages.
+ * @param read reads at most `size` rows that meet a condition on the key, with the hexadecimal bytes of the key as `at`.
  */
 export async function* readByKey<Row extends { at: string }>(
   dialect: Dialect,
@@ -85,6 +89,6 @@ export async function* readByKey<Row extends { at: string }>(
   }
 }
 
-/** SQL for what is no text. */
+/** Builds the condition for values that are not text. */
 export const noTexts = (dialect: Dialect, column: string): string =>
   dialect === 'sqlite' ? `(${column} < '' OR ${column} >= x'')` : '1 = 0';

@@ -64,7 +64,8 @@ describe('rows of the past', () => {
     for (const millis of times) ids.push(...(await insert(millis)));
     expect(await namedForEver()).toEqual(ids.filter((_, n) => times[n]! < OLDEST).sort());
     const { fault, bad, unsealed } = await verify();
-    for (const { message } of bad) expect(message).toMatch(/^was inserted: it is of the time of seal \d/);
+    for (const { message } of bad)
+      expect(message).toMatch(/^was inserted: it falls into the period of seal \d/);
     expect(fault?.message).toContain(bad[0]!.id);
     expect(unsealed).toBe(0);
   });
@@ -117,9 +118,9 @@ describe('rows of the future', () => {
       expect([badOf(verdict), verdict.fault?.seal]).toEqual([[id], undefined]); // the seals fit, and go on
       expect(Date.parse(`${verdict.newest!.sealed.replace(' ', 'T')}Z`)).toBe(look);
     }
-    expect((await verify()).bad[0]?.message).toContain('its time had not come');
+    expect((await verify()).bad[0]?.message).toContain('its time was in the future');
     await execute('DELETE FROM audit_events WHERE id = ?', [id!]);
-    expect((await verify()).bad[0]?.message).toContain('was taken out');
+    expect((await verify()).bad[0]?.message).toContain('was removed');
   });
   test('of a clock that is some minutes ahead are good', async () => {
     await insert(now - 2 * HOUR, 3);
@@ -156,7 +157,7 @@ describe('ids that the service does not make', () => {
     await insertIds(END + MINUTE, SOME);
     expect(await namedForEver()).toEqual(SOME.toSorted());
     for (const { message } of (await verify()).bad)
-      expect(message).toContain('that the service does not make');
+      expect(message).toContain('that the service does not create');
   });
   test('are each reported when only one is inserted', async () => {
     await sealed();

@@ -85,7 +85,7 @@ describe('rows that become visible after the seal of their hour', () => {
     await execute("UPDATE audit_events SET ip = 'changed' WHERE id = ?", [late!]);
     expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was changed/) }]);
     await execute('DELETE FROM audit_events WHERE id = ?', [late!]);
-    expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was taken out/) }]);
+    expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was removed/) }]);
   });
   test('of a transaction that is open across a seal', async () => {
     await sealedHour();
@@ -134,7 +134,7 @@ describe('retention', () => {
     await insert(Date.now() - 31 * DAY, 5);
     await app.app.get(PurgeService).run();
     await execute('DELETE FROM audit_events WHERE id = ?', [third!]);
-    expect((await verify()).fault).toMatchObject({ seal: 2, message: expect.stringContaining('taken out') });
+    expect((await verify()).fault).toMatchObject({ seal: 2, message: expect.stringContaining('removed') });
   });
 });
 

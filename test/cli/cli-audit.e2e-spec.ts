@@ -30,7 +30,7 @@ test('audit verify: 0 while all is as it was, 1 and the place where it is not', 
     /Newest seal: ((\d+):[0-9a-f]{64}), made .* without a key/.exec(good.out) ?? [];
   expect((await audit('verify', '--expect', seal)).code).toBe(0);
   const other = await audit('verify', '--expect', `${number}:${'0'.repeat(64)}`);
-  expect([other.code, other.out]).toEqual([1, expect.stringContaining('the chain was made anew')]);
+  expect([other.code, other.out]).toEqual([1, expect.stringContaining('the chain of seals was rebuilt')]);
 
   await databaseOf(app).execute("UPDATE audit_events SET ip = '192.0.2.1' WHERE target_id = ?", [user.uuid]);
   const bad = await audit('verify');

@@ -33,7 +33,7 @@ test.each([-MINUTE - 1, MINUTE + 1, 2 * MINUTE, 60 * MINUTE])(
     const faults = new RowFaults();
     expect([judge(faults, ID, NOON + by), faults.named]).toEqual([
       false,
-      [{ id: ID, message: 'has another time than its id: it was changed' }],
+      [{ id: ID, message: 'has a time that differs from its id: it was changed' }],
     ]);
   },
 );

@@ -45,11 +45,11 @@ describe('a seal with a hash that fits', () => {
   test.each<[string, Partial<SealFacts>, RegExp]>([
     ['of a number that is too high', { number: 6 }, /are missing/],
     ['of a number that was there', { number: 4 }, /are missing/],
-    ['of number 0', { number: 0 }, /no seal has this number/],
+    ['of number 0', { number: 0 }, /its number is invalid/],
     ['that ends before the one before it', { until_id: idOf(NOON - 1) }, /ends before/],
-    ['that takes back what may be deleted', { purged: 1 }, /deleted events cannot be/],
-    ['that lets its own events be deleted', { purged: 5 }, /deleted events cannot be/],
-    ['that lets later events be deleted', { purged: 9 }, /deleted events cannot be/],
+    ['that takes back what may be deleted', { purged: 1 }, /deleted events is invalid/],
+    ['that lets its own events be deleted', { purged: 5 }, /deleted events is invalid/],
+    ['that lets later events be deleted', { purged: 9 }, /deleted events is invalid/],
   ])('%s is refused', (_, facts, message) => {
     expect(faultIn(facts)).toMatch(message);
   });
@@ -97,11 +97,15 @@ describe('an entry for a late row', () => {
     expect(judged(idOf(millis))).toBeUndefined();
   });
   test.each([
-    ['a millisecond too old for the look before', idOf(BEFORE - LATE_MILLIS - 1), /older than the look/],
+    ['a millisecond too old for the look before', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
     ['of the range of its own seal', idOf(NOON), /was inserted/],
     ['of the range of its own seal, late in it', idOf(NOON + 59 * MINUTE), /was inserted/],
-    ['of the future at its look', idOf(LOOK + LATE_MILLIS + 1), /its time had not come/],
-    ['of an id that the service does not make', `${idOf(NOON - 1).slice(0, 35)}z`, /cannot have done/],
+    ['of the future at its look', idOf(LOOK + LATE_MILLIS + 1), /its time was in the future/],
+    [
+      'of an id that the service does not make',
+      `${idOf(NOON - 1).slice(0, 35)}z`,
+      /never creates such an id/,
+    ],
   ])('%s is refused', (_, id, message) => {
     expect(judged(id)).toMatch(message);
   });
@@ -117,6 +121,6 @@ describe('an entry for a late row', () => {
     const taken = (deleted: string) =>
       lateFault({ entry, isAsRead: true, row: undefined }, sealed(), before, looks(BEFORE, LOOK), deleted);
     expect(taken(idOf(NOON))).toBeUndefined();
-    expect([NEVER, entry.id].map(taken)).toEqual([0, 1].map(() => expect.stringMatching(/was taken out/)));
+    expect([NEVER, entry.id].map(taken)).toEqual([0, 1].map(() => expect.stringMatching(/was removed/)));
   });
 });
