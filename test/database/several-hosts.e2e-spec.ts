@@ -112,7 +112,7 @@ onMariadb('a primary and its replica (needs servers: MariaDB only)', () => {
     expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
     const { status, body } = await ready();
     expect([status, body.code]).toEqual([503, 'unavailable']);
-    expect(body.detail).toMatch(/^Not ready: database takes no changes\.$/);
+    expect(body.detail).toMatch(/^Not ready: database is read-only\.$/);
     // Others have waited for long enough: this one is told at once.
     const started = Date.now();
     expect((await app.key.post('/users', aUser())).status).toBe(503);

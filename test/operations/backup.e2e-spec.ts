@@ -152,7 +152,7 @@ test('a damaged file: --check says so, and a restore changes nothing', async () 
   const before = await contentsOf(database);
   for (const args of [['--check'], ['--replace', nameOf(database)]]) {
     const bad = await run('restore', fileOf(database), ...args);
-    expect([bad.code, bad.err]).toEqual([2, expect.stringContaining('is damaged or no backup')]);
+    expect([bad.code, bad.err]).toEqual([2, expect.stringContaining('is damaged or not a backup')]);
   }
   expect(await contentsOf(database)).toEqual(before);
 });

@@ -53,7 +53,7 @@ test('all is well after the first start: only ok, exit code 0, and no probe is l
   expect(well.out).toMatch(ENGINE === 'mariadb' ? /database +\d+\.\d+\.\d+/ : /database +SQLite 3\.\d+/);
   if (ENGINE === 'mariadb')
     expect(well.out).toMatch(
-      /host +127\.0\.0\.1:\d+ +1\d\.\S+ +no cluster, takes changes +innodb_flush_log_at_trx_commit=\d /,
+      /host +127\.0\.0\.1:\d+ +1\d\.\S+ +no cluster, writable +innodb_flush_log_at_trx_commit=\d /,
     );
   expect(well.out).toMatch(/webmasters +1 active\n/);
   // What is risky about it is a finding of --security alone.
@@ -69,7 +69,7 @@ const emptyDatabase = (): void => {
 onSqlite('a mistyped file is a failure, and is not made', async () => {
   const absent = await doctor();
   expect(findings(absent)).toEqual([...MACHINE, 'fail database', 'ok imports']);
-  expect([absent.code, absent.out]).toEqual([1, expect.stringContaining('there is none at /')]);
+  expect([absent.code, absent.out]).toEqual([1, expect.stringContaining('no database at /')]);
   expect(readdirSync(database.folder)).toEqual([]);
 });
 
@@ -115,11 +115,11 @@ test('keys of makers who are no Webmasters any more are listed, with the keys th
     await app.key.put(`/users/${blocked.user.uuid as string}`, { status: 'Blocked' });
   });
   const result = await doctor();
-  expect(findings(result)).toContain('warn key makers');
-  const line = result.out.split('\n').find((text) => text.includes('key makers')) ?? '';
+  expect(findings(result)).toContain('warn key creators');
+  const line = result.out.split('\n').find((text) => text.includes('key creators')) ?? '';
   const listed = [...ids].filter(([, id]) => line.includes(id)).map(([name]) => name);
   expect(listed).toEqual(['of a demoted one', 'made with that', 'of a blocked one']);
-  expect(line).toMatch(/ 3 made by users who are no active Webmasters any more: .*; revoke them/);
+  expect(line).toMatch(/ 3 created by users who are no longer active Webmasters: .*, then revoke them/);
   expect(result.code).toBe(0);
 });
 

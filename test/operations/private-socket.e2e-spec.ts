@@ -138,7 +138,7 @@ describe('services in processes', () => {
     await service.stop();
     expect(service.out.split(LOGGED)).toHaveLength(2);
     const unsafe = await Process.running(long);
-    expect(unsafe.out).toMatch(/"msg":"no socket for commands"/);
+    expect(unsafe.out).toMatch(/"msg":"private socket unavailable"/);
   });
 
   test('two commands at once have an application each where no service runs', async () => {
@@ -154,7 +154,7 @@ describe('services in processes', () => {
     await service.says(LOGGED);
     const [worker = 0] = service.answered(SEARCH);
     process.kill(worker, 'SIGKILL');
-    await service.says('"msg":"worker ready"');
+    await service.says('"msg":"instance ready"');
     expect((await find()).code).toBe(0);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
     expect(service.answered(SEARCH)).toHaveLength(2);

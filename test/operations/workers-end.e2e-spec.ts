@@ -85,10 +85,10 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       const [pid = 0] = await pidsOf(service);
       await link.cut();
       process.kill(pid, 'SIGKILL');
-      await service.says('A worker cannot start. ');
+      await service.says('An instance cannot start. ');
       expect((await new Client(service.url).raw('GET', '/health/live')).status).toBe(200);
       await link.mend();
-      await service.says('"msg":"worker ready"');
+      await service.says('"msg":"instance ready"');
       expect(await service.stop()).toEqual({ code: 0, signal: null });
       await link.cut();
     });
@@ -105,9 +105,9 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
         [first, second] = workers();
       }
       process.kill(second, 'SIGKILL');
-      await service.says('A worker cannot start. A worker ended with SIGKILL.');
+      await service.says('An instance cannot start. An instance ended with SIGKILL.');
       await service.ready();
-      await service.says('"msg":"worker ready"');
+      await service.says('"msg":"instance ready"');
       expect(workers()).toEqual([first, expect.any(Number)]);
       expect(await pidsOf(service)).toHaveLength(2);
       expect(await service.stop()).toEqual({ code: 0, signal: null });

@@ -36,7 +36,7 @@ async function metric(service: Process, line: string): Promise<number> {
 async function killOne(service: Process, path: string): Promise<number> {
   const [pid = 0] = service.answered(path);
   process.kill(pid, 'SIGKILL');
-  await service.says('"msg":"worker ready"');
+  await service.says('"msg":"instance ready"');
   return pid;
 }
 
@@ -138,7 +138,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       const found = (await client.get('/users/search')).body.Count as number;
       expect(found).toBeGreaterThanOrEqual(kept + 1);
       expect(found).toBeLessThanOrEqual(kept + lost + 1);
-      expect(service.out).toMatch(/"level":40.*"exit":"SIGKILL".*"msg":"worker ended"/);
+      expect(service.out).toMatch(/"level":40.*"exit":"SIGKILL".*"msg":"instance ended"/);
       expect(await service.stop()).toEqual({ code: 0, signal: null });
       expect(service.complaints).toBe('');
     });

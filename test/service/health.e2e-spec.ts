@@ -48,8 +48,8 @@ test('without its database it is alive and not ready', async () => {
 });
 
 test.each([
-  ['read_only', 'Not ready: database takes no changes.'],
-  ['out_of_sync', 'Not ready: database is not in step with its cluster.'],
+  ['read_only', 'Not ready: database is read-only.'],
+  ['out_of_sync', 'Not ready: database is out of sync with its cluster.'],
 ])('a database that is %s makes it not ready, and the answer says so', async (writability, detail) => {
   const asked = jest
     .spyOn(app.app.get<Database>(DATABASE), 'writability')

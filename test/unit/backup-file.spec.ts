@@ -105,14 +105,14 @@ test('a file cut short, or with something behind it, is refused', async () => {
   const cuts = [0, 1, 10, 50, 100, 500, good.length - 200, good.length - 100, good.length - 1];
   for (const cut of cuts) {
     writeFileSync(path, good.subarray(0, cut));
-    await expect(read()).rejects.toThrow(/is damaged or no backup/);
+    await expect(read()).rejects.toThrow(/is damaged or not a backup/);
   }
   writeFileSync(path, Buffer.concat([good, Buffer.from('x')]));
-  await expect(read()).rejects.toThrow(/is damaged or no backup/);
+  await expect(read()).rejects.toThrow(/is damaged or not a backup/);
 });
 
 test.each([
-  ['a newer format', { ...HEADER, rollcall_backup: 2 }, /newer program \(Rollcall 1\.2\.3\)/],
+  ['a newer format', { ...HEADER, rollcall_backup: 2 }, /newer release \(Rollcall 1\.2\.3\)/],
   ['other migrations', { ...HEADER, migrations: ['One'] }, /schema of Rollcall 1\.2\.3, which differs/],
   [
     'other columns',
@@ -130,7 +130,7 @@ test.each([
   ['wider', { ...ROWS, last: [['x', 'y']] }],
 ])('%s rows than the header says are refused', async (_what, rows) => {
   await write(HEADER, rows);
-  await expect(read()).rejects.toThrow(/is damaged or no backup/);
+  await expect(read()).rejects.toThrow(/is damaged or not a backup/);
 });
 
 test('a database that fails leaves nothing, and the file of before as it was', async () => {

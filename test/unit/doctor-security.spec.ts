@@ -90,18 +90,18 @@ test('keys are judged by their end, their rights and their use', () => {
       now,
     );
   expect(of({}, {})).toMatchObject([
-    { level: 'ok', message: '2 usable, all with an end and limited rights' },
+    { level: 'ok', message: '2 usable, all with an expiry date and limited scopes' },
   ]);
   const [endless] = of({ expires: null, name: 'a "b"' });
   expect({ level: endless?.level, message: endless?.message }).toEqual({
     level: 'warn',
-    message: '1 of 1 never expire; make new ones with --expires: "a \\"b\\"" (7)',
+    message: '1 of 1 never expire: "a \\"b\\"" (7). Replace them with keys that expire (--expires)',
   });
   expect(of({ revoked: now, scopes: null }, { expires: now, scopes: null }, {})).toMatchObject([
-    { level: 'ok', message: '1 usable, all with an end and limited rights' },
+    { level: 'ok', message: '1 usable, all with an expiry date and limited scopes' },
   ]);
   expect(of({ scopes: null }, {})).toMatchObject([
-    { message: '1 of 2 may do everything a Webmaster may: "hr" (7)' },
+    { message: '1 of 2 have all rights of a Webmaster: "hr" (7)' },
   ]);
   const [unused] = of({ created: '2026-08-01 00:00:00.000' });
   expect(unused?.message).toContain('were not used for 90 days');

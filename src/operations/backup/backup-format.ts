@@ -4,41 +4,44 @@ import { tableOf } from '../../platform/database/engine/sql.js';
 import type { TableColumns } from '../../platform/database/engine/whole-database.js';
 
 /**
- * A backup is gzip of lines of JSON (ADR 29): the header; for each table `{"table": name}` and its rows, each a list of
- * values in the order of the header's columns; at last the seal, in a gzip member of its own.
+ * Version of the backup format. A backup is a gzip file with lines of JSON (ADR 29). The first line is the header. Each table
+ * follows as a line `{"table": name}` and one line per row, with the values in the order of the columns in the header. The
+ * checksum is the last line, in a separate gzip member.
  */
 export const FORMAT = 1;
 
+/** Table of a backup with its number of rows. */
 interface BackedUpTable extends TableColumns {
   rows: number;
 }
 
+/** First line of a backup. */
 export interface BackupHeader {
   rollcall_backup: number;
-  /** The release that wrote it. */
+  /** Release that wrote the backup. */
   version: string;
   /** ISO 8601, UTC. */
   created: string;
   engine: 'sqlite' | 'mysql';
-  /** Names of the migrations of the schema, in their order. */
+  /** Names of the executed migrations, in order. */
   migrations: readonly string[];
   tables: readonly BackedUpTable[];
 }
 
-/** A file that is no backup, is damaged, or is not for this program. */
+/** Reports a file that is not a backup, is damaged, or has the schema of another release. */
 export class BackupFault extends Error {}
 
-/** Bytes of the seal. */
+/** Length of the checksum member, in bytes. */
 export const SEAL_BYTES = sealOf(createHash('sha256').digest('hex')).length;
 
 /**
- * The last member of the file: a line with the hash of all bytes before it. It has one form, so that a reader compares all of
- * it, and each byte of the file is covered. (The checksum of gzip does not cover its own header.)
+ * Creates the last gzip member of a backup: a line with the hash of all previous bytes. Its bytes are always the same for the
+ * same hash, so a reader can compare all of them. The checksum of gzip does not cover the gzip header.
  */
 export function sealOf(sha256: string): Buffer {
   const line = Buffer.from(`${JSON.stringify({ sha256 })}\n`);
   const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-  const block = Buffer.alloc(5); // one stored block, the last one (RFC 1951, 3.2.4)
+  const block = Buffer.alloc(5); // a single stored block (RFC 1951, 3.2.4)
   block[0] = 1;
   block.writeUInt16LE(line.length, 1);
   block.writeUInt16LE(~line.length & 0xffff, 3);
@@ -51,14 +54,14 @@ export function sealOf(sha256: string): Buffer {
 type Entities = readonly (new () => object)[];
 
 /**
- * What belongs to the moment and not to the data: sessions, since who has logged out or was blocked must not come back;
- * failed logins that slow down the next; owners of work that have long ended. A restore empties these tables.
+ * Tables with temporary data that a backup omits and a restore empties: sessions, which may have ended since the backup,
+ * failed logins of the login throttle, and leases.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['sessions', 'login_failures', 'leases']);
 
-/** Every table of the service. */
+/** Returns all tables of the service. */
 export const allTables = (entities: Entities): readonly TableColumns[] => entities.map(tableOf);
 
-/** The tables of a backup. */
+/** Returns the tables that a backup contains. */
 export const backedUpTables = (entities: Entities): readonly TableColumns[] =>
   allTables(entities).filter(({ name }) => !LEFT_OUT.has(name));

@@ -8,18 +8,18 @@ import type { TableColumns } from '../../platform/database/engine/whole-database
 import type { SqlValue } from '../../platform/database/engine/sql.js';
 import { type BackupHeader, BackupFault, FORMAT, SEAL_BYTES, sealOf } from './backup-format.js';
 
-/** Characters of a line: a row has a document of 16 MiB at most in a few of its columns. */
+/** Maximum length of a line, in characters. A row has a few columns with up to 16 MiB each. */
 const MAX_LINE = 256 * 1024 * 1024;
-/** Rows, and characters, that are handed on at once. */
+/** Maximum number of rows and characters per batch. */
 const BATCH = { rows: 500, characters: 2_000_000 };
 
-/** What a program can restore: its tables and the names of its migrations. */
+/** Tables and migrations of the running release. It restores only backups with the same schema. */
 export interface Schema {
   tables: readonly TableColumns[];
   migrations: readonly string[];
 }
 
-/** A backup that is whole and fits the schema. */
+/** Opened backup. Its checksum and schema are verified. */
 export class BackupReader {
   private constructor(
     private readonly file: FileHandle,
@@ -28,8 +28,8 @@ export class BackupReader {
   ) {}
 
   /**
-   * Opens a backup and compares all of its bytes with its seal.
-   * @throws BackupFault where it is not whole, or was made by a program with other tables.
+   * Opens a backup and verifies its checksum and schema.
+   * @throws BackupError for a damaged backup, or one of a release with another schema.
    */
   static async open(path: string, schema: Schema): Promise<BackupReader> {
     const file = await open(path, 'r');
@@ -45,7 +45,7 @@ export class BackupReader {
     }
   }
 
-  /** The rows, some at a time. @throws BackupFault where they are not those of the header. */
+  /** Yields the rows in batches. @throws BackupError if the rows do not match the header. */
   async *rows(): AsyncGenerator<{ table: TableColumns; rows: SqlValue[][] }> {
     const lines = linesOf(this.file, this.size);
     await lines.next();
@@ -66,7 +66,7 @@ export class BackupReader {
       }
       if (batch.length > 0) yield { table, rows: batch };
     }
-    if (!(await lines.next()).done) throw damaged('it has more rows than it says');
+    if (!(await lines.next()).done) throw damaged('it has more rows than its header states');
   }
 
   close(): Promise<void> {
@@ -80,7 +80,7 @@ async function assertWhole(file: FileHandle, size: number): Promise<void> {
   for await (const chunk of bytesOf(file, size - SEAL_BYTES)) hash.update(chunk);
   const seal = Buffer.alloc(SEAL_BYTES);
   await file.read(seal, 0, SEAL_BYTES, size - SEAL_BYTES);
-  if (!seal.equals(sealOf(hash.digest('hex')))) throw damaged('its contents do not fit its checksum');
+  if (!seal.equals(sealOf(hash.digest('hex')))) throw damaged('its contents do not match its checksum');
 }
 
 async function readHeader(file: FileHandle, size: number): Promise<BackupHeader> {
@@ -88,10 +88,10 @@ async function readHeader(file: FileHandle, size: number): Promise<BackupHeader>
   const header = parsed((await lines.next()).value);
   await lines.return(undefined);
   if (!isObject(header) || typeof header['rollcall_backup'] !== 'number')
-    throw new BackupFault('is no backup');
+    throw new BackupFault('is not a backup');
   if (header['rollcall_backup'] > FORMAT)
-    throw new BackupFault(`was made by a newer program (${by(header)})`);
-  if (!isHeader(header)) throw damaged('its header is not complete');
+    throw new BackupFault(`was created by a newer release (${by(header)})`);
+  if (!isHeader(header)) throw damaged('its header is incomplete');
   return header;
 }
 
@@ -110,19 +110,19 @@ function isHeader(header: object): header is BackupHeader {
   );
 }
 
-/** Rows of another schema are never written: a migration may have given its columns another meaning. */
+/** Rejects backups with another schema, because a migration may have changed the meaning of a column. */
 function assertFits(header: BackupHeader, { tables, migrations }: Schema): void {
   const shape = (list: readonly TableColumns[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, columns]));
   if (header.migrations.join() === migrations.join() && shape(header.tables) === shape(tables)) return;
   throw new BackupFault(
-    `has the schema of ${by(header)}, which differs from that of this program. Restore it with that release, then upgrade`,
+    `has the schema of ${by(header)}, which differs from the schema of this release. Restore it with that release, then upgrade`,
   );
 }
 
 function rowOf(value: unknown, { columns }: TableColumns): SqlValue[] {
   if (Array.isArray(value) && value.length === columns.length && value.every(isSqlValue)) return value;
-  throw damaged('a row is missing or has other columns');
+  throw damaged('a row is missing or has the wrong columns');
 }
 
 const isSqlValue = (value: unknown): value is SqlValue =>
@@ -139,7 +139,7 @@ function parsed(line: unknown): unknown {
 
 async function* linesOf(file: FileHandle, size: number): AsyncGenerator<string, undefined> {
   const decoder = new StringDecoder('utf8');
-  // The callback takes the error that the reader sees as well.
+  // The callback ignores the error, because the loop below receives it as well.
   const text = pipeline(bytesOf(file, size - SEAL_BYTES), createGunzip(), () => undefined);
   let begun: string[] = [];
   let length = 0;
@@ -148,7 +148,7 @@ async function* linesOf(file: FileHandle, size: number): AsyncGenerator<string, 
       const [end = '', ...others] = decoder.write(chunk).split('\n');
       begun.push(end);
       length += end.length;
-      if (length > MAX_LINE) throw damaged('a line has no end');
+      if (length > MAX_LINE) throw damaged('a line is too long');
       for (const other of others) {
         yield begun.join('');
         begun = [other];
@@ -156,9 +156,9 @@ async function* linesOf(file: FileHandle, size: number): AsyncGenerator<string, 
       }
     }
   } catch (error) {
-    throw error instanceof BackupFault ? error : damaged('it cannot be unpacked');
+    throw error instanceof BackupFault ? error : damaged('it cannot be decompressed');
   }
-  if (length > 0) throw damaged('its last line has no end');
+  if (length > 0) throw damaged('its last line is incomplete');
   return undefined;
 }
 
@@ -172,4 +172,4 @@ async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> 
   }
 }
 
-const damaged = (why: string): BackupFault => new BackupFault(`is damaged or no backup: ${why}`);
+const damaged = (why: string): BackupFault => new BackupFault(`is damaged or not a backup: ${why}`);

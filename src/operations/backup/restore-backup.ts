@@ -9,18 +9,18 @@ import {
 import type { Dialect } from '../../platform/database/engine/sql.js';
 import type { BackupReader } from './read-backup.js';
 
-/** What a check has found: 0 where all is well, undefined where there was nothing to check. */
+/** Result of a check. `found` is the number of faults, or undefined if there was nothing to check. */
 export interface Checked {
   name: string;
   found: number | undefined;
 }
 
 /**
- * Replaces the contents of the database by those of a backup, in one transaction: whenever the process or the server ends,
- * the database is as it was, or it is restored. The checks after it report what was so in the database that was backed up.
- * @param tables all tables of the service: those that the backup lacks are emptied.
- * @param progress is called with the rows written so far.
- * @throws BackupFault, or the error of the database; nothing is changed then.
+ * Replaces the contents of the database with a backup, in one transaction. Then checks whether the restored tables are
+ * consistent. A fault existed already in the database that was backed up.
+ * @param tables all tables of the service. Tables that are not in the backup are emptied.
+ * @param progress receives the number of rows written so far.
+ * @throws BackupError or the error of the database. The database is then unchanged.
  */
 export async function restoreBackup(
   settings: DatabaseSettings,
@@ -51,14 +51,14 @@ async function assertCounts(restore: RestoreTransaction, { header }: BackupReade
   for (const { name, rows } of header.tables) {
     const found = await restore.number(`SELECT COUNT(*) FROM ${name}`);
     if (found !== rows)
-      throw new Error(`The table ${name} has ${found} rows after the restore, not ${rows}.`);
+      throw new Error(`Table ${name} has ${found} rows after the restore instead of ${rows}.`);
   }
 }
 
-/** What must hold between the tables. */
+/** Consistency check between tables. */
 interface Check {
   name: string;
-  /** A SELECT of the number of rows that break it, or whose absence does. */
+  /** SELECT that returns the number of faults. */
   sql: string;
 }
 
@@ -77,7 +77,7 @@ const WEBMASTERS = `SELECT COUNT(*) FROM user_roles AS r JOIN users AS u ON u.uu
   WHERE r.role = 'Webmaster' AND u.status = 'Active'`;
 const status = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
 
-/** Each finds 0 in a database whose tables fit together. */
+/** Builds the checks. Each one returns 0 for a consistent database. */
 const checksOf = (dialect: Dialect): readonly Check[] => [
   {
     name: 'an active Webmaster',
@@ -106,7 +106,7 @@ const checksOf = (dialect: Dialect): readonly Check[] => [
 /** Migrations fill these tables, so rows in them do not mean that the database is in use. */
 const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set(['user_rules', 'user_counts', 'leases']);
 
-/** Whether a restore would destroy something: one of the tables has a row. Tables may be missing. */
+/** Returns true if any of the tables contains data that a restore would destroy. Tables may be missing. */
 export async function hasContent(
   settings: DatabaseSettings,
   tables: readonly TableColumns[],

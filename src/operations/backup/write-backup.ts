@@ -7,15 +7,15 @@ import { createGzip } from 'node:zlib';
 import type { Snapshot } from '../../platform/database/engine/whole-database.js';
 import { type BackupHeader, sealOf } from './backup-format.js';
 
-/** Text compresses to a quarter at this level; the best level takes four times as long for a tenth less. */
+/** This gzip level reduces the text to a quarter. The highest level saves another tenth, but takes four times as long. */
 const LEVEL = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const STOPPED = 2;
 
 /**
- * Writes a backup, in the memory of some rows. It is written beside and renamed when it is whole and on the disk, so that a
- * file of this name is always a whole one. Only the user of this process may read it.
- * @param progress is called with the rows written so far. @throws the errors of the file and of the database.
+ * Writes a backup with constant memory. It writes a temporary file first and renames it after syncing it to disk, so `path`
+ * never holds an incomplete backup. Only the user of this process can read the file.
+ * @param progress receives the number of rows written so far. @throws errors of the file system and of the database.
  */
 export async function writeBackup(
   path: string,
@@ -80,6 +80,6 @@ const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
-  await handle.sync().catch(() => undefined); // some file systems cannot
+  await handle.sync().catch(() => undefined); // some file systems do not support this
   await handle.close();
 }

@@ -9,22 +9,22 @@ import { credentials, logLife, welcome } from '../start/welcome.js';
 import { type MetricsShare, WorkerProcess } from './worker-process.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** Delay before a worker that keeps dying is restarted: doubled each time, between these limits. */
+/** Limits of the delay before a failing instance is restarted. The delay doubles each time. */
 const RESTART_MILLIS = { first: 100, most: 10_000 };
-/** A worker that lived this long has started well; its end is no longer a failed start. */
+/** After this time, the end of an instance no longer counts as a failed start. */
 const STEADY_MILLIS = 60_000;
-/** How a worker ends on request; by the signal itself while it is still starting. */
+/** Exit codes and signals of an orderly shutdown. An instance that is still starting ends by the signal itself. */
 const ORDERLY: readonly string[] = ['0', ...SIGNALS];
-/** Allowance for the answer to a request that has arrived. */
+/** Extra time for responses to requests that have already arrived. */
 const ANSWER_SECONDS = 10;
-/** npm and terminals send a signal twice; a deliberate second signal comes later. */
+/** npm and terminals may send a signal twice. A second signal counts as intended only after this delay. */
 const SECOND_SIGNAL_MILLIS = 1000;
 
 /**
- * Runs the service as several processes on one port.
- * @param program the file that a worker runs, not a link to it, so that a worker restarted during an upgrade still runs
+ * Runs the service as several instances on one port.
+ * @param program path of the program without symbolic links, so that an instance restarted during an upgrade still runs
  * this release.
- * @throws Error with the reason why the first worker cannot start. From then on the service goes on with those that can.
+ * @throws Error if the first instance cannot start. Later failures only reduce the number of instances.
  */
 export async function runPrimary(env: Env, program: string): Promise<void> {
   const primary = new Primary(env, program);
@@ -32,11 +32,11 @@ export async function runPrimary(env: Env, program: string): Promise<void> {
   await primary.start();
 }
 
-/** Starts the workers, replaces those that die, and ends them together. It serves no requests itself. */
+/** Starts the instances, replaces failed ones, and ends them together. It serves no requests itself. */
 class Primary {
   private readonly log: Log;
   private readonly metrics = new InstanceMetrics();
-  private readonly workers = new Set<WorkerProcess>();
+  private readonly instances = new Set<WorkerProcess>();
   private readonly ending = new AbortController();
   private clean = true;
 
@@ -45,128 +45,131 @@ class Primary {
     program: string,
   ) {
     this.log = new Log(env);
-    new RateLimiterClusterMaster(); // answers the workers' limiters (`auth/access.guard.ts`)
-    // An idle worker accepts the connection. Handed over by the primary, it would hang when the worker dies.
+    new RateLimiterClusterMaster(); // serves the rate limiters of the instances (`auth/access.guard.ts`)
+    // Instances accept connections themselves. A connection from the primary would hang if its instance dies.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
       exec: program,
       args: [],
-      // The values of such a file are in the environment already, and it may have changed since.
+      // The environment already contains the values of the file, which may have changed since.
       execArgv: process.execArgv.filter((arg) => !arg.startsWith('--env-file=')),
-      serialization: 'advanced', // metrics may be NaN, which JSON does not know
+      serialization: 'advanced', // metrics may be NaN, which JSON cannot represent
     });
   }
 
-  /** Starts the first worker alone, so that it migrates, creates the first credentials and reports faults, then the others. It serves meanwhile. */
+  /**
+   * Starts the first instance alone, because it migrates, creates the first credentials and reports faults. Then starts the
+   * other instances while the first one serves.
+   */
   async start(): Promise<void> {
     try {
-      const worker = this.fork();
-      const { url, first } = await worker.ready;
+      const instance = this.fork();
+      const { url, first } = await instance.ready;
       const others = Array.from({ length: this.env.WORKERS - 1 }, () => this.fork());
       const starts = others.map(({ ready }) => ready.catch(this.complain));
-      await Promise.all(starts); // one that could not start is replaced: the first one serves
+      await Promise.all(starts); // failed instances are replaced below
       if (this.ending.signal.aborted) {
         show(first);
         return;
       }
       logLife(this.log, this.env, url);
       process.stderr.write(welcome(url, this.env.CONSOLE_ENABLED, first)); // standard output has log lines only
-      for (const started of [worker, ...others]) void this.replace(started);
+      for (const started of [instance, ...others]) void this.replace(started);
     } catch (error) {
       if (!this.ending.signal.aborted) throw error;
     }
   }
 
-  /** Ends all workers once their requests are answered, then this process. A worker that hangs is killed; the exit code is then 1. */
+  /** Ends all instances after their open requests, then this process. If an instance hangs, it is killed and the exit code is 1. */
   async end(): Promise<void> {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
-    for (const worker of this.workers) worker.signal('SIGTERM');
+    for (const instance of this.instances) instance.signal('SIGTERM');
     const { SHUTDOWN_DELAY_SECONDS, REQUEST_TIMEOUT_SECONDS } = this.env;
     const kill = (): void => {
-      for (const worker of this.workers) worker.signal('SIGKILL');
+      for (const instance of this.instances) instance.signal('SIGKILL');
     };
     setTimeout(kill, (SHUTDOWN_DELAY_SECONDS + REQUEST_TIMEOUT_SECONDS + ANSWER_SECONDS) * 1000);
     setTimeout(() => {
       for (const name of SIGNALS) process.once(name, kill);
     }, SECOND_SIGNAL_MILLIS);
-    await Promise.all([...this.workers].map(({ ended }) => ended));
+    await Promise.all([...this.instances].map(({ ended }) => ended));
     process.exit(this.clean ? 0 : 1);
   }
 
   private fork(): WorkerProcess {
-    const worker = new WorkerProcess(cluster.fork(), () => this.metrics.text(this.workers));
-    this.workers.add(worker);
-    void worker.ended.then((how) => {
-      this.workers.delete(worker);
-      this.metrics.keep(worker);
+    const instance = new WorkerProcess(cluster.fork(), () => this.metrics.text(this.instances));
+    this.instances.add(instance);
+    void instance.ended.then((how) => {
+      this.instances.delete(instance);
+      this.metrics.keep(instance);
       if (this.ending.signal.aborted && !ORDERLY.includes(how)) this.clean = false;
     });
-    return worker;
+    return instance;
   }
 
-  /** Replaces a worker each time it ends, with growing delays while it keeps ending early. */
-  private async replace(worker: WorkerProcess): Promise<void> {
+  /** Replaces an instance each time it ends, with growing delays while it keeps failing early. */
+  private async replace(instance: WorkerProcess): Promise<void> {
     for (let wait = RESTART_MILLIS.first; ; wait = Math.min(wait * 2, RESTART_MILLIS.most)) {
-      const how = await worker.ended;
+      const how = await instance.ended;
       if (this.ending.signal.aborted) return;
-      if (worker.ageMillis > STEADY_MILLIS) wait = RESTART_MILLIS.first;
-      this.log.warning('worker ended', { worker: worker.pid, exit: how, restart_ms: wait });
+      if (instance.ageMillis > STEADY_MILLIS) wait = RESTART_MILLIS.first;
+      this.log.warning('instance ended', { worker: instance.pid, exit: how, restart_ms: wait });
       const { signal } = this.ending;
       if (!(await delay(wait, true, { signal }).catch(() => false))) return;
-      worker = this.fork();
-      this.announce(worker);
+      instance = this.fork();
+      this.announce(instance);
     }
   }
 
   private readonly complain = (error: unknown): void => {
     const reason = error instanceof Error ? error.message : String(error);
-    if (!this.ending.signal.aborted) process.stderr.write(`A worker cannot start. ${reason}\n`);
+    if (!this.ending.signal.aborted) process.stderr.write(`An instance cannot start. ${reason}\n`);
   };
 
   private announce({ ready, pid }: WorkerProcess): void {
     ready.then(({ first }) => {
-      this.log.event('worker ready', { worker: pid });
+      this.log.event('instance ready', { worker: pid });
       show(first);
     }, this.complain);
   }
 }
 
-/** Shows credentials that no welcome shows. */
+/** Prints first credentials that were created too late for the welcome text. */
 function show(first: FirstCredentials | undefined): void {
   if (first) process.stderr.write(`${credentials(first).join('\n')}\n`);
 }
 
 /**
- * The metrics of all workers, each combined by its `aggregator`. Counters never shrink: those of a dead worker stay as the
- * last scrape saw them, because Prometheus takes a smaller value for a restart from 0.
+ * Combined metrics of all instances. The counters of ended instances are retained, because Prometheus interprets a smaller
+ * value as a restart from 0.
  */
 class InstanceMetrics {
   private readonly known = new Map<WorkerProcess, MetricsShare>();
   private past: MetricsShare = [];
 
-  /** In the Prometheus format. */
-  async text(workers: Iterable<WorkerProcess>): Promise<string> {
-    await Promise.all([...workers].map((worker) => this.ask(worker)));
+  /** Returns the metrics in the Prometheus format. */
+  async text(instances: Iterable<WorkerProcess>): Promise<string> {
+    await Promise.all([...instances].map((instance) => this.ask(instance)));
     return sum([...this.known.values(), this.past]).metrics();
   }
 
-  /** Keeps the counters of a worker that has ended. */
-  keep(worker: WorkerProcess): void {
-    const counts = counted(this.known.get(worker));
-    this.known.delete(worker);
+  /** Retains the counters of an instance that has ended. */
+  keep(instance: WorkerProcess): void {
+    const counts = counted(this.known.get(instance));
+    this.known.delete(instance);
     this.past = sum([this.past, counts]).getMetricsAsArray();
   }
 
-  private async ask(worker: WorkerProcess): Promise<void> {
-    const share = await worker.metrics();
-    if (share) this.known.set(worker, share);
-    else if (this.known.has(worker)) this.known.set(worker, counted(this.known.get(worker)));
+  private async ask(instance: WorkerProcess): Promise<void> {
+    const share = await instance.metrics();
+    if (share) this.known.set(instance, share);
+    else if (this.known.has(instance)) this.known.set(instance, counted(this.known.get(instance)));
   }
 }
 
 const sum = (shares: MetricsShare[]) => AggregatorRegistry.aggregate(shares);
 
-/** Counters and histograms; gauges describe only live workers. */
+/** Returns counters and histograms. Gauges describe only running instances. */
 const counted = (share: MetricsShare = []): MetricsShare =>
   share.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));

@@ -4,54 +4,54 @@ import { once } from 'node:events';
 import type { MetricObject } from 'prom-client';
 import type { FirstCredentials } from '../start/first-start.service.js';
 
-/** Of a worker that does not answer in time, a scrape holds only the counters of its last answer. */
+/** Timeout for the metrics of an instance. After a timeout, a scrape contains the last known counters of the instance. */
 const METRICS_TIMEOUT_MILLIS = 2000;
 
-/** The metrics of one process. */
+/** Metrics of one instance. */
 export type MetricsShare = MetricObject[];
 
-/** What a worker reports once it serves. */
+/** Report of an instance that has started. */
 export interface WorkerStart {
-  /** Address of its server. */
+  /** Address of the server. */
   url: string;
-  /** The first credentials, if this worker created them. */
+  /** First credentials, if this instance created them. */
   first: FirstCredentials | undefined;
 }
 
-/** Calls from the primary to a worker. */
+/** Calls from the primary to an instance. */
 export interface WorkerCalls {
   metrics(): Promise<MetricsShare>;
 }
 
-/** Calls from a worker to the primary. */
+/** Calls from an instance to the primary. */
 export interface PrimaryCalls {
-  /** The worker serves. */
+  /** Reports that the instance serves requests. */
   ready(start: WorkerStart): void;
-  /** The worker cannot start, and ends when this returns. */
+  /** Reports that the instance cannot start. The instance ends when this returns. */
   refused(reason: string): void;
-  /** The metrics of all workers, in the Prometheus format. */
+  /** Returns the metrics of all instances in the Prometheus format. */
   metrics(): Promise<string>;
 }
 
-/** A worker, as seen by the primary. */
+/** Process of an instance, as seen by the primary. */
 export class WorkerProcess {
-  /** Resolves once it serves; rejects with the reason when it cannot start. */
+  /** Resolves when the instance serves requests. Rejects with the reason if it cannot start. */
   readonly ready: Promise<WorkerStart>;
-  /** Resolves when it has ended, to its exit code or the name of the signal. */
+  /** Resolves to the exit code or signal when the instance has ended. */
   readonly ended: Promise<string>;
   private readonly forked = performance.now();
   private readonly calls: BirpcReturn<WorkerCalls, PrimaryCalls>;
   private serves = false;
 
-  /** @param metrics reports the metrics of all workers. */
+  /** @param getAllMetrics returns the metrics of all instances. */
   constructor(
     private readonly worker: Worker,
-    metrics: () => Promise<string>,
+    getAllMetrics: () => Promise<string>,
   ) {
-    // A message to a killed worker fails; `ended` reports its end.
+    // A message to a killed instance fails. `ended` reports the end.
     worker.on('error', () => undefined);
     const { promise, resolve, reject } = Promise.withResolvers<WorkerStart>();
-    promise.catch(() => undefined); // a rejection without a listener would end the process
+    promise.catch(() => undefined); // an unhandled rejection would end the process
     this.ready = promise;
     this.calls = createBirpc<WorkerCalls, PrimaryCalls>(
       {
@@ -62,7 +62,7 @@ export class WorkerProcess {
         refused: (reason) => {
           reject(new Error(reason));
         },
-        metrics,
+        metrics: getAllMetrics,
       },
       {
         post: (call: object) => worker.send(call),
@@ -73,7 +73,7 @@ export class WorkerProcess {
     this.ended = once(worker, 'exit').then(([code, signal]: (number | string | null)[]) => {
       this.serves = false;
       const how = String(signal ?? code);
-      const reason = new Error(`A worker ended with ${how}.`);
+      const reason = new Error(`An instance ended with ${how}.`);
       reject(reason);
       this.calls.$close(reason);
       return how;
@@ -88,7 +88,7 @@ export class WorkerProcess {
     return performance.now() - this.forked;
   }
 
-  /** Its metrics; undefined while it does not serve, and when it does not answer in time. */
+  /** Returns the metrics of the instance, or undefined if it does not serve or does not answer in time. */
   async metrics(): Promise<MetricsShare | undefined> {
     return this.serves ? this.calls.metrics().catch(() => undefined) : undefined;
   }

@@ -9,11 +9,11 @@ import { type CreateApp, serve } from '../start/serve.js';
 import type { PrimaryCalls, WorkerCalls } from './worker-process.js';
 
 /**
- * Runs the service as one of several processes on one port. It reports to the primary when it serves, or why it cannot.
- * Node.js ends a worker whose primary has died.
+ * Runs the service as one of several instances on one port. Reports to the primary that it serves or cannot start. Node.js
+ * ends the instance if its primary dies.
  */
 export async function runWorker(env: Env, createApp: CreateApp): Promise<void> {
-  // A message to a dead primary fails; the end of this process follows at once.
+  // A message to a dead primary fails. This process then ends as well.
   cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, WorkerCalls>(
@@ -36,7 +36,7 @@ export async function runWorker(env: Env, createApp: CreateApp): Promise<void> {
   }
 }
 
-/** @throws Error with the system's message about the port, as in a single process: a worker gets only the code. */
+/** Listens on the port. @throws Error with the message of the system, because cluster processes receive only its code. */
 async function listen(app: NestExpressApplication, { PORT, HOST }: Env): Promise<void> {
   try {
     await app.listen(PORT, HOST);

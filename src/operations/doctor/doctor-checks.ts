@@ -16,26 +16,26 @@ import { topologyChecks } from './topology.js';
 const LOW_BYTES = 1024 ** 3;
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-/** @param version such as `24.21.0`. */
+/** Checks the version of Node.js. @param version such as `24.21.0`. */
 export function nodeCheck(version: string): Finding[] {
   const message = `version ${version}`;
   return isNodeNewEnough(version)
     ? ok('node', message)
-    : fail('node', `${message}; install ${NEEDED_NODE} or later`);
+    : fail('node', `${message} is not supported: install ${NEEDED_NODE} or later`);
 }
 
-/** Writes a file, because permissions do not reveal a read-only mount. */
+/** Checks the data folder by writing a file, because permissions do not reveal a read-only mount. */
 export async function dataDirCheck({ DATA_DIR }: Env): Promise<Finding[]> {
   const probe = join(DATA_DIR, `.doctor-${process.pid}`);
   try {
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 });
     await writeFile(probe, '');
     await rm(probe);
-    return ok('data folder', `${DATA_DIR} can be written to`);
+    return ok('data folder', `${DATA_DIR} is writable`);
   } catch (error) {
     return fail(
       'data folder',
-      `${DATA_DIR} cannot be written to (${codeOf(error)}); change its owner, or DATA_DIR`,
+      `${DATA_DIR} is not writable (${codeOf(error)}). Change its owner, or set DATA_DIR to another folder`,
     );
   }
 }
@@ -45,10 +45,10 @@ export async function diskCheck({ DATA_DIR }: Env): Promise<Finding[]> {
     const { bavail, bsize } = await statfs(DATA_DIR);
     const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free`;
     return bavail * bsize < LOW_BYTES
-      ? warn('disk', `${free}; make room before it runs full`)
+      ? warn('disk', `${free}. Free up space before the disk is full`)
       : ok('disk', free);
   } catch (error) {
-    return warn('disk', `cannot be measured (${codeOf(error)})`);
+    return warn('disk', `the free space cannot be determined (${codeOf(error)})`);
   }
 }
 
@@ -58,8 +58,8 @@ export function baseUrlCheck({ HOST, baseUrl }: Env): Finding[] {
   if (LOOPBACK.test(HOST) || protocol === 'https:') return ok('address', address);
   return warn(
     'address',
-    `${address} is not https, and HOST=${HOST} is reachable from outside: passwords and keys travel in the clear; ` +
-      'put a proxy with TLS in front and set BASE_URL to its address',
+    `${address} is not https, and HOST=${HOST} is reachable from other machines: passwords and API keys are sent ` +
+      'unencrypted. Put a proxy with TLS in front, and set BASE_URL to its address',
   );
 }
 
@@ -73,29 +73,29 @@ export async function importFolderCheck(env: Env): Promise<Finding[]> {
   if (IMPORT_FOLDER === undefined) return ok('imports', 'no schedule (IMPORT_FOLDER is not set)');
   try {
     await access(IMPORT_FOLDER, constants.R_OK | constants.W_OK | constants.X_OK);
-    return ok('imports', `${IMPORT_FOLDER} can be read and written`);
+    return ok('imports', `${IMPORT_FOLDER} is readable and writable`);
   } catch (error) {
     return fail(
       'imports',
-      `${IMPORT_FOLDER} cannot be used (${codeOf(error)}); create it, and make the service's user its owner`,
+      `${IMPORT_FOLDER} is not usable (${codeOf(error)}). Create it, and make the user of the service its owner`,
     );
   }
 }
 
-/** Whether the database answers, is migrated, and has a Webmaster and an API key. */
+/** Checks that the database answers, is migrated, and has an active Webmaster and a usable API key. */
 export async function databaseChecks(env: Env, entities: Entities): Promise<Finding[]> {
   const file = sqliteFile(env);
   if (file !== undefined && !existsSync(file))
     return fail(
       'database',
-      `there is none at ${resolve(file)}; "rollcall start" makes one, or correct DATABASE_URL or DATA_DIR`,
+      `no database at ${resolve(file)}. Run "rollcall start" to create one, or correct DATABASE_URL or DATA_DIR`,
     );
   let dataSource;
   try {
     dataSource = await openDataSource(env, entities);
   } catch (error) {
     if (error instanceof EnvError) return fail('database', error.message);
-    return fail('database', `does not answer (${codeOf(error)}); ${remedy(env)}`);
+    return fail('database', `does not answer (${codeOf(error)}). ${remedy(env)}`);
   }
   const findings: Finding[] = [];
   let sql: Database | undefined;
@@ -108,7 +108,7 @@ export async function databaseChecks(env: Env, entities: Entities): Promise<Find
     if (!pending) findings.push(...(await accessChecks(sql)));
   } catch (error) {
     if (error instanceof ForeignSchemaError) return [...findings, ...fail('migrations', error.message)];
-    const message = `answers, but not as this program expects (${codeOf(error)}); check its tables and the user's rights`;
+    const message = `answers, but its tables cannot be read (${codeOf(error)}). Check the tables and the privileges of the database user`;
     findings.push(...fail('database', message));
   } finally {
     await dataSource.destroy();
@@ -119,8 +119,8 @@ export async function databaseChecks(env: Env, entities: Entities): Promise<Find
 
 const remedy = ({ databaseUrl }: Env): string =>
   databaseUrl.startsWith('sqlite:')
-    ? 'check the file of DATABASE_URL (or of DATA_DIR), who owns it and its folder'
-    : 'check DATABASE_URL, and that the server runs and knows this user';
+    ? 'Check the file from DATABASE_URL or DATA_DIR, and who owns it and its folder'
+    : 'Check DATABASE_URL, that the server is running, and that it accepts this user';
 
 async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
   const sqlite = await sqliteVersion(sql);
@@ -135,19 +135,19 @@ async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
   ];
 }
 
-/** @param max connections that the server accepts from all its clients. */
+/** Checks the size of the connection pools. @param max connections that the server accepts from all clients. */
 export function poolCheck(
   { DATABASE_POOL_SIZE, WORKERS }: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>,
   max: number,
 ): Finding[] {
-  const workers = WORKERS > 1 ? ` times WORKERS=${WORKERS}` : '';
-  const message = `DATABASE_POOL_SIZE=${DATABASE_POOL_SIZE}${workers} of ${max} connections`;
+  const factor = WORKERS > 1 ? ` times WORKERS=${WORKERS}` : '';
+  const message = `DATABASE_POOL_SIZE=${DATABASE_POOL_SIZE}${factor} of ${max} connections`;
   return DATABASE_POOL_SIZE * WORKERS > max
-    ? warn('connections', `${message}: lower it, or raise max_connections`)
+    ? warn('connections', `${message}. Lower DATABASE_POOL_SIZE, or raise max_connections`)
     : ok('connections', message);
 }
 
-const PENDING = 'some are pending; run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
+const PENDING = 'some are pending: run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
 
 const migrationsCheck = (pending: boolean): Finding[] =>
   pending ? warn('migrations', PENDING) : ok('migrations', 'none pending');
@@ -158,7 +158,7 @@ async function accessChecks(sql: Sql): Promise<Finding[]> {
   );
   const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB
   const noWebmaster =
-    'there is no active Webmaster; on an empty database start the service, otherwise grant the role with an API key';
+    'no active Webmaster. Start the service if the database is empty. Otherwise grant the role with an API key';
   return [
     ...(active === 0 ? warn('webmasters', noWebmaster) : ok('webmasters', `${active} active`)),
     ...(await keyChecks(sql)),

@@ -1,11 +1,11 @@
 import { errorCode, originOf } from '../../platform/common/errors.js';
 
-/** The result of a check. */
+/** Result of a check. */
 export interface Finding {
   level: 'ok' | 'warn' | 'fail';
-  /** What was checked. */
+  /** Subject of the check. */
   subject: string;
-  /** The finding and, unless the level is `ok`, what to do. */
+  /** Finding and, unless the level is `ok`, the remedy. */
   message: string;
 }
 
@@ -16,5 +16,5 @@ export const ok = finding('ok');
 export const fail = finding('fail');
 export const warn = finding('warn');
 
-/** The code of an error, to be shown instead of its message, which may quote settings. */
+/** Returns the code of an error, because its message may contain settings. */
 export const codeOf = (error: unknown): string => errorCode(originOf(error)) ?? 'unknown';

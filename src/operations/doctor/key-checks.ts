@@ -7,9 +7,7 @@ import { openDatabase } from '../../platform/database/engine/database.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-/** What the two doctors find in the API keys: `doctor` whether they can be used, `doctor --security` what is risky. */
-
-/** What is asked of a key. In a database of an earlier version it has less. */
+/** API key as stored. Databases of earlier releases lack the optional columns. */
 export interface StoredKey {
   id: string;
   name: string;
@@ -17,13 +15,13 @@ export interface StoredKey {
   expires: DbTime | null;
   revoked: DbTime | null;
   last_used: DbTime | null;
-  /** What it may do; unknown or null: everything. */
+  /** Permitted scopes. Missing or null if the key has all rights. */
   scopes?: string | null;
   maker_kind?: string | null;
   maker_id?: string | null;
 }
 
-/** Keys that a finding names; the rest are counted. */
+/** Maximum number of keys that a finding lists. */
 const NAMED = 5;
 const UNUSED_DAYS = 90;
 
@@ -35,12 +33,12 @@ const usableOf = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
 
 const isLimited = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
 
-/** Whether there are usable keys, and whose maker has lost the right to make them. */
+/** Checks for usable keys, and for keys whose creator is no longer an active Webmaster. */
 export async function keyChecks(sql: Sql): Promise<Finding[]> {
   const all = await readKeys(sql);
   const usable = usableOf(all, now());
   if (usable.length === 0)
-    return warn('api keys', 'none is usable; create one with "rollcall keys create NAME"');
+    return warn('api keys', 'no key is usable. Create one with "rollcall keys create NAME"');
   const limited = usable.filter(isLimited).length;
   return [
     ...ok('api keys', `${usable.length} usable, ${limited} of them limited by scopes`),
@@ -48,7 +46,7 @@ export async function keyChecks(sql: Sql): Promise<Finding[]> {
   ];
 }
 
-/** A key outlives its maker's role, and so does every key that was made with it. */
+/** Reports keys whose creator, directly or through other keys, is no longer an active Webmaster. */
 async function makerCheck(
   sql: Sql,
   all: readonly StoredKey[],
@@ -62,60 +60,68 @@ async function makerCheck(
   const active = new Set(webmasters.map(({ uuid }) => uuid));
   const byId = new Map(all.map((key) => [key.id, key]));
   const orphans = usable.filter((key) => {
-    const person = makerOf(key, byId);
-    return person !== undefined && !active.has(person);
+    const creator = makerOf(key, byId);
+    return creator !== undefined && !active.has(creator);
   });
   if (orphans.length === 0) return [];
-  const message = `${orphans.length} made by users who are no active Webmasters any more: ${named(orphans)}`;
-  return warn('key makers', `${message}; revoke them, or replace them and then revoke them`);
+  const message = `${orphans.length} created by users who are no longer active Webmasters: ${named(orphans)}`;
+  return warn('key creators', `${message}. Replace them if they are needed, then revoke them`);
 }
 
-/** The user at the beginning of a chain of keys; undefined for keys of the service, and of versions that did not note it. */
+/** Returns the user at the start of a chain of keys. Undefined if the service created the key, or if the creator is unknown. */
 function makerOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
-  let at: StoredKey | undefined = key;
-  const seen = new Set<StoredKey>(); // a database that was changed by hand may hold a circle
-  while (at?.maker_kind === 'key' && !seen.has(at)) {
-    seen.add(at);
-    at = byId.get(at.maker_id ?? '');
+  let current: StoredKey | undefined = key;
+  const seen = new Set<StoredKey>(); // a manually edited database may contain a cycle
+  while (current?.maker_kind === 'key' && !seen.has(current)) {
+    seen.add(current);
+    current = byId.get(current.maker_id ?? '');
   }
-  return at?.maker_kind === 'user' ? (at.maker_id ?? undefined) : undefined;
+  return current?.maker_kind === 'user' ? (current.maker_id ?? undefined) : undefined;
 }
 
-/** The risks of the keys that can be used now, in a database that the service has made. */
+/** Checks the risks of the currently usable keys. */
 export async function keyRiskChecks(env: Env): Promise<Finding[]> {
   const file = sqliteFile(env);
-  if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, as there is no database yet');
+  if (file !== undefined && !existsSync(file))
+    return ok('api keys', 'no keys: the database does not exist yet');
   const database = await openDatabase(env);
   try {
     return keyRisks(await readKeys(database), now());
   } catch (error) {
-    return fail('api keys', `cannot be read (${codeOf(error)}); see "rollcall doctor"`);
+    return fail('api keys', `cannot be read (${codeOf(error)}). Run "rollcall doctor" for details`);
   } finally {
     await database.close();
   }
 }
 
-/** The risks of those keys that can be used at a time. */
+/** Returns the risks of the keys that are usable at a time. */
 export function keyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
   const keys = usableOf(all, time);
   const long = secondsFrom(time, -UNUSED_DAYS * 24 * 60 * 60);
-  const lists: [keys: StoredKey[], what: string][] = [
-    [keys.filter(({ expires }) => expires === null), 'never expire; make new ones with --expires'],
-    [keys.filter((key) => !isLimited(key)), 'may do everything a Webmaster may'],
+  const lists: [keys: StoredKey[], what: string, remedy: string][] = [
+    [
+      keys.filter(({ expires }) => expires === null),
+      'never expire',
+      '. Replace them with keys that expire (--expires)',
+    ],
+    [keys.filter((key) => !isLimited(key)), 'have all rights of a Webmaster', ''],
     [
       keys.filter(({ last_used, created }) => (last_used ?? created) < long),
-      `were not used for ${UNUSED_DAYS} days; revoke them`,
+      `were not used for ${UNUSED_DAYS} days`,
+      '. Revoke them if they are not needed',
     ],
   ];
-  const found = lists.flatMap(([some, what]) =>
-    some.length === 0 ? [] : warn('api keys', `${some.length} of ${keys.length} ${what}: ${named(some)}`),
+  const found = lists.flatMap(([some, what, remedy]) =>
+    some.length === 0
+      ? []
+      : warn('api keys', `${some.length} of ${keys.length} ${what}: ${named(some)}${remedy}`),
   );
   return found.length > 0
     ? found
-    : ok('api keys', `${keys.length} usable, all with an end and limited rights`);
+    : ok('api keys', `${keys.length} usable, all with an expiry date and limited scopes`);
 }
 
-/** The first names, quoted, since a name is text of whoever made the key, with the ids that revoke them. */
+/** Lists the first keys with name and id. Names are quoted, because they are free text. */
 function named(keys: readonly StoredKey[]): string {
   const names = keys.slice(0, NAMED).map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
   return names.join(', ') + (keys.length > NAMED ? ` and ${keys.length - NAMED} more` : '');

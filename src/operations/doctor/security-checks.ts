@@ -7,9 +7,7 @@ import type { Env } from '../../platform/config/env.js';
 import { sqliteFile } from '../../platform/database/engine/connection-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-/** What `doctor --security` finds in the settings and in the rights of files. No message has a value that could be a secret. */
-
-/** When the support of a release line of Node.js ends (https://github.com/nodejs/release). */
+/** End of support of each release line of Node.js (https://github.com/nodejs/release). */
 const NODE_ENDS: Readonly<Record<number, string>> = {
   22: '2027-04-30',
   24: '2028-04-30',
@@ -17,45 +15,48 @@ const NODE_ENDS: Readonly<Record<number, string>> = {
 };
 const LONG_TERM = 'a release line with long-term support, such as 24';
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
-/** Characters; fewer can be guessed where the database answers without pause. */
+/** Minimum length of the database password, because a database may not limit failed logins. */
 const MIN_PASSWORD = 16;
-/** Different characters of a secret; fewer are a repetition. */
+/** Minimum number of different characters in a secret. */
 const MIN_VARIETY = 8;
-/** Days; an intrusion is often found months later. */
+/** Minimum retention of the audit, in days, because intrusions are often discovered months later. */
 const MIN_AUDIT_DAYS = 90;
 const GROUP_AND_OTHERS = 0o077;
 const WRITE_OF_OTHERS = 0o022;
 const EVERYBODY_MAY_WRITE = 0o002;
 
-/** @param version such as `24.11.0`. @param today as `2026-11-22`. */
+/** Checks that Node.js still receives security fixes. @param version such as `24.11.0`. @param today such as `2026-11-22`. */
 export function nodeLifeCheck(version: string, today: string): Finding[] {
   const major = Number(version.split('.')[0]);
   const end = NODE_ENDS[major];
   if (end !== undefined && end < today)
-    return fail('node', `version ${version} has had no security fixes since ${end}; install ${LONG_TERM}`);
-  if (end !== undefined) return ok('node', `version ${version} gets security fixes until ${end}`);
+    return fail('node', `version ${version} has had no security fixes since ${end}. Install ${LONG_TERM}`);
+  if (end !== undefined) return ok('node', `version ${version} receives security fixes until ${end}`);
   if (major % 2 === 0 && major > 22) return ok('node', `version ${version}`); // newer than this table
-  return fail('node', `version ${version} has no long-term support; install ${LONG_TERM}`);
+  return fail('node', `version ${version} has no long-term support. Install ${LONG_TERM}`);
 }
 
 const isHttps = ({ baseUrl }: Env): boolean => baseUrl.startsWith('https:');
 const isLocal = ({ HOST }: Env): boolean => LOOPBACK.test(HOST);
 
 export function httpsCheck(env: Env): Finding[] {
-  if (env.TLS_CERT_FILE !== undefined) return ok('https', 'spoken by the service itself');
+  if (env.TLS_CERT_FILE !== undefined) return ok('https', 'provided by the service itself');
   if (isHttps(env)) {
     return isLocal(env)
-      ? ok('https', 'by a proxy on this machine')
+      ? ok('https', 'provided by a proxy on this machine')
       : warn(
           'https',
-          `by a proxy, but HOST=${env.HOST} may be reached without it; bind to the proxy's network`,
+          `provided by a proxy, but clients may bypass it through HOST=${env.HOST}. Bind HOST to the network of the proxy`,
         );
   }
   return isLocal(env)
-    ? warn('https', 'none: only for clients on this machine; set BASE_URL to the https address of the proxy')
+    ? warn(
+        'https',
+        'not used: safe only for clients on this machine. Set BASE_URL to the https address of a proxy',
+      )
     : fail(
         'https',
-        'none: passwords and keys travel in the clear; set up a proxy and BASE_URL, or TLS_CERT_FILE',
+        'not used: passwords and API keys are sent unencrypted. Set TLS_CERT_FILE, or use a proxy and set BASE_URL',
       );
 }
 
@@ -66,25 +67,23 @@ export function cookieCheck(env: Env): Finding[] {
     ? ok('cookie', `${flags}, Secure, bound to the host`)
     : warn(
         'cookie',
-        `${flags}, Secure; a name that begins with __Host-, as the default does, binds it to the host`,
+        `${flags}, Secure. To bind the cookie to the host, use a name that starts with __Host-, such as the default`,
       );
 }
 
 export function secretChecks(env: Env): Finding[] {
-  // Those that can be guessed are refused at the start.
+  // Secrets that are easy to guess are rejected when the service starts.
   const bootstrap = (['BOOTSTRAP_API_KEY', 'BOOTSTRAP_WEBMASTER_PASSWORD'] as const).flatMap((name) =>
     env[name] === undefined
       ? []
-      : warn('secrets', `${name} is still set; it matters only on an empty database: remove it`),
+      : warn('secrets', `${name} is still set, but used only for an empty database. Remove it`),
   );
   const metrics =
     env.METRICS_TOKEN !== undefined && !isVaried(env.METRICS_TOKEN)
-      ? fail('secrets', 'METRICS_TOKEN can be guessed; take a random one')
+      ? fail('secrets', 'METRICS_TOKEN can be guessed. Use a random token')
       : [];
   const found = [...bootstrap, ...metrics, ...databasePassword(env)];
-  return found.length > 0
-    ? found
-    : ok('secrets', 'none in the settings that is short, a default or left over');
+  return found.length > 0 ? found : ok('secrets', 'no short or unused secrets in the settings');
 }
 
 const isVaried = (secret: string): boolean => new Set(secret).size >= MIN_VARIETY;
@@ -92,21 +91,25 @@ const isVaried = (secret: string): boolean => new Set(secret).size >= MIN_VARIET
 function databasePassword({ databaseUrl }: Env): Finding[] {
   const url = readDatabaseUrl(databaseUrl);
   if (!url) return [];
-  if (url.password === '') return fail('secrets', 'the database asks for no password; give its user one');
+  if (url.password === '') return fail('secrets', 'the database user has no password. Set a password');
   const isWeak =
     url.password.length < MIN_PASSWORD || !isVaried(url.password) || url.password.includes(url.user);
   return isWeak
-    ? warn('secrets', `the password of the database can be guessed; take ${MIN_PASSWORD} random characters`)
+    ? warn('secrets', `the database password can be guessed. Use at least ${MIN_PASSWORD} random characters`)
     : [];
 }
 
 export function databaseTlsCheck({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Finding[] {
   const url = readDatabaseUrl(databaseUrl);
   if (!url) return ok('database tls', 'not needed: the database is a file');
-  if (DATABASE_TLS_CA_FILE !== undefined) return ok('database tls', 'to servers that the file certifies');
+  if (DATABASE_TLS_CA_FILE !== undefined)
+    return ok('database tls', 'required, and server certificates are checked with DATABASE_TLS_CA_FILE');
   return url.hosts.every(({ host }) => LOOPBACK.test(host))
-    ? ok('database tls', 'none: the database is on this machine')
-    : fail('database tls', 'none: users and password hashes travel in the clear; set DATABASE_TLS_CA_FILE');
+    ? ok('database tls', 'not used: the database is on this machine')
+    : fail(
+        'database tls',
+        'not used: users and password hashes are sent unencrypted. Set DATABASE_TLS_CA_FILE',
+      );
 }
 
 export function proxyCheck(env: Env): Finding[] {
@@ -115,33 +118,36 @@ export function proxyCheck(env: Env): Finding[] {
     return behindProxy
       ? warn(
           'proxy',
-          "all clients have the proxy's address in throttle and audit; set TRUST_PROXY to its address",
+          'the login throttle and the audit see the address of the proxy for all clients. Set TRUST_PROXY to this address',
         )
-      : ok('proxy', 'none is trusted');
+      : ok('proxy', 'no proxy is trusted');
   }
   const byAddress = env.TRUST_PROXY.split(',').every((part) => isIP(part.trim().split('/')[0] ?? '') !== 0);
   if (byAddress || isLocal(env))
-    return ok('proxy', 'trusted by its address, or reachable on this machine only');
+    return ok('proxy', 'trusted by address, or reachable only from this machine');
   return warn(
     'proxy',
-    'a client that gets past the proxy may claim any address; set TRUST_PROXY to its address',
+    'clients that bypass the proxy can forge their address. Set TRUST_PROXY to the address of the proxy',
   );
 }
 
 export const metricsCheck = ({ METRICS_TOKEN }: Env): Finding[] =>
   METRICS_TOKEN === undefined
-    ? warn('metrics', 'anybody who reaches the service may read them; set METRICS_TOKEN')
-    : ok('metrics', 'need a token');
+    ? warn('metrics', 'anyone who can reach the service can read the metrics. Set METRICS_TOKEN')
+    : ok('metrics', 'protected by METRICS_TOKEN');
 
 export function auditCheck({ AUDIT_RETENTION_DAYS: days }: Env): Finding[] {
   if (days === undefined)
-    return warn('audit', 'kept for ever; decide for how long, and set AUDIT_RETENTION_DAYS');
+    return warn('audit', 'events are retained forever. Set AUDIT_RETENTION_DAYS to limit this');
   return days < MIN_AUDIT_DAYS
-    ? warn('audit', `kept for ${days} days; an intrusion may be found after more than ${MIN_AUDIT_DAYS}`)
-    : ok('audit', `kept for ${days} days`);
+    ? warn(
+        'audit',
+        `events are retained for ${days} days, but intrusions are often discovered later. Use at least ${MIN_AUDIT_DAYS} days`,
+      )
+    : ok('audit', `events are retained for ${days} days`);
 }
 
-/** The files that hold secrets or people may be read and changed by their owner alone. */
+/** Checks that only the owner can access files with secrets or personal data. */
 export async function fileChecks(env: Env): Promise<Finding[]> {
   const database = sqliteFile(env);
   const files = [
@@ -163,31 +169,37 @@ async function privacy(subject: string, path: string, mode: string): Promise<Fin
   const { mode: rights } = await stat(path);
   const others = rights & GROUP_AND_OTHERS;
   return others === 0
-    ? ok(subject, `${path} is open to its owner only`)
-    : fail(subject, `${path} has the rights ${octal(rights)}, others may open it: chmod ${mode} ${path}`);
+    ? ok(subject, `only the owner can access ${path}`)
+    : fail(
+        subject,
+        `${path} has the mode ${octal(rights)}, so other users can access it. Run chmod ${mode} ${path}`,
+      );
 }
 
-/** Who may put files into the drop folder, and touch those that are being imported. */
+/** Checks who can add files to the drop folder, and change files during their import. */
 export async function dropFolderCheck({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env): Promise<Finding[]> {
-  if (IMPORT_FOLDER === undefined) return ok('drop folder', 'none');
+  if (IMPORT_FOLDER === undefined) return ok('drop folder', 'not configured');
   try {
     const { mode } = await stat(IMPORT_FOLDER);
     if ((mode & EVERYBODY_MAY_WRITE) !== 0)
       return fail(
         'drop folder',
-        `everybody on this machine may write to ${IMPORT_FOLDER}: chmod o-w ${IMPORT_FOLDER}`,
+        `every user of this machine can write to ${IMPORT_FOLDER}. Run chmod o-w ${IMPORT_FOLDER}`,
       );
     if (IMPORT_WORK_FOLDER === undefined || resolve(IMPORT_WORK_FOLDER) === resolve(IMPORT_FOLDER)) {
       return (mode & WRITE_OF_OTHERS) === 0
-        ? ok('drop folder', 'only its owner writes to it')
-        : warn('drop folder', 'its group may change files that are being imported; set IMPORT_WORK_FOLDER');
+        ? ok('drop folder', 'only the owner can write to it')
+        : warn('drop folder', 'its group can change files during their import. Set IMPORT_WORK_FOLDER');
     }
     const work = existsSync(IMPORT_WORK_FOLDER) ? (await stat(IMPORT_WORK_FOLDER)).mode : 0;
     return (work & WRITE_OF_OTHERS) === 0
-      ? ok('drop folder', 'files that are being imported are out of the reach of others')
-      : fail('drop folder', `others may write to ${IMPORT_WORK_FOLDER}: chmod go-w ${IMPORT_WORK_FOLDER}`);
+      ? ok('drop folder', 'other users cannot change files during their import')
+      : fail(
+          'drop folder',
+          `other users can write to ${IMPORT_WORK_FOLDER}. Run chmod go-w ${IMPORT_WORK_FOLDER}`,
+        );
   } catch (error) {
-    return fail('drop folder', `cannot be looked at (${codeOf(error)})`);
+    return fail('drop folder', `cannot be checked (${codeOf(error)})`);
   }
 }
 

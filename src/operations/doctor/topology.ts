@@ -9,10 +9,10 @@ import {
 import type { Env } from '../../platform/config/env.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-/** Settings and status of a server by their names in small letters. */
+/** Settings and status of a server, by lower-case name. */
 type Facts = ReadonlyMap<string, string>;
 
-/** A server of `DATABASE_URL` that answers. */
+/** Server of `DATABASE_URL` that answers. */
 export interface Node {
   name: string;
   version: string;
@@ -39,7 +39,7 @@ const STATUS = [
 ];
 const list = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
-/** A finding for each server of `DATABASE_URL`, and one for whatever should be set otherwise. */
+/** Checks each server of `DATABASE_URL` and its settings. */
 export async function topologyChecks(env: Env): Promise<Finding[]> {
   const results = await Promise.all(serversOf(env).map(ask));
   const nodes = results.flatMap((result) => ('facts' in result ? [result] : []));
@@ -48,7 +48,9 @@ export async function topologyChecks(env: Env): Promise<Finding[]> {
   return [
     ...nodes.flatMap((node) => ok('host', describe(node))),
     ...silent.flatMap(({ name, code }) =>
-      (isAlone ? fail : warn)('host', `${name} does not answer (${code}); the others serve without it`),
+      isAlone
+        ? fail('host', `${name} does not answer (${code})`)
+        : warn('host', `${name} does not answer (${code}). The other servers continue without it`),
     ),
     ...nodes.flatMap((node) => advice(node).flatMap((text) => warn('host', `${node.name}: ${text}`))),
     ...together(nodes).flatMap((text) => warn('hosts', text)),
@@ -85,9 +87,9 @@ async function factsOf({ connection }: Session): Promise<Facts> {
   return new Map(found.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
 }
 
-const SAID = { writable: 'takes changes', read_only: 'read-only', out_of_sync: 'not in step' } as const;
+const SAID = { writable: 'writable', read_only: 'read-only', out_of_sync: 'out of sync' } as const;
 
-/** One line of the table. */
+/** Describes a server in one line. */
 function describe({ name, version, writability, isGalera, facts }: Node): string {
   const replica = Number(facts.get('slaves_running') ?? 0) > 0 ? ', a replica' : '';
   const role = isGalera
@@ -99,47 +101,49 @@ function describe({ name, version, writability, isGalera, facts }: Node): string
   return `${name}  ${version}  ${role}, ${SAID[writability]}  ${settings}`;
 }
 
-/** What should be set otherwise on a server, and why. */
+/** Returns recommendations for the settings of a server, each with a reason. */
 export function advice({ isGalera, facts }: Node): string[] {
   const is = (name: string, ...values: string[]) => values.includes((facts.get(name) ?? '').toUpperCase());
   const texts: string[] = [];
   if (!is('innodb_flush_log_at_trx_commit', '1')) {
     texts.push(
       isGalera
-        ? 'innodb_flush_log_at_trx_commit is not 1: a change survives the loss of this node, but not of all nodes at once'
-        : 'set innodb_flush_log_at_trx_commit=1, or a crash of the machine loses changes that were acknowledged',
+        ? 'innodb_flush_log_at_trx_commit is not 1: changes survive the loss of this node, but not the loss of all nodes at once'
+        : 'set innodb_flush_log_at_trx_commit=1. Otherwise a crash of the machine loses changes that were acknowledged',
     );
   }
   if (is('log_bin', 'ON') && !is('sync_binlog', '1') && !isGalera) {
-    texts.push('set sync_binlog=1, or after a crash replicas have changes that this server lacks');
+    texts.push('set sync_binlog=1. Otherwise replicas may have changes that this server loses in a crash');
   }
   if (isGalera && !is('binlog_format', 'ROW')) {
     texts.push(
-      'set binlog_format=ROW: Galera replicates rows, and other formats are refused or differ between nodes',
+      'set binlog_format=ROW. Galera replicates rows, and other formats fail or make the nodes differ',
     );
   }
   if (isGalera && !is('innodb_autoinc_lock_mode', '2')) {
-    texts.push('set innodb_autoinc_lock_mode=2, which Galera needs');
+    texts.push('set innodb_autoinc_lock_mode=2, which Galera requires');
   }
   if (isGalera && Number(facts.get('wsrep_cluster_size')) === 2) {
-    texts.push('a cluster of two stops when one of them is lost; add a node, or garbd on another machine');
+    texts.push(
+      'a cluster of two nodes stops when one of them fails. Add a node, or run garbd on another machine',
+    );
   }
   return texts;
 }
 
-/** What is wrong with the servers together. */
+/** Returns faults that concern the servers as a group. */
 export function together(nodes: readonly Node[]): string[] {
   const writers = nodes.filter(({ writability }) => writability === 'writable');
   const clusters = new Set(
     nodes.filter(({ isGalera }) => isGalera).map(({ facts }) => facts.get('wsrep_cluster_state_uuid')),
   );
   const isOneCluster = clusters.size === 1 && nodes.every(({ isGalera }) => isGalera);
-  if (nodes.length > 0 && writers.length === 0) return ['none takes changes: the service answers 503'];
+  if (nodes.length > 0 && writers.length === 0) return ['no server is writable: the service answers 503'];
   if (writers.length > 1 && !isOneCluster) {
     const names = writers.map(({ name }) => name).join(' and ');
     return [
-      `${names} take changes and are not one cluster: what is written to one is missing on the other; ` +
-        'set read_only=1 in the configuration of every server, and clear it on the primary alone',
+      `${names} are writable but do not form one cluster: changes on one are missing on the other. ` +
+        'Set read_only=1 in the configuration of every server, and clear it only on the primary',
     ];
   }
   return [];

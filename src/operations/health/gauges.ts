@@ -23,51 +23,51 @@ export class Gauges implements OnModuleInit {
     const { metrics, passwords, imports, sealer, fuse, database } = this;
     metrics.gauge(
       'rollcall_database_connections_in_use',
-      'Connections of the pool in use.',
+      'Database connections in use.',
       'sum',
       () => database.load.inUse,
     );
     metrics.gauge(
       'rollcall_database_requests_waiting',
-      'Statements that wait for a connection.',
+      'Database statements waiting for a connection.',
       'sum',
       () => database.load.waiting,
     );
     metrics.gauge(
       'rollcall_password_hashes_waiting',
-      'Passwords that wait for a free core.',
+      'Password hashes waiting for a free CPU core.',
       'sum',
       () => passwords.waiting,
     );
     metrics.gauge(
       'rollcall_api_key_fuses_blown',
-      'API keys whose fuse has blown within the hour and was not reset.',
+      'API keys whose fuse has blown within the last hour and was not reset.',
       'max',
       () => fuse.countBlown(),
     );
-    metrics.gauge('rollcall_imports_parked', 'Imports that wait for an operator.', 'max', () =>
+    metrics.gauge('rollcall_imports_parked', 'Imports waiting for an operator.', 'max', () =>
       imports.countParked(),
     );
     metrics.gauge(
       'rollcall_import_last_completed_timestamp_seconds',
-      'When the last import was completed; 0 for never.',
+      'Time of the last completed import, 0 if there is none.',
       'max',
       async () => toSeconds(await imports.lastCompleted()),
     );
     metrics.gauge(
       'rollcall_audit_last_seal_timestamp_seconds',
-      'When the newest seal of the audit was made; 0 for never.',
+      'Time of the newest audit seal, 0 if there is none.',
       'max',
       async () => toSeconds(await sealer.lastSealed()),
     );
     metrics.gauge(
       'rollcall_import_overdue',
-      '1 while no import has been completed for IMPORT_OVERDUE_HOURS.',
+      '1 if no import was completed within IMPORT_OVERDUE_HOURS, otherwise 0.',
       'max',
       async () => Number((await imports.isOverdue()) ?? false),
     );
   }
 }
 
-/** Seconds since 1970; 0 for never. */
+/** Converts a time to seconds since 1970, or null to 0. */
 const toSeconds = (time: DbTime | null): number => (time === null ? 0 : Math.floor(toMillis(time) / 1000));

@@ -1,28 +1,28 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The guides that the service shows to people: documents of the folder `docs`, and what each is about. */
+/** Guides that the service publishes: documents of the folder `docs`, with a short description. */
 export const GUIDES: Readonly<Record<string, string>> = {
-  connectors: 'write a connector over REST',
-  imports: 'files: columns, profiles, guards, the schedule',
-  scim: 'identity providers over SCIM',
-  console: 'the pages for operators',
-  operator: 'the command line, and tasks of operators',
-  deployment: 'install, upgrade, back up',
-  interface: 'the interface, rule by rule',
+  connectors: 'write a connector for the REST interface',
+  imports: 'import CSV files: columns, profiles, guards, schedule',
+  scim: 'connect an identity provider over SCIM',
+  console: 'use the web pages for operators',
+  operator: 'use the command line, and common tasks of operators',
+  deployment: 'install, upgrade and back up the service',
+  interface: 'look up every rule of the REST interface',
 };
 
-/** Beside the bundle, and in the repository. */
+/** Folder next to the bundle, and folder in the repository. */
 const FOLDERS = ['./guides/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const pages = new Map<string, Guide>();
 
-/** A guide as a page: its title, and markup of ours. */
+/** Guide as a page. `body` is trusted markup. */
 export interface Guide {
   title: string;
   body: string;
 }
 
-/** A guide by its name in `GUIDES`. The Markdown is read once. @returns undefined for another name. */
+/** Returns the guide with a name of `GUIDES`, or undefined for an unknown name. Each file is read once. */
 export async function guideOf(name: string): Promise<Guide | undefined> {
   if (!Object.hasOwn(GUIDES, name)) return undefined;
   const known = pages.get(name);
@@ -34,7 +34,7 @@ export async function guideOf(name: string): Promise<Guide | undefined> {
   return page;
 }
 
-/** Loaded when somebody reads: no service needs it to start. */
+/** Converts Markdown to HTML. Loads the parser on first use, because a start does not need it. */
 async function bodyOf(text: string): Promise<string> {
   const { Marked } = await import('marked');
   return new Marked({
@@ -56,7 +56,7 @@ async function bodyOf(text: string): Promise<string> {
   }).parse(text);
 }
 
-/** The anchor of a heading, as the usual platforms make it. */
+/** Returns the anchor of a heading, as GitHub creates it. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -17,9 +17,9 @@ export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   @Get('live')
-  @Doc('checkLiveness', 'Is the process alive?', {
-    description: 'Restart it when this does not answer.',
-    answer: { description: 'It is.', schema: UP },
+  @Doc('checkLiveness', 'Check that the process is alive', {
+    description: 'Restart the process if this request gets no response.',
+    answer: { description: 'The process is alive.', schema: UP },
   })
   @Public()
   live() {
@@ -27,10 +27,10 @@ export class HealthController {
   }
 
   @Get('ready')
-  @Doc('checkReadiness', 'Does it take requests?', {
+  @Doc('checkReadiness', 'Check that the instance accepts requests', {
     description:
-      '503 while the database does not answer or takes no changes (`detail` says which), and from SIGTERM on.',
-    answer: { description: 'It does.', schema: UP },
+      '503 while the database does not answer or is read-only (`detail` names the reason), and after SIGTERM.',
+    answer: { description: 'The instance accepts requests.', schema: UP },
   })
   @Public()
   async ready() {

@@ -9,7 +9,7 @@ import { Metrics } from '../../platform/telemetry/metrics.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import { Env } from '../../platform/config/env.js';
 
-/** For Prometheus, which has neither an API key nor a session, but may have a token. */
+/** Metrics for Prometheus, which authenticates with METRICS_TOKEN rather than an API key or session. */
 @ApiController('metrics', 'status')
 export class MetricsController {
   constructor(
@@ -18,8 +18,9 @@ export class MetricsController {
   ) {}
 
   @Get()
-  @Doc('getMetrics', 'Metrics in the Prometheus format', {
-    description: 'If `METRICS_TOKEN` is set, send it as a bearer token. The metrics name no users.',
+  @Doc('getMetrics', 'Get metrics in the Prometheus format', {
+    description:
+      'If `METRICS_TOKEN` is set, send it as a bearer token. The metrics contain no personal data.',
     security: ApiBearerAuth('metrics'),
     answer: {
       description: 'The metrics.',

@@ -11,7 +11,7 @@ import { GUIDES, guideOf } from './guides.js';
 
 const CONSOLE = '/console';
 
-/** A public route that answers with a page. */
+/** Decorator of a public route that returns an HTML page. */
 const Page = (path: string) =>
   applyDecorators(
     Get(path),
@@ -20,13 +20,13 @@ const Page = (path: string) =>
     Header('Content-Security-Policy', PAGE_POLICY),
   );
 
-/** The pages for people: the front page, the guides, and the explanation of each error. */
+/** HTML pages: the front page, the guides, and a page for each error code. */
 @ApiExcludeController()
 @Controller()
 export class PagesController {
   constructor(private readonly env: Env) {}
 
-  /** Leads a browser to the console. Without a console, and for programs, it is the front page. */
+  /** Redirects browsers to the console. Other clients, or all clients without a console, get the front page. */
   @Get()
   @Public()
   front(@Req() request: Request, @Res() response: Response): void {
@@ -35,7 +35,7 @@ export class PagesController {
     else response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(this.frontPage());
   }
 
-  /** The front page, also for browsers. */
+  /** Returns the front page, also to browsers. */
   @Page('guides')
   guides(): string {
     return this.frontPage();
@@ -44,18 +44,17 @@ export class PagesController {
   @Page('guides/:name')
   async guide(@Param('name') name: string): Promise<string> {
     const guide = await guideOf(name);
-    if (!guide)
-      throw new ProblemError('not_found', 'There is no such guide; the address of the service lists them.');
+    if (!guide) throw new ProblemError('not_found', 'Unknown guide. The page /guides lists all guides.');
     return htmlPage(
       guide.title,
       markup`<p><a href="/">Rollcall</a> · <a href="/docs">Swagger UI</a></p>${new Html(guide.body)}`,
     );
   }
 
-  /** The page that the `type` of a problem links to. */
+  /** Returns the page that the `type` of a problem links to. */
   @Page('problems/:code')
   problem(@Param('code') code: string): string {
-    if (!isErrorCode(code)) throw new ProblemError('not_found', 'There is no such error.');
+    if (!isErrorCode(code)) throw new ProblemError('not_found', 'Unknown error code.');
     const { status, title, remedy } = CATALOGUE[code];
     return htmlPage(
       title,
@@ -66,23 +65,23 @@ export class PagesController {
   }
 
   private frontPage(): string {
-    const guides = Object.entries(GUIDES).map(
+    const items = Object.entries(GUIDES).map(
       ([name, about]) => markup`<li><a href="/guides/${name}">${name}</a>: ${about}</li>\n`,
     );
-    const link = markup`<li><a href="${CONSOLE}">Console</a>, for operators</li>`;
+    const link = markup`<li><a href="${CONSOLE}">Console</a> for operators</li>`;
     return htmlPage(
       'Rollcall',
       markup`<h1>Rollcall ${VERSION}</h1>
-<p>The users of an intranet, kept in step with an identity source.</p>
+<p>User management for intranets, synchronised with an identity source.</p>
 <ul>
 ${this.env.CONSOLE_ENABLED ? link : ''}
-<li><a href="/docs">Swagger UI</a>: every endpoint, with examples to try</li>
-<li><a href="/docs/openapi.json">OpenAPI file</a>, for clients</li>
+<li><a href="/docs">Swagger UI</a>: every endpoint, with examples to try out</li>
+<li><a href="/docs/openapi.json">OpenAPI file</a> for client developers</li>
 <li><a href="/api/0.3/status">Status</a> of the service</li>
 </ul>
 <h2>Guides</h2>
 <ul>
-${guides}</ul>`,
+${items}</ul>`,
     );
   }
 }

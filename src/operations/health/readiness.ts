@@ -7,14 +7,14 @@ import type { Writability } from '../../platform/database/engine/sql.js';
 
 const FAULTS = {
   writable: undefined,
-  read_only: 'takes no changes',
-  out_of_sync: 'is not in step with its cluster',
+  read_only: 'is read-only',
+  out_of_sync: 'is out of sync with its cluster',
 } as const;
 
-/** Whether this instance takes requests: its database takes changes, and it is not shutting down. */
+/** Readiness of this instance: its database is writable, and the process is not shutting down. */
 @Injectable()
 export class Readiness implements BeforeApplicationShutdown {
-  /** Whether the process was asked to end. */
+  /** True after the process received a signal to end. */
   ending = false;
 
   private asked: Promise<Writability> | undefined;
@@ -24,13 +24,13 @@ export class Readiness implements BeforeApplicationShutdown {
     private readonly env: Env,
   ) {}
 
-  /** Keeps serving for SHUTDOWN_DELAY_SECONDS while reporting not ready, so that a balancer stops sending requests. */
+  /** Serves requests for another SHUTDOWN_DELAY_SECONDS but reports not ready, so that a load balancer stops sending requests. */
   async beforeApplicationShutdown(): Promise<void> {
     this.ending = true;
     await delay(this.env.SHUTDOWN_DELAY_SECONDS * 1000);
   }
 
-  /** @throws ProblemError `unavailable` when the database does not answer, for any reason. */
+  /** Checks that the database answers. @throws ProblemError `unavailable` if it does not. */
   async assertDatabase(): Promise<void> {
     try {
       await this.connection.query('SELECT uuid FROM users LIMIT 1');
@@ -39,10 +39,10 @@ export class Readiness implements BeforeApplicationShutdown {
     }
   }
 
-  /** Returns why this instance takes no requests: a database that can only be read is a reason. */
+  /** Returns the reasons why this instance is not ready. A read-only database is one of them. */
   async findFaults(): Promise<string[]> {
-    const database = await this.writability().then(
-      (writability) => FAULTS[writability],
+    const database = await this.queryWritability().then(
+      (state) => FAULTS[state],
       () => 'does not answer',
     );
     return [
@@ -51,8 +51,8 @@ export class Readiness implements BeforeApplicationShutdown {
     ];
   }
 
-  /** Asks the database once at a time, however many probes there are. */
-  private writability(): Promise<Writability> {
+  /** Queries the database. Concurrent probes share one query. */
+  private queryWritability(): Promise<Writability> {
     this.asked ??= this.connection.writability().finally(() => {
       this.asked = undefined;
     });

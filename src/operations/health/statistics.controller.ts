@@ -10,11 +10,11 @@ export class StatisticsController {
   constructor(private readonly statistics: StatisticsService) {}
 
   @Get()
-  @Doc('getStatistics', 'Is all well?', {
+  @Doc('getStatistics', 'Get statistics', {
     description:
-      'Users by status, the last imports, what waits for a decision, keys that expire, and what happened day by day. It costs ' +
-      'the same however many users and events there are. A key needs the scope `audit:read`: the audit tells the same, and more.',
-    answer: describeJson('The numbers.', StatisticsDto),
+      'Users by status, the last imports, imports that wait for a decision, API keys that expire soon, and daily counts of ' +
+      'events. An API key needs the scope `audit:read`, because the audit contains the same information.',
+    answer: describeJson('The statistics.', StatisticsDto),
   })
   @Requires('statistics.read')
   @Accepts({ query: StatisticsQuery })

@@ -13,7 +13,7 @@ const EXPIRY_DAYS = 30;
 const HOURS = 24;
 const HOUR_MILLIS = 3_600_000;
 
-/** What is listed of each day, and the action that it counts. */
+/** Daily counts by name, with the audit action that each one counts. */
 const DAILY = {
   created: 'user.created',
   updated: 'user.updated',
@@ -44,8 +44,8 @@ export class StatisticsService {
   ) {}
 
   /**
-   * Each part costs the same however many users, runs and events there are (interface §9).
-   * @param days with today. @param offset hours east of UTC by which days begin.
+   * Reads the statistics. The cost does not depend on the number of users, runs and events (interface §9).
+   * @param days number of days, including today. @param offset hours by which days start before midnight UTC.
    */
   async read(days: number, offset: number): Promise<StatisticsDto> {
     const millis = Date.now();
@@ -79,13 +79,16 @@ export class StatisticsService {
   }
 }
 
-/** The hour, from 1970 on, in which the first of the last `days` days begins. @param offset hours east of UTC. */
+/**
+ * Computes the first hour of the last `days` days, counted from 1970 (UTC).
+ * @param offset hours by which days start before midnight UTC.
+ */
 function firstHour(millis: number, days: number, offset: number): number {
   const local = Math.floor(millis / HOUR_MILLIS) + offset;
   return local - (local % HOURS) - (days - 1) * HOURS - offset;
 }
 
-/** The days from an hour on, oldest first. */
+/** Returns the days that start with the hour `from`, oldest first. */
 function toDays(from: number, days: number, offset: number, { counts, gaps }: CountedDays): DayDto[] {
   const listed = Array.from({ length: days }, (_, index) => {
     const begin = from + index * HOURS;

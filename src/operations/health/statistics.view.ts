@@ -6,17 +6,17 @@ import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
 import type { ImportRun } from '../../import/runs/import-run.js';
 import { RangeParam } from '../../platform/input/query-rules.js';
 
-/** Keys that are listed, of those that expire soon. */
+/** Maximum number of expiring keys to list. */
 export const MAX_EXPIRING = 100;
 
 export class StatisticsQuery {
-  @RangeParam(1, MAX_DAYS, { default: 30, description: 'Days that are listed; today is one of them.' })
+  @RangeParam(1, MAX_DAYS, { default: 30, description: 'Number of days to list, including today.' })
   days: number = 30;
 
   @RangeParam(-12, 14, {
     default: 0,
     description:
-      'Whole hours by which the days begin before midnight UTC: 1 for Berlin in winter, -5 for New York.',
+      'Offset of the local time from UTC in whole hours, such as 1 for Berlin or -5 for New York in winter.',
   })
   utc_offset: number = 0;
 }
@@ -43,23 +43,28 @@ class ImportRunSummaryDto extends PickType(ImportRunDto, [
 
 class DatasetDto {
   @ApiProperty({ maxLength: 64, example: 'default' }) dataset!: string;
-  @ApiProperty({ description: 'In whatever state it is; a plan or a revert too.' })
+  @ApiProperty({ description: 'The last run in any state. May be a dry run or a revert.' })
   last_run!: ImportRunSummaryDto;
   @ApiPropertyOptional({
-    description: 'The last one that is `completed` or `completed_with_errors`; absent where none is left.',
+    description:
+      'The last run in state `completed` or `completed_with_errors`. Absent if there is no such run.',
   })
   last_completed?: ImportRunSummaryDto;
 }
 
 class ImportNumbersDto {
   @ApiPropertyOptional({
-    description: 'With IMPORT_OVERDUE_HOURS: no import has been completed for that long.',
+    description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Absent if this is not set.',
   })
   overdue?: boolean;
-  @ApiProperty(number('Runs that a guard has stopped.')) needs_approval!: number;
-  @ApiProperty(number('Plans of dry runs that can be applied.')) planned!: number;
-  @ApiProperty(number('Runs that are worked on or wait for their turn.')) running!: number;
-  @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'By name: the first hundred.' })
+  @ApiProperty(number('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
+  @ApiProperty(number('Planned dry runs that can be applied.')) planned!: number;
+  @ApiProperty(number('Runs in progress or queued.')) running!: number;
+  @ApiProperty({
+    type: [DatasetDto],
+    maxItems: MAX_DATASETS,
+    description: 'The first hundred data sets, by name.',
+  })
   datasets!: DatasetDto[];
 }
 
@@ -73,26 +78,29 @@ class KeyNumbersDto {
   @ApiProperty({
     type: [ExpiringKeyDto],
     maxItems: MAX_EXPIRING,
-    description: 'Keys that expire within 30 days, the next one first: a hundred at most.',
+    description: 'Keys that expire within 30 days, soonest first. At most a hundred.',
   })
   expiring!: ExpiringKeyDto[];
-  @ApiProperty(number('Keys whose fuse has blown within the hour.')) fuses_blown!: number;
+  @ApiProperty(number('Keys whose fuse has blown within the last hour.')) fuses_blown!: number;
 }
 
 class FailedLoginsDto {
-  @ApiProperty({ ...number('A name and an address count once a minute.', 3), maximum: 10_000 })
+  @ApiProperty({
+    ...number('Failed logins. Repeated failures of a name and an address count once a minute.', 3),
+    maximum: 10_000,
+  })
   last_24_hours!: number;
-  @ApiProperty({ example: true, description: 'False: there are at least as many.' }) exact!: boolean;
+  @ApiProperty({ example: true, description: 'If false, the count is a lower bound.' }) exact!: boolean;
 }
 
-/** A day of the statistics; what is counted begins at 0. */
+/** Counts of one day. */
 export class DayDto {
   @ApiProperty({ format: 'date', maxLength: 10, example: '2026-01-31' }) day: string = '';
   @ApiProperty({
     example: true,
     description:
-      'False: there may be more. The retention has deleted events that were never counted, an upgrade has not counted them ' +
-      'yet, or there were more than 10,000 of a kind in the last hour.',
+      'If false, the counts are lower bounds: events were deleted before they were counted, an upgrade has not counted them ' +
+      'yet, or the last hour has more than 10,000 events of a kind.',
   })
   complete: boolean = true;
   @ApiProperty(number('Users created.')) created = 0;
@@ -102,8 +110,9 @@ export class DayDto {
   @ApiProperty(number()) deleted = 0;
   @ApiProperty(number()) restored = 0;
   @ApiProperty(number(undefined, 7)) logins = 0;
-  @ApiProperty(number('A name and an address count once a minute.')) failed_logins = 0;
-  @ApiProperty(number('Also those with errors.', 1)) imports_completed = 0;
+  @ApiProperty(number('Failed logins. Repeated failures of a name and an address count once a minute.'))
+  failed_logins = 0;
+  @ApiProperty(number('Completed imports, including imports with errors.', 1)) imports_completed = 0;
   @ApiProperty(number()) imports_failed = 0;
   @ApiProperty(number()) imports_rejected = 0;
   @ApiProperty(number()) imports_superseded = 0;
@@ -115,11 +124,15 @@ export class StatisticsDto {
   @ApiProperty() imports!: ImportNumbersDto;
   @ApiProperty() api_keys!: KeyNumbersDto;
   @ApiProperty() failed_logins!: FailedLoginsDto;
-  @ApiProperty({ type: [DayDto], maxItems: MAX_DAYS, description: 'Oldest first; the last one is today.' })
+  @ApiProperty({
+    type: [DayDto],
+    maxItems: MAX_DAYS,
+    description: 'Days, oldest first. The last day is today.',
+  })
   days!: DayDto[];
 }
 
-/** The answer for the last run of a data set. */
+/** Returns the summary of a run. */
 export function presentSummary(run: ImportRun): ImportRunSummaryDto {
   const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
   return { id, state, dry_run, reverts, file, created, finished, counts, missing };

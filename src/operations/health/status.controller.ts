@@ -9,12 +9,16 @@ import { Readiness } from './readiness.js';
 
 class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
-  @ApiProperty({ maxLength: 64, example: '1.0.0', description: 'Of the service, not of its interface.' })
+  @ApiProperty({
+    maxLength: 64,
+    example: '1.0.0',
+    description: 'Release of the service. The interface has a separate version.',
+  })
   version!: string;
   @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 })
   timestamp!: number;
   @ApiPropertyOptional({
-    description: 'With IMPORT_OVERDUE_HOURS: no import has been completed for that long.',
+    description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Absent if this is not set.',
   })
   import_overdue?: boolean;
   @ApiProperty(TIME) datetime!: string;
@@ -28,9 +32,9 @@ export class StatusController {
   ) {}
 
   @Get()
-  @Doc('getStatus', 'Is the service up?', {
-    description: '503 when its database does not answer.',
-    answer: describeJson('It is.', StatusDto),
+  @Doc('getStatus', 'Get the status of the service', {
+    description: '503 if the database does not answer.',
+    answer: describeJson('The service is up.', StatusDto),
   })
   @Public()
   async status(): Promise<StatusDto> {

@@ -12,11 +12,11 @@ import { PasswordService, askerOf } from '../../users/passwords/password.service
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { UsersService } from '../../users/users.service.js';
 
-/** A domain that never exists (RFC 2606): the operator sets the real address. */
+/** Placeholder address in a domain that never exists (RFC 2606). The operator replaces it. */
 const EMAIL = 'admin@rollcall.invalid';
 const CALLER: Caller = { actor: SYSTEM, requestId: 'first-start', ip: '' };
 
-/** The first credentials. Random secrets are present, to be shown once; those from the settings are not. */
+/** First credentials. Generated secrets are present, because they are shown once. Secrets from the settings are absent. */
 export interface FirstCredentials {
   username: string;
   password?: string;
@@ -37,8 +37,8 @@ export class FirstStart {
   ) {}
 
   /**
-   * @returns undefined when there are users already, or another instance was faster.
-   * @throws EnvError when a secret of the settings is easy to guess: the settings were checked without the list.
+   * Creates the first credentials. @returns undefined if users exist, or if another instance was faster.
+   * @throws EnvError if a secret of the settings is easy to guess. Reading the settings does not use the password list.
    */
   async run(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;

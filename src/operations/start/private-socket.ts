@@ -14,17 +14,17 @@ import { databaseName, sqliteFile } from '../../platform/database/engine/connect
 import type { LeanAdapter } from '../../platform/http/lean.adapter.js';
 import { Log } from '../../platform/telemetry/log.js';
 
-/** Bytes of a path that every system takes for a socket. */
+/** Maximum length of a socket path that all systems support, in bytes. */
 const MAX_PATH = 100;
 const ALL_BUT_OWNER = 0o077;
-/** Takes every right from a new socket but those of its owner to read and write. */
+/** Umask that leaves only the owner the right to read and write a new socket. */
 const OWNER_ONLY = 0o177;
 
 const digest = (text: string): string => sha256(text).slice(0, 12);
 
 /**
- * Where the service of this data folder and this database listens for commands. The database is part of the name, so that a
- * command with other settings never works on the database of the service.
+ * Returns the path of the private socket for this data folder and database. The database is part of the name, so that a command
+ * with different settings never changes the database of the service.
  */
 export function socketPath(env: Env): string {
   const folder = resolve(env.DATA_DIR);
@@ -35,15 +35,15 @@ export function socketPath(env: Env): string {
   return join(tmpdir(), `rollcall-${digest(path)}`, 'rollcall.sock');
 }
 
-/** Returns what opens a connection to the running service of these settings, undefined where none listens. */
+/** Returns a function that connects to the running service with these settings, or undefined if there is none. */
 export async function findService(env: Env): Promise<(() => Duplex) | undefined> {
   const path = socketPath(env);
   return isTrusted(path, env) && (await isAnswered(path)) ? () => connect({ path }) : undefined;
 }
 
 /**
- * Serves the commands of this machine at a path that only the user of this process may open, unless another process does so.
- * The file is removed when the application closes. A service that cannot have one goes on without it, and logs why.
+ * Opens the private socket, which only the user of this process can access, unless another process already serves it. The
+ * file is removed when the application closes. If the socket cannot be opened, the reason is logged and the service continues.
  */
 export async function openServiceSocket(app: INestApplication, env: Env): Promise<void> {
   try {
@@ -53,11 +53,11 @@ export async function openServiceSocket(app: INestApplication, env: Env): Promis
     if (!(await isAnswered(path))) await listen(serverOf(app), path);
   } catch (error) {
     const reason = errorCode(error) ?? (error instanceof Error ? error.message : String(error));
-    app.get(Log).warning('no socket for commands', { reason });
+    app.get(Log).warning('private socket unavailable', { reason });
   }
 }
 
-/** Opens a connection of this process to its own application, as if by the socket. */
+/** Connects this process to its own application, as if through the private socket. */
 export function connectWithin(app: INestApplication): Duplex {
   const [client, server] = duplexPair();
   serverOf(app).emit('connection', server);
@@ -67,25 +67,25 @@ export function connectWithin(app: INestApplication): Duplex {
 const serverOf = (app: INestApplication): Server =>
   app.get<HttpAdapterHost<LeanAdapter>>(HttpAdapterHost).httpAdapter.localServer;
 
-/** Listens at a path, in place of a file that a crash has left there. */
+/** Listens at a path. Replaces a file that was left by a crash. */
 async function listen(server: Server, path: string): Promise<void> {
   const draft = join(dirname(path), `.${process.pid}.sock`);
   rmSync(draft, { force: true });
   const mask = process.umask(OWNER_ONLY);
   try {
-    server.listen({ path: draft, exclusive: true }); // binds at once: a worker of a cluster would ask its primary
+    server.listen({ path: draft, exclusive: true }); // `exclusive` binds here rather than in the primary
   } finally {
     process.umask(mask);
   }
   await once(server, 'listening');
-  renameSync(draft, path); // no command meets a socket that does not answer yet
+  renameSync(draft, path); // commands never see a socket that does not answer yet
   const { ino } = statSync(path);
   server.once('close', () => {
     if (statSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
   });
 }
 
-/** Whether a process listens at a path. A file of a crashed process refuses the connection. */
+/** Returns true if a process listens at a path. The file of a crashed process rejects connections. */
 async function isAnswered(path: string): Promise<boolean> {
   const socket = connect({ path });
   try {
@@ -98,7 +98,7 @@ async function isAnswered(path: string): Promise<boolean> {
   }
 }
 
-/** Whether a socket in the temporary folder, where every user may create files, is in a folder of the service's own user. */
+/** Returns true if only the user of the service can create the socket. In the temporary folder, this needs a private folder. */
 function isTrusted(path: string, { DATA_DIR }: Env): boolean {
   const folder = dirname(path);
   if (folder === resolve(DATA_DIR)) return true;

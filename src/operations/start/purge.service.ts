@@ -10,7 +10,7 @@ import { IdempotencyService } from '../../idempotency/idempotency.service.js';
 
 const EVERY_MILLIS = 15 * 60 * 1000;
 
-/** Deletes expired rows every 15 minutes, so that no table grows with time alone. Every instance does it. */
+/** Deletes expired rows every 15 minutes, so that tables do not grow over time. Every instance does this. */
 @Injectable()
 export class PurgeService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -38,6 +38,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
+  /** Deletes the expired rows of all features. */
   async run(): Promise<void> {
     await this.sessions.purge();
     await this.throttle.purge();

@@ -8,10 +8,10 @@ import { Log } from '../../platform/telemetry/log.js';
 import { openServiceSocket } from './private-socket.js';
 import { logLife, welcome } from './welcome.js';
 
-/** Creates the application, not yet listening. */
+/** Creates the application, which does not listen yet. */
 export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 
-/** Runs the service as one process and prints the welcome to standard error. @throws Error when it cannot start. */
+/** Runs the service as a single process and prints the welcome text to standard error. @throws Error if it cannot start. */
 export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
   const app = await createApp(env);
   const first = await serve(app, env, app.listen(env.PORT, env.HOST));
@@ -21,9 +21,8 @@ export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
 }
 
 /**
- * Completes a start once `listening` has bound the port. Requests wait until the first start is done, so that none is
- * refused with the first key. The port comes first, so that no credentials are created and then never shown. The socket for
- * commands comes last. Of several workers, the first one has it.
+ * Completes a start after `listening` has bound the port. The port is bound first, so that a failed start creates no
+ * credentials. Requests wait until the first credentials exist. The first instance also opens the private socket.
  * @returns the first credentials, if this start created them. @throws Error from `listening` or from the first start.
  */
 export async function serve(

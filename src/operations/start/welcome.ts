@@ -3,7 +3,7 @@ import type { Env } from '../../platform/config/env.js';
 import type { Log } from '../../platform/telemetry/log.js';
 import type { FirstCredentials } from './first-start.service.js';
 
-/** The text for people after a start: the addresses and, the first time, the credentials. It is no part of the log. */
+/** Formats the text after a start: the addresses and, after the first start, the credentials. It is not written to the log. */
 export function welcome(url: string, hasConsole: boolean, first: FirstCredentials | undefined): string {
   const api = `${url}/api/0.3`;
   const lines = [
@@ -17,17 +17,17 @@ export function welcome(url: string, hasConsole: boolean, first: FirstCredential
   return `${lines.join('\n')}\n\n`;
 }
 
-/** The lines that show the first credentials, without those that come from the settings. */
+/** Formats the first credentials. Secrets from the settings are not shown. */
 export function credentials({ username, password, apiKey }: FirstCredentials): string[] {
   return [
-    'First start. Random values are shown only this once; keep them:',
+    'First start. Generated values are shown only once, so store them now:',
     `  Webmaster   ${username}`,
     `  Password    ${password ?? '(from BOOTSTRAP_WEBMASTER_PASSWORD)'}`,
     `  API key     ${apiKey ?? '(from BOOTSTRAP_API_KEY)'}`,
   ];
 }
 
-/** The settings of the service are no variables of a terminal: a key that comes from them is a blank to fill in. */
+/** Formats an example request. A key from the settings is replaced by a shell variable that the user sets. */
 function trial(api: string, { apiKey }: FirstCredentials): string[] {
   const set = apiKey === undefined ? ['  KEY=...   # the API key'] : [];
   const header = apiKey === undefined ? '"X-API-Key: $KEY"' : `'X-API-Key: ${apiKey}'`;
@@ -35,9 +35,8 @@ function trial(api: string, { apiKey }: FirstCredentials): string[] {
 }
 
 /**
- * Logs that the service has started, and that it ends when its process does: by a signal, or with an error. A killed
- * process logs nothing.
- * @param url where it listens. @param sqlite the version of an embedded database.
+ * Logs the start of the service now, and its end when the process exits. A killed process does not log its end.
+ * @param url address of the server. @param sqlite version of the embedded database.
  */
 export function logLife(
   log: Log,
@@ -45,7 +44,7 @@ export function logLife(
   url: string,
   sqlite?: string,
 ): void {
-  const [engine = ''] = databaseUrl.split(':', 1); // the rest has a password
+  const [engine = ''] = databaseUrl.split(':', 1); // the rest may contain a password
   log.event('service started', {
     version: VERSION,
     node: process.version,
@@ -55,7 +54,7 @@ export function logLife(
     base_url: baseUrl,
     workers,
   });
-  // Before the last try of the log to write what waits.
+  // Runs before the log is flushed for the last time.
   process.prependOnceListener('exit', (exit) => {
     log.event('service ended', { exit });
   });
