@@ -14,18 +14,18 @@ import { Log } from '../platform/telemetry/log.js';
 import { ServiceClient } from './service-client.js';
 import { type Target, readKey } from './target.js';
 
-/** The application that commands work on. */
+/** Gives commands access to a running service or to an application of their own. */
 export class Application {
-  /** @param create creates it without background work. */
+  /** @param create creates an application without background work. */
   constructor(
     readonly entities: Entities,
     private readonly create: (env: Env) => Promise<INestApplication>,
   ) {}
 
   /**
-   * Runs `work` with the service of `--url`, else with the running service of these settings, else with an application that
-   * is started for it alone. Prints on standard error which service or database that is.
-   * @throws Error for invalid settings, a missing or an unusable database, a missing key, and from `work`.
+   * Runs `work` with the service of `--url`, or with the running service of these settings. If there is none, starts an
+   * application for this command. Prints the service or database on standard error.
+   * @throws Error for invalid settings, an unusable database, a missing key, and from `work`.
    */
   async use(target: Target, work: (service: ServiceClient) => Promise<void>): Promise<void> {
     const reason = checkedReason(target.reason ?? '', '--reason');
@@ -47,7 +47,7 @@ export class Application {
     return connect ? workBy(connect) : this.open(env, (app) => workBy(() => connectWithin(app)));
   }
 
-  /** Compares the audit in the database with its seals, without any service. @throws Error as `use`. */
+  /** Verifies the audit of the database, without a service. @throws Error for invalid settings or an unusable database. */
   async verifyAudit(
     { json }: Pick<Target, 'json'> = {},
     expected?: { number: number; hash: string },
@@ -58,10 +58,10 @@ export class Application {
     return this.open(env, (app) => app.get(SealVerifier).verify(expected));
   }
 
-  /** Runs `work` with a new application. Its log is off unless `LOG_LEVEL` is set, and goes to standard error. */
+  /** Runs `work` with a new application. Its log is off unless `LOG_LEVEL` is set, and is written to standard error. */
   private async open<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
-    env.SHUTDOWN_DELAY_SECONDS = 0; // nothing but this command sends requests, and none come over the network
+    env.SHUTDOWN_DELAY_SECONDS = 0; // only this command sends requests
     env.TLS_CERT_FILE = undefined;
     env.TLS_KEY_FILE = undefined;
     await migrateAtStart(env, this.entities);
@@ -75,16 +75,16 @@ export class Application {
   }
 }
 
-/** @throws Error for a missing file: a mistyped name must not create a database. */
+/** Checks that the database file exists, so that a mistyped name does not create one. @throws Error if it is missing. */
 function assertThere(env: Env): void {
   const file = sqliteFile(env);
   if (file === undefined || existsSync(file)) return;
   throw new Error(
-    `There is no database at ${resolve(file)} (DATABASE_URL, DATA_DIR). "rollcall start" makes one, "rollcall migrate" an empty one.`,
+    `There is no database at ${resolve(file)} (DATABASE_URL, DATA_DIR). Create one with "rollcall start", or an empty one with "rollcall migrate".`,
   );
 }
 
-/** Returns the user who runs this command, as a header can hold it: with `sudo`, the user before. */
+/** Returns the name of the user who runs this command, restricted to characters of a header. With `sudo`, it is the original user. */
 function userName(): string {
   const name = process.env['SUDO_USER'] ?? nameOfUid();
   return name.replace(/[^!-~]/g, '?').slice(0, 59);
@@ -94,6 +94,6 @@ function nameOfUid(): string {
   try {
     return userInfo().username;
   } catch {
-    return `uid-${process.getuid?.() ?? ''}`; // a container may know no name
+    return `uid-${process.getuid?.() ?? ''}`; // in a container, the user may have no name
   }
 }

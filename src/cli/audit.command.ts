@@ -10,44 +10,48 @@ import { type Target, queryOf, targetCommand } from './target.js';
 const FAULT = 1;
 const MAX_CHANGES = 80;
 const EXIT_CODES = `
-Exit codes of verify: 0 the audit fits its seals, 1 it does not. Otherwise: 0 done, 2 nothing done (wrong usage, no database).`;
+Exit codes of verify: 0 all events match their seals, 1 a fault was found, 2 nothing verified.
+Exit codes of list: 0 done, 2 nothing done (invalid usage, no database or service).`;
 
 export const auditCommand = (application: Application) =>
   new Command('audit')
-    .description('who did what, and whether that was changed afterwards')
+    .description('list audit events, and verify that they were not changed')
     .addHelpText('afterAll', EXIT_CODES)
     .addCommand(list(application))
     .addCommand(verify(application));
 
 const list = (application: Application) =>
-  targetCommand('list', 'events, newest first')
-    .option('--actor <id>', 'who did it; also who started or approved an import')
-    .option('--actor-kind <kind>', 'key, user, import, system or anonymous')
-    .option('--action <action...>', 'such as user.blocked; several mean any of them')
-    .option('--target <id>', 'what it was done to')
-    .option('--field <name>', 'a field that was changed')
-    .option('--since <time>', 'at this time or later: 2026-01-31 or 2026-01-31T12:00:00Z')
-    .option('--until <time>', 'before this time')
-    .option('--limit <number>', 'events, at most 100', '25')
-    .option('--after <id>', 'older than this event')
+  targetCommand('list', 'list events, newest first')
+    .option(
+      '--actor <id>',
+      'id of the user, API key or import that caused the event, or that started or approved an import',
+    )
+    .option('--actor-kind <kind>', 'kind of actor: key, user, import, system or anonymous')
+    .option('--action <action...>', 'actions such as user.blocked; matches any of them')
+    .option('--target <id>', 'id of the affected user, group, session, API key or import')
+    .option('--field <name>', 'name of a changed field')
+    .option('--since <time>', 'only events at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z')
+    .option('--until <time>', 'only events before this time')
+    .option('--limit <number>', 'number of events, at most 100', '25')
+    .option('--after <id>', 'only events older than the event with this id')
     .action((flags: Target, command: Command) => {
       const query = queryOf(AuditQuery, flags, command);
       return application.use(flags, async (service) => {
         const { Results, next } = await service.page<{ Results: AuditEventDto[] }>('audit', query);
         print(flags, Results, table([HEAD, ...Results.map(cells)]));
-        if (next !== undefined && !flags.json) process.stderr.write(`There are more: --after ${next}\n`);
+        if (next !== undefined && !flags.json) process.stderr.write(`Next page: --after ${next}\n`);
       });
     });
 
 const verify = (application: Application) =>
   new Command('verify')
-    .description('compare all events with the seals over them')
+    .description('compare all events with their seals')
     .option(
       '--expect <number:hash>',
-      'a seal that was kept elsewhere, such as in the log of another machine',
+      'number and hash of a seal that was stored outside the service',
       parseExpected,
     )
-    .option('--json', 'as JSON')
+    .option('--json', 'print as JSON')
     .action(async (flags: { json?: true; expect?: { number: number; hash: string } }) => {
       const verdict = await application.verifyAudit(flags, flags.expect);
       print(flags, verdict, report(verdict));
@@ -71,7 +75,7 @@ function cells({ time, action, actor, target, ip, changes, reason }: AuditEventD
   ];
 }
 
-/** What was compared, and what does not fit. */
+/** Formats the result of a verification. */
 function report({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: Verdict): string {
   if (fault) {
     const { seal, from, until, message } = fault;
@@ -80,28 +84,30 @@ function report({ seals, rows, late, purged, unsealed, newest, fault, bad_count,
         ? ''
         : ` (events of ${from?.slice(0, 16) ?? 'the beginning'} to ${until.slice(0, 16)} UTC)`;
     const others = bad.map(({ id, message: why }) => `     ${id} ${why}.\n`).join('');
-    const count = bad_count === 0 ? '' : `     ${bad_count} events do not fit one by one:\n${others}`;
+    const count = bad_count === 0 ? '' : `     ${bad_count} faulty events:\n${others}`;
     return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n${count}`;
   }
   const lines = [
-    `OK   ${rows} events fit their seals (${seals} seals${purged > 0 ? `, the first ${purged} of deleted events` : ''}).`,
+    `OK   ${rows} events match their seals (${seals} seals${purged > 0 ? `, the events of the first ${purged} may be deleted` : ''}).`,
     ...(late > 0
-      ? [`     ${late} of them became visible after the seal of their hour, and a later seal covers them.`]
+      ? [`     ${late} of them became visible after their hour was sealed, so a later seal covers them.`]
       : []),
     `     ${unsealed} events are not sealed yet.`,
     ...(newest
       ? [
-          `     Newest seal: ${newest.number}:${newest.hash}, made ${newest.sealed.slice(0, 16)} UTC ${newest.keyed ? 'with' : 'without'} a key.`,
+          `     Newest seal: ${newest.number}:${newest.hash}, created ${newest.sealed.slice(0, 16)} UTC ${newest.keyed ? 'with' : 'without'} a key.`,
         ]
       : []),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** @throws InvalidArgumentError */
+/** Parses the value of `--expect`. @throws InvalidArgumentError for another format. */
 function parseExpected(text: string): { number: number; hash: string } {
   const [, number, hash] = /^([1-9]\d{0,8}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (number === undefined || hash === undefined)
-    throw new InvalidArgumentError('It must be a number and a hash, as verify prints them: 7:0f3a….');
+    throw new InvalidArgumentError(
+      'It must be the number and hash of a seal as printed by verify, such as 7:0f3a….',
+    );
   return { number: Number(number), hash };
 }

@@ -4,24 +4,24 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 const HELP = `
-Put the line of the example for your shell into its start file:
+Add the line for your shell to its start-up file:
   bash   source <(rollcall completion bash)
   zsh    source <(rollcall completion zsh)
   fish   rollcall completion fish | source`;
 
-/** What may follow a command: its commands and options. @param path its words, such as `users find`. */
+/** Words that can follow a command: its subcommands and options. `path` is the command, such as `users find`. */
 interface Node {
   path: string;
   words: string[];
 }
 
 /**
- * `rollcall completion SHELL`: a script that completes commands and options. The words are written into it, because a
- * program that was asked at every key would need half a second to start.
+ * Creates `rollcall completion SHELL`, which prints a script that completes commands and options. The script contains all
+ * words, because starting this program for each completion would take half a second.
  */
 export const completionCommand = () =>
   new Command('completion')
-    .description('a script that completes the commands and options of rollcall in a shell')
+    .description('print a script that completes the commands and options of rollcall in a shell')
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .addHelpText('after', HELP)
     .action((target: Shell, _flags: object, self: Command) => {
@@ -39,7 +39,7 @@ function nodesOf(command: Command, path: string): Node[] {
   return [{ path, words: [...names, ...options] }, ...children.flat()];
 }
 
-/** Bash, and zsh by its own emulation of bash's completion. Where nothing of ours fits, files are completed. */
+/** Renders the script for Bash, or for zsh with its emulation of Bash completion. Falls back to file names. */
 function posix(nodes: readonly Node[], target: Shell): string {
   const cases = nodes.map(({ path, words }) => `    '${path}') echo '${words.join(' ')}' ;;`);
   return `${target === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_rollcall_words() {

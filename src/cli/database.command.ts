@@ -24,8 +24,11 @@ import { table, withProgress } from './output.js';
 
 export const migrateCommand = ({ entities }: Application) =>
   new Command('migrate')
-    .description('run pending migrations of the database')
-    .addHelpText('after', '\nExit codes: 0 done or nothing to do, 2 not migrated (wrong usage, no database).')
+    .description('run pending migrations')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done or nothing to do, 2 not migrated (invalid usage, no database).',
+    )
     .action(async () => {
       const env = readSettings();
       process.stderr.write(`Database: ${databaseName(env).full}\n`);
@@ -40,24 +43,24 @@ export const migrateCommand = ({ entities }: Application) =>
     });
 
 const BACKUP_NOTES = `
-The service may run and write meanwhile: the backup is the database of one moment. It holds password hashes and personal
-data: keep it like the database. It lacks sessions. Settings and secrets of the environment are not in it.
-Exit codes: 0 done, 2 no backup was written (wrong usage, no database, no room).`;
+The service can continue to run: the backup is a consistent snapshot of the database. It contains password hashes and
+personal data, so protect it like the database. It contains no sessions, no settings and no secrets of the environment.
+Exit codes: 0 done, 2 no backup was written (invalid usage, no database, disk full).`;
 
-/** The service goes first where both want the processor. */
+/** Lowers the priority of a backup below the priority of the service. */
 const NICENESS = 10;
 
 export const backupCommand = ({ entities }: Application) =>
   new Command('backup')
-    .description('write the database to a file, from which restore makes it again, on any engine')
+    .description('write a backup that can be restored to any supported database')
     .argument('<file>')
-    .option('--force', 'overwrite the file')
+    .option('--force', 'overwrite an existing file')
     .addHelpText('after', BACKUP_NOTES)
     .action(async (path: string, { force }: { force?: true }) => {
-      if (!force && existsSync(path)) throw new Error(`${path} exists; --force overwrites it.`);
+      if (!force && existsSync(path)) throw new Error(`${path} exists. Use --force to overwrite it.`);
       const env = readSettings();
       const source = sqliteFile(env);
-      if (source !== undefined && !existsSync(source)) throw new Error(`There is no database ${source}.`);
+      if (source !== undefined && !existsSync(source)) throw new Error(`There is no database at ${source}.`);
       process.stderr.write(`Backing up ${databaseName(env).full} …\n`);
       setPriority(NICENESS);
       await assertCurrent(env, entities);
@@ -75,12 +78,12 @@ export const backupCommand = ({ entities }: Application) =>
       }
     });
 
-/** Only the program whose schema it is knows what the columns mean. */
+/** Checks that the schema is the schema of this release, because other releases may interpret columns differently. */
 async function assertCurrent(env: Env, entities: Application['entities']): Promise<void> {
   const executed = await executedMigrations(env, entities);
   if (executed.join() === KNOWN_MIGRATIONS.join()) return;
   throw new Error(
-    'The database has the schema of another release: back it up with that one, or run "rollcall migrate".',
+    'The database has the schema of another release. Back it up with that release, or run "rollcall migrate" first.',
   );
 }
 
@@ -101,9 +104,9 @@ async function headerOf(snapshot: Snapshot, entities: Application['entities']): 
 
 const FAULT = 1;
 const RESTORE_NOTES = `
-Stop the service first. All is restored in one transaction: if the command is interrupted, the database is as it was.
-Sessions are ended: everybody logs in again. Everything since the backup is undone, revocations included.
-Exit codes: 0 restored (or, with --check, whole); 1 restored, and a check found a fault; 2 nothing restored.`;
+Stop the service first. The restore is one transaction: if the command is interrupted, the database is unchanged.
+All sessions end, so all users must log in again. All changes since the backup are lost, including revocations.
+Exit codes: 0 restored (or, with --check, the file is complete), 1 restored but a check found a fault, 2 nothing restored.`;
 
 interface Flags {
   check?: true;
@@ -112,17 +115,17 @@ interface Flags {
 
 export const restoreCommand = (application: Application) =>
   new Command('restore')
-    .description('make the database that a backup holds, on any engine, and check it')
+    .description('restore a backup to any supported database, and check the result')
     .argument('<file>')
-    .option('--check', 'only tell whether the file is whole and fits this program')
-    .option('--replace <database>', 'the name of the database whose contents may be destroyed')
+    .option('--check', 'only check that the file is complete and has the schema of this release')
+    .option('--replace <database>', 'name of the database whose contents are replaced')
     .addHelpText('after', RESTORE_NOTES)
     .action(async (path: string, flags: Flags) => {
       const { entities } = application;
       const schema = { tables: backedUpTables(entities), migrations: KNOWN_MIGRATIONS };
       const backup = await named(path, () => BackupReader.open(path, schema));
       try {
-        // All rows are read before one is written.
+        // Reads all rows before the first one is written.
         await named(path, async () => {
           for await (const _ of backup.rows());
         });
@@ -136,7 +139,7 @@ export const restoreCommand = (application: Application) =>
         const checked = await withProgress(totalOf(backup), (show) =>
           restoreBackup(env, backup, allTables(entities), show),
         );
-        checked.push({ name: 'the audit fits its seals', found: await auditFaults(backup, application) });
+        checked.push({ name: 'the audit matches its seals', found: await auditFaults(backup, application) });
         process.stdout.write(verdict(checked));
         if (checked.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT;
       } finally {
@@ -144,6 +147,7 @@ export const restoreCommand = (application: Application) =>
       }
     });
 
+/** Runs `work`, and adds the path to the message of a BackupError. */
 async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -152,7 +156,7 @@ async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @throws Error where something would be destroyed, or the service works on the database. */
+/** Checks that the database may be replaced. @throws Error if it contains data or is in use. */
 async function assertAllowed(
   env: Env,
   { entities }: Application,
@@ -164,15 +168,15 @@ async function assertAllowed(
   const file = sqliteFile(env);
   if (file !== undefined && !existsSync(file)) return;
   if (await isInUse(env))
-    throw new Error(`${full} is in use: stop the service, on all machines, and try again.`);
+    throw new Error(`${full} is in use: stop the service on all machines and try again.`);
   if (replace === undefined && (await hasContent(env, allTables(entities))))
-    throw new Error(`${full} is not empty. To destroy what is in it: --replace ${name}`);
+    throw new Error(`${full} is not empty. To replace its contents, pass --replace ${name}`);
 }
 
-/** Apart from the others: its key is a setting, which may be another one where the backup is restored. */
+/** Counts faults of the audit. Returns undefined if it has no seals. The result depends on AUDIT_SEAL_KEY of this machine. */
 async function auditFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
   const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
-  if (seals?.rows === 0) return undefined; // a service makes the first one after an hour
+  if (seals?.rows === 0) return undefined; // the service creates the first seal after an hour
   const { fault, bad_count: bad } = await application.verifyAudit();
   return fault ? Math.max(1, bad) : 0;
 }
@@ -183,7 +187,7 @@ const totalOf = ({ header }: Pick<BackupReader, 'header'>): number =>
 function contents(path: string, backup: BackupReader): string {
   const { version, created, engine, tables } = backup.header;
   const rows = tables.map(({ name, rows: count }) => [name, count]);
-  const head = `${path}: whole; Rollcall ${version}, ${created}, ${engine}, ${totalOf(backup)} rows\n`;
+  const head = `${path}: complete; Rollcall ${version}, ${created}, ${engine}, ${totalOf(backup)} rows\n`;
   return head + table([['Table', 'Rows'], ...rows]);
 }
 
@@ -191,6 +195,6 @@ const verdict = (checked: readonly Checked[]): string =>
   table([['Check', 'Result'], ...checked.map(({ name, found }) => [name, resultOf(found)])]);
 
 function resultOf(found: number | undefined): string {
-  if (found === undefined) return 'not checked: no seal in the backup';
+  if (found === undefined) return 'not checked: no seals in the backup';
   return found === 0 ? 'ok' : `BAD: ${found}`;
 }

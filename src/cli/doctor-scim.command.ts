@@ -18,27 +18,27 @@ interface Flags {
   key?: string;
 }
 
-/** Plays a provider against a running service. Exit code 1 when a step did not pass. */
+/** Creates `rollcall doctor scim`, which sends the requests of an identity provider to a running service. */
 export const doctorScimCommand = () =>
   new Command('scim')
     .description(
-      'send what an identity provider sends, with throwaway users and a group, and say what passed',
+      'send the requests of an identity provider with temporary users and a group, and report the results',
     )
     .addOption(
-      new Option('--profile <profile>', 'the provider; the key needs the same profile')
+      new Option('--profile <profile>', 'identity provider; the API key needs the same profile')
         .choices(Object.keys(REPLAYS))
         .makeOptionMandatory(),
     )
-    .requiredOption('--url <url>', 'of the running service')
-    .addOption(new Option('--key <key>', 'an API key for that service').env('ROLLCALL_KEY'))
+    .requiredOption('--url <url>', 'address of the running service')
+    .addOption(new Option('--key <key>', 'API key for the service').env('ROLLCALL_KEY'))
     .addHelpText(
       'after',
-      '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. The users are deleted at the end,' +
-        '\nand are kept for SCIM_DELETED_DAYS like all deleted users; they count for the fuse of the key.' +
-        '\nExit codes: 0 all passed, 1 a step did not pass or something could not be deleted, 2 wrong usage.',
+      '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. The temporary users are deleted at' +
+        '\nthe end. Like all deleted users, they remain for SCIM_DELETED_DAYS and count towards the fuse of the key.' +
+        '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 invalid usage.',
     )
     .action(async ({ profile, url, key }: Flags) => {
-      if (!key) throw new Error('An API key is needed: --key, or the variable ROLLCALL_KEY.');
+      if (!key) throw new Error('An API key is required. Pass --key or set ROLLCALL_KEY.');
       const rows: string[][] = [];
       const run = new ReplayRun(url, key);
       for await (const { step, problem } of run.outcomes(REPLAYS[profile]))
@@ -46,6 +46,7 @@ export const doctorScimCommand = () =>
       const failed = rows.filter(([result]) => result === 'fail').length;
       process.stdout.write(table(rows));
       process.stdout.write(`${profile}: ${rows.length - failed} of ${rows.length} steps passed\n`);
-      for (const what of run.left) process.stderr.write(`Not deleted, delete it yourself: ${what}\n`);
+      for (const resource of run.left)
+        process.stderr.write(`Could not delete ${resource}. Delete it manually.\n`);
       process.exitCode = failed + run.left.length === 0 ? 0 : 1;
     });

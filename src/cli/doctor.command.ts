@@ -58,14 +58,11 @@ interface DoctorFlags {
 
 export const doctorCommand = (application: Application) =>
   new Command('doctor')
-    .description('check settings, database, migrations and folders, and say what to do')
-    .option(
-      '--security',
-      'check what protects the service instead: transport, secrets, keys, rights of files',
-    )
+    .description('check settings, database, migrations and folders, and report what to do')
+    .option('--security', 'check the security instead: transport, secrets, API keys and file modes')
     .option('--json', 'print the findings as JSON')
     .addCommand(doctorScimCommand())
-    .addHelpText('after', '\nExit codes: 0 no check failed, 1 a check failed, 2 wrong usage.')
+    .addHelpText('after', '\nExit codes: 0 no check failed, 1 a check failed, 2 invalid usage.')
     .action(async ({ security, json }: DoctorFlags) => {
       const findings: Finding[] = [];
       for await (const finding of examine(application, security === true)) {
@@ -77,7 +74,7 @@ export const doctorCommand = (application: Application) =>
       process.exitCode = findings.some(({ level }) => level === 'fail') ? 1 : 0;
     });
 
-/** Yields each finding as soon as it is known, because a database that does not answer takes long. */
+/** Runs the checks and yields each finding at once, because an unreachable database takes long. */
 async function* examine(application: Application, security: boolean): AsyncGenerator<Finding> {
   const { node } = process.versions;
   yield* security ? nodeLifeCheck(node, now().slice(0, 10)) : nodeCheck(node);
@@ -92,16 +89,16 @@ async function* examine(application: Application, security: boolean): AsyncGener
     yield* await guarded(subject, () => check(env, application.entities));
 }
 
-/** The messages of broken rules name variables and rules, never values. */
+/** Converts an error of the settings to findings. They contain names and rules, but never values. */
 function settingsFault(error: unknown): Finding[] {
   if (!(error instanceof EnvError)) return fail('settings', `.env cannot be read (${codeOf(error)})`);
   return error.message
     .split('\n')
     .filter((line) => line.startsWith('- '))
-    .flatMap((line) => fail('settings', `${line.slice(2)}; correct it in the environment or in .env`));
+    .flatMap((line) => fail('settings', `${line.slice(2)}. Correct it in the environment or in .env`));
 }
 
-/** Turns an error of a check into a finding, without its message, which may quote values. */
+/** Runs a check and converts its error to a finding. The message of the error is omitted, because it may contain values. */
 async function guarded(subject: string, check: () => ReturnType<Check>): Promise<Finding[]> {
   try {
     return await check();

@@ -2,38 +2,38 @@ import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
 import { minute, partyOf, table } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 
-/** Problems of a run and of a preview, rows of a preview, and characters of a value and of a cell that are shown. */
+/** Limits of the output: problems, rows of a preview, and characters of a value and of a cell. */
 const MAX_PROBLEMS = 20;
 const MAX_PREVIEW_PROBLEMS = 50;
 const MAX_PREVIEW_ROWS = 5;
 const MAX_TEXT = 120;
 const MAX_CELL = 40;
 
-/** A run as text for an operator: counts, guards, problems and what to do next. */
+/** Formats the summary of a run: counts, guards, problems and next steps. */
 export function summary(run: ImportRunDto): string {
   const parts = [`\nImport ${run.id}: ${run.state}${run.dry_run ? ' (dry run)' : ''}\n`];
   const counts = Object.entries(run.counts).filter(([, rows]) => rows > 0);
   if (counts.length > 0) parts.push(table([['Outcome', 'Rows'], ...counts]));
   const { reported, blocked } = run.missing;
-  if (reported > 0) parts.push(`Missing in the file: ${reported} users, of them blocked: ${blocked}\n`);
+  if (reported > 0) parts.push(`Missing from the file: ${reported} users, ${blocked} of them blocked\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) {
-    parts.push('Guards that were hit:\n', ...hits.map(guardText));
+    parts.push('Guards that tripped:\n', ...hits.map(guardText));
   }
-  // All that is wrong with a file is corrected at once; of its rows, some are enough.
+  // Shows all problems of a failed file, but only some problems of rows.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   parts.push(...problemsText(problems), ...next(run, problems.length));
   return parts.join('\n');
 }
 
-/** Problems as a table, below a heading; nothing where there are none. */
+/** Formats problems as a table with a heading. Returns nothing if there are no problems. */
 function problemsText(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
   if (problems.length === 0) return [];
   const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
-  return ['Problems:\n', table([['Line', 'Field', 'Code', 'What is wrong'], ...rows])];
+  return ['Problems:\n', table([['Line', 'Field', 'Code', 'Message'], ...rows])];
 }
 
-/** A guard as an operator reads it: what it means, the number and its limit, some rows before and after. */
+/** Formats a guard: value, limit, hint, and example rows before and after the change. */
 function guardText({ name, field, value, limit, hint, examples }: ImportRunDto['guards'][number]): string {
   const head = `${name}${field === null ? '' : ` (${field})`}: ${value}, limit ${limit}. ${hint}\n`;
   if (examples.length === 0) return head;
@@ -58,14 +58,14 @@ function next({ id, state, counts, problems }: ImportRunDto, shown: number): str
   }
   if (state === 'needs_approval') {
     hints.push(
-      `Nothing is written. Look at the plan: rollcall imports rows ${id}\n` +
-        `Then decide on it: rollcall imports approve ${id}, or reject.\n`,
+      `Nothing was written. Review the plan: rollcall imports rows ${id}\n` +
+        `Then approve it: rollcall imports approve ${id}, or reject it.\n`,
     );
   }
   return hints;
 }
 
-/** Runs as a table. */
+/** Formats runs as a table. */
 export function runsTable(runs: readonly ImportRunDto[]): string {
   const head = ['ID', 'STATE', 'CREATED (UTC)', 'DATA SET', 'ROWS', 'CHANGED', 'FAILED', 'FILE'];
   return table([
@@ -82,7 +82,7 @@ export function runsTable(runs: readonly ImportRunDto[]): string {
   ]);
 }
 
-/** All that is known of a run. */
+/** Formats all details of a run. */
 export function runText(run: ImportRunDto): string {
   const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
   const { reverted_by: revert } = run;
@@ -100,7 +100,7 @@ export function runText(run: ImportRunDto): string {
   return `${summary(run)}\n${table(facts)}`;
 }
 
-/** Rows as a table: what changes, and what is wrong. */
+/** Formats rows as a table with their errors and changes. */
 export function rowsTable(rows: readonly ImportRowDto[]): string {
   const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
     const changed = changes.map(
@@ -109,10 +109,10 @@ export function rowsTable(rows: readonly ImportRowDto[]): string {
     const wrong = errors.map(({ field, code, message }) => `${code}: ${field} ${message}`);
     return [line ?? '', outcome, externalId, name, [...wrong, ...changed].join('; ')];
   });
-  return table([['Line', 'Outcome', 'ExternalId', 'Name', 'What'], ...cells]);
+  return table([['Line', 'Outcome', 'ExternalId', 'Name', 'Details'], ...cells]);
 }
 
-/** Returns a value of a row, cut where it is long. */
+/** Formats a value, shortened if it is long. */
 function shownShort(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
@@ -122,7 +122,7 @@ function shownShort(value: unknown): string {
 const fileOf = ({ reverts, file }: ImportRunDto): string =>
   reverts === null ? file.name : `revert of ${reverts}`;
 
-/** A preview as text for an operator: what each column is, the first rows, and every problem. */
+/** Formats a preview: the meaning of each column, the first rows and the problems. */
 export function previewText(preview: Preview): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
   const parts = [
@@ -131,23 +131,23 @@ export function previewText(preview: Preview): string {
   if (preview.guard_limits) parts.push(`Limits of the profile: ${limitsText(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
     short(source),
-    column ?? (use === 'unknown' ? 'not known' : use),
+    column ?? (use === 'unknown' ? 'unknown' : use),
     suggestion === null ? '' : `probably ${suggestion}`,
   ]);
-  if (meaning.length > 0) parts.push(table([['Column of the file', 'Is', ''], ...meaning]));
+  if (meaning.length > 0) parts.push(table([['Column of the file', 'Meaning', ''], ...meaning]));
   for (const { line, outcome, fields } of rows.slice(0, MAX_PREVIEW_ROWS)) {
     const shown = Object.entries(fields).map(([name, value]) => `${name}=${short(JSON.stringify(value))}`);
     parts.push(`Line ${line} (${outcome}): ${shown.join(' ')}\n`);
   }
-  if (rows.length > MAX_PREVIEW_ROWS) parts.push(`… and ${rows.length - MAX_PREVIEW_ROWS} rows more\n`);
+  if (rows.length > MAX_PREVIEW_ROWS) parts.push(`… and ${rows.length - MAX_PREVIEW_ROWS} more rows\n`);
   parts.push(...problemsText(problems.slice(0, MAX_PREVIEW_PROBLEMS)));
   if (problems.length > MAX_PREVIEW_PROBLEMS)
-    parts.push(`… and ${problems.length - MAX_PREVIEW_PROBLEMS} problems more\n`);
-  if (problems.length === 0) parts.push('No problem was found.\n');
+    parts.push(`… and ${problems.length - MAX_PREVIEW_PROBLEMS} more problems\n`);
+  if (problems.length === 0) parts.push('No problems found.\n');
   return parts.join('\n');
 }
 
-/** As `deactivations rows 20, percent 30; errors rows 50`. */
+/** Formats limits, such as `deactivations rows 20, percent 30; errors rows 50`. */
 function limitsText(limits: NonNullable<Preview['guard_limits']>): string {
   return Object.entries(limits)
     .map(([name, own]) => {
@@ -157,7 +157,7 @@ function limitsText(limits: NonNullable<Preview['guard_limits']>): string {
     .join('; ');
 }
 
-/** A terminal would act on control characters. */
+/** Shortens a text, and replaces control characters, which a terminal would interpret. */
 function short(text: string): string {
   const clean = text.replace(/\p{Cc}/gu, '\ufffd');
   return clean.length > MAX_CELL ? `${clean.slice(0, MAX_CELL - 1)}…` : clean;

@@ -18,17 +18,17 @@ import { createBar, print, printMore, printNextOffset, writeOut } from './output
 import type { SentFile, ServiceClient } from './service-client.js';
 import { type Target, assertFields, changingCommand, toFields, queryOf, targetCommand } from './target.js';
 
-/** All of a file was applied, or planned. */
+/** Exit codes of an import. */
 const ALL_APPLIED = 0;
 const SOME_FAILED = 1;
 const NOTHING_APPLIED = 2;
 
 const IMPORT_CODES = `
-Exit codes: 0 all applied (or, with --dry-run, planned without an error), 1 some rows failed,
-2 nothing applied: every row failed, refused, parked for approval, or cancelled.`;
+Exit codes: 0 all rows applied (with --dry-run: planned without errors), 1 some rows failed,
+2 nothing applied: all rows failed, or the import was rejected, waits for approval or was cancelled.`;
 const IMPORTS_CODES = `
-Exit codes of approve and revert: as those of import (0 all applied, 1 some rows failed, 2 nothing applied or parked).
-Otherwise: 0 done, 2 nothing done (wrong usage, unknown id, wrong state, no database or service).`;
+Exit codes of approve and revert: 0 all rows applied, 1 some rows failed, 2 nothing applied or waiting for approval.
+Exit codes of the other commands: 0 done, 2 nothing done (invalid usage, unknown id, wrong state, no database or service).`;
 
 interface ImportFlags extends Target {
   preview?: boolean;
@@ -36,35 +36,38 @@ interface ImportFlags extends Target {
 }
 
 export const importCommand = (application: Application) =>
-  changingCommand('import', 'import a CSV file of users ("-" is standard input)')
+  changingCommand('import', 'import a CSV file of users ("-" for standard input)')
     .argument('<file>')
-    .option('--dry-run', 'plan only: nothing is written')
-    .option('--preview', 'show what the file is and what is wrong with it, and stop')
-    .option('--profile <name>', 'how the file is read: the name of a profile, or a JSON file')
-    .option('--mode <mode>', 'upsert, create_only or update_only')
-    .option('--missing <what>', 'users that the file lacks: keep, report or block')
+    .option('--dry-run', 'only create a plan, without writing anything')
+    .option('--preview', 'only show how the file is read, and its problems')
+    .option('--profile <name>', 'name of a profile, or a JSON file with a profile')
+    .option('--mode <mode>', 'changes to apply: upsert, create_only or update_only')
+    .option('--missing <what>', 'action for users missing from the file: keep, report or block')
     .option(
       '--returning <what>',
-      'users blocked because the file lacked them, when it has them: reactivate or report',
+      'action for returning users who were blocked as missing: reactivate or report',
     )
-    .option('--dataset <name>', 'name of the source')
-    .option('--part <name>', 'this file is one of several of the data set')
-    .option('--blank-cells <what>', 'clear or keep')
-    .option('--adopt <field>', 'take over users without external id by email or username')
-    .option('--default-roles <roles>', 'roles of new users whose row names none, separated by ;')
-    .option('--delimiter <character>', 'one of , ; | tab')
-    .option('--encoding <name>', 'such as windows-1252')
-    .option('--ignore-unknown-columns', 'instead of refusing the file')
-    .option('--allow-privileged', "grant Webmaster, change a Webmaster's status or roles")
-    .option('--expected-rows <number>', 'refuse a file with another number of rows')
-    .option('--approve', 'approve the import if it is parked')
+    .option('--dataset <name>', 'name of the data set')
+    .option('--part <name>', 'name of this file, if the data set has several files')
+    .option('--blank-cells <what>', 'effect of blank cells: clear or keep')
+    .option('--adopt <field>', 'link users without an external id by this field: email or username')
+    .option('--default-roles <roles>', 'roles for new users without roles in their row, separated by ;')
+    .option('--delimiter <character>', 'column delimiter: one of , ; | tab')
+    .option('--encoding <name>', 'encoding of the file, such as windows-1252')
+    .option('--ignore-unknown-columns', 'ignore unknown columns instead of rejecting the file')
+    .option(
+      '--allow-privileged',
+      "allow to grant the Webmaster role, and to change a Webmaster's status or roles",
+    )
+    .option('--expected-rows <number>', 'reject the file if it has a different number of rows')
+    .option('--approve', 'approve the import if it waits for approval')
     .addHelpText('after', IMPORT_CODES)
     .action(async (file: string, { approve, preview, ...flags }: ImportFlags, command: Command) => {
       const { profile, ...options } = toFields(flags);
       const isFile = typeof profile === 'string' && isProfileFile(profile);
       const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
       assertFields(RequestedOptions, texts(query), command);
-      if (file !== '-') await access(file, constants.R_OK); // before a database is opened, which might be migrated
+      if (file !== '-') await access(file, constants.R_OK); // before opening a database, which may migrate it
       await application.use(flags, async (service) => {
         const upload = isFile ? await withProfile(service, file, profile) : fileOf(file);
         if (preview) {
@@ -81,7 +84,7 @@ export const importCommand = (application: Application) =>
       });
     });
 
-/** Returns options as they are in a query: texts. */
+/** Converts options to texts, as in a query string. */
 const texts = (options: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 
@@ -89,18 +92,18 @@ const bytesOf = (file: string): Readable => (file === '-' ? process.stdin : crea
 const nameOf = (file: string): string => (file === '-' ? 'stdin.csv' : basename(file));
 const fileOf = (file: string): SentFile => ({ type: 'text/csv', name: nameOf(file), bytes: bytesOf(file) });
 
-/** Whether `--profile` names a file, and not a profile of the service. */
+/** Returns true if `--profile` is a file rather than the name of a stored profile. */
 const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profile);
 
 /**
- * Returns a form of a CSV file with a profile in a JSON file, which is as `PUT /import_profiles/{name}` takes it. A service
- * takes such a form at its private socket alone.
- * @throws Error for another service, and naming a profile that cannot be read or is not a JSON object.
+ * Creates a form with a CSV file and a profile from a JSON file, in the format of `PUT /import_profiles/{name}`. A service
+ * accepts such a form only through its private socket.
+ * @throws Error for a service that is not local, or if the profile is unreadable or not a JSON object.
  */
 async function withProfile({ isLocal }: ServiceClient, file: string, profile: string): Promise<SentFile> {
   if (!isLocal)
     throw new Error(
-      `A service reads no file ${profile}: save the profile (PUT /import_profiles/NAME), and name it.`,
+      `A service cannot read the file ${profile}. Save the profile with PUT /import_profiles/NAME, and pass its name.`,
     );
   const document = readDocument(profile, await readFile(profile, 'utf8'));
   const name = basename(profile).replace(/\.json$/i, '');
@@ -134,23 +137,21 @@ function readDocument(path: string, text: string): JsonObject {
   return document;
 }
 
-/** @throws Error for a database without users: it is not the one of a service, or its name is mistyped. */
+/** Checks that the database has users. @throws Error if not, because the database name may be mistyped. */
 async function assertUsers(service: ServiceClient): Promise<void> {
-  if (!service.isLocal) return; // a key was created by a service
+  if (!service.isLocal) return; // an API key proves that the service has users
   const { Count } = await service.json<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
   if (Count === 0)
-    throw new Error(
-      'This database has no users. Start the service on it once: that makes the first Webmaster.',
-    );
+    throw new Error('This database has no users. Start the service once to create the first Webmaster.');
 }
 
-/** Returns the exit code for a preview: whether the file would be refused, or rows of it. */
+/** Returns the exit code of a preview, which depends on whether the file or some rows would be rejected. */
 function previewCode({ problems }: Preview): number {
   if (problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
   return problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
 }
 
-/** Returns the exit code for a run that has ended. */
+/** Returns the exit code of a run that has ended. */
 function exitCode({ state, counts, missing }: ImportRunDto): number {
   if (state !== 'completed' && state !== 'completed_with_errors' && state !== 'planned')
     return NOTHING_APPLIED;
@@ -160,7 +161,7 @@ function exitCode({ state, counts, missing }: ImportRunDto): number {
   return anyApplied ? SOME_FAILED : NOTHING_APPLIED;
 }
 
-/** Waits until an import has ended or waits for a decision. @param approve it is approved then. */
+/** Waits until an import ends or needs approval. @param approve approves the import and waits for its end. */
 async function followImport(service: ServiceClient, id: string, approve: boolean): Promise<ImportRunDto> {
   const stop = cancelOnInterrupt(service, id);
   try {
@@ -174,12 +175,12 @@ async function followImport(service: ServiceClient, id: string, approve: boolean
   }
 }
 
-/** Ctrl-C cancels the run at its next batch. A second Ctrl-C ends this program; a running service then continues the run. */
+/** Cancels the run on Ctrl-C, at its next batch. A second Ctrl-C ends this program without waiting. */
 function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
   const interrupt = (): void => {
-    process.stderr.write('\nStopping at the next batch; press Ctrl-C again to leave.\n');
+    process.stderr.write('\nCancelling the import at the next batch. Press Ctrl-C again to exit now.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
-    // A run that has just ended cannot be cancelled; its state is reported.
+    // A run that has just ended cannot be cancelled. Its state is reported anyway.
     decide(service, id, 'cancel').catch(() => undefined);
   };
   process.once('SIGINT', interrupt);
@@ -191,7 +192,7 @@ const getRun = (service: ServiceClient, id: string): Promise<ImportRunDto> =>
 
 const EVENT = /^data: (.*)$/;
 
-/** Waits until a run has ended or waits for a decision, with its progress on standard error. */
+/** Waits until a run ends or needs approval, and shows its progress on standard error. */
 async function follow(service: ServiceClient, id: string): Promise<ImportRunDto> {
   const progress = new Progress();
   let text = '';
@@ -207,7 +208,7 @@ async function follow(service: ServiceClient, id: string): Promise<ImportRunDto>
   return getRun(service, id);
 }
 
-/** Shows the progress of a run on standard error: as a bar on a terminal, elsewhere as a line per phase. */
+/** Progress of a run on standard error: a bar on a terminal, otherwise one line per phase. */
 class Progress {
   private readonly bar = createBar('{phase} {bar} {percentage}% {rows}');
   private phase = '';
@@ -228,10 +229,10 @@ class Progress {
   }
 }
 
-/** What an operator decides about a run. */
+/** Decision of an operator about a run. */
 type Decision = 'apply' | 'reject' | 'cancel' | 'revert';
 
-/** Decides about a run. @returns the run that this leads to. */
+/** Sends a decision. @returns the decided run, or the new run of a revert. */
 const decide = (
   service: ServiceClient,
   id: string,
@@ -254,14 +255,14 @@ export const importsCommand = (application: Application) => {
         application.use(flags, (service) => decideAndWait(service, id, what, flags)),
       );
   return new Command('imports')
-    .description('runs of imports: look at them, and decide on those that wait')
+    .description('list and show import runs, and approve, reject, cancel or revert them')
     .addHelpText('afterAll', IMPORTS_CODES)
     .addCommand(
-      targetCommand('list', 'all runs, newest first')
-        .option('--state <state...>', 'such as needs_approval; several mean any of them')
-        .option('--dataset <name>', 'of one data set')
-        .option('--limit <number>', 'runs, at most 100', '25')
-        .option('--offset <number>', 'runs to leave out', '0')
+      targetCommand('list', 'list runs, newest first')
+        .option('--state <state...>', 'states such as needs_approval; matches any of them')
+        .option('--dataset <name>', 'only runs of this data set')
+        .option('--limit <number>', 'number of runs, at most 100', '25')
+        .option('--offset <number>', 'number of runs to skip', '0')
         .action((flags: Target, self: Command) => {
           const query = queryOf(RunsQuery, flags, self);
           return application.use(flags, async (service) => {
@@ -272,7 +273,7 @@ export const importsCommand = (application: Application) => {
         }),
     )
     .addCommand(
-      ofRun('show', 'one run: state, counts, guards, problems').action((id: string, flags: Target) =>
+      ofRun('show', 'show one run: state, counts, guards and problems').action((id: string, flags: Target) =>
         application.use(flags, async (service) => {
           const run = await getRun(service, id);
           print(flags, run, runText(run));
@@ -280,12 +281,12 @@ export const importsCommand = (application: Application) => {
       ),
     )
     .addCommand(
-      ofRun('rows', 'rows of a run, with what changes or what is wrong; unchanged ones are counted only')
-        .option('--outcome <outcome...>', 'such as error; several mean any of them')
-        .option('--code <code>', 'of the first error or warning')
-        .option('--external-id <id...>', 'the rows of one person, or of several')
-        .option('--limit <number>', 'rows, at most 100', '25')
-        .option('--after <line>', 'below this line')
+      ofRun('rows', 'list rows of a run with their changes and errors, without unchanged rows')
+        .option('--outcome <outcome...>', 'outcomes such as error; matches any of them')
+        .option('--code <code>', 'code of the first error or warning of a row')
+        .option('--external-id <id...>', 'external ids; matches any of them')
+        .option('--limit <number>', 'number of rows, at most 100', '25')
+        .option('--after <line>', 'only rows after this line')
         .action((id: string, flags: Target, self: Command) => {
           const query = queryOf(RowsQuery, flags, self);
           return application.use(flags, async (service) => {
@@ -295,18 +296,20 @@ export const importsCommand = (application: Application) => {
           });
         }),
     )
-    .addCommand(decision('approve', 'apply', 'apply a plan, or approve a parked run, and wait for its end'))
-    .addCommand(decision('reject', 'reject', 'refuse a plan or a parked run'))
-    .addCommand(decision('cancel', 'cancel', 'stop a run at its next batch; what is applied stays'))
     .addCommand(
-      decision('revert', 'revert', 'undo a run with a new one, and wait for its end').option(
+      decision('approve', 'apply', 'apply a planned run or approve a waiting run, and wait for its end'),
+    )
+    .addCommand(decision('reject', 'reject', 'reject a planned or waiting run'))
+    .addCommand(decision('cancel', 'cancel', 'cancel a run at its next batch; applied changes remain'))
+    .addCommand(
+      decision('revert', 'revert', 'undo a run with a new run, and wait for its end').option(
         '--dry-run',
-        'plan it only; "imports approve" applies the plan',
+        'only create a plan, which "imports approve" applies',
       ),
     )
     .addCommand(
-      ofRun('failed', 'the failed rows as CSV, to be corrected and imported again')
-        .option('--out <file>', 'to a file instead of standard output')
+      ofRun('failed', 'print the failed rows as CSV, to correct and import them again')
+        .option('--out <file>', 'write to a file instead of standard output')
         .action((id: string, flags: RunFlags) =>
           application.use(flags, (service) => writeOut(service.text(`imports/${id}/failed.csv`), flags.out)),
         ),
@@ -326,8 +329,10 @@ async function decideAndWait(
   if (what === 'apply' || what === 'revert') process.exitCode = exitCode(run);
 }
 
-/** @throws Error for an invalid id. */
+/** Parses the id of an import. @throws Error for an invalid id. */
 function parseId(text: string): string {
   if (isUuid(text)) return text.toLowerCase();
-  throw new Error(`${text.slice(0, 100)} is not the id of an import; "rollcall imports list" shows them.`);
+  throw new Error(
+    `${text.slice(0, 100)} is not the id of an import. "rollcall imports list" shows all imports.`,
+  );
 }

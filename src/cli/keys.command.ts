@@ -12,7 +12,8 @@ import type { ServiceClient } from './service-client.js';
 import { type Target, changingCommand, targetCommand } from './target.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
-const EXIT_CODES = '\nExit codes: 0 done, 2 nothing done (wrong usage, no database, unknown id).';
+const EXIT_CODES =
+  '\nExit codes: 0 done, 2 nothing done (invalid usage, unknown id, no database or service).';
 
 interface CreateOptions extends Target {
   expires?: DbTime;
@@ -24,7 +25,7 @@ interface CreateOptions extends Target {
 
 export const keysCommand = (application: Application) =>
   new Command('keys')
-    .description('API keys')
+    .description('create, list and revoke API keys, and reset their fuse')
     .addHelpText('afterAll', EXIT_CODES)
     .addCommand(create(application))
     .addCommand(list(application))
@@ -32,30 +33,28 @@ export const keysCommand = (application: Application) =>
     .addCommand(fuse(application));
 
 const create = (application: Application) =>
-  changingCommand('create', 'create a key; it is printed only once')
-    .argument('<name>', 'what it is for, 1 to 255 characters', parseName)
+  changingCommand('create', 'create a key, which is shown only once')
+    .argument('<name>', 'purpose of the key, 1 to 255 characters', parseName)
     .option(
       '--expires <when>',
-      'a date (2027-01-31: ends as that day begins, UTC) or days from now (90d)',
+      'expiry: a date such as 2027-01-31 (00:00 UTC), or a number of days such as 90d',
       parseExpiry,
     )
     .option(
       '--scope <scope>',
-      'what it may do, such as users:read; may be repeated; everything when not given',
+      'permitted scope, such as users:read; can be repeated (default: all rights)',
       (text, earlier?: Scope[]) => parsed({ scopes: [...(earlier ?? []), text] }).scopes ?? [],
     )
     .option(
       '--network <network>',
-      'from where it may be used, such as 10.0.0.0/8; may be repeated; anywhere when not given',
+      'permitted network, such as 10.0.0.0/8; can be repeated (default: any network)',
       (text, earlier?: string[]) => parsed({ networks: [...(earlier ?? []), text] }).networks ?? [],
     )
     .addOption(
-      new Option('--unknown-fields <rule>', 'fields of a user that this service does not have').choices(
-        UNKNOWN_FIELDS,
-      ),
+      new Option('--unknown-fields <rule>', 'how to handle unknown fields of a user').choices(UNKNOWN_FIELDS),
     )
     .addOption(
-      new Option('--profile <profile>', 'the identity provider that uses it for SCIM').choices(PROFILES),
+      new Option('--profile <profile>', 'identity provider that uses the key for SCIM').choices(PROFILES),
     )
     .action((name: string, { expires, scope, network, unknownFields, profile, ...flags }: CreateOptions) =>
       application.use(flags, async (service) => {
@@ -69,14 +68,14 @@ const create = (application: Application) =>
         };
         const created = await service.json<NewApiKeyDto>('POST', 'api_keys', { body });
         print(flags, created, `${created.key}\n`);
-        process.stderr.write(`This is key ${created.id}. It is shown only this once; keep it.\n`);
+        process.stderr.write(`This is key ${created.id}. It is shown only once, so store it now.\n`);
       }),
     );
 
 const HEAD = ['ID', 'STATE', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'FROM', 'SCOPES', 'NETWORKS', 'NAME'];
 
 const list = (application: Application) =>
-  targetCommand('list', 'all keys, newest first').action((flags: Target) =>
+  targetCommand('list', 'list keys, newest first').action((flags: Target) =>
     application.use(flags, async (service) => {
       const keys = await listKeys(service);
       print(flags, keys, table([HEAD, ...keys.map(toRow)]));
@@ -117,15 +116,15 @@ const revoke = (application: Application) =>
       application.use(flags, async (service) => {
         const id = text.toLowerCase();
         const before = (await listKeys(service)).find((key) => key.id === id);
-        if (!before) throw new Error(`There is no key ${id}; "rollcall keys list" shows all.`);
+        if (!before) throw new Error(`There is no key ${id}. "rollcall keys list" shows all keys.`);
         await service.send('DELETE', `api_keys/${id}`);
-        const how = before.state === 'revoked' ? 'was revoked before' : 'is revoked';
+        const how = before.state === 'revoked' ? 'was already revoked' : 'is revoked';
         print(flags, { id, state: 'revoked' }, `Key ${text} ${how}.\n`);
       }),
     );
 
 const fuse = (application: Application) =>
-  changingCommand('fuse', 'reset the fuse of a key: for an hour it may block any number of users')
+  changingCommand('fuse', 'reset the fuse of a key, so that it can block any number of users for an hour')
     .argument('<id>')
     .action((text: string, flags: Target) =>
       application.use(flags, async (service) => {
@@ -137,10 +136,10 @@ const fuse = (application: Application) =>
       }),
     );
 
-/** The name of a key, by the rules of the API. @throws InvalidArgumentError */
+/** Parses the name of a key by the rules of the API. @throws InvalidArgumentError for an invalid name. */
 export const parseName = (text: string): string => parsed({ name: text }).name;
 
-/** A part of a key, by the rules of the API. @throws InvalidArgumentError */
+/** Validates fields of a key by the rules of the API. @throws InvalidArgumentError for an invalid field. */
 function parsed(part: JsonObject): ApiKeyInput {
   const { value, errors } = readInput(ApiKeyInput, { name: 'a key', ...part });
   const [fault] = errors;
@@ -148,13 +147,13 @@ function parsed(part: JsonObject): ApiKeyInput {
   return value;
 }
 
-/** When a key expires: at a future date, or a number of days from now. @throws InvalidArgumentError */
+/** Parses an expiry: a future date, or a number of days. @throws InvalidArgumentError for other texts. */
 export function parseExpiry(text: string): DbTime {
   const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1];
   if (days !== undefined) return secondsFrom(now(), Number(days) * DAY_SECONDS);
   const day = `${text} 00:00:00.000`;
   const known = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(toMillis(day));
-  // Compared with the argument, because `Date` reads 31 February as a day in March.
+  // The date is compared with the argument, because `Date` reads 31 February as a day in March.
   if (!known || toDbTime(new Date(toMillis(day))) !== day || day <= now()) {
     throw new InvalidArgumentError(
       'It must be a future date such as 2027-01-31, or a number of days such as 90d.',

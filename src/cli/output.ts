@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../platform/common/errors.js';
 
-/** Personal data: only the owner of the file reads it. */
+/** Mode of output files, which contain personal data. */
 const OWNER_ONLY = 0o600;
 
-/** Aligns rows as columns of text; numbers are right-aligned. Control characters, which a terminal would act on, are replaced. */
+/** Formats rows as aligned columns. Replaces control characters, which a terminal would interpret. */
 export function table(cells: readonly (readonly (string | number)[])[]): string {
   const rows = cells.map((row) =>
     row.map((cell) => (typeof cell === 'number' ? cell : cell.replace(/\p{Cc}/gu, '\ufffd'))),
@@ -22,17 +22,17 @@ export function table(cells: readonly (readonly (string | number)[])[]): string 
   return rows.map((row) => `${row.map(align).join('  ').trimEnd()}\n`).join('');
 }
 
-/** Prints a result: with `--json` for programs, otherwise as text. */
+/** Prints a result, as JSON with `--json`, otherwise as text. */
 export function print({ json }: { json?: true }, value: object, text: string): void {
   process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text);
 }
 
-/** Says on standard error that a list has more, and which option shows it. */
+/** Prints on standard error the total of a list and the option for its next page. */
 export function printMore(count: number, option: string): void {
-  process.stderr.write(`There are ${count}: ${option}\n`);
+  process.stderr.write(`${count} in total. Next page: ${option}\n`);
 }
 
-/** As `printMore`, for a page of a list with an offset. */
+/** Prints the option for the next page of a list with an offset, if there is a next page. */
 export function printNextOffset(
   { Count, Results }: { Count: number; Results: unknown[] },
   offset: unknown,
@@ -41,29 +41,29 @@ export function printNextOffset(
   if (next < Count && Results.length > 0) printMore(Count, `--offset ${next}`);
 }
 
-/** Returns a time of the interface to the minute. */
+/** Formats a time to the minute. */
 export const minute = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
-/** Returns who acted, as text. */
+/** Formats an actor as text. */
 export const partyOf = ({ kind, id }: { kind: string; id: string | null }): string =>
   id === null ? kind : `${kind} ${id}`;
 
-/** Writes text as it comes, to standard output or to a file. A file that exists keeps its rights. */
+/** Streams text to standard output or to a file. An existing file keeps its mode. */
 export async function writeOut(text: AsyncIterable<string>, file: string | undefined): Promise<void> {
   const target = file === undefined ? process.stdout : createWriteStream(file, { mode: OWNER_ONLY });
   await pipeline(Readable.from(text), target).catch((error: unknown) => {
-    // The reader, such as `head`, has closed the pipe.
+    // Ignores that the reader, such as `head`, has closed the pipe.
     if (errorCode(error) !== 'EPIPE') throw error;
   });
 }
 
-/** Creates a bar on standard error, undefined where that is no terminal. */
+/** Creates a progress bar on standard error. Returns undefined if standard error is not a terminal. */
 export const createBar = (format: string): SingleBar | undefined =>
   process.stderr.isTTY
     ? new SingleBar({ format, hideCursor: true, barsize: 30, stream: process.stderr }, Presets.shades_classic)
     : undefined;
 
-/** Runs `work`, and shows on a terminal how many of a number of rows are done. */
+/** Runs `work` and shows its progress, in rows, on a terminal. */
 export async function withProgress<T>(
   total: number,
   work: (show: (rows: number) => void) => Promise<T>,

@@ -11,10 +11,10 @@ import { keysCommand } from './keys.command.js';
 import { usersCommand } from './users.command.js';
 
 const EXIT_CODES = `
-Exit codes: 0 done; 2 nothing done (wrong usage, broken setting, no database, unknown id).
-Those of import, imports, users, audit, restore and doctor: see their --help.`;
+Exit codes: 0 done, 2 nothing done (invalid usage, invalid setting, unknown id, no database).
+The commands import, imports, users, audit, restore and doctor have further exit codes: see their --help.`;
 
-/** What an operator pastes, by command; `--help` shows it, and a test reads each line as the program does. */
+/** Examples by command, shown by `--help`. A test parses each example. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   start: ['PORT=8080 rollcall start'],
   import: [
@@ -52,13 +52,14 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const START_HELP = `
-Settings are environment variables or lines of .env in this folder; data go to DATA_DIR (./data). The first start makes a Webmaster and an
-API key, and prints them once. SIGTERM and SIGINT end it; exit code 0. \`rollcall\` alone does the same.`;
+Settings are environment variables or lines of .env in this folder. Data is stored in DATA_DIR (./data). The first start creates a
+Webmaster and an API key, and prints them once. SIGTERM and SIGINT end the service with exit code 0.
+\`rollcall\` without a command also starts the service.`;
 
-/** `rollcall start`: the service itself, in this process. */
+/** Creates `rollcall start`, which runs the service in this process. */
 const startCommand = () =>
   new Command('start')
-    .description('Start the service')
+    .description('start the service')
     .addHelpText('after', START_HELP)
     .action(async () => {
       await import(new URL('./main.js', import.meta.url).href);
@@ -78,23 +79,23 @@ const COMMANDS = [
   completionCommand,
 ];
 
-/** Exit code of a command that did nothing: wrong usage, a missing file, no database. */
+/** Exit code of a command that did nothing, such as after invalid usage. */
 const NOTHING_DONE = 2;
 
-/** Runs a command line to its end. Ends the process when that fails, and when commander has answered, as to `--help`. */
+/** Runs a command line. Ends the process if it fails, or if commander has handled it, as for `--help`. */
 export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
   const program = rollcall(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
   const work = async () => {
     await program.parseAsync(args, { from: 'user' });
   };
-  return runProgram('rollcall cannot do this.', work, NOTHING_DONE);
+  return runProgram('rollcall failed.', work, NOTHING_DONE);
 }
 
-/** The program `rollcall` with all of its commands. @param exit ends the process, with its code. */
+/** Creates the program `rollcall` with all commands. @param exit ends the process with a code. */
 export function rollcall(application: Application, exit: (code: number) => never): Command {
   const program = new Command('rollcall')
     .description(
-      'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',
+      'User management for intranets, synchronised with an identity source. Settings: environment variables or .env.',
     )
     .version(VERSION)
     .addHelpText('after', EXIT_CODES)
@@ -104,7 +105,7 @@ export function rollcall(application: Application, exit: (code: number) => never
   return program;
 }
 
-/** A command with its examples, and with what commander passes on only to commands that it creates itself. */
+/** Adds examples to a command, and settings that commander passes only to commands that it creates itself. */
 function complete(command: Command, parent: Command, path: string): Command {
   command.copyInheritedSettings(parent);
   const name = `${path} ${command.name()}`.trim();

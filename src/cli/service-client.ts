@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../platform/common/errors.js';
 import { isObject } from '../platform/common/json.js';
 
-/** A file that is sent as it is read. */
+/** File that is sent as a stream. */
 export interface SentFile {
   type: string;
   name: string;
@@ -14,28 +14,28 @@ export interface SentFile {
 }
 
 interface Sent {
-  /** Lists are sent as repeated parameters. */
+  /** Query parameters. A list is sent as a repeated parameter. */
   query?: object;
   body?: object;
   file?: SentFile;
 }
 
-/** How a service is reached: at an address, or as the commands of its machine reach it. */
+/** Connection to a service: by address, or through its private socket. */
 interface Connection {
   url?: string;
-  /** Opens a connection to a service of this machine. */
+  /** Opens a connection to a service on this machine. */
   connect?: () => Duplex;
   headers: Readonly<Record<string, string>>;
   passwordLength?: number;
 }
 
-/** The REST interface of a service. */
+/** Client of the REST interface of a service. */
 export class ServiceClient {
-  /** The service, for operators. */
+  /** Address of the service, as shown to operators. */
   readonly name: string;
-  /** Whether the service takes the caller for itself. */
+  /** True if requests use the private socket and act as the service itself. */
   readonly isLocal: boolean;
-  /** Characters of a new password at the least, 0 where only the service knows it. */
+  /** Minimum length of a new password, or 0 if only the service knows it. */
   readonly passwordLength: number;
   private readonly base: URL;
 
@@ -51,8 +51,8 @@ export class ServiceClient {
   }
 
   /**
-   * @param path below the API.
-   * @throws Error with the detail of the service's problem, or why there is no answer.
+   * Sends a request. @param path relative to the base path of the API.
+   * @throws Error with the detail of the problem, or with the reason why the connection failed.
    */
   async send(method: string, path: string, { query = {}, body, file }: Sent = {}): Promise<IncomingMessage> {
     const url = new URL(path, this.base);
@@ -73,12 +73,12 @@ export class ServiceClient {
     throw new Error(await this.describeRefusal(status, answer));
   }
 
-  /** Returns the JSON of an answer. */
+  /** Sends a request and parses the JSON of the response. */
   async json<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
     return JSON.parse(await text(await this.send(method, path, sent))) as T;
   }
 
-  /** Returns a page of a list, and `after` of the next one, where there is one. */
+  /** Requests a page of a list. `next` is the cursor of the next page, if there is one. */
   async page<T>(path: string, query: object): Promise<T & { next: string | undefined }> {
     const answer = await this.send('GET', path, { query });
     const [, link] = /<([^>]+)>; rel="next"/.exec(String(answer.headers['link'])) ?? [];
@@ -86,13 +86,13 @@ export class ServiceClient {
     return { ...(JSON.parse(await text(answer)) as T), next: next ?? undefined };
   }
 
-  /** Yields the text of an answer as it comes, with its byte order mark. */
+  /** Streams the text of a response, including its byte order mark. */
   async *text(path: string, query: object = {}): AsyncGenerator<string> {
     const answer = await this.send('GET', path, { query });
     for await (const piece of answer.setEncoding('utf8')) yield String(piece);
   }
 
-  /** Sends one request on a connection of its own. The key goes to no other address, since no redirect is followed. */
+  /** Sends one request on a separate connection. Redirects are not followed, so the API key reaches no other address. */
   private exchange(
     url: URL,
     options: { method: string; headers: Record<string, string> },
@@ -103,28 +103,28 @@ export class ServiceClient {
       const { connect } = this.connection;
       const how = connect ? { createConnection: connect } : { agent: false };
       const sent = request(url, { ...options, ...how }, resolve);
-      sent.on('error', reject); // after the answer, this has no effect
+      sent.on('error', reject); // has no effect after the response
       if (typeof content === 'object') pipeline(content, sent).catch(reject);
       else sent.end(content);
     });
   }
 
-  /** Describes why there is no answer, and what to do. */
+  /** Describes why the connection failed, and what to do. */
   private describeSilence(error: unknown): string {
     const why = errorCode(error) ?? (error instanceof Error ? error.message : String(error));
     if (this.isLocal) return `The service does not answer (${why}).`;
     if (/CERT|SSL|TLS|SIGNATURE/.test(why))
-      return `${this.name} cannot be trusted (${why}). Check --url; NODE_EXTRA_CA_CERTS names a file with the certificate of your own authority.`;
-    return `No service answers at ${this.name} (${why}); check --url.`;
+      return `The certificate of ${this.name} cannot be trusted (${why}). Check --url. For a private certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file.`;
+    return `No service answers at ${this.name} (${why}). Check --url.`;
   }
 
   private async describeRefusal(status: number, answer: IncomingMessage): Promise<string> {
     const { location } = answer.headers;
     if (status >= 300 && status < 400 && location !== undefined)
-      return `${this.name} leads to ${new URL(location, this.base).origin}, which gets no key: use the right address as --url.`;
+      return `${this.name} redirects to ${new URL(location, this.base).origin}. The API key was not sent there. Pass the final address as --url.`;
     const problem = readProblem(await text(answer));
-    if (!problem) return `${this.name} answered with the status ${status}.`;
-    // The log of the service has more about a fault.
+    if (!problem) return `${this.name} responded with status ${status}.`;
+    // The request id leads to the details in the log of the service.
     const id = status >= 500 && problem.request_id ? ` (request ${problem.request_id})` : '';
     return `${problem.detail}${status === 401 ? ' Check --key.' : ''}${id}`;
   }

@@ -5,44 +5,45 @@ import type { InputClass } from '../platform/common/fields.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { readInput } from '../platform/input/read-input.js';
 
-/** The options that say which service a command works with, and how. */
+/** Options that select the service of a command. */
 export interface Target {
   url?: string;
   key?: string;
   keyFile?: string;
   json?: true;
-  /** Why, for the audit, of a command that changes something. */
+  /** Reason of a change, for the audit. */
   reason?: string;
 }
 
 const TARGET_OPTIONS: ReadonlySet<string> = new Set(['url', 'key', 'keyFile', 'json', 'reason']);
 
-/** Rights of a file that let others in. */
+/** Mode bits that give access to the group or to others. */
 const OTHERS = 0o077;
 
-/** Creates a command with the options of `Target`. */
+/** Creates a command with the options of `Target`, except `--reason`. */
 export const targetCommand = (name: string, description: string): Command =>
   new Command(name)
     .description(description)
-    .option('--url <url>', 'of a running service, instead of the database of these settings')
-    .addOption(new Option('--key <key>', 'an API key for that service').env('ROLLCALL_KEY'))
-    .option('--key-file <file>', 'that holds the key, and that only you can read; - is standard input')
-    .option('--json', 'as JSON')
+    .option(
+      '--url <url>',
+      'address of a running service (default: the service or database of the local settings)',
+    )
+    .addOption(new Option('--key <key>', 'API key for the service at --url').env('ROLLCALL_KEY'))
+    .option('--key-file <file>', 'file with the API key, readable only by you ("-" for standard input)')
+    .option('--json', 'print as JSON')
     .hook('preAction', (self) => {
       if (self.getOptionValue('url') !== undefined) return;
-      // A key in the environment may be meant for other commands.
+      // ROLLCALL_KEY is ignored without --url, because it may be set for other commands.
       for (const flag of ['key', 'keyFile'])
         if (self.getOptionValueSource(flag) === 'cli')
-          self.error(
-            `error: option '${flag === 'key' ? '--key' : '--key-file'}' is for a service: it needs --url`,
-          );
+          self.error(`error: option '${flag === 'key' ? '--key' : '--key-file'}' requires --url`);
     });
 
-/** As `targetCommand`, of a command that changes something. */
+/** Creates a command with the options of `Target`, including `--reason`. */
 export const changingCommand = (name: string, description: string): Command =>
-  targetCommand(name, description).option('--reason <text>', 'why, for the audit');
+  targetCommand(name, description).option('--reason <text>', 'reason of the change, for the audit');
 
-/** Returns the options of a command by the names of the interface, without those of `Target`: `dryRun` is `dry_run`. */
+/** Converts options to fields of the API, such as `dryRun` to `dry_run`. Omits the options of `Target`. */
 export function toFields(options: object): JsonObject {
   const sent = Object.entries(options).filter(
     ([name, value]) => value !== undefined && !TARGET_OPTIONS.has(name),
@@ -51,20 +52,20 @@ export function toFields(options: object): JsonObject {
   return Object.fromEntries(sent.map(([name, value]) => [toField(name), value]));
 }
 
-/** Returns the options of a command as a query, with `more`. Ends the program where they break a rule of the interface. */
+/** Converts the options of a command to a query. Ends the program if a value is invalid. @param more additional fields. */
 export function queryOf(type: InputClass<object>, options: object, command: Command, more = {}): JsonObject {
   const query = { ...toFields(options), ...more };
   assertFields(type, query, command);
   return query;
 }
 
-/** Ends the program where a field breaks a rule of the interface. */
+/** Validates fields by the rules of the API. Ends the program if a field is invalid. */
 export function assertFields(type: InputClass<object>, fields: JsonObject, command: Command): void {
   const [fault] = readInput(type, fields).errors;
   if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
 }
 
-/** Returns the key for `--url`. @throws Error without one, and for a file that others can read, or that is empty. */
+/** Returns the API key for `--url`. @throws Error if there is no key, or if its file is empty or readable by others. */
 export async function readKey({ key, keyFile }: Target): Promise<string> {
   const secret = keyFile === undefined ? key : await readKeyFile(keyFile);
   if (!secret) throw new Error('--url needs an API key: --key, --key-file, or the variable ROLLCALL_KEY.');
@@ -77,9 +78,11 @@ async function readKeyFile(file: string): Promise<string> {
   try {
     const { mode } = await handle.stat();
     if ((mode & OTHERS) !== 0)
-      throw new Error(`Others can read ${file}: chmod 600 ${file}, and make a new key if they may have.`);
+      throw new Error(
+        `Others can read ${file}: chmod 600 ${file}, and create a new key if it may have been read.`,
+      );
     const key = (await handle.readFile('utf8')).trim();
-    if (key === '') throw new Error(`${file} is empty.`);
+    if (key === '') throw new Error(`${file} is empty. It must contain an API key.`);
     return key;
   } finally {
     await handle.close();

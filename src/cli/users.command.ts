@@ -12,12 +12,13 @@ import type { ServiceClient } from './service-client.js';
 import { type Target, changingCommand, queryOf, targetCommand } from './target.js';
 
 const HELP = `
-Exit codes: 0 done; 1 a rule refused some of several users; 2 not done (wrong usage, nobody of that name, a rule, no database or service).`;
-const WHO = 'uuid, username, e-mail address or external id';
+Exit codes: 0 done, 1 some of several users could not be changed, 2 nothing done (invalid usage, unknown user, broken rule,
+no database or service).`;
+const WHO = 'UUID, username, e-mail address or external id';
 const NAMES = ['username', 'email', 'external_id'] as const;
 const HEAD = ['UUID', 'STATUS', 'USERNAME', 'E-MAIL', 'NAME', 'EXTERNAL ID', 'ROLES'];
 const DELETED_HEAD = ['UUID', 'DELETED (UTC)', 'USERNAME', 'EXTERNAL ID'];
-/** Exit codes where a rule refused some of several users, or all. */
+/** Exit codes if some or all changes were rejected. */
 const SOME_REFUSED = 1;
 const NOTHING_DONE = 2;
 
@@ -29,11 +30,11 @@ export function usersCommand(application: Application): Command {
         application.use(flags, (service) => changeEach(service, names, fields, done, flags)),
       );
   return new Command('users')
-    .description('find, block and reactivate users, reset passwords, write a file, take back deleted ones')
+    .description('find, show, block, reactivate, export and restore users, and reset passwords')
     .addHelpText('after', HELP)
     .addCommand(find(application))
     .addCommand(
-      targetCommand('show', 'one user')
+      targetCommand('show', 'show one user')
         .argument('<who>', WHO)
         .action((who: string, flags: Target) =>
           application.use(flags, async (service) => {
@@ -42,17 +43,15 @@ export function usersCommand(application: Application): Command {
           }),
         ),
     )
-    .addCommand(
-      changing('block', 'block users, and end their sessions at once', { status: 'Blocked' }, 'blocked'),
-    )
-    .addCommand(changing('reactivate', 'let blocked users in again', { status: 'Active' }, 'active'))
+    .addCommand(changing('block', 'block users and end their sessions', { status: 'Blocked' }, 'blocked'))
+    .addCommand(changing('reactivate', 'reactivate blocked users', { status: 'Active' }, 'active'))
     .addCommand(resetPassword(application))
     .addCommand(deleted(application))
     .addCommand(restore(application))
     .addCommand(
-      targetCommand('export', 'write users as CSV, in the columns of an import: importing it changes nothing')
-        .option('--all', 'also users without an external id')
-        .option('--out <file>', 'to a file that only you can read, instead of standard output')
+      targetCommand('export', 'export users as CSV in the format of an import')
+        .option('--all', 'include users without an external id')
+        .option('--out <file>', 'write to a file readable only by you, instead of standard output')
         .action(({ all, out, ...flags }: Target & { all?: true; out?: string }) =>
           application.use(flags, (service) =>
             writeOut(service.text('users/export.csv', { all: all === true }), out),
@@ -62,19 +61,19 @@ export function usersCommand(application: Application): Command {
 }
 
 const find = (application: Application) =>
-  targetCommand('find', 'users with all of the words, and of the filters')
+  targetCommand('find', 'find users that match all words and filters')
     .argument(
       '[words...]',
-      'whole words of names, username, e-mail address, external id; jan* for beginnings',
+      'words of the name, username, e-mail address or external id; jan* matches the start of a word',
     )
-    .option('--status <status...>', 'Active or Blocked')
-    .option('--role <role...>', 'several mean any of them')
-    .option('--managed-by <dataset>', 'of one data set')
-    .option('--manager-uuid <uuid>', 'who report to this user')
-    .option('--sort <field>', 'such as surname or updated')
-    .option('--order <order>', 'asc or desc')
-    .option('--limit <number>', 'users, at most 100', '25')
-    .option('--after <cursor>', 'the page behind another one')
+    .option('--status <status...>', 'status: Active or Blocked')
+    .option('--role <role...>', 'roles; matches any of them')
+    .option('--managed-by <dataset>', 'only users of this data set')
+    .option('--manager-uuid <uuid>', 'only users who report to this manager')
+    .option('--sort <field>', 'field to sort by, such as surname or updated')
+    .option('--order <order>', 'sort order: asc or desc')
+    .option('--limit <number>', 'number of users, at most 100', '25')
+    .option('--after <cursor>', 'cursor of the page, as printed for the previous page')
     .action((words: string[], flags: Target, self: Command) => {
       const text = words.length > 0 ? { fulltext_search: words.join(' ') } : {};
       const query = queryOf(UserQuery, flags, self, text);
@@ -88,28 +87,30 @@ const find = (application: Application) =>
 const resetPassword = (application: Application) =>
   changingCommand(
     'reset-password',
-    'give a user a new password and end its sessions; it is shown only this once',
+    'set a new password, which is shown only once, and end the sessions of the user',
   )
     .argument('<who>', WHO)
     .option(
       '--stdin',
-      'read the password from standard input, or ask for it at a terminal, instead of making one',
+      'read the password from standard input or ask for it on a terminal, instead of generating one',
     )
     .action((who: string, flags: Target & { stdin?: true }) =>
       application.use(flags, async (service) => {
         const { uuid, username } = await findUser(service, who);
         const password = flags.stdin ? await readSecret() : generatePassword(service.passwordLength);
         await changeUser(service, uuid, { password });
-        process.stderr.write(`${username} (${uuid}) has a new password, and no session any more.\n`);
+        process.stderr.write(
+          `${username} (${uuid}) has a new password. All sessions of the user have ended.\n`,
+        );
         if (!flags.stdin) print(flags, { uuid, username, password }, `${password}\n`);
       }),
     );
 
 const deleted = (application: Application) =>
-  targetCommand('deleted', 'users that identity providers have deleted, in the order of deletion')
-    .option('--since <time>', 'deleted at this time or later')
-    .option('--limit <number>', 'users, at most 100', '25')
-    .option('--offset <number>', 'users to leave out', '0')
+  targetCommand('deleted', 'list users deleted by identity providers, in the order of deletion')
+    .option('--since <time>', 'only users deleted at or after this time')
+    .option('--limit <number>', 'number of users, at most 100', '25')
+    .option('--offset <number>', 'number of users to skip', '0')
     .action((flags: Target, self: Command) => {
       const query = queryOf(DeletedQuery, flags, self);
       return application.use(flags, async (service) => {
@@ -126,23 +127,20 @@ const deleted = (application: Application) =>
     });
 
 const restore = (application: Application) =>
-  changingCommand(
-    'restore',
-    'take back a deleted user, within SCIM_DELETED_DAYS days: as it was, without its groups',
-  )
-    .argument('<uuid>', 'as "users deleted" lists it')
+  changingCommand('restore', 'restore a deleted user without its groups, within SCIM_DELETED_DAYS days')
+    .argument('<uuid>', 'UUID as listed by "users deleted"')
     .action((text: string, flags: Target) => {
       const path = `users/${canonicalUuid('<uuid>', text)}/restore`;
       return application.use(flags, async (service) => {
         const user = await service.json<UserDto>('POST', path);
-        print(flags, user, `${user.username} (${user.uuid}) is restored: ${user.status}.\n`);
+        print(flags, user, `${user.username} (${user.uuid}) was restored. Status: ${user.status}.\n`);
       });
     });
 
 const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Promise<UserDto> =>
   service.json('PUT', `users/${uuid}`, { body });
 
-/** Finds all users before the first one is changed: a mistyped name changes no user. A refusal of one stops no other. */
+/** Changes several users. All are looked up first, so a mistyped name changes nothing. A rejected change does not stop the others. */
 async function changeEach(
   service: ServiceClient,
   names: string[],
@@ -160,7 +158,7 @@ async function changeEach(
     } catch (error) {
       process.exitCode = NOTHING_DONE;
       process.stderr.write(
-        `${username} (${uuid}) is not: ${error instanceof Error ? error.message : String(error)}\n`,
+        `${username} (${uuid}) was not changed: ${error instanceof Error ? error.message : String(error)}\n`,
       );
     }
   }
@@ -168,15 +166,15 @@ async function changeEach(
   if (json) print({ json }, changed, '');
 }
 
-/** Finds the one user with a uuid, username, e-mail address or external id. @throws Error for none, and for several. */
+/** Finds a user by UUID, username, e-mail address or external id. @throws Error if no user or several users match. */
 async function findUser(service: ServiceClient, name: string): Promise<UserDto> {
   const found = new Map<string, UserDto>();
-  let unknown = new Error(`No user has the uuid, username, e-mail address or external id "${name}".`);
+  let unknown = new Error(`No user has the UUID, username, e-mail address or external id "${name}".`);
   if (isUuid(name)) {
     try {
       return await service.json('GET', `users/${name.toLowerCase()}`);
     } catch (error) {
-      if (error instanceof Error) unknown = error; // an external id may look like a uuid
+      if (error instanceof Error) unknown = error; // an external id may look like a UUID
     }
   }
   for (const field of NAMES) {
@@ -186,7 +184,9 @@ async function findUser(service: ServiceClient, name: string): Promise<UserDto> 
   const [user, ...others] = found.values();
   if (!user) throw unknown;
   if (others.length > 0)
-    throw new Error(`Several users have "${name}": ${[...found.keys()].join(', ')}. Name one by its uuid.`);
+    throw new Error(
+      `Several users match "${name}": ${[...found.keys()].join(', ')}. Use the UUID of one of them.`,
+    );
   return user;
 }
 
@@ -195,7 +195,7 @@ function toRow(user: UserDto): string[] {
   return [user.uuid, user.status, user.username, user.email, name, user.external_id, user.roles.join(', ')];
 }
 
-/** Returns a field as a line of a table, none for an empty field. */
+/** Converts a field to a line of a table. Returns nothing for an empty field. */
 function toLine([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'string') return value === '' ? [] : [[field, value]];
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
@@ -204,31 +204,31 @@ function toLine([field, value]: [string, unknown]): [string, string][] {
   return [[field, Array.isArray(value) ? value.join(', ') : JSON.stringify(value)]];
 }
 
-/** Characters that are not mistaken for one another; 32 of them, so that a byte gives each one as often. */
+/** 32 characters that are hard to confuse. Each one has the same probability, because 256 is a multiple of 32. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const GROUP_LENGTH = 4;
-/** A group, but the last one. */
+/** Matches each group except the last one. */
 const GROUP = new RegExp(`.{${GROUP_LENGTH}}(?!$)`, 'g');
-/** 120 bits. */
+/** Minimum number of groups, which gives 120 bits. */
 const MIN_GROUPS = 6;
 
-/** Generates a random password in groups, such as `h7qm-x3vb`. @param length characters at the least. */
+/** Generates a random password in groups, such as `h7qm-x3vb`. @param length minimum number of characters. */
 function generatePassword(length: number): string {
   const groups = Math.max(MIN_GROUPS, Math.ceil((length + 1) / (GROUP_LENGTH + 1)));
   const letters = [...randomBytes(groups * GROUP_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]);
   return letters.join('').replace(GROUP, '$&-');
 }
 
-/** Returns the first line of standard input; a terminal does not show what is typed. @throws Error for an empty one. */
+/** Reads a password from the first line of standard input, without showing it on a terminal. @throws Error if it is empty. */
 async function readSecret(): Promise<string> {
   const { stdin } = process;
-  if (stdin.isTTY) process.stderr.write('New password (it is not shown): ');
+  if (stdin.isTTY) process.stderr.write('New password (not shown): ');
   const nowhere = new PassThrough().resume();
   const lines = createInterface({ input: stdin, output: nowhere, terminal: stdin.isTTY });
   let line = '';
   for await (line of lines) break;
   lines.close();
   if (stdin.isTTY) process.stderr.write('\n');
-  if (line === '') throw new Error('Standard input has no password.');
+  if (line === '') throw new Error('Standard input contains no password.');
   return line;
 }

@@ -24,10 +24,10 @@ test('audit verify: 0 while all is as it was, 1 and the place where it is not', 
   const good = await audit('verify');
   expect(good).toMatchObject({ code: 0, err: '' });
   expect(good.out).toMatch(
-    /^OK {3}\d+ events fit their seals \(\d+ seals\)\.\n {5}0 events are not sealed yet\.\n/,
+    /^OK {3}\d+ events match their seals \(\d+ seals\)\.\n {5}0 events are not sealed yet\.\n/,
   );
   const [, seal = '', number = ''] =
-    /Newest seal: ((\d+):[0-9a-f]{64}), made .* without a key/.exec(good.out) ?? [];
+    /Newest seal: ((\d+):[0-9a-f]{64}), created .* without a key/.exec(good.out) ?? [];
   expect((await audit('verify', '--expect', seal)).code).toBe(0);
   const other = await audit('verify', '--expect', `${number}:${'0'.repeat(64)}`);
   expect([other.code, other.out]).toEqual([1, expect.stringContaining('the chain of seals was rebuilt')]);

@@ -53,7 +53,7 @@ describe.each(PLACES)('on the %s', (door) => {
     const json = JSON.parse((await run('list', '--dataset', name, '--json')).out);
     expect([json.Count, json.Results[0].id]).toEqual([2, id]);
     const page = await run('list', '--dataset', name, '--limit', '1');
-    expect([page.out.split('\n').length, page.err]).toEqual([3, 'There are 2: --offset 1\n']);
+    expect([page.out.split('\n').length, page.err]).toEqual([3, '2 in total. Next page: --offset 1\n']);
     expect((await run('list', '--dataset', name, '--limit', '1', '--offset', '1')).err).toBe('');
   });
 
@@ -96,10 +96,10 @@ describe.each(PLACES)('on the %s', (door) => {
       await run('rows', id, '--external-id', 'nobody'),
     ];
     expect([found.code, found.out]).toEqual([0, failed.out]);
-    expect(nobody.out).toBe('Line  Outcome  ExternalId  Name  What\n');
+    expect(nobody.out).toBe('Line  Outcome  ExternalId  Name  Details\n');
     expect((await run('rows', id)).out).toContain('phone: "" → 11');
     const first = await run('rows', id, '--limit', '2');
-    expect(first.err).toBe('There are 3: --after 3\n');
+    expect(first.err).toBe('3 in total. Next page: --after 3\n');
     const rest = await run('rows', id, '--limit', '2', '--after', '3', '--json');
     expect([rest.err, JSON.parse(rest.out).Results.map(({ line }: Json) => line)]).toEqual(['', [4]]);
   });
@@ -115,7 +115,7 @@ describe.each(PLACES)('on the %s', (door) => {
     expect([again.code, again.out, again.err]).toEqual([
       2,
       '',
-      `rollcall cannot do this. Import ${id} is completed. It must be planned or needs_approval.\n`,
+      `rollcall failed. Import ${id} is completed. It must be planned or needs_approval.\n`,
     ]);
     const bad = await imported(app.key, file(3, '2', 1), `dataset=${name}&dry_run=true`);
     expect((await run('approve', bad.id)).code).toBe(1);
@@ -171,7 +171,7 @@ describe.each(PLACES)('on the %s', (door) => {
     '%s of a run that there is not: exit code 2, and why',
     async (command) => {
       const { code, out, err } = await run(command, UNKNOWN);
-      expect([code, out, err]).toEqual([2, '', `rollcall cannot do this. There is no import ${UNKNOWN}.\n`]);
+      expect([code, out, err]).toEqual([2, '', `rollcall failed. There is no import ${UNKNOWN}.\n`]);
     },
   );
 });
@@ -180,7 +180,7 @@ test.each([
   [[], 'Usage: rollcall imports'],
   [['bogus'], "unknown command 'bogus'"],
   [['show'], "missing required argument 'id'"],
-  [['show', 'x'], 'x is not the id of an import; "rollcall imports list" shows them.'],
+  [['show', 'x'], 'x is not the id of an import. "rollcall imports list" shows all imports.'],
   [['list', '--state', 'parked'], "option '--state' must be one of queued"],
   [['list', '--limit', '0'], "option '--limit' must be an integer of at least 1"],
   [['rows', UNKNOWN, '--outcome', 'bad'], "option '--outcome' must be one of created"],
@@ -205,7 +205,7 @@ test('a service that refuses the key, or that is not there; the key may be in th
   const away = await imports(['list', '--url', `http://127.0.0.1:${port}`, '--key', 'k']);
   expect([away.code, away.err]).toEqual([
     2,
-    `rollcall cannot do this. No service answers at http://127.0.0.1:${port} (ECONNREFUSED); check --url.\n`,
+    `rollcall failed. No service answers at http://127.0.0.1:${port} (ECONNREFUSED). Check --url.\n`,
   ]);
   expect((await imports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
 });

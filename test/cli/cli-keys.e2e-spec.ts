@@ -74,7 +74,7 @@ describe.each(PLACES)('on the %s', (place) => {
     const before = await findListed(id);
     expect(before).toMatchObject({ state: 'revoked', revoked: expect.stringMatching(/Z$/) });
     const again = await keys('revoke', id);
-    expect([again.code, again.out, again.err]).toEqual([0, `Key ${id} was revoked before.\n`, '']);
+    expect([again.code, again.out, again.err]).toEqual([0, `Key ${id} was already revoked.\n`, '']);
     expect(await findListed(id)).toEqual(before);
     expect(await audit(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.revoked')]);
   });
@@ -149,7 +149,7 @@ describe.each(PLACES)('on the %s', (place) => {
     async (command) => {
       const { code, out, err } = await keys(command, UNKNOWN);
       expect([code, out]).toEqual([2, '']);
-      expect(err).toMatch(/^rollcall cannot do this\. There is no (API )?key /);
+      expect(err).toMatch(/^rollcall failed\. There is no (API )?key /);
     },
   );
 });
@@ -157,7 +157,7 @@ describe.each(PLACES)('on the %s', (place) => {
 test('revoke rejects a pattern as the id of a key', async () => {
   const { code, out, err } = await run(['revoke', '%']);
   expect([code, out]).toEqual([2, '']);
-  expect(err).toMatch(/^rollcall cannot do this\. There is no key .*"rollcall keys list" shows all\.\n$/);
+  expect(err).toMatch(/^rollcall failed\. There is no key .*"rollcall keys list" shows all keys\.\n$/);
 });
 
 test('the key is printed once and stored as its hash only', async () => {

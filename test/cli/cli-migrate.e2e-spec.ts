@@ -45,7 +45,7 @@ test.each([
 ])('%s is reported on one line, without the password: exit code 2', async (_what, settings, message) => {
   const { code, out, err } = await runCommand(database, ['migrate'], settings);
   expect([code, out]).toEqual([2, '']);
-  expect(err).toMatch(/^rollcall cannot do this\. /);
+  expect(err).toMatch(/^rollcall failed\. /);
   expect(err).toMatch(message);
   expect(err).not.toMatch(/topsecret|^\s+at /m);
 });

@@ -118,7 +118,7 @@ describe.each(PLACES)('on the %s', (door) => {
       expect.stringMatching(new RegExp(`\\n${String(user.uuid)} .* D-${door}\\n$`)),
     ]);
     const back = await run(['users', 'restore', String(user.uuid)]);
-    expect([back.code, back.out]).toEqual([0, expect.stringMatching(/ is restored: Active\.\n$/)]);
+    expect([back.code, back.out]).toEqual([0, expect.stringMatching(/ was restored\. Status: Active\.\n$/)]);
     expect((await app.key.get(`/users/${String(user.uuid)}`)).status).toBe(200);
     expect((await run(['users', 'restore', String(user.uuid)])).code).toBe(2);
     expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);
@@ -132,7 +132,7 @@ describe.each(PLACES)('on the %s', (door) => {
     expect([long.code, long.err]).toEqual([2, expect.stringContaining('--reason must have at most 500')]);
     const { code, out, err } = await run([...block, reason]);
     expect([code, out]).toEqual([1, expect.stringMatching(/^\S+ \(\S+\) is blocked\.\n$/)]);
-    expect(err).toMatch(/^admin \(\S+\) is not: .*Webmaster/);
+    expect(err).toMatch(/^admin \(\S+\) was not changed: .*Webmaster/);
     expect((await run(['audit', 'list', '--target', user.uuid])).out).toContain(`status “${reason}”`);
   });
 });
@@ -142,7 +142,10 @@ test('a profile in a file is known to the command line alone', async () => {
   const file = fileOf('payroll.csv', csv('No', '1'));
   const args = ['import', file, '--profile', profile, '--url', app.url, '--key', API_KEY];
   const { code, err } = await runCommand(app.database, args);
-  expect([code, err]).toEqual([2, expect.stringMatching(/A service reads no file .*: save the profile/)]);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/A service cannot read the file .*\. Save the profile/),
+  ]);
 });
 
 describe('the key', () => {
@@ -161,7 +164,7 @@ describe('the key', () => {
     const empty = fileOf('none', '\n');
     chmodSync(empty, 0o600);
     expect((await list(['--url', app.url, '--key-file', empty])).err).toMatch(/is empty/);
-    expect((await list(['--key-file', file])).err).toMatch(/'--key-file' is for a service: it needs --url/);
+    expect((await list(['--key-file', file])).err).toMatch(/'--key-file' requires --url/);
     expect((await list(['--url', app.url])).err).toMatch(/--url needs an API key: --key, --key-file/);
   });
 });
@@ -190,7 +193,10 @@ describe('an address that is not the one of a service', () => {
       ),
     );
     const { code, err } = await list(`http://127.0.0.1:${port}`);
-    expect([code, err]).toEqual([2, expect.stringContaining(`leads to ${elsewhere}, which gets no key`)]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining(`redirects to ${elsewhere}. The API key was not sent there`),
+    ]);
     expect(asked).toEqual([]);
   });
 

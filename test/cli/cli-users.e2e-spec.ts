@@ -34,7 +34,7 @@ describe.each(PLACES)('on the %s', (door) => {
     expect(rows.map((row) => row.slice(0, 36))).toEqual([second.uuid, first.uuid]);
     const page = await run('find', `of${door}`, '--limit', '1', '--json');
     expect(JSON.parse(page.out)).toMatchObject({ Count: 2, Results: [{ surname: `Of${door}` }] });
-    const [, cursor = ''] = /^There are 2: --after (\S+)\n$/.exec(page.err) ?? [];
+    const [, cursor = ''] = /^2 in total\. Next page: --after (\S+)\n$/.exec(page.err) ?? [];
     const next = await run('find', `of${door}`, '--limit', '1', '--after', cursor, '--json');
     expect(JSON.parse(next.out).Results[0].uuid).not.toBe(JSON.parse(page.out).Results[0].uuid);
     const wrong = await run('find', '--status', 'Asleep');
@@ -105,5 +105,5 @@ describe.each(PLACES)('on the %s', (door) => {
 test('a key without a service changes nothing in the database', async () => {
   const { code, out, err } = await runCommand(app.database, ['users', 'block', 'admin', '--key', API_KEY]);
   expect([code, out]).toEqual([2, '']);
-  expect(err).toMatch(/option '--key' is for a service: it needs --url/);
+  expect(err).toMatch(/option '--key' requires --url/);
 });

@@ -141,7 +141,7 @@ ofSqlite([
     const { code, out, err } = await rollcall(args, { DATABASE_URL: `sqlite:${path}` });
     expect([code, out]).toEqual([2, '']);
     expect(err).toBe(
-      `rollcall cannot do this. There is no database at ${path} (DATABASE_URL, DATA_DIR). "rollcall start" makes one, "rollcall migrate" an empty one.\n`,
+      `rollcall failed. There is no database at ${path} (DATABASE_URL, DATA_DIR). Create one with "rollcall start", or an empty one with "rollcall migrate".\n`,
     );
     expect(readdirSync(database.folder).sort()).toEqual(before);
   },

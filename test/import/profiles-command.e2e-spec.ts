@@ -21,7 +21,7 @@ const write = (name: string, text: string): string => {
 test('a file is previewed and imported by a ready profile, and by one in a JSON file', async () => {
   const moodle = join(ROOT, 'samples/exports/moodle.csv');
   const preview = await rollcall('import', moodle, '--preview', '--profile', 'moodle');
-  expect(preview.out).toContain('No problem was found.');
+  expect(preview.out).toContain('No problems found.');
   expect(preview).toMatchObject({ code: 0, err: '' });
   const ready = await rollcall('import', moodle, '--profile', 'moodle', '--json');
   expect(JSON.parse(ready.out)).toMatchObject({ profile: 'moodle', counts: { created: 5 } });

@@ -61,7 +61,10 @@ test('a backup restores every row, logins and a clean audit on either engine, wi
   await beside(async (other) => {
     const restored = await runCommand(other, ['restore', second]);
     expect(restored.err).not.toMatch(/cannot/);
-    expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/the audit fits its seals +ok/)]);
+    expect([restored.code, restored.out]).toEqual([
+      0,
+      expect.stringMatching(/the audit matches its seals +ok/),
+    ]);
     expect(restored.out).not.toContain('BAD');
     expect(await contentsOf(other)).toEqual(before);
     expect((await runCommand(other, ['audit', 'verify'])).code).toBe(0);
@@ -121,14 +124,14 @@ test('nothing is overwritten unasked: neither a file nor a database, nor one in 
   await create(app.key);
   expect((await run('backup', fileOf(database))).code).toBe(0);
   const again = await run('backup', fileOf(database));
-  expect([again.code, again.err]).toEqual([2, expect.stringContaining('--force overwrites it')]);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining('Use --force to overwrite it')]);
   const running = await run('restore', fileOf(database), '--replace', nameOf(database));
   expect([running.code, running.err]).toEqual([2, expect.stringContaining('is in use: stop the service')]);
   await create(app.key);
   await app.stop();
   const later = await contentsOf(database);
   for (const [args, message] of [
-    [[], `is not empty. To destroy what is in it: --replace ${nameOf(database)}`],
+    [[], `is not empty. To replace its contents, pass --replace ${nameOf(database)}`],
     [['--replace', 'other'], '--replace names other'],
   ] as const) {
     const refused = await runCommand(database, ['restore', fileOf(database), ...args]);
@@ -145,7 +148,7 @@ test('a damaged file: --check says so, and a restore changes nothing', async () 
   await app.stop();
   await run('backup', fileOf(database));
   const good = await run('restore', '--check', fileOf(database));
-  expect([good.code, good.out]).toEqual([0, expect.stringContaining('whole')]);
+  expect([good.code, good.out]).toEqual([0, expect.stringContaining('complete')]);
   const bytes = readFileSync(fileOf(database));
   bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
   writeFileSync(fileOf(database), bytes);

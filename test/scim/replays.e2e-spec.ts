@@ -54,11 +54,11 @@ test('a replay that is broken off leaves nothing', async () => {
 test.each<[string, Partial<Step>, string]>([
   ['status', { status: 404 }, 'status 200 instead of 404'],
   ['member', { answer: { startIndex: 2 } }, 'startIndex is 1 instead of 2'],
-  ['absence', { answer: { Resources: null } }, 'Resources is there'],
+  ['absence', { answer: { Resources: null } }, 'Resources is present'],
   ['list', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
   ['element', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
-  ['list of another kind', { answer: { startIndex: [] } }, 'startIndex is no list'],
-  ['resource afterwards', { after: { startIndex: { deep: 1 } } }, 'startIndex is no object'],
+  ['list of another kind', { answer: { startIndex: [] } }, 'startIndex is not a list'],
+  ['resource afterwards', { after: { startIndex: { deep: 1 } } }, 'startIndex is not an object'],
 ])('another %s than wanted is a problem', async (_what, changes, problem) => {
   await provision(scimOf(app));
   const page: Step = { what: 'page', method: 'GET', path: '/Users?count=2', status: 200, ...changes };
@@ -72,7 +72,7 @@ test('what a step should have made is not asked for', async () => {
     REPLAYS.okta.filter(({ method }) => method === 'PUT'),
   );
   expect(new Set(failed.map(([, problem]) => problem))).toContain(
-    'not sent: an earlier step did not make the user',
+    'not sent: an earlier step did not create the user',
   );
 });
 

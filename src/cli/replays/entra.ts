@@ -18,16 +18,16 @@ import {
 const MAIL = '{name}@example.org';
 const find = (filter: string, answer: Template, what: string): Step =>
   read(what, `/Users?filter=${filter}`, answer);
-/** A PATCH as Entra sends it, which is answered without a body; what it did shows when the user is read. */
+/** Creates a PATCH as Entra sends it. The response has no body, so the result is checked by reading the resource. */
 const change = (what: string, operations: Template[], after: Template, path = user): Step =>
   patch(what, path, operations, { status: 204, after });
 const members = (what: string, operation: Template, after: Template): Step =>
   change(what, [operation], { members: after }, group);
 
-/** What Microsoft Entra ID sends: capital operations, booleans as text, elements by filter, members by `$ref` and value. */
+/** Requests of Microsoft Entra ID: capitalised operations, booleans as text, elements by filter, members by `$ref` and value. */
 export const ENTRA: readonly Step[] = [
   find('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
-  find('externalId eq "{name}"', NONE_FOUND, 'match by externalId, before'),
+  find('externalId eq "{name}"', NONE_FOUND, 'match by externalId, before the user exists'),
   create(
     'create a user',
     'user',
@@ -73,7 +73,7 @@ export const ENTRA: readonly Step[] = [
     },
   ),
   change(
-    'update: Add of elements that are not there',
+    'update: Add of missing elements',
     [
       { op: 'Add', path: 'phoneNumbers[type eq "mobile"].value', value: '+44 7700 900123' },
       { op: 'Add', path: 'addresses[type eq "work"].formatted', value: 'Columbus' },
@@ -106,7 +106,7 @@ export const ENTRA: readonly Step[] = [
     { [ENTERPRISE]: { manager: { value: '{colleague}' } } },
   ),
   change(
-    'update: no path, keys with dots and URNs',
+    'update: no path, names with dots and URNs',
     [
       {
         op: 'replace',
@@ -142,27 +142,25 @@ export const ENTRA: readonly Step[] = [
     },
     { displayName: '{name}', members: null },
   ),
-  members(
-    'group: Add of a member',
-    { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] },
-    [{ value: '{user}' }],
-  ),
+  members('group: Add a member', { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] }, [
+    { value: '{user}' },
+  ]),
   read(
-    'group: is this user a member',
+    'group: check that a user is a member',
     '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
     oneFound({ id: '{group}' }),
   ),
   members(
-    'group: Remove of a member by value',
+    'group: Remove a member by value',
     { op: 'Remove', path: 'members', value: [{ value: '{user}' }] },
     null,
   ),
-  members('group: add of a member, once more', { op: 'add', path: 'members', value: [{ value: '{user}' }] }, [
+  members('group: add a member again', { op: 'add', path: 'members', value: [{ value: '{user}' }] }, [
     { value: '{user}' },
   ]),
-  members('group: remove of a member by filter', { op: 'remove', path: 'members[value eq "{user}"]' }, null),
+  members('group: remove a member by filter', { op: 'remove', path: 'members[value eq "{user}"]' }, null),
   change(
-    'group: another name',
+    'group: rename',
     [{ op: 'Replace', path: 'displayName', value: '{name}.b' }],
     { displayName: '{name}.b' },
     group,

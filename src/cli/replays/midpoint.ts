@@ -17,9 +17,9 @@ import {
 
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 
-/** What connectors of midPoint send: discovery first, PUT of partial resources, `/.search`, pages by index. */
+/** Requests of midPoint connectors: discovery first, PUT of partial resources, `/.search`, pages by index. */
 export const MIDPOINT: readonly Step[] = [
-  read('discovery: what the service can do', '/ServiceProviderConfig', {
+  read('discovery: features of the service', '/ServiceProviderConfig', {
     patch: { supported: true },
     filter: { supported: true },
   }),
@@ -29,7 +29,11 @@ export const MIDPOINT: readonly Step[] = [
   }),
   read('discovery: the schema of users', `/Schemas/${USER}`, { id: USER }),
   read('page of users', '/Users?startIndex=1&count=20', { startIndex: 1 }),
-  read('match by userName, before', '/Users?filter=userName eq "{name}"&startIndex=1&count=20', NONE_FOUND),
+  read(
+    'match by userName, before the user exists',
+    '/Users?filter=userName eq "{name}"&startIndex=1&count=20',
+    NONE_FOUND,
+  ),
   create(
     'create a user',
     'user',
@@ -76,7 +80,7 @@ export const MIDPOINT: readonly Step[] = [
     startIndex: 2,
   }),
   put(
-    'update: PUT of a part',
+    'update: PUT of a partial user',
     user,
     { schemas: [USER], name: { givenName: 'Pro', familyName: 'Test' } },
     {
@@ -114,7 +118,7 @@ export const MIDPOINT: readonly Step[] = [
     },
   ),
   patch(
-    'group: PATCH, one comes and one goes',
+    'group: PATCH that adds one member and removes another',
     group,
     [
       { op: 'add', path: 'members', value: [{ value: '{colleague}' }] },

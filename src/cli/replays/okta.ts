@@ -17,7 +17,7 @@ import {
 const MAIL = '{name}@example.org';
 const change = (what: string, path: string, operations: Template[], after: Template): Step =>
   patch(what, path, operations, { status: 200, answer: after, after });
-/** The whole user, as Okta knows it. */
+/** Creates the complete user that Okta sends. */
 const profile = (active: boolean, givenName: string): { readonly [key: string]: Template } => ({
   schemas: [USER],
   userName: MAIL,
@@ -36,13 +36,17 @@ const putUser = (what: string, active: boolean, givenName: string): Step =>
     { id: '{user}', active, name: { givenName, familyName: 'Test' }, externalId: '{name}' },
   );
 
-/** What Okta sends: the whole user by PUT, `active` by PATCH without a path, a placeholder as password. */
+/** Requests of Okta: the complete user by PUT, `active` by PATCH without a path, a placeholder as password. */
 export const OKTA: readonly Step[] = [
   read('page of users', '/Users?startIndex=1&count=100', { startIndex: 1 }),
   read('page of groups', '/Groups?startIndex=1&count=100', { startIndex: 1 }),
-  read('match by userName, before', `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`, NONE_FOUND),
+  read(
+    'match by userName, before the user exists',
+    `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`,
+    NONE_FOUND,
+  ),
   create(
-    'create a user, with a placeholder as password',
+    'create a user with a placeholder as password',
     'user',
     { ...profile(true, 'Provisioning'), groups: [], password: '1mz050nq' },
     { userName: MAIL, active: true, displayName: 'Provisioning Test', password: null },
@@ -54,7 +58,7 @@ export const OKTA: readonly Step[] = [
     { active: true },
   ),
   {
-    what: 'the same userName again is a conflict',
+    what: 'create a user with a used userName: conflict',
     method: 'POST',
     path: '/Users',
     status: 409,
@@ -67,8 +71,8 @@ export const OKTA: readonly Step[] = [
     oneFound({ id: '{user}' }),
   ),
   { what: 'read a user', method: 'GET', path: user, status: 200, answer: { id: '{user}', userName: MAIL } },
-  putUser('update: PUT of the whole user', true, 'Pro'),
-  change('change the password: a placeholder', user, [{ op: 'replace', value: { password: 'x9' } }], {
+  putUser('update: PUT of the complete user', true, 'Pro'),
+  change('change the password to a placeholder', user, [{ op: 'replace', value: { password: 'x9' } }], {
     active: true,
   }),
   change('disable: PATCH without a path', user, [{ op: 'replace', value: { active: false } }], {
@@ -91,7 +95,7 @@ export const OKTA: readonly Step[] = [
     { displayName: '{name}', members: [{ value: '{user}' }] },
   ),
   change(
-    'group: another name, with its id in the value',
+    'group: rename, with the id in the value',
     group,
     [{ op: 'replace', value: { id: '{group}', displayName: '{name}.b' } }],
     { displayName: '{name}.b', members: [{ value: '{user}' }] },

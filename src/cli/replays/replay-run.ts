@@ -3,7 +3,7 @@ import { errorCode } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { MADE, type Made, type Step, type Template, isList } from './replay.js';
 
-/** How a step ended; `problem` where it did not pass. */
+/** Result of a step. `problem` is absent if the step passed. */
 export interface Outcome {
   step: Step;
   problem?: string;
@@ -14,21 +14,21 @@ interface Received {
   body: unknown;
 }
 
-/** Longer than any request of a provider takes here. */
+/** Timeout of a request. */
 const PATIENCE_MS = 30_000;
 const MADE_NAMES = Object.keys(MADE) as Made[];
 const PLACEHOLDER = /\{(\w+)\}/g;
 
-/** Sends the requests of a provider to a service, as that provider would, and looks at the answers. */
+/** Replays the requests of an identity provider against a service, and compares the responses with the expected ones. */
 export class ReplayRun {
   private readonly base: string;
   /** Values of the placeholders. */
   private readonly known = new Map<string, string>([['name', `doctor-${randomBytes(6).toString('hex')}`]]);
 
-  /** What was made and could not be deleted at the end, with the reason. */
+  /** Created resources that could not be deleted at the end, with the reason. */
   readonly left: string[] = [];
 
-  /** @param url of the service. @throws Error for what is no address. */
+  /** @param url address of the service. @throws Error for an invalid address. */
   constructor(
     url: string,
     private readonly key: string,
@@ -38,12 +38,12 @@ export class ReplayRun {
     this.base = `${url.replace(/\/+$/, '')}/scim/v2`;
   }
 
-  /** What its users and groups are called. */
+  /** Start of the names of all created users and groups. */
   get name(): string {
     return this.known.get('name') ?? '';
   }
 
-  /** Each step as it ends. What was made is deleted at the end, also where steps fail or nobody asks for the next. */
+  /** Runs the steps and yields each result. Created resources are deleted at the end, even if the caller stops early. */
   async *outcomes(steps: readonly Step[]): AsyncGenerator<Outcome> {
     try {
       for (const step of steps) {
@@ -56,19 +56,19 @@ export class ReplayRun {
   }
 
   private async problemOf(step: Step): Promise<string | undefined> {
-    const missing = this.missing([step.path, step.body ?? null, step.answer ?? null, step.after ?? null]);
-    if (missing !== undefined) return `not sent: an earlier step did not make the ${missing}`;
-    const { status, body } = await this.send(step.method, this.text(step.path), step.body);
+    const missing = this.findMissing([step.path, step.body ?? null, step.answer ?? null, step.after ?? null]);
+    if (missing !== undefined) return `not sent: an earlier step did not create the ${missing}`;
+    const { status, body } = await this.send(step.method, this.fillText(step.path), step.body);
     const id = isObject(body) ? body['id'] : undefined;
     if (step.makes && typeof id === 'string') this.known.set(step.makes, id);
     if (status !== step.status) return `status ${status} instead of ${step.status}${detailOf(body)}`;
-    const wrong = step.answer === undefined ? undefined : mismatch(this.filled(step.answer), body);
-    if (wrong !== undefined || step.after === undefined) return wrong;
-    const read = await this.send('GET', this.text(step.path));
+    const difference = step.answer === undefined ? undefined : mismatch(this.filled(step.answer), body);
+    if (difference !== undefined || step.after === undefined) return difference;
+    const read = await this.send('GET', this.fillText(step.path));
     return mismatch(this.filled(step.after), read.body);
   }
 
-  /** What was deleted by a step, or never made, is no error here. */
+  /** Deletes the created resources, unless a step has deleted them. */
   private async cleanUp(): Promise<void> {
     for (const made of MADE_NAMES) {
       const id = this.known.get(made);
@@ -94,19 +94,19 @@ export class ReplayRun {
     return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
   }
 
-  private text(template: string): string {
+  private fillText(template: string): string {
     return template.replace(PLACEHOLDER, (placeholder, name: string) => this.known.get(name) ?? placeholder);
   }
 
   private filled(template: Template): Template {
-    if (typeof template === 'string') return this.text(template);
+    if (typeof template === 'string') return this.fillText(template);
     if (isList(template)) return template.map((each) => this.filled(each));
     if (typeof template !== 'object' || template === null) return template;
     return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.filled(each)]));
   }
 
-  /** The first placeholder without a value. */
-  private missing(templates: Template): string | undefined {
+  /** Returns the first placeholder without a value. */
+  private findMissing(templates: Template): string | undefined {
     const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));
   }
@@ -117,35 +117,35 @@ const detailOf = (body: unknown): string =>
 
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  return `no answer (${errorCode(cause) ?? (error instanceof Error ? error.message : String(error))})`;
+  return `no response (${errorCode(cause) ?? (error instanceof Error ? error.message : String(error))})`;
 }
 
 /**
- * Where a value lacks something that is wanted, as a text for a person; undefined where it has all of it.
- * Objects may have more members; a list has as many elements; null is wanted to be absent.
+ * Describes the first difference between the expected and the actual value, or returns undefined if they match. Actual
+ * objects may have further members, lists may not. Null stands for an absent member.
  */
-function mismatch(wanted: Template, found: unknown, path = ''): string | undefined {
-  if (wanted === null) return found === undefined ? undefined : `${path} is there`;
-  if (isList(wanted)) {
-    if (!Array.isArray(found)) return `${path} is no list`;
-    if (found.length !== wanted.length)
-      return `${path} has ${found.length} elements instead of ${wanted.length}`;
-    return firstOf(wanted.map((each, index) => [each, found[index], `${path}[${index}]`]));
+function mismatch(expected: Template, actual: unknown, path = ''): string | undefined {
+  if (expected === null) return actual === undefined ? undefined : `${path} is present`;
+  if (isList(expected)) {
+    if (!Array.isArray(actual)) return `${path} is not a list`;
+    if (actual.length !== expected.length)
+      return `${path} has ${actual.length} elements instead of ${expected.length}`;
+    return firstOf(expected.map((each, index) => [each, actual[index], `${path}[${index}]`]));
   }
-  if (typeof wanted === 'object') {
-    if (!isObject(found)) return `${path || 'the answer'} is no object`;
+  if (typeof expected === 'object') {
+    if (!isObject(actual)) return `${path || 'the response'} is not an object`;
     const at = (name: string): string => (path ? `${path}.${name}` : name);
-    return firstOf(Object.entries(wanted).map(([name, each]) => [each, found[name], at(name)]));
+    return firstOf(Object.entries(expected).map(([name, each]) => [each, actual[name], at(name)]));
   }
-  return wanted === found
+  return expected === actual
     ? undefined
-    : `${path} is ${found === undefined ? 'absent' : JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`;
+    : `${path} is ${actual === undefined ? 'absent' : JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`;
 }
 
-function firstOf(pairs: [wanted: Template, found: unknown, path: string][]): string | undefined {
-  for (const [wanted, found, path] of pairs) {
-    const wrong = mismatch(wanted, found, path);
-    if (wrong !== undefined) return wrong;
+function firstOf(pairs: [expected: Template, actual: unknown, path: string][]): string | undefined {
+  for (const [expected, actual, path] of pairs) {
+    const difference = mismatch(expected, actual, path);
+    if (difference !== undefined) return difference;
   }
   return undefined;
 }

@@ -1,36 +1,36 @@
 import type { Profile } from '../../access/actor.js';
 
-/** A text may hold `{name}`, which is new in each replay, or the id of what an earlier step made: `{user}`. */
+/** JSON with placeholders: `{name}` is new in each replay, `{user}` is the id of a resource that an earlier step created. */
 export type Template =
   string | number | boolean | null | readonly Template[] | { readonly [key: string]: Template };
 
 export const isList = (template: Template): template is readonly Template[] => Array.isArray(template);
 
-/** What a replay makes, and deletes at its end. */
+/** Paths of the resources that a replay creates, and deletes at its end. */
 export const MADE = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
 export type Made = keyof typeof MADE;
 
-/** A request of a provider, and what it needs to be answered. */
+/** Request of a provider, with the expected response. */
 export interface Step {
   what: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below `/scim/v2`; filters as text, which is encoded when it is sent. */
+  /** Path relative to `/scim/v2`. Filters are not encoded yet. */
   path: string;
   body?: Template;
   status: number;
-  /** Must be in the answer: of objects these members, of lists all elements; null is absent. */
+  /** Expected response. Objects may have further members, lists may not. Null stands for an absent member. */
   answer?: Template;
-  /** Must be in the resource of the path, which is read after the request. */
+  /** Expected resource when `path` is read after the request. */
   after?: Template;
-  /** The id of the answer is that of this resource from here on. */
+  /** Placeholder that the id in the response defines. */
   makes?: Made;
 }
 
-/** A provider whose requests are known. */
+/** Identity provider whose requests can be replayed. */
 export type Provider = Exclude<Profile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
-/** A list of one resource with these members. */
+/** Creates the expected list with one resource. */
 export const oneFound = (resource: Template): Template => ({ totalResults: 1, Resources: [resource] });
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -38,7 +38,7 @@ export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
-/** Builds a PATCH, with what is expected of it. */
+/** Creates a PATCH step. */
 export const patch = (
   what: string,
   path: string,
@@ -52,7 +52,7 @@ export const patch = (
   ...expected,
 });
 
-/** Builds a GET whose answer must have these members. */
+/** Creates a GET step. */
 export const read = (what: string, path: string, answer: Template): Step => ({
   what,
   method: 'GET',
@@ -61,11 +61,11 @@ export const read = (what: string, path: string, answer: Template): Step => ({
   answer,
 });
 
-/** Paths of what the steps create. */
+/** Paths of the created resources. */
 export const user = '/Users/{user}';
 export const group = '/Groups/{group}';
 
-/** Builds a POST of a resource that a replay creates. */
+/** Creates a POST step that creates a resource. */
 export const create = (what: string, makes: Made, body: Template, answer: Template): Step => ({
   what,
   method: 'POST',
@@ -76,7 +76,7 @@ export const create = (what: string, makes: Made, body: Template, answer: Templa
   answer,
 });
 
-/** Builds a PUT with its answer. */
+/** Creates a PUT step. */
 export const put = (what: string, path: string, body: Template, answer: Template): Step => ({
   what,
   method: 'PUT',
@@ -87,8 +87,8 @@ export const put = (what: string, path: string, body: Template, answer: Template
 });
 
 export const DELETE_GROUP: Step = { what: 'delete a group', method: 'DELETE', path: group, status: 204 };
-/** The steps by which a provider deletes a user. */
+/** Steps that delete a user and check the deletion. */
 export const DELETE_USER: readonly Step[] = [
   { what: 'delete a user', method: 'DELETE', path: user, status: 204 },
-  { what: 'a deleted user is gone', method: 'GET', path: user, status: 404 },
+  { what: 'a deleted user does not exist', method: 'GET', path: user, status: 404 },
 ];
