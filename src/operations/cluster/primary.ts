@@ -162,7 +162,7 @@ class InstanceMetrics {
   }
 
   private async ask(instance: WorkerProcess): Promise<void> {
-    const share = await instance.metrics();
+    const share = await instance.getMetrics();
     if (share) this.known.set(instance, share);
     else if (this.known.has(instance)) this.known.set(instance, counted(this.known.get(instance)));
   }

@@ -89,7 +89,7 @@ export class WorkerProcess {
   }
 
   /** Returns the metrics of the instance, or undefined if it does not serve or does not answer in time. */
-  async metrics(): Promise<MetricsShare | undefined> {
+  async getMetrics(): Promise<MetricsShare | undefined> {
     return this.serves ? this.calls.metrics().catch(() => undefined) : undefined;
   }
 
