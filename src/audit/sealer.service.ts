@@ -34,7 +34,7 @@ interface Look {
   /** Exclusive end of the ids to seal. */
   limit: string;
   /** True if all late events since the previous pass are covered. */
-  hasLate: boolean;
+  isLateCovered: boolean;
 }
 
 /** Late entry with the action of its event. */
@@ -92,7 +92,7 @@ export class Sealer implements BeforeApplicationShutdown {
     if ((last?.until_id ?? BEFORE_ALL) >= limit) return;
     // The times of passes never decrease, even if the clocks of instances differ.
     const now = toDbTime(new Date(millis));
-    const look = { at: last && last.sealed > now ? last.sealed : now, millis, limit, hasLate: false };
+    const look = { at: last && last.sealed > now ? last.sealed : now, millis, limit, isLateCovered: false };
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       while (!this.ending && (await this.sealNext(look)));
     });
@@ -135,11 +135,12 @@ export class Sealer implements BeforeApplicationShutdown {
   private async sealNext(look: Look): Promise<boolean> {
     const last = await this.repository.last();
     const from = last?.until_id ?? BEFORE_ALL;
-    const outside = look.hasLate ? NONE : await this.findRowsOutside(last, look);
+    const outside = look.isLateCovered ? NONE : await this.findRowsOutside(last, look);
     const { late } = outside;
-    look.hasLate = late.length < MAX_LATE;
+    look.isLateCovered = late.length < MAX_LATE;
     if (from >= look.limit && late.length === 0) return false;
-    const range = look.hasLate && from < look.limit ? await this.readRange(from, look.limit) : noRows(from);
+    const range =
+      look.isLateCovered && from < look.limit ? await this.readRange(from, look.limit) : noRows(from);
     const lateHash = new RowsHash();
     late.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const entry of late) lateHash.addLate(entry);
