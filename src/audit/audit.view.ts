@@ -43,11 +43,9 @@ class AuditPartyDto {
 
 class AuditActorDto extends AuditPartyDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) override kind!: string;
-  @ApiPropertyOptional({ description: 'User or API key that started the import. Absent for other actors.' })
+  @ApiPropertyOptional({ description: 'User or API key that started the import.' })
   started_by?: AuditPartyDto;
-  @ApiPropertyOptional({
-    description: 'User or API key that approved the import. Absent if no approval was needed.',
-  })
+  @ApiPropertyOptional({ description: 'User or API key that approved the import, if approval was needed.' })
   approved_by?: AuditPartyDto;
 }
 
@@ -55,8 +53,7 @@ class AuditTargetDto {
   @ApiProperty({ enum: TARGET_KINDS, example: 'user' }) kind!: string;
   @ApiProperty({
     format: 'uuid',
-    description:
-      'All zeros if there is no stored target, such as for a failed login with an unknown username.',
+    description: 'All zeros without a stored target, such as for a failed login of an unknown user.',
   })
   id!: string;
   @ApiProperty(NAME) name!: string;
@@ -96,10 +93,7 @@ export class AuditEventDto {
   @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
   @ApiProperty(REASON) reason!: string;
   @ApiProperty(REQUEST_ID) request_id!: string;
-  @ApiProperty({
-    maxLength: 64,
-    description: 'Address of the client. Empty if the service itself caused the event.',
-  })
+  @ApiProperty({ maxLength: 64, description: 'Client address. Empty for events of the service.' })
   ip!: string;
 }
 
@@ -146,12 +140,7 @@ function presentChange(change: AuditChange, nameOf: NameOf): AuditChangeDto {
 const HASH = { maxLength: 64, pattern: '^[0-9a-f]{64}$' } as const;
 
 class AuditSealDto {
-  @ApiProperty({
-    type: 'integer',
-    minimum: 1,
-    example: 4711,
-    description: 'Numbers start at 1 and have no gaps.',
-  })
+  @ApiProperty({ type: 'integer', minimum: 1, example: 4711, description: 'Starts at 1, without gaps.' })
   number!: number;
   @ApiProperty({ format: 'date-time', description: 'Start of the sealing pass that created the seal.' })
   sealed!: string;
@@ -168,16 +157,10 @@ class AuditSealDto {
     description: 'Number of covered events that were stored after the seal of their time.',
   })
   late_events!: number;
-  @ApiProperty({
-    ...HASH,
-    description: 'Hash over the sealed events and the previous seal. Store it outside the service.',
-  })
+  @ApiProperty({ ...HASH, description: 'Hash over the events and the previous seal. Store it elsewhere.' })
   hash!: string;
   @ApiProperty({ description: 'True if the seal was created with `AUDIT_SEAL_KEY`.' }) keyed!: boolean;
-  @ApiProperty({
-    description:
-      'True if `AUDIT_RETENTION_DAYS` allows the events to be deleted. They may be deleted already.',
-  })
+  @ApiProperty({ description: 'True if the retention may delete, or has deleted, the events of the seal.' })
   purged!: boolean;
 }
 

@@ -177,11 +177,7 @@ export class SealVerifier {
       if (!hasId || !isEventId(row.id) || late.has(row.id)) continue;
       if (isMember(row.id)) hash.add(row);
       else if (row.id >= open && !isPurged) verdict.unsealed++;
-      else
-        faults.add(
-          row.id,
-          `was inserted: it falls into the period of seal ${number}, which does not cover it`,
-        );
+      else faults.add(row.id, `was inserted: seal ${number} covers its period, but not this event`);
     }
     return hash;
   }

@@ -15,15 +15,15 @@ export function storedForm(dialect: Dialect, columns: readonly string[]): string
 
 /**
  * Returns true if the driver returned exactly the stored values, without hidden characters.
- * @param stored value of `buildStoredForm` for the same columns.
+ * @param stored value of `selectForm` for the same columns.
  */
 export function isAsRead(stored: string | null, values: readonly unknown[]): boolean {
   return stored === null || (stored === values.map(formOf).join(',') && !values.some(hasNul));
 }
 
 /**
- * Reads values from the result of `buildStoredForm`, because the driver aborts the process on invalid UTF-8. For such texts,
- * and for values of another type, `isReadExactly` returns false.
+ * Reads values from the result of `selectForm`, because the driver aborts the process on invalid UTF-8. For such texts,
+ * and for values of another type, `isAsRead` returns false.
  */
 export function valuesOf(stored: string): (string | null)[] {
   return stored.split(',').map((form) => {

@@ -22,10 +22,7 @@ export const auditCommand = (application: Application) =>
 
 const list = (application: Application) =>
   targetCommand('list', 'list events, newest first')
-    .option(
-      '--actor <id>',
-      'id of the user, API key or import that caused the event, or that started or approved an import',
-    )
+    .option('--actor <id>', 'id of the user, API key or import that caused the event')
     .option('--actor-kind <kind>', 'kind of actor: key, user, import, system or anonymous')
     .option('--action <action...>', 'actions such as user.blocked; matches any of them')
     .option('--target <id>', 'id of the affected user, group, session, API key or import')
@@ -106,8 +103,6 @@ function report({ seals, rows, late, purged, unsealed, newest, fault, bad_count,
 function parseExpected(text: string): { number: number; hash: string } {
   const [, number, hash] = /^([1-9]\d{0,8}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (number === undefined || hash === undefined)
-    throw new InvalidArgumentError(
-      'It must be the number and hash of a seal as printed by verify, such as 7:0f3a….',
-    );
+    throw new InvalidArgumentError('It must be a number and a hash as printed by verify, such as 7:0f3a….');
   return { number: Number(number), hash };
 }

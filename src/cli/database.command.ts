@@ -25,10 +25,7 @@ import { table, withProgress } from './output.js';
 export const migrateCommand = ({ entities }: Application) =>
   new Command('migrate')
     .description('run pending migrations')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 done or nothing to do, 2 not migrated (invalid usage, no database).',
-    )
+    .addHelpText('after', '\nExit codes: 0 done, 2 not migrated (invalid usage, no database).')
     .action(async () => {
       const env = readSettings();
       process.stderr.write(`Database: ${databaseName(env).full}\n`);

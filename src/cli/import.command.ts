@@ -55,10 +55,7 @@ export const importCommand = (application: Application) =>
     .option('--delimiter <character>', 'column delimiter: one of , ; | tab')
     .option('--encoding <name>', 'encoding of the file, such as windows-1252')
     .option('--ignore-unknown-columns', 'ignore unknown columns instead of rejecting the file')
-    .option(
-      '--allow-privileged',
-      "allow to grant the Webmaster role, and to change a Webmaster's status or roles",
-    )
+    .option('--allow-privileged', 'allow changes to the status and roles of Webmasters')
     .option('--expected-rows <number>', 'reject the file if it has a different number of rows')
     .option('--approve', 'approve the import if it waits for approval')
     .addHelpText('after', IMPORT_CODES)
@@ -273,7 +270,7 @@ export const importsCommand = (application: Application) => {
         }),
     )
     .addCommand(
-      ofRun('show', 'show one run: state, counts, guards and problems').action((id: string, flags: Target) =>
+      ofRun('show', 'show the details of one run').action((id: string, flags: Target) =>
         application.use(flags, async (service) => {
           const run = await getRun(service, id);
           print(flags, run, runText(run));
@@ -296,9 +293,7 @@ export const importsCommand = (application: Application) => {
           });
         }),
     )
-    .addCommand(
-      decision('approve', 'apply', 'apply a planned run or approve a waiting run, and wait for its end'),
-    )
+    .addCommand(decision('approve', 'apply', 'apply a planned or waiting run, and wait for its end'))
     .addCommand(decision('reject', 'reject', 'reject a planned or waiting run'))
     .addCommand(decision('cancel', 'cancel', 'cancel a run at its next batch; applied changes remain'))
     .addCommand(
@@ -332,7 +327,5 @@ async function decideAndWait(
 /** Parses the id of an import. @throws Error for an invalid id. */
 function parseId(text: string): string {
   if (isUuid(text)) return text.toLowerCase();
-  throw new Error(
-    `${text.slice(0, 100)} is not the id of an import. "rollcall imports list" shows all imports.`,
-  );
+  throw new Error(`${text.slice(0, 100)} is not an import id. "rollcall imports list" shows all imports.`);
 }

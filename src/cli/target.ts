@@ -24,10 +24,7 @@ const OTHERS = 0o077;
 export const targetCommand = (name: string, description: string): Command =>
   new Command(name)
     .description(description)
-    .option(
-      '--url <url>',
-      'address of a running service (default: the service or database of the local settings)',
-    )
+    .option('--url <url>', 'address of a running service, instead of the local database or service')
     .addOption(new Option('--key <key>', 'API key for the service at --url').env('ROLLCALL_KEY'))
     .option('--key-file <file>', 'file with the API key, readable only by you ("-" for standard input)')
     .option('--json', 'print as JSON')
@@ -78,9 +75,7 @@ async function readKeyFile(file: string): Promise<string> {
   try {
     const { mode } = await handle.stat();
     if ((mode & OTHERS) !== 0)
-      throw new Error(
-        `Others can read ${file}: chmod 600 ${file}, and create a new key if it may have been read.`,
-      );
+      throw new Error(`Others can read ${file}: chmod 600 ${file}, and create a new key if needed.`);
     const key = (await handle.readFile('utf8')).trim();
     if (key === '') throw new Error(`${file} is empty. It must contain an API key.`);
     return key;

@@ -180,7 +180,7 @@ test.each([
   [[], 'Usage: rollcall imports'],
   [['bogus'], "unknown command 'bogus'"],
   [['show'], "missing required argument 'id'"],
-  [['show', 'x'], 'x is not the id of an import. "rollcall imports list" shows all imports.'],
+  [['show', 'x'], 'x is not an import id. "rollcall imports list" shows all imports.'],
   [['list', '--state', 'parked'], "option '--state' must be one of queued"],
   [['list', '--limit', '0'], "option '--limit' must be an integer of at least 1"],
   [['rows', UNKNOWN, '--outcome', 'bad'], "option '--outcome' must be one of created"],

@@ -95,7 +95,7 @@ test('keys are judged by their end, their rights and their use', () => {
   const [endless] = of({ expires: null, name: 'a "b"' });
   expect({ level: endless?.level, message: endless?.message }).toEqual({
     level: 'warn',
-    message: '1 of 1 never expire: "a \\"b\\"" (7). Replace them with keys that expire (--expires)',
+    message: '1 of 1 never expire (replace them with --expires): "a \\"b\\"" (7)',
   });
   expect(of({ revoked: now, scopes: null }, { expires: now, scopes: null }, {})).toMatchObject([
     { level: 'ok', message: '1 usable, all with an expiry date and limited scopes' },

@@ -27,7 +27,7 @@ const members = (what: string, operation: Template, after: Template): Step =>
 /** Requests of Microsoft Entra ID: capitalised operations, booleans as text, elements by filter, members by `$ref` and value. */
 export const ENTRA: readonly Step[] = [
   find('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
-  find('externalId eq "{name}"', NONE_FOUND, 'match by externalId, before the user exists'),
+  find('externalId eq "{name}"', NONE_FOUND, 'match by externalId, no user yet'),
   create(
     'create a user',
     'user',

@@ -30,7 +30,7 @@ export const MIDPOINT: readonly Step[] = [
   read('discovery: the schema of users', `/Schemas/${USER}`, { id: USER }),
   read('page of users', '/Users?startIndex=1&count=20', { startIndex: 1 }),
   read(
-    'match by userName, before the user exists',
+    'match by userName, no user yet',
     '/Users?filter=userName eq "{name}"&startIndex=1&count=20',
     NONE_FOUND,
   ),

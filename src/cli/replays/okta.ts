@@ -41,7 +41,7 @@ export const OKTA: readonly Step[] = [
   read('page of users', '/Users?startIndex=1&count=100', { startIndex: 1 }),
   read('page of groups', '/Groups?startIndex=1&count=100', { startIndex: 1 }),
   read(
-    'match by userName, before the user exists',
+    'match by userName, no user yet',
     `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`,
     NONE_FOUND,
   ),

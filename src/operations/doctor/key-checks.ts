@@ -82,8 +82,7 @@ function makerOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string |
 /** Checks the risks of the currently usable keys. */
 export async function keyRiskChecks(env: Env): Promise<Finding[]> {
   const file = sqliteFile(env);
-  if (file !== undefined && !existsSync(file))
-    return ok('api keys', 'no keys: the database does not exist yet');
+  if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, because there is no database');
   const database = await openDatabase(env);
   try {
     return keyRisks(await readKeys(database), now());
@@ -98,23 +97,16 @@ export async function keyRiskChecks(env: Env): Promise<Finding[]> {
 export function keyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
   const keys = usableOf(all, time);
   const long = secondsFrom(time, -UNUSED_DAYS * 24 * 60 * 60);
-  const lists: [keys: StoredKey[], what: string, remedy: string][] = [
-    [
-      keys.filter(({ expires }) => expires === null),
-      'never expire',
-      '. Replace them with keys that expire (--expires)',
-    ],
-    [keys.filter((key) => !isLimited(key)), 'have all rights of a Webmaster', ''],
+  const lists: [keys: StoredKey[], what: string][] = [
+    [keys.filter(({ expires }) => expires === null), 'never expire (replace them with --expires)'],
+    [keys.filter((key) => !isLimited(key)), 'have all rights of a Webmaster'],
     [
       keys.filter(({ last_used, created }) => (last_used ?? created) < long),
-      `were not used for ${UNUSED_DAYS} days`,
-      '. Revoke them if they are not needed',
+      `were not used for ${UNUSED_DAYS} days (revoke them if possible)`,
     ],
   ];
-  const found = lists.flatMap(([some, what, remedy]) =>
-    some.length === 0
-      ? []
-      : warn('api keys', `${some.length} of ${keys.length} ${what}: ${named(some)}${remedy}`),
+  const found = lists.flatMap(([some, what]) =>
+    some.length === 0 ? [] : warn('api keys', `${some.length} of ${keys.length} ${what}: ${named(some)}`),
   );
   return found.length > 0
     ? found

@@ -50,10 +50,7 @@ export function httpsCheck(env: Env): Finding[] {
         );
   }
   return isLocal(env)
-    ? warn(
-        'https',
-        'not used: safe only for clients on this machine. Set BASE_URL to the https address of a proxy',
-      )
+    ? warn('https', 'not used: safe only on this machine. Set BASE_URL to the https address of a proxy')
     : fail(
         'https',
         'not used: passwords and API keys are sent unencrypted. Set TLS_CERT_FILE, or use a proxy and set BASE_URL',
@@ -102,14 +99,10 @@ function databasePassword({ databaseUrl }: Env): Finding[] {
 export function databaseTlsCheck({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Finding[] {
   const url = readDatabaseUrl(databaseUrl);
   if (!url) return ok('database tls', 'not needed: the database is a file');
-  if (DATABASE_TLS_CA_FILE !== undefined)
-    return ok('database tls', 'required, and server certificates are checked with DATABASE_TLS_CA_FILE');
+  if (DATABASE_TLS_CA_FILE !== undefined) return ok('database tls', 'required, with verified certificates');
   return url.hosts.every(({ host }) => LOOPBACK.test(host))
     ? ok('database tls', 'not used: the database is on this machine')
-    : fail(
-        'database tls',
-        'not used: users and password hashes are sent unencrypted. Set DATABASE_TLS_CA_FILE',
-      );
+    : fail('database tls', 'not used: all data is sent unencrypted. Set DATABASE_TLS_CA_FILE');
 }
 
 export function proxyCheck(env: Env): Finding[] {
@@ -140,10 +133,7 @@ export function auditCheck({ AUDIT_RETENTION_DAYS: days }: Env): Finding[] {
   if (days === undefined)
     return warn('audit', 'events are retained forever. Set AUDIT_RETENTION_DAYS to limit this');
   return days < MIN_AUDIT_DAYS
-    ? warn(
-        'audit',
-        `events are retained for ${days} days, but intrusions are often discovered later. Use at least ${MIN_AUDIT_DAYS} days`,
-      )
+    ? warn('audit', `events are retained for only ${days} days. Use at least ${MIN_AUDIT_DAYS} days`)
     : ok('audit', `events are retained for ${days} days`);
 }
 
@@ -170,10 +160,7 @@ async function privacy(subject: string, path: string, mode: string): Promise<Fin
   const others = rights & GROUP_AND_OTHERS;
   return others === 0
     ? ok(subject, `only the owner can access ${path}`)
-    : fail(
-        subject,
-        `${path} has the mode ${octal(rights)}, so other users can access it. Run chmod ${mode} ${path}`,
-      );
+    : fail(subject, `other users can access ${path} (mode ${octal(rights)}). Run chmod ${mode} ${path}`);
 }
 
 /** Checks who can add files to the drop folder, and change files during their import. */
@@ -194,10 +181,7 @@ export async function dropFolderCheck({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env
     const work = existsSync(IMPORT_WORK_FOLDER) ? (await stat(IMPORT_WORK_FOLDER)).mode : 0;
     return (work & WRITE_OF_OTHERS) === 0
       ? ok('drop folder', 'other users cannot change files during their import')
-      : fail(
-          'drop folder',
-          `other users can write to ${IMPORT_WORK_FOLDER}. Run chmod go-w ${IMPORT_WORK_FOLDER}`,
-        );
+      : fail('drop folder', `others can write to ${IMPORT_WORK_FOLDER}: chmod go-w ${IMPORT_WORK_FOLDER}`);
   } catch (error) {
     return fail('drop folder', `cannot be checked (${codeOf(error)})`);
   }

@@ -48,9 +48,7 @@ export async function topologyChecks(env: Env): Promise<Finding[]> {
   return [
     ...nodes.flatMap((node) => ok('host', describe(node))),
     ...silent.flatMap(({ name, code }) =>
-      isAlone
-        ? fail('host', `${name} does not answer (${code})`)
-        : warn('host', `${name} does not answer (${code}). The other servers continue without it`),
+      (isAlone ? fail : warn)('host', `${name} does not answer (${code}). Check that it is running`),
     ),
     ...nodes.flatMap((node) => advice(node).flatMap((text) => warn('host', `${node.name}: ${text}`))),
     ...together(nodes).flatMap((text) => warn('hosts', text)),

@@ -46,8 +46,7 @@ class DatasetDto {
   @ApiProperty({ description: 'The last run in any state. May be a dry run or a revert.' })
   last_run!: ImportRunSummaryDto;
   @ApiPropertyOptional({
-    description:
-      'The last run in state `completed` or `completed_with_errors`. Absent if there is no such run.',
+    description: 'The last `completed` or `completed_with_errors` run. Absent if there is none.',
   })
   last_completed?: ImportRunSummaryDto;
 }
@@ -60,11 +59,7 @@ class ImportNumbersDto {
   @ApiProperty(number('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
   @ApiProperty(number('Planned dry runs that can be applied.')) planned!: number;
   @ApiProperty(number('Runs in progress or queued.')) running!: number;
-  @ApiProperty({
-    type: [DatasetDto],
-    maxItems: MAX_DATASETS,
-    description: 'The first hundred data sets, by name.',
-  })
+  @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'The first hundred by name.' })
   datasets!: DatasetDto[];
 }
 
@@ -85,10 +80,7 @@ class KeyNumbersDto {
 }
 
 class FailedLoginsDto {
-  @ApiProperty({
-    ...number('Failed logins. Repeated failures of a name and an address count once a minute.', 3),
-    maximum: 10_000,
-  })
+  @ApiProperty({ ...number('Counted once a minute per name and address.', 3), maximum: 10_000 })
   last_24_hours!: number;
   @ApiProperty({ example: true, description: 'If false, the count is a lower bound.' }) exact!: boolean;
 }
@@ -110,8 +102,7 @@ export class DayDto {
   @ApiProperty(number()) deleted = 0;
   @ApiProperty(number()) restored = 0;
   @ApiProperty(number(undefined, 7)) logins = 0;
-  @ApiProperty(number('Failed logins. Repeated failures of a name and an address count once a minute.'))
-  failed_logins = 0;
+  @ApiProperty(number('Counted once a minute per name and address.')) failed_logins = 0;
   @ApiProperty(number('Completed imports, including imports with errors.', 1)) imports_completed = 0;
   @ApiProperty(number()) imports_failed = 0;
   @ApiProperty(number()) imports_rejected = 0;
@@ -124,11 +115,7 @@ export class StatisticsDto {
   @ApiProperty() imports!: ImportNumbersDto;
   @ApiProperty() api_keys!: KeyNumbersDto;
   @ApiProperty() failed_logins!: FailedLoginsDto;
-  @ApiProperty({
-    type: [DayDto],
-    maxItems: MAX_DAYS,
-    description: 'Days, oldest first. The last day is today.',
-  })
+  @ApiProperty({ type: [DayDto], maxItems: MAX_DAYS, description: 'Oldest first. The last day is today.' })
   days!: DayDto[];
 }
 

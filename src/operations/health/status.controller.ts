@@ -9,11 +9,7 @@ import { Readiness } from './readiness.js';
 
 class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
-  @ApiProperty({
-    maxLength: 64,
-    example: '1.0.0',
-    description: 'Release of the service. The interface has a separate version.',
-  })
+  @ApiProperty({ maxLength: 64, example: '1.0.0', description: 'Release of the service, not of the API.' })
   version!: string;
   @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 })
   timestamp!: number;
