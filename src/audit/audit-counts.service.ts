@@ -45,7 +45,7 @@ export class AuditCounts {
   async byDay(actions: readonly AuditAction[], from: number, offset: number): Promise<CountedDays> {
     const last = await this.seals.last();
     const end = last?.until_id ?? (await this.repository.firstId());
-    const tail = await this.countUnsealed(
+    const tail = await this.countNew(
       actions,
       Math.max(from, end === undefined ? Infinity : hourOf(millisOf(end))),
       end,
@@ -70,8 +70,8 @@ export class AuditCounts {
     if (seal !== undefined) await this.repository.deleteUntil(seal);
   }
 
-  /** Counts events hour by hour, starting at the hour `from` and at `id`. */
-  private async countUnsealed(
+  /** Counts events that no seal covers yet, hour by hour, from the hour `from` and the id `id` on. */
+  private async countNew(
     actions: readonly AuditAction[],
     from: number,
     id = BEFORE_ALL,
