@@ -22,7 +22,7 @@ interface Gap {
 
 /** Number of audit events by action and day. */
 export interface CountedDays {
-  /** Each entry has an hour of the day that it belongs to. */
+  /** Counts of actions. The `hour` of each entry lies within its day. */
   counts: CountedAction[];
   gaps: Gap[];
 }

@@ -140,7 +140,7 @@ export class AuditSealRepository {
     }
   }
 
-  /** Deletes late entries of the seals up to `number` whose events, from before `id`, are already deleted. */
+  /** Deletes the late entries of seals up to `number` for events before `id`, which are already deleted. */
   async forgetLate(number: number, id: string): Promise<void> {
     for (;;) {
       const rows = await this.database.query<{ id: string }>(

@@ -3,7 +3,7 @@ import type { ChangesText } from '../platform/common/field-changes.js';
 import { ascii, integer, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 import type { AuditAction } from './audit-event.js';
 
-/** Append-only. Ids are UUIDs of version 7, so they sort by time. */
+/** Audit event. The table is append-only. Ids are UUIDs of version 7, so they sort by time. */
 @Entity('audit_events')
 @Index('ix_audit_events_target', ['target_id', 'id'])
 @Index('ix_audit_events_actor', ['actor_id', 'id'])

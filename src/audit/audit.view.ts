@@ -17,7 +17,7 @@ import {
 import { type NameOf, sideNames } from './audit-names.service.js';
 import type { KnownSeal } from './audit-seal.repository.js';
 
-const ANY = { ...FIELD_VALUE, description: 'Null if the field had no value. Absent if the value is secret.' };
+const ANY = { ...FIELD_VALUE, description: 'Null if there was no value. Absent if the value is secret.' };
 
 const COUNT = { type: 'integer', minimum: 0, maximum: 1000, example: 3 } as const;
 const COUNT_IS_EXACT = {
@@ -43,9 +43,9 @@ class AuditPartyDto {
 
 class AuditActorDto extends AuditPartyDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) override kind!: string;
-  @ApiPropertyOptional({ description: 'User or API key that started the import.' })
+  @ApiPropertyOptional({ description: 'User or key that started the import.' })
   started_by?: AuditPartyDto;
-  @ApiPropertyOptional({ description: 'User or API key that approved the import, if approval was needed.' })
+  @ApiPropertyOptional({ description: 'User or key that approved the import, if approval was needed.' })
   approved_by?: AuditPartyDto;
 }
 
@@ -93,7 +93,7 @@ export class AuditEventDto {
   @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
   @ApiProperty(REASON) reason!: string;
   @ApiProperty(REQUEST_ID) request_id!: string;
-  @ApiProperty({ maxLength: 64, description: 'Client address. Empty for events of the service.' })
+  @ApiProperty({ maxLength: 64, description: 'Client address. Empty for system events.' })
   ip!: string;
 }
 

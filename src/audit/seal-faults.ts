@@ -13,7 +13,7 @@ export interface RowFault {
 
 export const ODD_ID = 'has an id that the service does not create: it was inserted';
 
-/** Maximum number of faulty rows to list. All of them are counted. */
+/** Maximum number of faults to list. All faults are counted. */
 const NAMED = 100;
 
 /** Collects the faults of single rows. Verification continues after such a fault. */

@@ -10,7 +10,7 @@ const FORM = ['rollcall audit seal', 2] as const;
  */
 export const LATE_MILLIS = 15 * 60_000;
 
-/** Stands in for the seal before the first one. */
+/** Placeholder for the seal before the first seal. */
 export const NO_SEAL = { number: 0, hash: '', until_id: '00000000-0000-0000-0000-000000000000', purged: 0 };
 
 /** Columns of an event in the order of its hash. */

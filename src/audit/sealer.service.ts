@@ -171,7 +171,7 @@ export class Sealer implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** Finds events outside of the ranges that are still to be sealed: late ones (`missed`) and ones with a future time. */
+  /** Finds events outside of the ranges that are still to be sealed: late events (`missed`) and events with a future time. */
   private async findRowsOutside(last: KnownSeal | undefined, { at }: Look) {
     const missed = last ? await this.findMissed(last, at, MAX_LATE) : [];
     const future = await this.findFuture(at, MAX_LATE - missed.length);
@@ -244,7 +244,7 @@ export class Sealer implements BeforeApplicationShutdown {
     return found;
   }
 
-  /** Creates a function that returns true for sealed ids from `id` on. It must be called in the order of ids. */
+  /** Creates a function that returns true for sealed ids from `id` on. The function must be called with ascending ids. */
   private async sealedFrom(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];
     for await (const { seal } of this.repository.seals((await this.repository.lastUntil(id)) ?? 0)) {

@@ -74,7 +74,7 @@ export const doctorCommand = (application: Application) =>
       process.exitCode = findings.some(({ level }) => level === 'fail') ? 1 : 0;
     });
 
-/** Runs the checks and yields each finding at once, because an unreachable database takes long. */
+/** Runs the checks and yields each finding immediately, because an unreachable database takes long. */
 async function* examine(application: Application, security: boolean): AsyncGenerator<Finding> {
   const { node } = process.versions;
   yield* security ? nodeLifeCheck(node, now().slice(0, 10)) : nodeCheck(node);

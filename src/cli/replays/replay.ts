@@ -1,6 +1,6 @@
 import type { Profile } from '../../access/actor.js';
 
-/** JSON with placeholders: `{name}` is new in each replay, `{user}` is the id of a resource that an earlier step created. */
+/** JSON with placeholders: `{name}` is new in each replay. `{user}` is the id of a resource that an earlier step created. */
 export type Template =
   string | number | boolean | null | readonly Template[] | { readonly [key: string]: Template };
 

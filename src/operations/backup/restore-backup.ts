@@ -17,7 +17,7 @@ export interface Checked {
 
 /**
  * Replaces the contents of the database with a backup, in one transaction. Then checks whether the restored tables are
- * consistent. A fault existed already in the database that was backed up.
+ * consistent. Faults were already present in the database that was backed up.
  * @param tables all tables of the service. Tables that are not in the backup are emptied.
  * @param progress receives the number of rows written so far.
  * @throws BackupError or the error of the database. The database is then unchanged.

@@ -73,7 +73,7 @@ async function listen(server: Server, path: string): Promise<void> {
   rmSync(draft, { force: true });
   const mask = process.umask(OWNER_ONLY);
   try {
-    server.listen({ path: draft, exclusive: true }); // `exclusive` binds here rather than in the primary
+    server.listen({ path: draft, exclusive: true }); // `exclusive` binds in this process rather than in the primary
   } finally {
     process.umask(mask);
   }
@@ -98,7 +98,7 @@ async function isAnswered(path: string): Promise<boolean> {
   }
 }
 
-/** Returns true if only the user of the service can create the socket. In the temporary folder, this needs a private folder. */
+/** Returns true if only the user of the service can create the socket. In the temporary folder, it needs a private subfolder. */
 function isTrusted(path: string, { DATA_DIR }: Env): boolean {
   const folder = dirname(path);
   if (folder === resolve(DATA_DIR)) return true;
