@@ -129,7 +129,7 @@ const CLOSED: [what: string, engines: string[], url: () => string, message: RegE
     'an unreachable server',
     ['sqlite', 'mariadb'],
     () => `mysql://root:${SECRET}@127.0.0.1:1/rollcall`,
-    /ECONNREFUSED.*check DATABASE_URL/,
+    /ECONNREFUSED.*Check DATABASE_URL/,
   ],
   [
     'a wrong password',
@@ -191,7 +191,7 @@ test('a folder that cannot be written to is a failure', async () => {
   ]);
   expect([stuck.code, stuck.out]).toEqual([
     1,
-    expect.stringMatching(/ENOTDIR.*change its owner, or DATA_DIR/),
+    expect.stringMatching(/ENOTDIR.*Change its owner, or set DATA_DIR/),
   ]);
 });
 
