@@ -24,7 +24,7 @@ test.each([
   expect([faultOf(host), faultOf(host, '1.0')]).toEqual([undefined, undefined]);
 });
 
-const NO_HOST = expect.stringContaining('sent once') as unknown;
+const NO_HOST = expect.stringContaining('Send it once') as unknown;
 
 test.each([
   'a, b',

@@ -45,7 +45,7 @@ test('an id in another form, and a row in another form, are told apart', () => {
   judge(faults, 'x');
   expect(faults.named.map(({ message }) => message.slice(0, 20))).toEqual([
     'has an id that the s',
-    'is stored in a form ',
+    'is stored in a forma',
     'has an id that the s',
   ]);
 });

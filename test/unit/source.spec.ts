@@ -69,9 +69,9 @@ test('browsers store nothing for the service, except an entered API key for the 
   expect(filesWith(/localStorage|sessionStorage|indexedDB|persistAuthorization/)).toEqual([]);
   const script = readFileSync(join(SRC, 'docs-script.mjs'), 'utf8');
   expect(script.match(/(localStorage|sessionStorage|indexedDB|document\.cookie)\.\w+\(\w+/g)).toEqual([
-    'sessionStorage.getItem(KEPT',
-    'sessionStorage.getItem(KEPT',
-    'sessionStorage.removeItem(KEPT',
-    'sessionStorage.setItem(KEPT',
+    'sessionStorage.getItem(STORAGE_KEY',
+    'sessionStorage.getItem(STORAGE_KEY',
+    'sessionStorage.removeItem(STORAGE_KEY',
+    'sessionStorage.setItem(STORAGE_KEY',
   ]);
 });
