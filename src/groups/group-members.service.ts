@@ -11,18 +11,21 @@ import { GroupRepository } from './group.repository.js';
 import type { Group } from './group.js';
 import type { MemberChange } from './member-change.js';
 
-/** Who becomes a member of a group and who ceases to be one, each in the order of uuid. */
-export interface MemberMoves {
-  come: readonly string[];
-  gone: readonly string[];
+/** Users who join a group and users who leave it. Both lists are sorted by uuid. */
+export interface MemberDelta {
+  added: readonly string[];
+  removed: readonly string[];
 }
 
-export const NOBODY_MOVES: MemberMoves = { come: [], gone: [] };
+export const NO_DELTA: MemberDelta = { added: [], removed: [] };
 
-/** Members named in one statement: for many more MariaDB might look for no index. */
-const AT_ONCE = 500;
+/** Members in one statement. With a much longer list MariaDB may stop using an index. */
+const BATCH_SIZE = 500;
 
-/** Members of groups: whatever the size of a group, a change costs what it moves. All runs in the caller's transaction. */
+/**
+ * Reads and changes the members of groups. The cost of a change depends on the members that it adds or removes, not on the
+ * size of the group. Changes run in the caller's transaction.
+ */
 @Injectable()
 export class GroupMembers {
   constructor(
@@ -32,76 +35,82 @@ export class GroupMembers {
     private readonly settings: UserSettings,
   ) {}
 
-  /** As `GroupRepository.allMembers`. */
+  /** See `GroupRepository.listMembers`. */
   readonly all: GroupRepository['allMembers'] = (...group) => this.repository.allMembers(...group);
 
-  /** As `GroupRepository.membersOf`. */
+  /** See `GroupRepository.listMembersByGroup`. */
   readonly ofGroups: GroupRepository['membersOf'] = (...groups) => this.repository.membersOf(...groups);
 
-  /** As `GroupRepository.groupsOf`. */
+  /** See `GroupRepository.listGroupsByUser`. */
   readonly groupsOf: GroupRepository['groupsOf'] = (...users) => this.repository.groupsOf(...users);
 
-  /** As `GroupRepository.hasMoreThan`. */
+  /** See `GroupRepository.hasMoreMembersThan`. */
   readonly hasMoreThan: GroupRepository['hasMoreThan'] = (...group) => this.repository.hasMoreThan(...group);
 
   /**
-   * What a change does to the members that a group has. Who comes is held until the transaction ends. Ids of nobody are
-   * left out: ids are made here, so that they will never be anybody's.
+   * Compares a change with the current members and locks the users to add. Ignores unknown user ids: this service
+   * assigns ids, so they can never become valid.
    * @throws ProblemError `validation_failed` for ids of groups.
    */
-  async moves(tx: Sql, group: string, change: MemberChange): Promise<MemberMoves> {
+  async resolve(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
     const { added, removed, replaces, spared } = change;
     const members = replaces
       ? new Set(await this.repository.allMembers(group, tx))
       : await this.among(tx, group, [...added, ...removed]);
-    const wanted = [...added].filter((uuid) => !members.has(uuid) && !spared.has(uuid)).sort();
-    const leaving = replaces
+    const toAdd = [...added].filter((uuid) => !members.has(uuid) && !spared.has(uuid)).sort();
+    const toRemove = replaces
       ? [...members].filter((uuid) => !added.has(uuid))
       : [...removed].filter((uuid) => members.has(uuid)).sort();
-    const held = await this.hold(tx, wanted);
+    const locked = await this.lockUsers(tx, toAdd);
     await this.assertNoGroups(
       tx,
-      wanted.filter((uuid) => !held.has(uuid)),
+      toAdd.filter((uuid) => !locked.has(uuid)),
     );
     return {
-      come: wanted.filter((uuid) => held.has(uuid)),
-      gone: leaving.filter((uuid) => !spared.has(uuid)),
+      added: toAdd.filter((uuid) => locked.has(uuid)),
+      removed: toRemove.filter((uuid) => !spared.has(uuid)),
     };
   }
 
-  /** Moves members, and gives or takes the roles of the group. */
-  async apply(tx: Sql, group: Group, { come, gone }: MemberMoves, caller: Caller): Promise<void> {
-    for await (const part of inTurns(come)) await this.repository.addMembers(tx, group.uuid, part);
-    for await (const part of inTurns(gone)) {
-      // Held before their rows go, as the user writer does it: in another order the two would wait for each other.
+  /** Adds and removes members, and updates the group roles of these users. */
+  async apply(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
+    for await (const part of inBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
+    for await (const part of inBatches(removed)) {
+      // Locks the users before it deletes their rows, in the same order as the user writer, to avoid a deadlock.
       if (group.roles.length > 0) await this.directory.hold(tx, part);
       await this.repository.removeMembers(tx, group.uuid, part);
     }
     if (group.roles.length === 0) return;
-    for await (const part of inTurns([...come, ...gone])) await this.giveRoles(tx, part, 'members', caller);
+    for await (const part of inBatches([...added, ...removed]))
+      await this.updateGroupRoles(tx, part, 'members', caller);
   }
 
-  /** Gives all members the roles that the group has now. */
-  async settleAll(tx: Sql, group: string, caller: Caller): Promise<void> {
+  /** Updates the group roles of all members after the roles of the group have changed. */
+  async updateAllGroupRoles(tx: Sql, group: string, caller: Caller): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined;) {
-      const part = await this.repository.members(group, after, AT_ONCE, tx);
-      await this.giveRoles(tx, part, 'roles', caller);
+      const part = await this.repository.members(group, after, BATCH_SIZE, tx);
+      await this.updateGroupRoles(tx, part, 'roles', caller);
       after = part.at(-1);
-      await setImmediate(); // as in `inTurns`
+      await setImmediate(); // see `inBatches`
     }
   }
 
   /**
-   * Gives users the roles of all their groups, in addition to their own (ADR 25). Users who have them already are not written.
-   * @param users some hundreds, whose other groups stay as they are
-   * @param field the changed field, for the error: `members` or `roles`
-   * @throws ProblemError `validation_failed` naming users who may not hold such roles; errors of the user writer
+   * Sets `group_roles` of users to the roles of all their groups (ADR 25). Skips users who already have them.
+   * @param users at most a few hundred.
+   * @param field the field that an error names: `members` or `roles`.
+   * @throws ProblemError `validation_failed` with the users who cannot have these roles, or an error of the user writer.
    */
-  private async giveRoles(tx: Sql, users: readonly string[], field: string, caller: Caller): Promise<void> {
-    const held = await this.directory.hold(tx, users);
-    if (held.length === 0) return;
-    const unions = new Map(held.map((user) => [user, new Set<string>()]));
-    for (const { user, roles } of await this.repository.rolesByGroups(tx, held))
+  private async updateGroupRoles(
+    tx: Sql,
+    users: readonly string[],
+    field: string,
+    caller: Caller,
+  ): Promise<void> {
+    const locked = await this.directory.hold(tx, users);
+    if (locked.length === 0) return;
+    const unions = new Map(locked.map((user) => [user, new Set<string>()]));
+    for (const { user, roles } of await this.repository.rolesByGroups(tx, locked))
       for (const role of roles) unions.get(user)?.add(role);
     const changes = [...unions].map(([uuid, roles]) => ({
       kind: 'update' as const,
@@ -114,41 +123,44 @@ export class GroupMembers {
       if (outcome.outcome !== 'error') continue;
       const broken = outcome.failures.find(({ code }) => code === 'exclusive_roles');
       if (!broken) throw toProblem(outcome.failures);
-      const message = `would break a rule of user ${held[index] ?? ''}: ${broken.field} ${broken.message}`;
+      const message = `would make user ${locked[index] ?? ''} invalid: ${broken.field} ${broken.message}`;
       errors.push({ field, code: 'exclusive_roles', message });
     }
     if (errors.length > 0) throw validationFailed(errors);
   }
 
-  /** Which of these users are members. */
+  /** Returns the users in the list who are members of the group. */
   async among(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
-    for await (const part of inTurns(users))
+    for await (const part of inBatches(users))
       for (const uuid of await this.repository.membersAmong(tx, group, part)) found.add(uuid);
     return found;
   }
 
-  private async hold(tx: Sql, users: readonly string[]): Promise<Set<string>> {
+  private async lockUsers(tx: Sql, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
-    for await (const part of inTurns(users))
+    for await (const part of inBatches(users))
       for (const uuid of await this.directory.hold(tx, part)) found.add(uuid);
     return found;
   }
 
   private async assertNoGroups(tx: Sql, unknown: readonly string[]): Promise<void> {
-    for await (const part of inTurns(unknown)) {
+    for await (const part of inBatches(unknown)) {
       const groups = await this.repository.groupsAmong(tx, part);
       if (groups.length === 0) continue;
-      const message = `may not hold groups, as ${groups.slice(0, 5).join(', ')} is`;
+      const message = `must contain users only, not groups: ${groups.slice(0, 5).join(', ')}`;
       throw validationFailed([{ field: 'members', code: 'invalid_value', message }]);
     }
   }
 }
 
-/** @yields the values some hundreds at a time. Between two parts others have their turn: SQLite works in this thread. */
-async function* inTurns(values: readonly string[]): AsyncGenerator<readonly string[]> {
-  for (let from = 0; from < values.length; from += AT_ONCE) {
+/**
+ * Splits the values into batches. Yields to the event loop between two batches, because SQLite statements run in this
+ * thread.
+ */
+async function* inBatches(values: readonly string[]): AsyncGenerator<readonly string[]> {
+  for (let from = 0; from < values.length; from += BATCH_SIZE) {
     if (from > 0) await setImmediate();
-    yield values.slice(from, from + AT_ONCE);
+    yield values.slice(from, from + BATCH_SIZE);
   }
 }

@@ -18,29 +18,29 @@ import { GROUP_COLUMNS } from './group.repository.js';
 
 export type GroupSort = 'uuid' | 'display_name' | 'external_id' | 'created' | 'updated';
 
-/** An order of groups, with its columns. */
+/** An order of a list of groups. */
 export interface GroupOrder extends PageOrder {
   sort: GroupSort;
 }
 
-/** Up to this many groups are read by the index of a condition, and sorted. */
-const HANDFUL = 500;
+/** Largest number of matching groups that are all read and sorted in memory. */
+const MAX_SORTED_IN_MEMORY = 500;
 
 /**
- * Hand-written SQL: pages of groups in any order that an index has (ADR 13). Conditions name the groups `u`, and all of
- * them must hold.
+ * Reads pages of groups with hand-written SQL, in any order that has an index (ADR 13). Conditions refer to the groups
+ * as `u` and are joined with AND.
  */
 @Injectable()
 export class GroupSearch {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Number of groups that meet the conditions. */
+  /** Counts the groups that meet all conditions. */
   async count(conditions: readonly Clause[]): Promise<number> {
     const { sql, params } = where(conditions);
     return countRows(this.database, `SELECT COUNT(*) AS n FROM user_groups u WHERE ${sql}`, params);
   }
 
-  /** @param total how many groups meet the conditions. */
+  /** @param total the number of groups that meet the conditions. */
   async page(
     conditions: readonly Clause[],
     order: GroupOrder,
@@ -48,13 +48,13 @@ export class GroupSearch {
     total: number,
   ): Promise<Page<Group>> {
     if (place.limit === 0 || place.offset >= total) return { rows: [], last: undefined };
-    // No engine chooses well between the index of a condition and that of an order.
-    if (conditions.length > 0 && total <= HANDFUL) {
+    // No engine chooses well between the index of a condition and the index of the order.
+    if (conditions.length > 0 && total <= MAX_SORTED_IN_MEMORY) {
       return sortPage(await this.select(conditions), positionIn(order), order.order, place);
     }
     const source = {
       read: (range: Range, part: Clause, offset: number, limit: number) => {
-        const rows = ` ORDER BY ${columnsOf(range, order)} LIMIT ? OFFSET ?`;
+        const rows = ` ORDER BY ${sortColumnsOf(range, order)} LIMIT ? OFFSET ?`;
         return this.select([...conditions, part], rows, [limit, offset]);
       },
       count: (_: Range, part: Clause) => this.count([...conditions, part]),
@@ -73,13 +73,13 @@ export class GroupSearch {
   }
 }
 
-/** By the key, then by uuid; by one of them where the other says nothing: MariaDB sorts by a unique index alone. */
-function columnsOf({ key, unique, only }: Range, { order }: GroupOrder): string {
+/** Returns the columns to sort by. Omits the redundant column, because MariaDB uses a unique index only on its own. */
+function sortColumnsOf({ key, unique, only }: Range, { order }: GroupOrder): string {
   const columns = only !== undefined ? ['u.uuid'] : unique ? [key] : [key, 'u.uuid'];
   return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }
 
-/** The position of a group in an order. A group without the value that sorts it has no key. */
+/** Returns a function that finds the position of a group in the order. Without an external id the key is null. */
 export const positionIn =
   ({ sort }: GroupOrder) =>
   (group: Group): Position => {
@@ -88,7 +88,7 @@ export const positionIn =
     return { key: sort === 'external_id' && external_id === '' ? null : group[sort], uuid };
   };
 
-/** Groups without an external id come last, and first where the order is descending (RFC 7644, section 3.4.2.3). */
+/** Creates an order. Groups without an external id are last, or first in descending order (RFC 7644, section 3.4.2.3). */
 export function groupOrder(sort: GroupSort, order: Direction): GroupOrder {
   const range = RANGES[sort];
   if (sort !== 'external_id') return { sort, order, ranges: [range] };

@@ -8,24 +8,24 @@ import type { FieldChange } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
-import { GroupMembers, type MemberMoves, NOBODY_MOVES } from './group-members.service.js';
+import { GroupMembers, type MemberDelta, NO_DELTA } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
 import { type Group, type GroupFields, groupDifferences, toGroupRow } from './group.js';
 import type { MemberChange } from './member-change.js';
 
-/** Checked values: in their form, and within their limits. */
+/** A change of a group, with validated and normalized values. */
 export interface GroupChange {
-  /** What is not named stays. @throws whatever refuses the change of this group. */
+  /** Returns the fields to set. Throws an error if this group cannot be changed. */
   fields: (current: Group) => GroupFields;
-  /** Made in the transaction of the change, where it depends on the members that there are. */
+  /** Returns the change of the members. Runs in the transaction, because it can depend on the current members. */
   members?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
-  /** The versions that the client may have read (`If-Match`); with any other one the change is refused. */
+  /** Versions that `If-Match` allows. The change fails if the group has another version. */
   ifVersions?: readonly number[] | undefined;
 }
 
 /**
- * The one way in which groups change. Each method runs in the caller's transaction, which may run again after a race. The
- * row of the group is locked first: changes of one group take turns, and those of two groups share no row.
+ * Writes every change of a group. Each method runs in the caller's transaction, which may be retried after a race.
+ * Changes of one group are serialized by a lock on its row. Changes of different groups share no row.
  */
 @Injectable()
 export class GroupWriter {
@@ -35,7 +35,7 @@ export class GroupWriter {
     private readonly audit: AuditService,
   ) {}
 
-  /** @throws ProblemError `display_name_taken`, `external_id_taken`, `validation_failed`; what the user writer refuses. */
+  /** @throws ProblemError `display_name_taken`, `external_id_taken`, `validation_failed`, or an error of the user writer. */
   async create(
     tx: Sql,
     uuid: string,
@@ -45,19 +45,20 @@ export class GroupWriter {
   ): Promise<Group> {
     const time = now();
     const group = { uuid, display_name, external_id, roles, created: time, updated: time, version: 1 };
-    const moves = members ? await this.members.moves(tx, uuid, members) : NOBODY_MOVES;
-    await this.assertFree(tx, undefined, group);
-    assertMay(caller, group, moves);
+    const delta = members ? await this.members.resolve(tx, uuid, members) : NO_DELTA;
+    await this.assertUnique(tx, undefined, group);
+    assertScopeForMembers(caller, group, delta);
     if (roles.length > 0) assertScope(caller.actor, 'webmasters');
     await this.repository.insert(tx, group);
-    await this.members.apply(tx, group, moves, caller);
-    await this.record(tx, 'group.created', uuid, groupDifferences(undefined, group), moves, caller);
+    await this.members.apply(tx, group, delta, caller);
+    await this.recordAudit(tx, 'group.created', uuid, groupDifferences(undefined, group), delta, caller);
     return group;
   }
 
   /**
-   * @returns the group after the change; without a difference it is as it was, and nothing is recorded.
-   * @throws ProblemError as `create`; `not_found`, `precondition_failed`.
+   * Changes a group and records the change, unless nothing differs.
+   * @returns the group after the change.
+   * @throws ProblemError `not_found`, `precondition_failed`, or an error of `create`.
    */
   async update(
     tx: Sql,
@@ -65,72 +66,75 @@ export class GroupWriter {
     { fields, members, ifVersions }: GroupChange,
     caller: Caller,
   ): Promise<Group> {
-    const before = await this.locked(tx, uuid);
+    const before = await this.lock(tx, uuid);
     const after = { ...before, ...fields(before) };
-    const moves = members ? await this.members.moves(tx, uuid, await members(tx, before)) : NOBODY_MOVES;
-    await this.assertFree(tx, before, after);
+    const delta = members ? await this.members.resolve(tx, uuid, await members(tx, before)) : NO_DELTA;
+    await this.assertUnique(tx, before, after);
     assertVersion(before, ifVersions);
     const changes = groupDifferences(before, after);
-    if (changes.length + moves.come.length + moves.gone.length === 0) return before;
-    const gives = changes.some(({ field }) => field === 'roles');
-    assertMay(caller, before, moves);
-    if (gives) assertScope(caller.actor, 'webmasters');
+    if (changes.length + delta.added.length + delta.removed.length === 0) return before;
+    const changesRoles = changes.some(({ field }) => field === 'roles');
+    assertScopeForMembers(caller, before, delta);
+    if (changesRoles) assertScope(caller.actor, 'webmasters');
     const next = { ...after, updated: now(), version: before.version + 1 };
     await this.repository.update(tx, before, next);
     await this.members.apply(
       tx,
-      gives ? { ...next, roles: [...before.roles, ...next.roles] } : next,
-      moves,
+      changesRoles ? { ...next, roles: [...before.roles, ...next.roles] } : next,
+      delta,
       caller,
     );
-    if (gives) await this.members.settleAll(tx, uuid, caller);
-    await this.record(tx, 'group.updated', uuid, changes, moves, caller);
+    if (changesRoles) await this.members.updateAllGroupRoles(tx, uuid, caller);
+    await this.recordAudit(tx, 'group.updated', uuid, changes, delta, caller);
     return next;
   }
 
-  /** Deletes the group for good; its members lose its roles. @throws ProblemError as `update`. */
+  /** Deletes the group permanently. Its members lose its roles. @throws ProblemError as `update`. */
   async delete(
     tx: Sql,
     uuid: string,
     ifVersions: readonly number[] | undefined,
     caller: Caller,
   ): Promise<void> {
-    const before = await this.locked(tx, uuid);
+    const before = await this.lock(tx, uuid);
     assertVersion(before, ifVersions);
-    const moves = { come: [], gone: await this.repository.allMembers(uuid, tx) };
-    assertMay(caller, before, moves);
-    await this.members.apply(tx, before, moves, caller);
+    const delta = { added: [], removed: await this.repository.allMembers(uuid, tx) };
+    assertScopeForMembers(caller, before, delta);
+    await this.members.apply(tx, before, delta, caller);
     await this.repository.delete(tx, uuid);
-    await this.record(tx, 'group.deleted', uuid, groupDifferences(before, undefined), moves, caller);
+    await this.recordAudit(tx, 'group.deleted', uuid, groupDifferences(before, undefined), delta, caller);
   }
 
-  private async locked(tx: Sql, uuid: string): Promise<Group> {
+  private async lock(tx: Sql, uuid: string): Promise<Group> {
     const group = await this.repository.lock(tx, uuid);
     if (!group) throw noGroup(uuid);
     return group;
   }
 
-  /** Names the group that has a value. The unique index refuses it, also in a race, which runs again. */
-  private async assertFree(tx: Sql, before: Group | undefined, after: Group): Promise<void> {
+  /**
+   * Throws an error that names the group which already has a value. The unique index catches races, and the transaction
+   * is then retried.
+   */
+  private async assertUnique(tx: Sql, before: Group | undefined, after: Group): Promise<void> {
     const [old, row] = [before && toGroupRow(before), toGroupRow(after)];
     for (const [field, column] of UNIQUE) {
       const key = row[column];
       const owner =
         key === null || key === old?.[column] ? undefined : await this.repository.owner(tx, column, key);
-      if (owner !== undefined && owner !== after.uuid) throw taken(field, owner);
+      if (owner !== undefined && owner !== after.uuid) throw createTakenError(field, owner);
     }
   }
 
-  private async record(
+  private async recordAudit(
     tx: Sql,
     action: AuditAction,
     uuid: string,
     changes: readonly FieldChange[],
-    moves: MemberMoves,
+    delta: MemberDelta,
     caller: Caller,
   ): Promise<void> {
     const target = { kind: 'group', id: uuid } as const;
-    const [first, ...more] = memberChanges(moves);
+    const [first, ...more] = toFieldChanges(delta);
     const lists = [[...changes, ...(first ? [first] : [])], ...more.map((row) => [row])];
     await this.audit.record(
       tx,
@@ -143,31 +147,33 @@ export class GroupWriter {
 export const noGroup = (uuid: string): ProblemError =>
   new ProblemError('not_found', `There is no group ${uuid}.`);
 
-/** Members in one event of the audit. */
+/** Largest number of members in one audit event. */
 export const MAX_LISTED = 500;
 
-/** Who has gone as old and who has come as new, in rows of a bounded size. */
-function memberChanges({ come, gone }: MemberMoves): FieldChange[] {
-  const old = partsOf(gone).map((part) => ({ field: 'members', old: part, new: null }));
-  const added = partsOf(come).map((part) => ({ field: 'members', old: null, new: part }));
-  if (gone.length === 0 || come.length === 0 || gone.length + come.length > MAX_LISTED)
-    return [...old, ...added];
-  return [{ field: 'members', old: gone, new: come }];
+/** Converts removed members to old values and added members to new values, split at the limit of an audit event. */
+function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
+  if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_LISTED)
+    return [{ field: 'members', old: removed, new: added }];
+  return [
+    ...splitIntoParts(removed).map((part) => ({ field: 'members', old: part, new: null })),
+    ...splitIntoParts(added).map((part) => ({ field: 'members', old: null, new: part })),
+  ];
 }
 
-const partsOf = (users: readonly string[]): (readonly string[])[] =>
+const splitIntoParts = (users: readonly string[]): (readonly string[])[] =>
   Array.from({ length: Math.ceil(users.length / MAX_LISTED) }, (_, part) =>
     users.slice(part * MAX_LISTED, (part + 1) * MAX_LISTED),
   );
 
-/** Who decides about Webmasters decides who is a member of a group that makes them. @throws `insufficient_scope`. */
-function assertMay({ actor }: Caller, { roles }: Group, { come, gone }: MemberMoves): void {
-  if (roles.includes(WEBMASTER) && come.length + gone.length > 0) assertScope(actor, 'webmasters');
+/** Requires the scope `webmasters` to change the members of a group that has this role. @throws `insufficient_scope`. */
+function assertScopeForMembers({ actor }: Caller, { roles }: Group, { added, removed }: MemberDelta): void {
+  if (roles.includes(WEBMASTER) && added.length + removed.length > 0) assertScope(actor, 'webmasters');
 }
 
 function assertVersion({ version }: Group, ifVersions: readonly number[] | undefined): void {
   if (!ifVersions || ifVersions.includes(version)) return;
-  throw new ProblemError('precondition_failed', 'The group has changed since it was read.');
+  const detail = 'The group has changed since it was read. Read it again and repeat the change.';
+  throw new ProblemError('precondition_failed', detail);
 }
 
 const UNIQUE = [
@@ -175,8 +181,8 @@ const UNIQUE = [
   ['external_id', 'external_id'],
 ] as const;
 
-function taken(field: (typeof UNIQUE)[number][0], uuid: string): ProblemError {
-  const what = field === 'display_name' ? 'name' : 'external id';
-  const detail = `Nothing was changed: another group has this ${what}.`;
+function createTakenError(field: (typeof UNIQUE)[number][0], uuid: string): ProblemError {
+  const noun = field === 'display_name' ? 'name' : 'external id';
+  const detail = `Nothing was changed because another group has this ${noun}. Choose a different ${noun}.`;
   return new ProblemError(`${field}_taken`, detail, { conflicts: [{ field, uuid }] });
 }

@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { JsonText } from '../platform/common/json.js';
 import { integer, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 
-/** A group. `groups` is a word of MySQL, hence the name of the table. */
+/** A group. The table is not called `groups`, because that is a reserved word in MySQL. */
 @Entity('user_groups')
 @Index('uq_user_groups_name', ['display_name_key'], { unique: true })
 @Index('uq_user_groups_external_id', ['external_id'], { unique: true })
@@ -11,18 +11,18 @@ import { integer, longText, text, time, uuid } from '../platform/database/engine
 export class GroupEntity {
   @PrimaryColumn(uuid()) uuid!: string;
   @Column(text(255)) display_name!: string;
-  /** By which names of groups are equal: that of usernames (`model/comparison-keys.ts`). */
+  /** Comparison key of the display name, computed as for a username (`model/comparison-keys.ts`). */
   @Column(text(255)) display_name_key!: string;
   @Column({ ...text(255), nullable: true }) external_id!: string | null;
-  /** JSON array of canonical role names that members get; null for none. */
+  /** JSON array of the roles that members get, with their canonical names. Null for no roles. */
   @Column({ ...longText(), nullable: true }) roles!: JsonText<readonly string[]> | null;
   @Column(time()) created!: string;
   @Column(time()) updated!: string;
-  /** Grows by one with every change, of members too; the ETag names it. */
+  /** Increases by one with every change of the group or its members. The ETag contains it. */
   @Column(integer()) version!: number;
 }
 
-/** Who is a member of which group. The user writer deletes the rows of users that it deletes. */
+/** A membership of a user in a group. When the user writer deletes a user, it also deletes the memberships. */
 @Entity('group_members', { withoutRowid: true })
 @Index('ix_group_members_user', ['user_uuid', 'group_uuid'])
 export class GroupMemberEntity {

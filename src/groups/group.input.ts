@@ -7,23 +7,23 @@ import { Roles } from '../users/rules/fields.js';
 const ReadOnly = (schema: ApiPropertyOptions, description: string) =>
   applyDecorators(ApiPropertyOptional({ ...schema, readOnly: true, description }), Allow());
 
-/** `PUT /groups/{group_id}`: what a GET returned may come back; what providers write is read-only here. */
+/** Body of `PUT /groups/{group_id}`. Accepts the response of GET. Fields that identity providers write are read-only. */
 export class GroupRolesInput {
   @Required()
   @Roles({
     example: ['Editor'],
     description:
-      'Role names in any case, which members hold beside their own. An empty list takes them all away.',
+      'Roles that members have in addition to their own roles. Names are case-insensitive. An empty list removes all roles.',
   })
   roles?: string[] | null;
 
-  @ReadOnly({ type: String, format: 'uuid' }, 'Must be that of the path.')
+  @ReadOnly({ type: String, format: 'uuid' }, 'If sent, it must be the id in the path.')
   uuid?: unknown;
 
-  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'Must be as it is.')
+  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must be the current value.')
   display_name?: unknown;
 
-  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'Must be as it is.')
+  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must be the current value.')
   external_id?: unknown;
 
   @ReadOnly({ type: 'integer' }, 'Ignored.')

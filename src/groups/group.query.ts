@@ -4,9 +4,9 @@ import { MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
 
 const SORTS = ['display_name', 'created', 'updated'] as const;
 
-/** The query of `GET /groups`. */
+/** Query parameters of `GET /groups`. */
 export class GroupQuery {
-  @IntegerParam(0, { default: 0, description: 'Groups to skip. Not together with after.' })
+  @IntegerParam(0, { default: 0, description: 'Number of groups to skip. Cannot be combined with `after`.' })
   offset?: number;
 
   @LimitParam()
@@ -18,27 +18,27 @@ export class GroupQuery {
   @ChoiceParam(['asc', 'desc'], { default: 'asc' })
   order: 'asc' | 'desc' = 'asc';
 
-  @TextParam(2000, { description: 'Opaque; from the `Link: rel="next"` header of the page before.' })
+  @TextParam(2000, { description: 'Cursor from the `Link: rel="next"` header of the previous page. Opaque.' })
   after?: string;
 
-  @TextParam(MAX_GROUP_NAME, { description: 'Exact, in any case.' })
+  @TextParam(MAX_GROUP_NAME, { description: 'Exact match, case-insensitive.' })
   display_name?: string;
 
-  @TextParam(MAX_GROUP_EXTERNAL_ID, { description: 'Exact, case-sensitive.' })
+  @TextParam(MAX_GROUP_EXTERNAL_ID, { description: 'Exact match, case-sensitive.' })
   external_id?: string;
 
-  @UuidParam({ description: 'A user: the groups of which it is a member.' })
+  @UuidParam({ description: 'Only groups that this user is a member of.' })
   user_uuid?: string;
 }
 
-/** Members in one answer. */
+/** Largest number of members in one response. */
 export const MAX_MEMBERS = 1000;
 
-/** The query of `GET /groups/{group_id}`. */
+/** Query parameters of `GET /groups/{group_id}`. */
 export class GroupMembersQuery {
   @IntegerParam(1, {
     default: MAX_MEMBERS,
-    description: `Members in the answer; above ${MAX_MEMBERS} it is taken as ${MAX_MEMBERS}.`,
+    description: `Members per page. Values above ${MAX_MEMBERS} are treated as ${MAX_MEMBERS}.`,
   })
   limit: number = MAX_MEMBERS;
 

@@ -19,18 +19,18 @@ export const GROUP_COLUMNS = 'uuid, display_name, external_id, roles, created, u
 const SELECT = `SELECT ${GROUP_COLUMNS} FROM user_groups`;
 
 /** Members read in one statement. */
-const AT_ONCE = 5000;
+const BATCH_SIZE = 5000;
 
-/** A group as its members show it. */
+/** A group in the list of groups of a user. */
 type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;
 
-/** A role of a user by a group. */
-interface RolesByGroup {
+/** The roles that a user gets from one group. */
+interface GroupRoles {
   user_uuid: string;
   roles: JsonText<readonly string[]>;
 }
 
-/** Hand-written SQL: groups are locked while they change, and members are sets of any size (ADR 0013). */
+/** Reads and writes groups and their members. Uses hand-written SQL for row locks and sets of any size (ADR 13). */
 @Injectable()
 export class GroupRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -40,19 +40,19 @@ export class GroupRepository {
     return row && toGroup(row);
   }
 
-  /** As `find`; no other can change the group or its members until the transaction ends. */
+  /** Finds a group and locks it. No other transaction changes the group or its members until this one ends. */
   async lock(tx: Sql, uuid: string): Promise<Group | undefined> {
     const row = await tx.first<GroupRow>(`${SELECT} WHERE uuid = ?${forUpdate(tx)}`, [uuid]);
     return row && toGroup(row);
   }
 
-  /** The group that has this value, which belongs to one. */
+  /** Finds the group with this unique value. */
   async owner(tx: Sql, column: 'display_name_key' | 'external_id', key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.first<{ uuid: string }>(sql, [key]))?.uuid;
   }
 
-  /** Which of these are groups. */
+  /** Returns the ids in the list that are ids of groups. */
   async groupsAmong(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const text = (list: string) => `SELECT uuid FROM user_groups WHERE uuid IN (${list})`;
     return (await selectIn<{ uuid: string }>(tx, uuids, text)).map(({ uuid }) => uuid);
@@ -70,7 +70,7 @@ export class GroupRepository {
     await tx.execute('DELETE FROM user_groups WHERE uuid = ?', [uuid]);
   }
 
-  /** Members behind a uuid, in their order. */
+  /** Reads the members after a uuid, in the order of uuid. */
   async members(group: string, after: string, limit: number, sql: Sql = this.database): Promise<string[]> {
     const rows = await sql.query<{ user_uuid: string }>(
       `SELECT user_uuid FROM group_members WHERE group_uuid = ? AND user_uuid > ?
@@ -80,36 +80,36 @@ export class GroupRepository {
     return rows.map(({ user_uuid }) => user_uuid);
   }
 
-  /** All members, or as many as `most`, in some statements. */
-  async allMembers(group: string, sql: Sql = this.database, most = Infinity): Promise<string[]> {
+  /** Reads all members of a group, up to `max`. */
+  async allMembers(group: string, sql: Sql = this.database, max = Infinity): Promise<string[]> {
     const found: string[] = [];
     for (;;) {
-      const limit = Math.min(AT_ONCE, most - found.length);
+      const limit = Math.min(BATCH_SIZE, max - found.length);
       const part = await this.members(group, found.at(-1) ?? '', limit, sql);
       found.push(...part);
-      if (part.length < limit || found.length >= most) return found;
-      await setImmediate(); // SQLite reads in this thread
+      if (part.length < limit || found.length >= max) return found;
+      await setImmediate(); // SQLite statements run in this thread
     }
   }
 
-  /** Whether a group has more members than `count`: counted in its index, without reading their ids. */
+  /** Returns true if a group has more than `count` members. Reads only the index. */
   async hasMoreThan(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
     const text = 'SELECT 1 AS one FROM group_members WHERE group_uuid = ? LIMIT 1 OFFSET ?';
     return (await sql.query<{ one: number }>(text, [group, count])).length > 0;
   }
 
-  /** The members of some groups; undefined where they have more than `most` together. */
-  async membersOf(groups: readonly string[], most: number): Promise<Map<string, string[]> | undefined> {
+  /** Reads the members of several groups. Returns undefined if there are more than `max` members in total. */
+  async membersOf(groups: readonly string[], max: number): Promise<Map<string, string[]> | undefined> {
     const text = (list: string) =>
       `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${list})
-       ORDER BY group_uuid, user_uuid LIMIT ${most + 1}`;
+       ORDER BY group_uuid, user_uuid LIMIT ${max + 1}`;
     const rows = await selectIn<GroupMemberEntity>(this.database, groups, text);
-    if (rows.length > most) return undefined;
-    const groupsOfRows = Map.groupBy(rows, ({ group_uuid }) => group_uuid);
-    return new Map([...groupsOfRows].map(([group, of]) => [group, of.map(({ user_uuid }) => user_uuid)]));
+    if (rows.length > max) return undefined;
+    const byGroup = Map.groupBy(rows, ({ group_uuid }) => group_uuid);
+    return new Map([...byGroup].map(([group, own]) => [group, own.map(({ user_uuid }) => user_uuid)]));
   }
 
-  /** The groups of users: uuid of the user → its groups, by name. */
+  /** Reads the groups of users. @returns uuid of the user → groups, sorted by name. */
   async groupsOf(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
     const rows = await selectIn<NamedGroup & { user_uuid: string }>(
       sql,
@@ -126,31 +126,32 @@ export class GroupRepository {
     return countRows(this.database, text, [group]);
   }
 
-  /** Which of these users, some hundreds at most, are members. */
+  /** Returns the users in the list who are members of the group. @param users at most a few hundred. */
   async membersAmong(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     const rows = await tx.query<{ user_uuid: string }>(
-      `SELECT m.user_uuid FROM group_members AS m${named(tx, users)}`,
+      `SELECT m.user_uuid FROM group_members AS m${buildMembersWhere(tx, users)}`,
       [...users, group],
     );
     return new Set(rows.map(({ user_uuid }) => user_uuid));
   }
 
   async addMembers(tx: Sql, group: string, users: readonly string[]): Promise<void> {
-    await insertRows(tx, GroupMemberEntity, membershipsOf(group, users));
+    await insertRows(tx, GroupMemberEntity, toMemberships(group, users));
   }
 
-  /** @param users some hundreds at most. */
+  /** @param users at most a few hundred. */
   async removeMembers(tx: Sql, group: string, users: readonly string[]): Promise<void> {
-    const target = tx.dialect === 'mysql' ? 'm ' : ''; // MySQL takes an index in this form only
-    await tx.execute(`DELETE ${target}FROM group_members AS m${named(tx, users)}`, [...users, group]);
+    const target = tx.dialect === 'mysql' ? 'm ' : ''; // MySQL accepts an index hint only in this form
+    const sql = `DELETE ${target}FROM group_members AS m${buildMembersWhere(tx, users)}`;
+    await tx.execute(sql, [...users, group]);
   }
 
-  /** The roles that users have by their groups: one entry a group that has roles. */
+  /** Reads the roles that users get from their groups, with one entry for each user and group. */
   async rolesByGroups(
     tx: Sql,
     users: readonly string[],
   ): Promise<{ user: string; roles: readonly string[] }[]> {
-    const rows = await selectIn<RolesByGroup>(
+    const rows = await selectIn<GroupRoles>(
       tx,
       users,
       (list) =>
@@ -162,11 +163,11 @@ export class GroupRepository {
 }
 
 /**
- * Some users, and then a group: by the index of users, because MariaDB would take that of groups for a list, and look at
- * all members of a large one.
+ * Builds the condition for users of one group, with parameters in that order. Forces the index by user, because MariaDB
+ * would use the index by group and read all members of a large group.
  */
-const named = (sql: Sql, users: readonly string[]): string =>
+const buildMembersWhere = (sql: Sql, users: readonly string[]): string =>
   `${byIndex(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${placeholders(users.length)}) AND m.group_uuid = ?`;
 
-const membershipsOf = (group_uuid: string, users: readonly string[]): GroupMemberEntity[] =>
+const toMemberships = (group_uuid: string, users: readonly string[]): GroupMemberEntity[] =>
   users.map((user_uuid) => ({ group_uuid, user_uuid }));

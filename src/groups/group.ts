@@ -7,17 +7,17 @@ import type { GroupEntity } from './group.entity.js';
 export const MAX_GROUP_NAME = 255;
 export const MAX_GROUP_EXTERNAL_ID = 255;
 
-/** A group without its members, of which there may be any number. */
+/** A group without its members, whose number is unlimited. */
 export interface Group {
   uuid: string;
   display_name: string;
-  /** `''` where it has none. */
+  /** An empty string for a group without external id. */
   external_id: string;
-  /** What each member gets, in the order of the catalogue. */
+  /** Roles that each member gets, in the order of the role catalogue. */
   roles: readonly string[];
   created: string;
   updated: string;
-  /** Grows by one with every change of the group or of its members. */
+  /** Increases by one with every change of the group or its members. */
   version: number;
 }
 
@@ -34,7 +34,7 @@ export function toGroup(row: GroupRow): Group {
   };
 }
 
-/** The row of a group, with its key computed: display names are equal as usernames are. */
+/** Converts a group to its row. Display names are compared like usernames. */
 export function toGroupRow(group: Group): GroupEntity {
   return {
     ...group,
@@ -44,7 +44,7 @@ export function toGroupRow(group: Group): GroupEntity {
   };
 }
 
-/** The fields in which two states of a group differ, as an audit row keeps them; from or to nothing, those that are set. */
+/** Lists the fields that differ between two states of a group, in the form of the audit. */
 export function groupDifferences(before: Group | undefined, after: Group | undefined): FieldChange[] {
   return FIELDS.map((field) => ({
     field,

@@ -16,13 +16,13 @@ export class GroupDto {
   @ApiProperty({
     maxLength: MAX_GROUP_EXTERNAL_ID,
     example: 'f2c1d7a8',
-    description: 'Of the identity provider.',
+    description: 'Id of the group at the identity provider.',
   })
   external_id!: string;
   @ApiProperty({
     ...describeTexts(MAX.role, MOST.roles),
     example: ['Editor'],
-    description: 'What members hold beside their own roles.',
+    description: 'Roles that members have in addition to their own roles.',
   })
   roles!: readonly string[];
   @ApiProperty(TIME) created!: string;
@@ -30,14 +30,20 @@ export class GroupDto {
 }
 
 export class GroupDetailsDto extends GroupDto {
-  @ApiProperty({ type: 'integer', minimum: 0, example: 1, description: 'All members, not only this page.' })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 1,
+    description: 'Number of all members, not only on this page.',
+  })
   member_count!: number;
   @ApiProperty({
     type: 'array',
     items: { type: 'string', format: 'uuid' },
     maxItems: MAX_MEMBERS,
     example: ['0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'],
-    description: 'In the order of their uuids. The `Link: rel="next"` header leads to the next ones.',
+    description:
+      'Members in the order of their uuids. The `Link: rel="next"` header points to the next page.',
   })
   members!: string[];
 }

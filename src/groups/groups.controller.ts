@@ -13,10 +13,10 @@ import { GroupMembersQuery, GroupQuery } from './group.query.js';
 import { GroupDetailsDto, GroupDto, GroupPageDto, presentDetails, presentGroup } from './group.view.js';
 import { GroupsService } from './groups.service.js';
 
-const ETAG = describeHeader('ETag', 'The version of the group, for If-Match.', { maxLength: 64 });
+const ETAG = describeHeader('ETag', 'Version of the group, to be sent as `If-Match`.', { maxLength: 64 });
 const ID = { ...IN_ANY_CASE, example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22' } as const;
 
-/** Groups for operators: identity providers write them over SCIM, and their roles are given here. */
+/** Shows groups to operators and sets their roles. Identity providers write groups over SCIM. */
 @ApiController('groups', 'groups')
 export class GroupsController {
   constructor(private readonly groups: GroupsService) {}
@@ -24,9 +24,9 @@ export class GroupsController {
   @Get()
   @Doc('listGroups', 'List groups', {
     description:
-      'Without their members. Identity providers write groups over SCIM. All conditions must hold; the ' +
-      '`Link: rel="next"` header leads to the next page at constant cost.',
-    answer: describeJson('A page of groups and the number of all that match.', GroupPageDto, NEXT),
+      'Returns groups that match all conditions, without their members. Identity providers write groups over SCIM. ' +
+      'The `Link: rel="next"` header points to the next page, at constant cost.',
+    answer: describeJson('A page of groups and the number of all matches.', GroupPageDto, NEXT),
   })
   @Requires('groups.read')
   @Accepts({ query: GroupQuery })
@@ -41,8 +41,8 @@ export class GroupsController {
   }
 
   @Get(':group_id')
-  @Doc('getGroup', 'One group', {
-    description: 'With its members, up to 1,000 a page.',
+  @Doc('getGroup', 'Get a group', {
+    description: 'Returns a group with up to 1,000 members per page.',
     id: ID,
     answer: describeJson('The group and a page of its members.', GroupDetailsDto, { ...ETAG, ...NEXT }),
   })
@@ -61,12 +61,13 @@ export class GroupsController {
   }
 
   @Put(':group_id')
-  @Doc('setGroupRoles', 'Set the roles that members of a group hold', {
+  @Doc('setGroupRoles', 'Set the roles of a group', {
     description:
-      'Members hold them beside their own roles, as long as they are members. An API key needs the scope `webmasters` ' +
-      'too. Nothing is changed where one member would break a rule. What GET returned may be sent back.',
+      'Members have these roles in addition to their own roles, for as long as they are members. An API key also needs ' +
+      'the scope `webmasters`. If the roles are invalid for one member, nothing is changed. The response of GET can be ' +
+      'sent back.',
     id: ID,
-    ifMatch: 'The ETag of the group that was read; 412 when it has changed since.',
+    ifMatch: 'ETag of the group as it was read. The request fails with 412 if the group has changed since.',
     body: GroupRolesInput,
     examples: { give: { roles: ['Editor'] }, take: { roles: [] } },
     answer: describeJson('The group after the change.', GroupDto, ETAG),

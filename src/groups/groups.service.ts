@@ -25,11 +25,11 @@ export interface GroupDetails {
   group: Group;
   count: number;
   members: string[];
-  /** The last one, where more follow. */
+  /** Uuid after which the next page starts. Undefined on the last page. */
   next: string | undefined;
 }
 
-/** Groups for the doors: reads here, every change through `GroupWriter` in a transaction. */
+/** Reads groups, and changes them through `GroupWriter` in a transaction. */
 @Injectable()
 export class GroupsService {
   constructor(
@@ -46,21 +46,21 @@ export class GroupsService {
     const pageOrder = groupOrder(sort, order);
     const list = ['', sort, order];
     const place = placeOf(query, list, pageOrder.ranges);
-    const conditions = conditionsOf(query);
+    const conditions = toConditions(query);
     const count = await this.searcher.count(conditions);
     const { rows, last } = await this.searcher.page(conditions, pageOrder, place, count);
     const next = last && encodeCursor(list, pageOrder.ranges, positionIn(pageOrder)(last));
     return { count, groups: rows, next };
   }
 
-  /** @param sql the transaction that this is part of, if any. @throws ProblemError `not_found`. */
+  /** @param sql the transaction to read in, if any. @throws ProblemError `not_found`. */
   async get(uuid: string, sql?: Sql): Promise<Group> {
     const group = await this.repository.find(uuid, sql);
     if (!group) throw noGroup(uuid);
     return group;
   }
 
-  /** The group with members behind a uuid, in their order. @throws ProblemError `not_found`. */
+  /** Returns the group and a page of its members. @throws ProblemError `not_found`. */
   async details(uuid: string, query: GroupMembersQuery): Promise<GroupDetails> {
     const group = await this.get(uuid);
     const limit = Math.min(query.limit, MAX_MEMBERS);
@@ -100,43 +100,42 @@ export class GroupsService {
   ): Promise<Group> {
     assertScope(caller.actor, 'webmasters');
     const current = await this.get(uuid);
-    const { roles, errors: ofRoles } = this.validateRoles(value, errors);
-    const broken = [...errors, ...ofRoles, ...mismatches(value, current)];
-    if (broken.length > 0) throw validationFailed(broken);
+    const { roles, errors: roleErrors } = this.validateRoles(value, errors);
+    const allErrors = [...errors, ...roleErrors, ...findReadOnlyErrors(value, current)];
+    if (allErrors.length > 0) throw validationFailed(allErrors);
     return this.change(uuid, { fields: () => ({ roles: roles ?? [] }), ifVersions }, caller);
   }
 
-  /** Validates roles by the rules of a user's roles. @returns their canonical names, and the rules that they break. */
+  /** Validates roles by the rules for the roles of a user. @returns their canonical names and the errors. */
   validateRoles(
     sent: { roles?: string[] | null },
-    broken: readonly FieldError[],
+    knownErrors: readonly FieldError[],
   ): { roles: readonly string[] | null | undefined; errors: FieldError[] } {
-    const { input, errors } = applyConfiguredRules(sent, broken, this.settings);
+    const { input, errors } = applyConfiguredRules(sent, knownErrors, this.settings);
     const { roles } = input;
-    if (errors.length > 0 || broken.some(({ field }) => field === 'roles') || !roles)
+    if (errors.length > 0 || knownErrors.some(({ field }) => field === 'roles') || !roles)
       return { roles, errors };
     return { roles, errors: wholeErrors({ ...newUser('', now()), roles }) };
   }
 }
 
-function conditionsOf({ display_name, external_id, user_uuid }: GroupQuery): Clause[] {
+function toConditions({ display_name, external_id, user_uuid }: GroupQuery): Clause[] {
   const conditions: Clause[] = [];
   if (display_name !== undefined) conditions.push(clause('u.display_name_key = ?', loginKey(display_name)));
   if (external_id !== undefined) conditions.push(clause('u.external_id = ?', external_id));
-  if (user_uuid !== undefined) conditions.push(hasMember(user_uuid));
+  if (user_uuid !== undefined) conditions.push(createMemberCondition(user_uuid));
   return conditions;
 }
 
-/** The groups of which a user is a member. */
-const hasMember = (user: string): Clause =>
+const createMemberCondition = (user: string): Clause =>
   clause('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
-/** What a client sends back of a group may not be another one's, and names are for identity providers to change. */
-function mismatches(sent: GroupRolesInput, group: Group): FieldError[] {
+/** Returns an error for each read-only field that was sent with another value. */
+function findReadOnlyErrors(sent: GroupRolesInput, group: Group): FieldError[] {
   const errors = idMismatch('uuid', sent.uuid, group.uuid);
   for (const field of ['display_name', 'external_id'] as const) {
     if (sent[field] === undefined || (sent[field] ?? '') === group[field]) continue;
-    errors.push({ field, code: 'invalid_value', message: 'must be as it is: it is written over SCIM' });
+    errors.push({ field, code: 'invalid_value', message: 'can be changed only over SCIM' });
   }
   return errors;
 }

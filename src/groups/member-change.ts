@@ -1,17 +1,17 @@
 import { isUuid } from '../platform/common/uuid.js';
 
 /**
- * What a request makes of the members of a group: operations in their order become who comes and who goes, so that a group
- * of any size is changed without a look at the members that stay. What is no UUID is nobody, and left out.
+ * A change of the members of a group. Combines operations into the users to add and the users to remove, so that the
+ * other members need not be read. Ignores ids that are not UUIDs.
  */
 export class MemberChange {
-  private readonly come = new Set<string>();
-  private readonly go = new Set<string>();
+  private readonly toAdd = new Set<string>();
+  private readonly toRemove = new Set<string>();
   private isWhole = false;
-  /** Users whom the change does not concern: they stay members, or stay none. */
+  /** Users whose membership the change leaves as it is. */
   spared: ReadonlySet<string> = new Set();
 
-  /** These and nobody else. */
+  /** Creates a change that replaces all members. */
   static to(ids: readonly string[]): MemberChange {
     const change = new MemberChange();
     change.replace(ids);
@@ -19,46 +19,45 @@ export class MemberChange {
   }
 
   add(ids: readonly string[]): void {
-    for (const uuid of uuidsIn(ids)) {
-      this.come.add(uuid);
-      this.go.delete(uuid);
+    for (const uuid of parseUuids(ids)) {
+      this.toAdd.add(uuid);
+      this.toRemove.delete(uuid);
     }
   }
 
   remove(ids: readonly string[]): void {
-    for (const uuid of uuidsIn(ids)) {
-      this.come.delete(uuid);
-      if (!this.isWhole) this.go.add(uuid);
+    for (const uuid of parseUuids(ids)) {
+      this.toAdd.delete(uuid);
+      if (!this.isWhole) this.toRemove.add(uuid);
     }
   }
 
-  /** These and nobody else. */
   replace(ids: readonly string[]): void {
     this.isWhole = true;
-    this.come.clear();
-    this.go.clear();
+    this.toAdd.clear();
+    this.toRemove.clear();
     this.add(ids);
   }
 
-  /** Whether `added` is everybody who is to be a member: only then the members that the group has must be known. */
+  /** True if `added` replaces all members. Only then must the current members be read. */
   get replaces(): boolean {
     return this.isWhole;
   }
 
-  /** Whether a member of before is one still. */
+  /** Returns true if a current member remains a member. */
   keeps(uuid: string): boolean {
-    return this.come.has(uuid) || (!this.isWhole && !this.go.has(uuid));
+    return this.toAdd.has(uuid) || (!this.isWhole && !this.toRemove.has(uuid));
   }
 
   get added(): ReadonlySet<string> {
-    return this.come;
+    return this.toAdd;
   }
 
-  /** Nobody where the members are replaced. */
+  /** Empty if `isReplacement`. */
   get removed(): ReadonlySet<string> {
-    return this.go;
+    return this.toRemove;
   }
 }
 
-const uuidsIn = (ids: readonly string[]): string[] =>
+const parseUuids = (ids: readonly string[]): string[] =>
   ids.filter((id) => isUuid(id)).map((uuid) => uuid.toLowerCase());
