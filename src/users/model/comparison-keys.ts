@@ -1,60 +1,59 @@
 import { createHash } from 'node:crypto';
 import { caseFold, fold, normalForm, truncated } from '../../platform/common/text.js';
 
-/** Longest text that a key column holds. */
+/** Length of a key column, in characters. */
 const MAX_KEY = 255;
 
 /**
- * The key by which usernames and e-mail addresses are equal (interface §3): NFKC, trimmed, white space collapsed, case
- * folded. Accents count: `José` and `Jose` are two people.
+ * Computes the key that compares usernames and e-mail addresses (interface §3): NFKC, trimmed, white space collapsed,
+ * case folded. Accents count, so `José` and `Jose` are different users.
  */
 export function loginKey(text: string): string {
   return bounded(loginForm(text));
 }
 
 /**
- * The key by which attributes of identity providers are looked up: as `loginKey`, cut to its column and without what no
- * column holds. Equal texts have equal keys, a text begins with the key of its beginning, and different texts may share
- * one: who looks up by it compares the text itself afterwards.
+ * Computes the key that finds an attribute of an identity provider: like a login key, truncated to the column. Different
+ * texts can have the same key, so callers must also compare the text.
  */
 export function valueKey(text: string): string {
   return truncated(loginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
-/** The login key before its length is bounded: its parts compare too. */
+/** Computes a login key of unlimited length, whose parts can be compared too. */
 export function loginForm(text: string): string {
   const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
   return normalForm(caseFold(collapsed), 'NFKC');
 }
 
-/** The key by which external ids and authnames are equal: NFC and trimmed, case-sensitive. */
+/** Computes the key that compares external ids and authnames: NFC, trimmed, case-sensitive. */
 export function exactKey(text: string): string {
   return bounded(normalForm(text, 'NFC').trim());
 }
 
-/** The key by which names are sorted: case and accents folded. */
+/** Computes the key that sorts names: case and accents folded. */
 export function sortKey(text: string): string {
   return truncated(fold(text), MAX_KEY);
 }
 
-/** Normalisation can make a text longer than its column (`ﬃ` becomes `ffi`); such a key is replaced by its hash. */
+/** Replaces a key that is too long for its column by its hash. Normalization can lengthen a text: `ﬃ` becomes `ffi`. */
 function bounded(key: string): string {
   return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** A value that only one user may have, and its field. */
+/** A value that only one user may have, with its field. */
 export interface Identifier {
   identifier: string;
   field: 'username' | 'email' | 'external_id' | 'authname';
 }
 
-/** Username and e-mail share one space, because login accepts both. */
+/** Usernames and e-mail addresses share one namespace, because login accepts both. */
 export const loginIdentifier = (name: string): string => `login:${loginKey(name)}`;
 const externalIdIdentifier = (externalId: string): string => `external_id:${exactKey(externalId)}`;
 export const authnameIdentifier = (method: string, name: string): string =>
   `authname:${method}:${exactKey(name)}`;
 
-/** The fields that identifiers are made of. */
+/** Fields that contain identifiers. */
 export const IDENTIFYING = ['username', 'email', 'external_id', 'authname'] as const;
 interface Identified {
   username: string;
@@ -63,7 +62,6 @@ interface Identified {
   authname: Readonly<Record<string, string[]>>;
 }
 
-/** All values of a user that no other user may have. */
 export function identifiersOf(user: Identified): Identifier[] {
   const list: Identifier[] = [
     { field: 'username', identifier: loginIdentifier(user.username) },

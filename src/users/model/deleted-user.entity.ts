@@ -4,13 +4,13 @@ import { longText, text, time, uuid } from '../../platform/database/engine/colum
 import { MAX } from './formats.js';
 import type { UserRow } from './user.js';
 
-/** A user that was deleted, as it was, until it is restored or purged (ADR 23). Only the user writer touches it. */
+/** A deleted user, until it is restored or purged (ADR 23). Only the user writer uses this table. */
 @Entity('deleted_users')
 @Index('ix_deleted_users_deleted', ['deleted', 'uuid'])
 export class DeletedUserEntity {
   @PrimaryColumn(uuid()) uuid!: string;
   @Column(time()) deleted!: string;
   @Column(text(MAX.externalId)) external_id!: string;
-  /** The row of the user. */
+  /** Row of the user at its deletion. */
   @Column(longText()) document!: JsonText<UserRow>;
 }

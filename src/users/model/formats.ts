@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url';
 import { invisibleIn, isCleanText } from '../../platform/common/text.js';
 import { MAX_PASSWORD } from '../../platform/common/secret-rules.js';
 
-/** Longest texts, in characters: the limits of input, columns and answers (interface §3). */
+/** Largest lengths of texts, in characters, for input, columns and responses (interface §3). */
 export const MAX = {
   username: 254,
   email: 254,
@@ -18,7 +18,7 @@ export const MAX = {
   password: MAX_PASSWORD,
 } as const;
 
-/** Most members of a list or an object. */
+/** Largest numbers of items in a list or an object. */
 export const MOST = { roles: 32, methods: 8, namesOfMethod: 20 } as const;
 
 export const STATUSES = ['Active', 'Blocked'] as const;
@@ -27,12 +27,12 @@ export type Status = (typeof STATUSES)[number];
 export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
 export type Network = (typeof NETWORKS)[number];
 
-/** Syntax only; whether a top-level domain is required is a setting (`user-rules.ts`). */
+/** Checks the syntax only. The setting for top-level domains is checked in `user-rules.ts`. */
 export function isEmailAddress(text: string): boolean {
   return isEmail(text, { require_tld: false, ignore_max_length: true });
 }
 
-/** The part before the `@`. */
+/** Returns the part before the `@`. */
 export function localPart(email: string): string {
   return email.slice(0, email.lastIndexOf('@'));
 }
@@ -42,19 +42,18 @@ export function hasTopLevelDomain(email: string): boolean {
 }
 
 /**
- * What must be written out. Without it the WHATWG rules find a host in a path (`http:///a.png`); they also take `\\` for
- * `/`, leave out tabs and newlines, and forget credentials that are empty (`http://:@example.org`), so that a URL would not
- * lead to where it seems to.
+ * A URL with an explicit host, without backslashes and credentials. The WHATWG parser alone is too lenient: it reads
+ * `http:///a.png` as a URL with a host, replaces `\` by `/` and drops empty credentials (`http://:@example.org`).
  */
 const WITH_HOST = /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i;
-/** Characters of a name in the DNS (RFC 1035, section 2.3.4). */
+/** Largest length of a DNS name, in characters (RFC 1035, section 2.3.4). */
 const MAX_HOST = 253;
-/** A label whose punycode is invalid. Node.js 22 refuses such a URL by itself, and 24 does not. */
+/** A label with invalid punycode. Node.js 22 rejects such a URL itself, but Node.js 24 does not. */
 const UNDECODED = /(?:^|\.)xn--/;
 
 /**
- * A URL as the WHATWG rules parse it, the form in which it is stored: scheme and host in small letters, punycode,
- * percent-encoding, dots resolved. Text that is no URL of ours stays as it is, for `isHttpUrl` to refuse.
+ * Normalizes a URL by the WHATWG rules: lower-case scheme and host, punycode, percent-encoding, dot segments resolved.
+ * Returns an unsupported URL unchanged, so that `isHttpUrl` rejects it.
  */
 export function parsedUrl(text: string): string {
   if (text.length > MAX.url || !WITH_HOST.test(text) || !isCleanText(text) || invisibleIn(text) !== undefined)
@@ -63,8 +62,8 @@ export function parsedUrl(text: string): string {
 }
 
 /**
- * Whether a parsed URL is absolute and http(s), with a host (of an intranet too: `http://intranet/a.png`), a port that exists,
- * and without credentials, which everybody could read.
+ * Returns true for an absolute http or https URL with a host, a valid port and no credentials. Accepts hosts of an
+ * intranet, as in `http://intranet/a.png`.
  */
 export function isHttpUrl(text: string): boolean {
   const url = WITH_HOST.test(text) ? hrefOf(text) : undefined;
@@ -77,14 +76,14 @@ function hrefOf(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** Method → login names of that method. */
+/** Authentication method → login names of that method. */
 export type Authname = Record<string, string[]>;
 
-/** Network → URL; a network without a URL is left out. */
+/** Network → URL. Networks without a URL are omitted. */
 export type SocialMedia = Partial<Record<Network, string>>;
 
-/** What only identity providers keep of a user: attribute → JSON value, never null nor empty. Nothing is computed from it. */
+/** Attributes of a user that only identity providers use: name → JSON value, which is neither null nor empty. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** `managed_by` of users that an identity provider manages; no data set of an import has this name. */
+/** `managed_by` of users that an identity provider manages. Reserved: no data set has this name. */
 export const MANAGED_BY_SCIM = 'scim';

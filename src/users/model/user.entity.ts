@@ -5,10 +5,9 @@ import { flag, integer, longText, text, time, uuid } from '../../platform/databa
 import { type Attributes, type Authname, MAX, type SocialMedia, type Status } from './formats.js';
 
 /**
- * A user is one row, read with one look-up and no join (ADR 0003). Each column has its empty value here: `user.ts` derives
- * the user from it, and the fields that may change. `*_key` and `*_sort` are computed and serve filters and sorting;
- * `user-lookups.entity.ts` holds what must be unique or searched. Every index ends in `uuid`, so that a page is read in
- * index order with a total order.
+ * A user, stored in one row and read without a join (ADR 3). `user.ts` derives the empty user and its fields from the
+ * initial values of the columns. The columns `*_key` and `*_sort` are computed for filters and sorting. Unique and
+ * searchable values are in `user-lookups.entity.ts`. Every index ends in `uuid`, which gives pages a total order.
  */
 @Entity('users')
 @Index('ix_users_username', ['username_key', 'uuid'])
@@ -45,7 +44,7 @@ export class UserEntity {
 
   /** JSON object: method → array of login names. */
   @Column({ ...longText(), nullable: true }) authname: JsonText<Readonly<Authname>> | null = null;
-  /** argon2id in PHC form, parameters included. */
+  /** argon2id hash in the PHC string format, with its parameters. */
   @Column({ ...text(255), nullable: true }) password_hash: string | null = null;
   @Column(text(MAX.url)) user_avatar = '';
   @Column({ ...uuid(), nullable: true }) manager_uuid: string | null = null;
@@ -55,20 +54,20 @@ export class UserEntity {
   @Column(flag()) hide_email = 0;
   @Column(flag()) hide_phone_numbers = 0;
 
-  /** JSON object: attributes that only identity providers keep; null for none. */
+  /** JSON object: attributes that only identity providers use. Null for no attributes. */
   @Column({ ...longText(), nullable: true }) attributes: JsonText<Attributes> | null = null;
-  /** JSON array of the roles that groups give, beside the user's own; null for none. */
+  /** JSON array of the roles from groups, in addition to the user's own roles. Null for no roles. */
   @Column({ ...longText(), nullable: true }) group_roles: JsonText<readonly string[]> | null = null;
 
-  /** Data set of the import that manages this user; `scim` for an identity provider. */
+  /** Data set of the import that manages this user, or `scim` for an identity provider. */
   @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
-  /** The part of the data set whose file has listed this user; null where its files have no parts. */
+  /** Part of the data set whose file lists this user. Null if the files of the data set have no parts. */
   @Column({ ...text(64), nullable: true }) managed_part: string | null = null;
-  /** The data set whose file lacked this user, who was blocked for it; null for any other reason. */
+  /** Data set whose import blocked this user as missing. Null if the user was blocked for another reason. */
   @Column({ ...text(64), nullable: true }) blocked_by: string | null = null;
   @Column(time()) created = '';
   @Column(time()) updated = '';
   @Column({ ...time(), nullable: true }) last_access: string | null = null;
-  /** Grows by one with every change; the ETag names it. */
+  /** Increases by one with every change. The ETag contains it. */
   @Column(integer()) version = 1;
 }

@@ -8,11 +8,11 @@ import type { UserValueEntity, UserWordEntity } from './user-lookups.entity.js';
 
 const COMPUTED = ['username_key', 'email_key', 'external_id_key', 'firstname_sort', 'surname_sort'] as const;
 
-/** The columns of a row that hold a user; the rest is computed from them. */
+/** The stored columns of a user, without the computed columns. */
 export type UserRow = Omit<UserEntity, (typeof COMPUTED)[number]>;
 
-/** The columns that a user holds in another type than its row. */
-interface Opened {
+/** Fields of a user whose type differs from the column. */
+interface ParsedFields {
   roles: readonly string[];
   authname: Readonly<Authname>;
   social_media: Readonly<SocialMedia>;
@@ -22,22 +22,22 @@ interface Opened {
   hide_phone_numbers: boolean;
 }
 
-/** A user as the rules see it: the row with its documents parsed and without its computed columns. */
-export interface User extends Omit<UserRow, keyof Opened>, Opened {}
+/** A user in memory: the row with parsed JSON and without computed columns. */
+export interface User extends Omit<UserRow, keyof ParsedFields>, ParsedFields {}
 
 const FIXED = ['uuid', 'created', 'updated', 'last_access', 'version'] as const;
 type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
 
-// Shared, so that comparing the users without them ends at the first look.
+// Shared instances make the comparison of two users without attributes or roles a comparison of references.
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
 const NO_ROLES: readonly string[] = Object.freeze([]);
 
 const EMPTY_ROW: UserRow = new UserEntity();
 for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
-/** A user with no field set. */
+/** A user without any values. */
 export const EMPTY: Readonly<User> = toUser(EMPTY_ROW);
 
-/** The fields that a change may touch, in the order in which audit rows list them. */
+/** Fields that a change can set, in the order of an audit event. */
 const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
@@ -59,12 +59,12 @@ export function toUser(row: UserRow): User {
   };
 }
 
-/** The user of a row that was kept as JSON; columns that came later are empty. */
+/** Parses a row that was stored as JSON. Columns that were added later are empty. */
 export function storedUser(document: JsonText<UserRow>): User {
   return toUser({ ...EMPTY_ROW, ...fromJson(document) });
 }
 
-/** The row of a user: its documents as JSON, its key and sort columns computed. */
+/** Converts a user to its row. Serializes objects and lists to JSON and computes the key and sort columns. */
 export function toRow(user: User): UserEntity {
   return {
     ...user,
@@ -74,104 +74,101 @@ export function toRow(user: User): UserEntity {
     roles: toJson(user.roles),
     firstname_sort: sortKey(user.firstname),
     surname_sort: sortKey(user.surname),
-    authname: document(user.authname),
-    social_media: document(user.social_media),
-    attributes: document(user.attributes),
+    authname: toJsonOrNull(user.authname),
+    social_media: toJsonOrNull(user.social_media),
+    attributes: toJsonOrNull(user.attributes),
     group_roles: user.group_roles.length === 0 ? null : toJson(user.group_roles),
     hide_email: Number(user.hide_email),
     hide_phone_numbers: Number(user.hide_phone_numbers),
   };
 }
 
-function document<T extends object>(value: T): JsonText<T> | null {
+function toJsonOrNull<T extends object>(value: T): JsonText<T> | null {
   return Object.keys(value).length === 0 ? null : toJson(value);
 }
 
 /**
- * The roles that a user has: its own, and those that its groups give. Permissions, filters, counts and every rule about roles
- * go by these; only who writes or shows the own roles looks at `roles`.
+ * Returns all roles of a user, including roles from groups. Use it for permissions, filters, counts and rules. Use
+ * `roles` only to show or change the user's own roles.
  */
 export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_roles'>): readonly string[] {
   return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
 }
 
-/** The fields that a new user has, for its audit row; for one without a password. */
+/** Lists the fields of a new user without a password, for the audit. */
 export function fieldsSet(user: User): Changes {
   const set: Record<string, unknown> = {};
   for (const [field, name] of SET_NAMES) {
     const value = user[field];
-    if (same(empty(value), value)) continue;
+    if (isEqual(emptyValueOf(value), value)) continue;
     if (field !== 'attributes') set[name] = value;
-    else for (const [attribute, one] of Object.entries(user.attributes)) set[`${name}.${attribute}`] = one;
+    else for (const [key, member] of Object.entries(user.attributes)) set[`${name}.${key}`] = member;
   }
   return Changes.ofNew(set);
 }
 
-/** The fields in which two states of a user differ, as an audit row keeps them; from nothing, the fields that are set. */
+/** Lists the fields that differ between two states of a user, in the form of the audit. */
 export function differences(before: User | undefined, after: User): FieldChange[] {
-  const old = (field: Changeable) => (before ? before[field] : empty(after[field]));
-  return CHANGEABLE.filter((field) => !same(old(field), after[field])).flatMap((field) => {
+  const oldOf = (field: Changeable) => (before ? before[field] : emptyValueOf(after[field]));
+  return CHANGEABLE.filter((field) => !isEqual(oldOf(field), after[field])).flatMap((field) => {
     if (field === 'password_hash') return { field: 'password' };
-    if (field === 'attributes') return differingAttributes(before?.attributes ?? {}, after.attributes);
+    if (field === 'attributes') return diffAttributes(before?.attributes ?? {}, after.attributes);
     return { field, old: before?.[field] ?? null, new: after[field] };
   });
 }
 
-/** The fields that a user had who is deleted. */
+/** Lists the fields that a deleted user had, for the audit. */
 export function fieldsGone(before: User): FieldChange[] {
   return differences(undefined, before).map((change) =>
     'new' in change ? { field: change.field, old: change.new, new: null } : change,
   );
 }
 
-/** Each attribute on its own, as `attributes.title`. */
-function differingAttributes(before: Attributes, after: Attributes): FieldChange[] {
+/** Lists each attribute that differs as a field of its own, such as `attributes.title`. */
+function diffAttributes(before: Attributes, after: Attributes): FieldChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((name) => !same(before[name], after[name]))
+    .filter((name) => !isEqual(before[name], after[name]))
     .map((name) => ({ field: `attributes.${name}`, old: before[name] ?? null, new: after[name] ?? null }));
 }
 
-/** The order of an object's keys says nothing, that of a list does. */
-function same(a: unknown, b: unknown): boolean {
+/** Returns true if two JSON values are equal. Ignores the order of keys, but not the order of list items. */
+function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
+  return JSON.stringify(sortKeys(a)) === JSON.stringify(sortKeys(b));
 }
 
-function ordered(value: unknown): unknown {
+function sortKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(ordered);
+  if (Array.isArray(value)) return value.map(sortKeys);
   return Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => [name, ordered(member)]);
+    .map(([name, member]) => [name, sortKeys(member)]);
 }
 
-function empty(value: unknown): unknown {
+function emptyValueOf(value: unknown): unknown {
   if (typeof value === 'string') return '';
   if (typeof value === 'boolean') return false;
   if (Array.isArray(value)) return [];
   return typeof value === 'object' && value !== null ? {} : null;
 }
 
-/** Attributes by which identity providers look for users, beside the columns. */
-const LOOKED_UP = ['displayName', 'employeeNumber', 'department', 'manager'] as const;
+/** Attributes that identity providers search users by, in addition to the columns. */
+const SEARCHED_ATTRIBUTES = ['displayName', 'employeeNumber', 'department', 'manager'] as const;
 
-/** The name to display, as it was sent; empty for none. */
+/** Returns the `displayName` as it was sent, or an empty string. */
 function displayNameOf({ displayName }: Attributes): string {
   return typeof displayName === 'string' ? displayName : '';
 }
 
-/**
- * The rows by which a user is found by its attributes, one a value: those of `LOOKED_UP`, and as `emails` the addresses
- * that have no column. Without attributes there are none.
- */
+/** Returns the look-up rows for the searched attributes of a user and for its e-mail addresses without a column. */
 export function valueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attributes'>): UserValueEntity[] {
   const rows = new Map<string, UserValueEntity>();
   const add = (attribute: string, value: unknown): void => {
     const key = typeof value === 'string' ? valueKey(value) : '';
     if (key !== '') rows.set(`${attribute} ${key}`, { attribute, value_key: key, user_uuid: uuid });
   };
-  for (const attribute of LOOKED_UP) add(attribute, attributes[attribute]);
+  for (const attribute of SEARCHED_ATTRIBUTES) add(attribute, attributes[attribute]);
   const { emails } = attributes;
   if (Array.isArray(emails)) for (const email of emails) if (isObject(email)) add('emails', email['value']);
   return [...rows.values()];
@@ -181,15 +178,15 @@ const MAX_WORD = 255;
 const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 const PUNCTUATION = /[^\p{L}\p{N}]+/u;
 
-/** Weight of a match: a name counts more than a login name, and that more than an id. */
-const NAME = 4;
-const LOGIN = 2;
-const ID = 1;
+// Weight of a match in a name, in a login name and in an id.
+const NAME_WEIGHT = 4;
+const LOGIN_WEIGHT = 2;
+const ID_WEIGHT = 1;
 
-/** Attributes come as they were sent: no column holds what is left out here. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
+/** Replaces characters of an unvalidated attribute that a column cannot store. */
+const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
 
-/** The words of a search term or of a field: folded, split at white space, without punctuation at their ends. */
+/** Splits a search term or a field into folded words, without punctuation at their ends. */
 export function wordsIn(text: string): string[] {
   return fold(text)
     .split(/\s+/u)
@@ -197,13 +194,13 @@ export function wordsIn(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** As `wordsIn`, with the parts of compound words: `smith-jones` is found by `jones` too. */
-function wordsAndParts(text: string): string[] {
+/** Splits a field into words and the parts of compound words, so that `jones` also finds `smith-jones`. */
+function splitWordsAndParts(text: string): string[] {
   return wordsIn(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
 
-/** The fields that words are made of, beside the name to display. */
-const WORDED = [
+/** Fields whose words are searchable, in addition to `displayName`. */
+const WORD_FIELDS = [
   'firstname',
   'middle_name',
   'surname',
@@ -214,20 +211,20 @@ const WORDED = [
   'external_id',
 ] as const satisfies (keyof User)[];
 
-/** Whether two states of a user have the same words. */
+/** Returns true if two states of a user have the same search words. */
 export function hasSameWords(before: User, after: User): boolean {
   return (
-    WORDED.every((field) => before[field] === after[field]) &&
+    WORD_FIELDS.every((field) => before[field] === after[field]) &&
     displayNameOf(before.attributes) === displayNameOf(after.attributes)
   );
 }
 
 /**
- * The rows by which a user is found, one a word. A word has no public weight in an e-mail that is hidden, nor in the name to
- * display: other users see no attributes.
+ * Returns the look-up rows for the search words of a user. The public weight ignores a hidden e-mail address and
+ * `displayName`, because other users do not see them.
  */
 export function wordRows(
-  user: Pick<User, 'uuid' | 'attributes' | (typeof WORDED)[number]>,
+  user: Pick<User, 'uuid' | 'attributes' | (typeof WORD_FIELDS)[number]>,
 ): UserWordEntity[] {
   const rows = new Map<string, UserWordEntity>();
   const add = (words: string[], weight: number, hidden = false): void => {
@@ -239,11 +236,11 @@ export function wordRows(
     }
   };
   for (const name of [user.firstname, user.middle_name, user.surname, user.known_as])
-    add(wordsAndParts(name), NAME);
-  add(wordsAndParts(user.username), LOGIN);
-  add([...wordsIn(user.email), ...wordsIn(localPart(user.email))], LOGIN, user.hide_email);
-  add(wordsIn(user.external_id), ID);
+    add(splitWordsAndParts(name), NAME_WEIGHT);
+  add(splitWordsAndParts(user.username), LOGIN_WEIGHT);
+  add([...wordsIn(user.email), ...wordsIn(localPart(user.email))], LOGIN_WEIGHT, user.hide_email);
+  add(wordsIn(user.external_id), ID_WEIGHT);
   const displayName = displayNameOf(user.attributes);
-  if (displayName !== '') add(wordsAndParts(storable(displayName)), NAME, true);
+  if (displayName !== '') add(splitWordsAndParts(toStorable(displayName)), NAME_WEIGHT, true);
   return [...rows.values()];
 }

@@ -8,8 +8,8 @@ import { loginKey } from '../model/comparison-keys.js';
 let list: Promise<(text: string) => boolean> | undefined;
 
 /**
- * Whether a text in lower case is on a list of 49,000 common and breached passwords (`@zxcvbn-ts/language-common`). The list
- * is read when the first password is set: it takes 4 MiB, which most processes never need.
+ * Loads the list of 49,000 common and breached passwords (`@zxcvbn-ts/language-common`) on first use, because it takes
+ * 4 MiB. The returned function checks a lower-case text.
  */
 export function commonPasswords(): Promise<(text: string) => boolean> {
   list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
@@ -24,29 +24,29 @@ interface Names {
   email: string;
 }
 
-/** The rules of passwords and keys that a person chose, with the list of common passwords: the same at every door. */
+/** Validates passwords and API keys that people choose, with the same rules at every entry point. */
 @Injectable()
 export class NewPasswords {
   constructor(private readonly env: Env) {}
 
-  /** @param password in NFC. @param user as it will be. @returns at most one error. */
+  /** Validates a password in NFC. @param user the user after the change. @returns at most one error. */
   async errors(password: string, user: Names): Promise<FieldError[]> {
     const fault = await this.fault(password, user);
     return fault ? [{ field: 'password', ...fault }] : [];
   }
 
-  /** @returns the first broken rule. */
+  /** Finds the first broken rule. */
   async fault(password: string, { username, email }: Names): Promise<PasswordFault | undefined> {
     const key = loginKey(password);
     if (key === loginKey(username) || key === loginKey(email)) {
-      return { code: 'invalid_value', message: 'may not be the username or the e-mail address' };
+      return { code: 'invalid_value', message: 'must not be the username or the e-mail address' };
     }
     const known = [username, email, localPart(email)];
     const minLength = this.env.PASSWORD_MIN_LENGTH;
     return passwordFault(password, { minLength, known, isWord: await commonPasswords() });
   }
 
-  /** Whether an API key can be guessed: repetitions, sequences and common words count for little. */
+  /** Returns true if an API key is easy to guess because of repetitions, sequences or common words. */
   async isGuessable(key: string): Promise<boolean> {
     return isGuessableKey(key, { isWord: await commonPasswords() });
   }

@@ -12,7 +12,7 @@ const WRONG: FieldError = {
   message: 'is not the current password',
 };
 
-/** Users prove that they know their password before they change it: a stolen session must not become a stolen account. */
+/** Checks the current password before users change it, so that a stolen session does not become a stolen account. */
 @Injectable()
 export class OwnPassword {
   constructor(
@@ -20,20 +20,20 @@ export class OwnPassword {
     private readonly throttle: LoginThrottle,
   ) {}
 
-  /** Wrong guesses count as failed logins. @throws ProblemError `login_throttled`. */
+  /** Checks the current password. A wrong password counts as a failed login. @throws ProblemError `login_throttled`. */
   async errors(user: User, sent: string | null | undefined, caller: Caller): Promise<FieldError[]> {
     if (sent === undefined || sent === null) {
       return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
     }
     const login: Login = { name: loginKey(user.username), uuid: user.uuid, ip: caller.ip };
-    const around = this.throttle.around(login);
-    return (await this.passwords.verify(user.password_hash, sent, askerOf(caller), around)) ? [] : [WRONG];
+    const hooks = this.throttle.around(login);
+    return (await this.passwords.verify(user.password_hash, sent, askerOf(caller), hooks)) ? [] : [WRONG];
   }
 }
 
 /**
- * Hashing is slow, so the proof is void if the password was changed or the user blocked in the meantime.
- * @param user locked. @param proven the user whose password was checked. @throws ProblemError `validation_failed`.
+ * Throws an error if the password was changed or the user was blocked after the password was checked.
+ * @param user the locked user. @param proven the user at the time of the check. @throws ProblemError `validation_failed`.
  */
 export function assertStillProven(user: User, proven: User): void {
   if (user.status !== 'Active' || user.password_hash !== proven.password_hash)

@@ -21,17 +21,17 @@ const CURRENT = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCo
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Random bytes in the base64 of a PHC string, which has no padding. */
-const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
+/** Returns random bytes in base64 without padding, as in a PHC string. */
+const randomBase64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
 
-/** How long the answer to a password is held back that finds the queue full. */
-const REFUSAL_MILLIS = 1000;
+/** Delay of the response when the queue is full, in milliseconds. */
+const REFUSAL_DELAY_MILLIS = 1000;
 
-/** The account that a hash is computed for (a user, a key, an unknown name), and its network. */
+/** The account (a user, an API key or an unknown name) and the network that a hash is computed for. */
 export interface Asker {
   account: string;
   network: string;
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   signal?: AbortSignal | undefined;
 }
 
@@ -40,21 +40,22 @@ export const askerOf = ({ actor, ip }: Caller): Asker => ({
   network: networkOf(ip),
 });
 
-interface Around {
+/** Functions that run in the slot of a password check: before the check, and after a wrong password. */
+interface Hooks {
   before(): Promise<void>;
   failed(): Promise<void>;
 }
 
 /**
- * Password hashes. At most as many are computed at once as there are cores, and a bounded number may wait, half of them of
- * one account or network. Accounts and networks are served in turn, so that a flood of logins slows down neither the service
- * nor other users. Workers divide both numbers among them, at least one each.
+ * Hashes and verifies passwords, one per core at a time. Further requests wait in a queue, of which one account or network
+ * can fill at most half. Accounts and networks are served round-robin, so that a flood of logins does not delay other
+ * users. Instances share the slots and the queue, with at least one slot each.
  */
 @Injectable()
 export class PasswordService {
   private readonly slots: FairSemaphore;
-  /** Verified for an unknown user, so that the answer takes as long: the hash of no known password. */
-  private readonly decoy = `${CURRENT}${base64(SALT_BYTES)}$${base64(HASH_BYTES)}`;
+  /** A random hash that is checked for unknown users, so that the response takes equally long. */
+  private readonly decoy = `${CURRENT}${randomBase64(SALT_BYTES)}$${randomBase64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
     const slots = Math.max(1, Math.floor(availableParallelism() / WORKERS));
@@ -62,43 +63,42 @@ export class PasswordService {
     this.slots = new FairSemaphore({ slots, waiting, waitingPerKey: Math.ceil(waiting / 2) });
   }
 
-  /** PHC form. @throws ProblemError `unavailable` when the queue is full. */
+  /** Hashes a password. @returns a PHC string. @throws ProblemError `unavailable` when the queue is full. */
   async hash(password: string, asker: Asker): Promise<string> {
-    return this.inSlot(asker, () => hash(password, PARAMETERS));
+    return this.runInSlot(asker, () => hash(password, PARAMETERS));
   }
 
   /**
-   * True when the password fits the hash. For a user without a hash the same work is done and the answer is false.
-   * @param around runs in the same slot: before the work, and when the password did not fit.
+   * Returns true if the password matches the hash. Without a hash it does the same work and returns false.
    * @throws ProblemError `unavailable` when the queue is full.
    */
-  async verify(stored: string | null, password: string, asker: Asker, around: Around): Promise<boolean> {
-    return this.inSlot(asker, async () => {
-      await around.before();
-      const fits = (await verify(stored ?? this.decoy, password)) && stored !== null;
-      if (!fits) await around.failed();
-      return fits;
+  async verify(stored: string | null, password: string, asker: Asker, hooks: Hooks): Promise<boolean> {
+    return this.runInSlot(asker, async () => {
+      await hooks.before();
+      const matches = (await verify(stored ?? this.decoy, password)) && stored !== null;
+      if (!matches) await hooks.failed();
+      return matches;
     });
   }
 
-  /** Whether a hash was made with other than the current parameters. */
+  /** Returns true if a hash was created with parameters other than the current ones. */
   isOutdated(stored: string): boolean {
     return !stored.startsWith(CURRENT);
   }
 
-  /** Passwords that wait for a free core. */
+  /** Number of passwords that wait for a free core. */
   get waiting(): number {
     return this.slots.waiting;
   }
 
-  private async inSlot<T>({ account, network, signal }: Asker, work: () => Promise<T>): Promise<T> {
+  private async runInSlot<T>({ account, network, signal }: Asker, work: () => Promise<T>): Promise<T> {
     const keys = [`account ${account}`, `network ${network}`];
     return this.slots.run(keys, work, signal).catch(async (error: unknown) => {
-      if (error === signal?.reason) throw unavailable('The client has left.', 1);
+      if (error === signal?.reason) throw unavailable('The client disconnected.', 1);
       if (!(error instanceof NoSlotError)) throw error;
-      // A client that tried again at once would load the service with refusals.
-      await delay(REFUSAL_MILLIS, undefined, { signal }).catch(() => undefined);
-      throw unavailable('Too many passwords are being checked.', 1);
+      // The delay keeps a client that retries immediately from overloading the service.
+      await delay(REFUSAL_DELAY_MILLIS, undefined, { signal }).catch(() => undefined);
+      throw unavailable('Too many passwords are being checked. Try again later.', 1);
     });
   }
 }
