@@ -109,7 +109,7 @@ describe('a limit counts the code points of the stored form', () => {
         expectRefused(field, char.repeat(length), 'too_long', `may have at most ${max} characters`);
     });
     test('a name of authname has at most 255', () => {
-      const message = 'may hold at most 8 methods of 20 names of 255 characters';
+      const message = 'must contain at most 8 methods, each with up to 20 names of 255 characters';
       expectStored('authname', { saml: [char.repeat(255)] }, { saml: [char.repeat(255)] });
       expectRefused('authname', { saml: [char.repeat(256)] }, 'too_long', message);
     });
@@ -128,14 +128,14 @@ describe('a limit counts the code points of the stored form', () => {
   test.each(['p', 'é', 'ö'])('an email has at most 64 %s before the @', (char) => {
     const email = (length: number): string => `${char.repeat(length)}@example.org`;
     expectStored('email', email(64), email(64));
-    expectRefused('email', email(65), 'too_long', 'may have at most 64 characters before the @');
+    expectRefused('email', email(65), 'too_long', 'must have at most 64 characters before the @');
   });
   test('a URL has at most 2048', () => {
     const url = (length: number): string => 'https://example.org/'.padEnd(length, 'x');
     expectStored('user_avatar', url(2048), url(2048));
     expectRefused('user_avatar', url(2049), 'too_long', 'may have at most 2048 characters');
     expectStored('social_media', { linkedin: url(2048) }, { linkedin: url(2048) });
-    const message = 'may hold URLs of at most 2048 characters';
+    const message = 'must contain URLs of at most 2048 characters';
     expectRefused('social_media', { linkedin: url(2049) }, 'too_long', message);
   });
 });
@@ -144,11 +144,11 @@ describe('a limit of members', () => {
   const methods = (count: number): Record<string, string[]> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`m-${index}`, ['x']]));
   const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
-  const TOO_MANY = 'may hold at most 8 methods of 20 names of 255 characters';
+  const TOO_MANY = 'must contain at most 8 methods, each with up to 20 names of 255 characters';
 
   test('roles are at most 32', () => {
     expectStored('roles', EXTRA_ROLES.slice(0, 32), EXTRA_ROLES.slice(0, 32));
-    expectRefused('roles', EXTRA_ROLES.slice(0, 33), 'too_long', 'may hold at most 32 roles');
+    expectRefused('roles', EXTRA_ROLES.slice(0, 33), 'too_long', 'must contain at most 32 roles');
   });
   test('authname has at most 8 methods of at most 20 names', () => {
     expectStored('authname', methods(8), methods(8));
@@ -161,7 +161,7 @@ describe('a limit of members', () => {
     const added = { authname: { other: ['x'] } };
     const faults = (value: UserInput) => validateChange(user, { value, errors: [] }, SETTINGS).errors;
     expect(faults(added)).toEqual([
-      { field: 'authname', code: 'too_long', message: 'may hold at most 8 methods' },
+      { field: 'authname', code: 'too_long', message: 'must contain at most 8 methods' },
     ]);
     expect(faults({ authname: { ...added.authname, 'm-0': [] } })).toEqual([]);
   });
@@ -188,17 +188,17 @@ describe('unknown keys', () => {
     ]);
   });
   test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('social_media: %j', (network) => {
-    const message = `may hold only facebook, linkedin, twitter, not ${network}`;
+    const message = `must contain only facebook, linkedin, twitter, not ${network}`;
     expectRefused('social_media', { [network]: 'https://example.org/x' }, 'unknown_field', message);
   });
   test('social_media: __proto__', () => {
-    const message = 'may hold only facebook, linkedin, twitter, not __proto__';
+    const message = 'must contain only facebook, linkedin, twitter, not __proto__';
     const links: unknown = JSON.parse('{"__proto__": "https://example.org/x"}');
     expectRefused('social_media', links, 'unknown_field', message);
   });
   test('social_media: the names of unknown networks are cut', () => {
     const networks = { instagram: '', linkedin: '', ['x'.repeat(10_000)]: '' };
-    const message = `may hold only facebook, linkedin, twitter, not instagram, ${'x'.repeat(189)}`;
+    const message = `must contain only facebook, linkedin, twitter, not instagram, ${'x'.repeat(189)}`;
     expectRefused('social_media', networks, 'unknown_field', message);
   });
   test.each<[string, InputClass<object>, string[]]>([

@@ -13,10 +13,10 @@ import { ChangedUserInput } from '../../src/users/rules/user.input.js';
 /** Tests which texts the fields of a user refuse: deceptive and broken characters, and invalid formats. */
 const CONTROL = 'must not contain control characters or invalid Unicode';
 const URL = 'must be an http or https URL with a host and without credentials';
-const URLS = 'must hold http or https URLs with a host and without credentials';
+const URLS = 'must contain http or https URLs with a host and without credentials';
 const EMAIL = 'must be an e-mail address';
 const UUID = 'must be a UUID';
-const AUTHNAME = 'must hold methods of 1 to 32 of a-z, 0-9, _ and -, and names without control characters';
+const AUTHNAME = 'must contain methods of 1 to 32 characters (a-z, 0-9, _ and -) and names without control characters';
 /** The message about a control character or broken Unicode. */
 const MESSAGES: Record<string, string> = {
   ...Object.fromEntries([...LINES, 'about_me'].map((field) => [field, CONTROL])),
@@ -124,11 +124,11 @@ test.each(['active', 'ACTIVE', 'Deleted', 'true', 'Active\0', '\ud800'])('status
 
 describe('roles', () => {
   test.each(['Edi\0tor', 'Editor\0', '\ud800', 'Nobody', ''])('unknown: %j', (role) => {
-    const message = `must hold roles of this service only, not ${role}`;
+    const message = `must contain only roles of this service, not ${role}`;
     expectRefused('roles', ['Author', role], 'unknown_role', message);
   });
   test('names a role twice, in another case', () => {
-    expectRefused('roles', ['Editor', 'Author', 'editor'], 'invalid_value', 'may not name a role twice');
+    expectRefused('roles', ['Editor', 'Author', 'editor'], 'invalid_value', 'must not contain a role twice');
   });
 });
 
@@ -137,7 +137,7 @@ describe('authname', () => {
     expectRefused('authname', { [method]: ['x'] }, 'invalid_format', AUTHNAME);
   });
   test.each([[['']], [['x', 'x']], [['x', ' x ']], [[' ']]])('names %j', (names) => {
-    const message = 'may not hold an empty name or a name twice in one method';
+    const message = 'must not contain an empty name or the same name twice in one method';
     expectRefused('authname', { saml: names }, 'invalid_value', message);
   });
   test('a method with the longest name, and one named as a built-in member, are accepted', () => {
@@ -150,5 +150,5 @@ describe('authname', () => {
 
 test('a password may hold anything but broken Unicode', () => {
   for (const text of ['a\0b', 'ad\u202emin', 'a\nb', '💥']) expectStored('password', text, text);
-  expectRefused('password', '12345678\ud83d', 'invalid_format', 'may not hold broken Unicode');
+  expectRefused('password', '12345678\ud83d', 'invalid_format', 'must not contain invalid Unicode');
 });

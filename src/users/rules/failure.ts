@@ -8,36 +8,35 @@ import {
   validationFailed,
 } from '../../platform/common/errors.js';
 
-/** Codes that only imports show: the API cannot send two changes at once, nor match users by external id. */
+/** Codes that only imports report: a request of the API has one change and finds its user by uuid. */
 type ImportCode = 'duplicate' | 'unlinked_conflict';
 
-/** Why a change fails: one field, one rule, one text, for the API and for a row of a file. */
+/** A broken rule of a change, in the same form for the API and for a row of a file. */
 export interface Failure {
   field: string;
   code: FieldCode | ErrorCode | ImportCode;
-  /** What follows the name of the field. */
+  /** Text that follows the name of the field. */
   message: string;
   /** The other user of a conflict. */
   uuid?: string;
 }
 
-/** A user may not block the account that makes the change. */
 export const SELF_BLOCK: Failure = {
   field: 'status',
   code: 'self_block',
-  message: 'may not be Blocked by the user concerned: nobody may block themselves',
+  message: 'cannot be set to Blocked: users cannot block themselves',
 };
 
 export const SELF_DELETION: Failure = {
   field: '',
   code: 'self_block',
-  message: 'Nobody may delete themselves',
+  message: 'Users cannot delete themselves',
 };
 
 export const STALE: Failure = {
   field: '',
   code: 'precondition_failed',
-  message: 'The user has changed since it was read',
+  message: 'The user has changed since it was read. Read it again and repeat the change',
 };
 
 export const notFound = (uuid: string): Failure => ({
@@ -58,19 +57,23 @@ export const UNKNOWN_MANAGER: Failure = {
   message: 'must be an existing user',
 };
 
-export const CIRCLE: Failure = { field: 'manager_uuid', code: 'cycle', message: 'may not be below the user' };
+export const CIRCLE: Failure = {
+  field: 'manager_uuid',
+  code: 'cycle',
+  message: 'must not report to this user, directly or indirectly',
+};
 
-/** @param how the last active Webmaster would cease to be one. */
-export const lastWebmaster = (how: 'status' | 'roles' | 'deleted'): Failure =>
-  how === 'deleted'
-    ? { field: '', code: 'last_webmaster', message: 'The last active Webmaster may not be deleted' }
-    : {
-        field: how,
-        code: 'last_webmaster',
-        message: 'may not change: this user is the last active Webmaster',
-      };
+/** @param cause the changed field, or `deleted`. */
+export const lastWebmaster = (cause: 'status' | 'roles' | 'deleted'): Failure => ({
+  field: cause === 'deleted' ? '' : cause,
+  code: 'last_webmaster',
+  message:
+    cause === 'deleted'
+      ? 'The last active Webmaster cannot be deleted'
+      : 'cannot change while this user is the last active Webmaster',
+});
 
-/** The failures of one change as the error of a request (interface §7). */
+/** Converts the failures of one change to the error of a request (interface §7). */
 export function toProblem(failures: readonly Failure[]): ProblemError {
   const invalid = failures.filter((failure): failure is FieldError => isFieldCode(failure.code));
   if (invalid.length > 0) return validationFailed(invalid);
@@ -91,12 +94,12 @@ const TAKEN: Readonly<Record<string, ErrorCode>> = {
   authname: 'authname_taken',
 };
 
-/** Codes of a change that takes a name of another user. */
+/** Error codes of changes that set an identifier of another user. */
 export const TAKEN_CODES = Object.values(TAKEN);
 
 export const takenCode = (field: string): ErrorCode => TAKEN[field] ?? 'internal';
 
-/** Two changes of a set that take one name, and a user without external id in the way, are conflicts like others to the API. */
+/** Converts the code of a failure to an error code of the API, which lacks the codes that only imports report. */
 function problemCode({ code, field }: Failure): ErrorCode {
   if (code === 'duplicate' || code === 'unlinked_conflict') return takenCode(field);
   return isFieldCode(code) ? 'validation_failed' : code;

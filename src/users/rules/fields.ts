@@ -33,7 +33,7 @@ import {
   parsedUrl,
 } from '../model/formats.js';
 
-/** Kinds of fields of a user: one decorator carries the form, the rules and the schema, so that a limit is written once. */
+/** Schema options of the decorators for fields. Each decorator combines normalization, rules and schema of a field. */
 interface Schema {
   description?: string;
   example: unknown;
@@ -42,7 +42,7 @@ interface Schema {
   writeOnly?: boolean;
 }
 
-/** Text of at most `max` characters. */
+/** Schema options of a text with at most `max` characters. */
 type TextSchema = Schema & { max: number };
 const Text = ({ max, ...schema }: TextSchema) =>
   applyDecorators(
@@ -52,7 +52,7 @@ const Text = ({ max, ...schema }: TextSchema) =>
     MaxLength(max),
   );
 
-/** One line of text, which may be cleared. */
+/** A single line of text, which can be cleared. */
 export const Line = (schema: TextSchema) =>
   applyDecorators(Text({ nullable: true, ...schema }), Clean(), Visible());
 
@@ -60,29 +60,29 @@ export const Paragraphs = (schema: TextSchema) =>
   applyDecorators(Text({ nullable: true, ...schema }), Clean({ newlines: true }), Honest());
 
 const URL_RULE = 'must be an http or https URL with a host and without credentials';
-const urlForm = (value: unknown): unknown => (typeof value === 'string' ? parsedUrl(value) : value);
+const normalizeUrlInput = (value: unknown): unknown => (typeof value === 'string' ? parsedUrl(value) : value);
 
 export const Url = (schema: Schema) =>
   applyDecorators(
     Line({ max: MAX.url, ...schema }),
-    Normalise((raw) => urlForm(trimmed(raw))),
+    Normalise((raw) => normalizeUrlInput(trimmed(raw))),
     TextRule('invalid_format', URL_RULE, isHttpUrl),
   );
 
-/** A password: any characters, never trimmed. */
+/** A password of any characters. It is never trimmed. */
 export const Secret = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.password, writeOnly: true, ...schema }),
     Normalise((raw) =>
       typeof raw === 'string' && raw.isWellFormed() ? normalForm(raw, 'NFC') || null : raw,
     ),
-    TextRule('invalid_format', 'may not hold broken Unicode', (text) => text.isWellFormed()),
+    TextRule('invalid_format', 'must not contain invalid Unicode', (text) => text.isWellFormed()),
   );
 
-/** A password to be set; `NewPasswords` has its rules, which need settings and the user. */
+/** A new password. `NewPasswords` validates it, because its rules need settings and the user. */
 export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nullable: true, ...schema });
 
-/** The one text whose inner runs of spaces collapse. */
+/** A username. This is the only text field in which runs of spaces collapse. */
 export const Username = (schema: Schema) =>
   applyDecorators(Text({ max: MAX.username, ...schema }), Clean(), Visible(), Normalise(line), IsNotEmpty());
 
@@ -93,18 +93,18 @@ export const Email = (schema: Schema) =>
     Visible(),
     IsNotEmpty(),
     TextRule('invalid_format', 'must be an e-mail address', isEmailAddress),
-    TextRule('too_long', `may have at most ${MAX.localPart} characters before the @`, (text) =>
+    TextRule('too_long', `must have at most ${MAX.localPart} characters before the @`, (text) =>
       isWithin(localPart(text), MAX.localPart),
     ),
   );
 
-/** More than the values of a short form have. */
-const SHORT = 64;
+/** Largest length of a status or a uuid, in characters. Leaves room for invalid values, which the error then quotes. */
+const MAX_SHORT_TEXT = 64;
 
 export const Status = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ enum: STATUSES, ...schema }),
-    Sized({ text: SHORT }),
+    Sized({ text: MAX_SHORT_TEXT }),
     Normalise(line),
     IsNotEmpty(),
     IsString(),
@@ -117,7 +117,7 @@ export const Flag = (schema: Schema) =>
 export const Reference = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, ...schema }),
-    Sized({ text: SHORT }),
+    Sized({ text: MAX_SHORT_TEXT }),
     Normalise((raw) => (typeof raw === 'string' ? line(raw.toLowerCase()) : raw)),
     IsString(),
     TextRule('invalid_format', 'must be a UUID', isUuid),
@@ -125,12 +125,12 @@ export const Reference = (schema: Schema) =>
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isStrings = (value: unknown): value is string[] => Array.isArray(value) && value.every(isString);
-const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isString) : []);
-const values = (value: unknown): unknown[] => (isObject(value) ? Object.values(value) : []);
-const keys = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
-const orNull = (object: object): object | null => (Object.keys(object).length === 0 ? null : object);
+const stringsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isString) : []);
+const valuesOf = (value: unknown): unknown[] => (isObject(value) ? Object.values(value) : []);
+const keysOf = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
+const emptyToNull = (object: object): object | null => (Object.keys(object).length === 0 ? null : object);
 
-/** `[]` clears. Unknown names stay as they are, so that the error quotes them. */
+/** A list of roles, which `[]` clears. Unknown names are not changed, so that the error quotes them. */
 export const Roles = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -141,19 +141,19 @@ export const Roles = (schema: Schema) =>
       ...schema,
     }),
     Sized({ text: MAX.role }),
-    Normalise((raw) => (isStrings(raw) ? orNull(raw.map((role) => line(role) ?? '')) : raw)),
+    Normalise((raw) => (isStrings(raw) ? emptyToNull(raw.map((role) => line(role) ?? '')) : raw)),
     IsString({ each: true, message: 'must be an array of strings' }),
-    ArrayMaxSize(MOST.roles, { message: `may hold at most ${MOST.roles} roles` }),
+    ArrayMaxSize(MOST.roles, { message: `must contain at most ${MOST.roles} roles` }),
     ArrayUnique((role: unknown) => (isString(role) ? caseFold(role) : role), {
-      message: 'may not name a role twice',
+      message: 'must not contain a role twice',
     }),
   );
 
-const METHOD = /^[a-z0-9_-]{1,32}$/;
-const names = (value: unknown): string[] => values(value).flatMap(strings);
+const METHOD_NAME = /^[a-z0-9_-]{1,32}$/;
+const namesOf = (value: unknown): string[] => valuesOf(value).flatMap(stringsOf);
 const normaliseName = (name: string): string => (name.isWellFormed() ? normalise(name) : name);
 
-/** Method → names; `{}` clears. */
+/** Login names by method, which `{}` clears. */
 export const Authnames = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -169,47 +169,48 @@ export const Authnames = (schema: Schema) =>
     }),
     Sized({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
     Normalise((raw) => {
-      if (!isObject(raw) || !values(raw).every(isStrings)) return raw;
-      return orNull(
+      if (!isObject(raw) || !valuesOf(raw).every(isStrings)) return raw;
+      return emptyToNull(
         Object.fromEntries(
-          Object.entries(raw).map(([method, list]) => [method, strings(list).map(normaliseName)]),
+          Object.entries(raw).map(([method, list]) => [method, stringsOf(list).map(normaliseName)]),
         ),
       );
     }),
     Rule(
       'invalid_type',
       'must be an object of arrays of strings',
-      (value) => isObject(value) && values(value).every(isStrings),
+      (value) => isObject(value) && valuesOf(value).every(isStrings),
     ),
-    Visible(names),
+    Visible(namesOf),
     Rule(
       'invalid_format',
-      'must hold methods of 1 to 32 of a-z, 0-9, _ and -, and names without control characters',
+      'must contain methods of 1 to 32 characters (a-z, 0-9, _ and -) and names without control characters',
       (value) =>
-        keys(value).every((method) => METHOD.test(method)) && names(value).every((name) => isCleanText(name)),
+        keysOf(value).every((method) => METHOD_NAME.test(method)) &&
+        namesOf(value).every((name) => isCleanText(name)),
     ),
     Rule(
       'too_long',
-      `may hold at most ${MOST.methods} methods of ${MOST.namesOfMethod} names of ${MAX.authname} characters`,
+      `must contain at most ${MOST.methods} methods, each with up to ${MOST.namesOfMethod} names of ${MAX.authname} characters`,
       (value) =>
-        keys(value).length <= MOST.methods &&
-        values(value).every((list) => strings(list).length <= MOST.namesOfMethod) &&
-        names(value).every((name) => isWithin(name, MAX.authname)),
+        keysOf(value).length <= MOST.methods &&
+        valuesOf(value).every((list) => stringsOf(list).length <= MOST.namesOfMethod) &&
+        namesOf(value).every((name) => isWithin(name, MAX.authname)),
     ),
     Rule(
       'invalid_value',
-      'may not hold an empty name or a name twice in one method',
+      'must not contain an empty name or the same name twice in one method',
       (value) =>
-        names(value).every((name) => name !== '') &&
-        values(value).every((list) => new Set(strings(list)).size === strings(list).length),
+        namesOf(value).every((name) => name !== '') &&
+        valuesOf(value).every((list) => new Set(stringsOf(list)).size === stringsOf(list).length),
     ),
   );
 
-const unknownNetworks = (value: unknown): string[] =>
-  keys(value).filter((network) => !NETWORKS.some((known) => known === network));
-const isUrl = (url: string): boolean => url === '' || (isCleanText(url) && isHttpUrl(url));
+const findUnknownNetworks = (value: unknown): string[] =>
+  keysOf(value).filter((network) => !NETWORKS.some((known) => known === network));
+const isUrlOrEmpty = (url: string): boolean => url === '' || (isCleanText(url) && isHttpUrl(url));
 
-/** Network → URL; `{}` clears, and empty text or null inside removes one network. */
+/** URLs by network, which `{}` clears. An empty string or null as a value removes the network. */
 export const SocialMediaLinks = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -223,26 +224,28 @@ export const SocialMediaLinks = (schema: Schema) =>
     Sized({ text: MAX.url }),
     Normalise((raw) => {
       if (!isObject(raw)) return raw;
-      return orNull(
-        Object.fromEntries(Object.entries(raw).map(([network, url]) => [network, urlForm(line(url)) ?? ''])),
+      return emptyToNull(
+        Object.fromEntries(
+          Object.entries(raw).map(([network, url]) => [network, normalizeUrlInput(line(url)) ?? '']),
+        ),
       );
     }),
     Rule(
       'invalid_type',
       'must be an object of strings',
-      (value) => isObject(value) && values(value).every(isString),
+      (value) => isObject(value) && valuesOf(value).every(isString),
     ),
     Rule(
       'unknown_field',
       (value) =>
-        `may hold only ${NETWORKS.join(', ')}, not ${truncated(unknownNetworks(value).join(', '), 200)}`,
-      (value) => unknownNetworks(value).length === 0,
+        `must contain only ${NETWORKS.join(', ')}, not ${truncated(findUnknownNetworks(value).join(', '), 200)}`,
+      (value) => findUnknownNetworks(value).length === 0,
     ),
-    Rule('too_long', `may hold URLs of at most ${MAX.url} characters`, (value) =>
-      strings(values(value)).every((url) => isWithin(url, MAX.url)),
+    Rule('too_long', `must contain URLs of at most ${MAX.url} characters`, (value) =>
+      stringsOf(valuesOf(value)).every((url) => isWithin(url, MAX.url)),
     ),
-    Visible((value) => strings(values(value))),
-    Rule('invalid_format', 'must hold http or https URLs with a host and without credentials', (value) =>
-      strings(values(value)).every(isUrl),
+    Visible((value) => stringsOf(valuesOf(value))),
+    Rule('invalid_format', 'must contain http or https URLs with a host and without credentials', (value) =>
+      stringsOf(valuesOf(value)).every(isUrlOrEmpty),
     ),
   );

@@ -16,44 +16,44 @@ import { hasScope } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
 import type { Failure } from './failure.js';
 
-/** The settings that decide about values. */
+/** Settings that the rules depend on. */
 export interface RuleSettings {
   roles: RoleCatalogue;
   emailRequiresTld: boolean;
-  /** URL of the picture of users without one: as input it clears the field. */
+  /** URL of the default avatar. Sent as `user_avatar`, it clears the field. */
   defaultAvatar: string;
 }
 
-/** A change for the writer: checked input, with the password hashed. */
+/** Validated fields that a change sets, with the password hashed. */
 export type UserPatch = Omit<UserInput, 'password'> & {
   password_hash?: string | null;
   managed_by?: string | null;
   managed_part?: string | null;
   blocked_by?: string | null;
-  /** The attributes that are named are replaced; one that is null or empty goes. */
+  /** Attributes to replace. A null or empty value removes the attribute. */
   attributes?: Attributes | null;
-  /** All roles that groups give. */
+  /** All roles from groups. */
   group_roles?: readonly string[] | null;
 };
 
 /**
- * Applies the rules that need settings, except to fields that are `broken` already.
- * @returns the input in its canonical form, and the rules that it breaks.
+ * Applies the rules that depend on settings, except to fields that have errors already.
+ * @returns the input in its canonical form, and the errors.
  */
 export function applyConfiguredRules<T extends UserInput>(
   input: T,
-  broken: readonly FieldError[],
+  knownErrors: readonly FieldError[],
   settings: RuleSettings,
 ): { input: T; errors: FieldError[] } {
   const errors: FieldError[] = [];
   const canonical: T = Object.assign({}, input);
-  const isGood = (field: string): boolean => !broken.some((error) => error.field === field);
-  if (input.email && settings.emailRequiresTld && !hasTopLevelDomain(input.email) && isGood('email'))
+  const isValid = (field: string): boolean => !knownErrors.some((error) => error.field === field);
+  if (input.email && settings.emailRequiresTld && !hasTopLevelDomain(input.email) && isValid('email'))
     errors.push(NO_TOP_LEVEL_DOMAIN);
-  if (input.roles && isGood('roles')) {
-    const unknown = unknownRole(input.roles, settings.roles);
+  if (input.roles && isValid('roles')) {
+    const unknown = findUnknownRoles(input.roles, settings.roles);
     if (unknown) errors.push(unknown);
-    else canonical.roles = canonicalRoles(input.roles, settings.roles);
+    else canonical.roles = canonicalizeRoles(input.roles, settings.roles);
   }
   if (input.user_avatar === settings.defaultAvatar) canonical.user_avatar = null;
   return { input: canonical, errors };
@@ -65,69 +65,72 @@ const NO_TOP_LEVEL_DOMAIN: FieldError = {
   message: 'must be an e-mail address with a top-level domain',
 };
 
-function unknownRole(sent: readonly string[], roles: RoleCatalogue): FieldError | undefined {
+function findUnknownRoles(sent: readonly string[], roles: RoleCatalogue): FieldError | undefined {
   const unknown = sent.filter((role) => roles.find(role) === undefined);
   if (unknown.length === 0) return undefined;
-  const message = `must hold roles of this service only, not ${unknown.join(', ').slice(0, 200)}`;
+  const message = `must contain only roles of this service, not ${unknown.join(', ').slice(0, 200)}`;
   return { field: 'roles', code: 'unknown_role', message };
 }
 
-const canonicalRoles = (sent: readonly string[], roles: RoleCatalogue) =>
+const canonicalizeRoles = (sent: readonly string[], roles: RoleCatalogue) =>
   roles.sort(sent.map((role) => roles.find(role) ?? role));
 
-/** What null changes a field to. */
+/** Value of each field after null clears it. */
 const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY };
 
-/** The user after a patch: what was not sent stays, null clears (interface §3). */
+/** Applies a patch to a user. Undefined fields keep their value, and null clears a field (interface §3). */
 export function patched(current: User, patch: UserPatch): User {
   const next: User = { ...current };
   const sent: [string, unknown][] = Object.entries(patch);
   for (const [field, value] of sent) {
     if (value !== undefined) Reflect.set(next, field, value ?? EMPTY_VALUES[field]);
   }
-  // The reason of a block goes with it: who blocks or reactivates a user for another one says nothing of it.
+  // A new status clears the reason for the previous block.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
-  if (patch.user_avatar) next.user_avatar = kept(current.user_avatar, patch.user_avatar);
+  if (patch.user_avatar) next.user_avatar = keepStoredUrl(current.user_avatar, patch.user_avatar);
   if (patch.authname ?? patch.social_media ?? patch.attributes) mergeDocuments(next, current, patch);
   return next;
 }
 
-/** Merges the documents of a patch into those of a user, member by member. */
+/** Merges `authname`, `social_media` and `attributes` of a patch into the user, key by key. */
 function mergeDocuments(next: User, current: User, { authname, social_media, attributes }: UserPatch): void {
-  if (authname) next.authname = merged(current.authname, authname);
+  if (authname) next.authname = mergeObjects(current.authname, authname);
   if (social_media)
-    next.social_media = merged(current.social_media, keptLinks(current.social_media, social_media));
-  if (attributes) next.attributes = mergedAttributes(current.attributes, attributes);
+    next.social_media = mergeObjects(
+      current.social_media,
+      keepStoredUrls(current.social_media, social_media),
+    );
+  if (attributes) next.attributes = mergeAttributes(current.attributes, attributes);
 }
 
-/** Replaces the members that are named, drops those that are named empty. */
-function merged<T extends string | string[]>(
+/** Replaces the keys that were sent and removes keys that were sent with an empty value. */
+function mergeObjects<T extends string | string[]>(
   current: Readonly<Record<string, T>>,
   sent: Readonly<Record<string, T>>,
 ): Record<string, T> {
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => value.length > 0));
 }
 
-function mergedAttributes(current: Attributes, sent: Attributes): Attributes {
+function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
   const isSet = (value: unknown): boolean =>
     value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => isSet(value)));
 }
 
-/** The URL that was sent, or the stored one where they differ only in form: that changes nothing. */
-function kept(stored: string, sent: string): string {
+/** Returns the stored URL if the sent URL equals it after normalization, otherwise the sent URL. */
+function keepStoredUrl(stored: string, sent: string): string {
   return stored !== sent && parsedUrl(stored) === sent ? stored : sent;
 }
 
-function keptLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
+function keepStoredUrls(stored: SocialMedia, sent: SocialMedia): SocialMedia {
   const links = NETWORKS.flatMap((network) => {
     const url = sent[network];
-    return url === undefined ? [] : [[network, kept(stored[network] ?? '', url)] as const];
+    return url === undefined ? [] : [[network, keepStoredUrl(stored[network] ?? '', url)] as const];
   });
   return Object.fromEntries(links);
 }
 
-/** The rules that concern several fields, for the user after a patch. */
+/** Validates the rules that concern several fields, for the user after a patch. */
 export function wholeErrors(user: User): FieldError[] {
   const errors: FieldError[] = [];
   const roles = rolesOf(user);
@@ -142,69 +145,74 @@ export function wholeErrors(user: User): FieldError[] {
 const EXCLUSIVE_ROLES: FieldError = {
   field: 'roles',
   code: 'exclusive_roles',
-  message: `may not hold ${EXTERNAL_USER} together with ${ORGANISATIONAL_USER} or ${WEBMASTER}`,
+  message: `must not contain ${EXTERNAL_USER} together with ${ORGANISATIONAL_USER} or ${WEBMASTER}`,
 };
 const TOO_MANY_METHODS: FieldError = {
   field: 'authname',
   code: 'too_long',
-  message: `may hold at most ${MOST.methods} methods`,
+  message: `must contain at most ${MOST.methods} methods`,
 };
 const OWN_MANAGER: FieldError = {
   field: 'manager_uuid',
   code: 'self_reference',
-  message: 'may not be the user itself',
+  message: 'must not be the user itself',
 };
 
-/** A Webmaster by its own roles or by a group. */
+/** Returns true if the user has the role Webmaster, directly or from a group. */
 export function isWebmasterUser(user: Pick<User, 'roles' | 'group_roles'>): boolean {
   return rolesOf(user).includes(WEBMASTER);
 }
 
-/** An active Webmaster; the last one may not be blocked, demoted or deleted. */
 export function isActiveWebmaster(user: Pick<User, 'status' | 'roles' | 'group_roles'>): boolean {
   return user.status === 'Active' && isWebmasterUser(user);
 }
 
-/** Whether a change must end the user's sessions (interface §2). */
+/** Returns true if a change must end the user's sessions (interface §2). */
 export function endsSessions(before: User, after: User): boolean {
   const blocked = before.status === 'Active' && after.status === 'Blocked';
   return blocked || isWebmasterUser(before) !== isWebmasterUser(after);
 }
 
-/** A user before its first change. */
+/** Creates a user with empty fields. */
 export function newUser(uuid: string, time: string): User {
   return { ...EMPTY, uuid, created: time, updated: time };
 }
 
-/** A validated change: its input in canonical form, every rule that it breaks, and the user with all that is good of it. */
+/** Result of validating a change. */
 export interface ValidatedChange<T extends UserInput> {
+  /** Input in canonical form. */
   input: T;
   errors: FieldError[];
+  /** User with the valid fields of the change. */
   after: User;
 }
 
 /**
- * Validates a change of a user: `errors` of single fields, the configured rules, then the rules of the user as a whole.
- * The API and the importer both call this function, so that they refuse the same values.
+ * Validates a change of a user: first the configured rules, then the rules for the whole user. Adds to the field errors of
+ * the input. The API and the importer both call this function, so that they reject the same values.
  */
 export function validateChange<T extends UserInput>(
   current: User,
   { value, errors: sent }: Pick<Checked<T>, 'value' | 'errors'>,
   settings: RuleSettings,
 ): ValidatedChange<T> {
-  const { input, errors } = applyConfiguredRules(value, sent, settings);
-  const all = [...sent, ...errors];
-  const broken = all.length > 0 ? newErrors(input, all, current) : all;
-  const good = broken.length === 0 ? input : without(input, new Set(broken.map(({ field }) => field)));
-  const after = patched(current, good);
-  return { input, errors: [...broken, ...wholeErrors(after)], after };
+  const { input, errors: ruleErrors } = applyConfiguredRules(value, sent, settings);
+  const all = [...sent, ...ruleErrors];
+  const errors = all.length > 0 ? omitStoredFaults(input, all, current) : all;
+  const valid = errors.length === 0 ? input : omitFields(input, new Set(errors.map(({ field }) => field)));
+  const after = patched(current, valid);
+  return { input, errors: [...errors, ...wholeErrors(after)], after };
 }
 
 /**
- * Returns the errors without those about invisible characters that are stored already: older versions stored them, and a
- * client or a file that sends the stored value back changes nothing.
+ * Omits errors about invisible characters if the value is already stored. Older versions accepted such values, and
+ * clients may send them back unchanged.
  */
-function newErrors(input: UserInput, errors: readonly FieldError[], current: User): readonly FieldError[] {
+function omitStoredFaults(
+  input: UserInput,
+  errors: readonly FieldError[],
+  current: User,
+): readonly FieldError[] {
   const sent = new Map<string, unknown>(Object.entries(input));
   const stored = new Map<string, unknown>(Object.entries(current));
   return errors.filter(
@@ -212,35 +220,33 @@ function newErrors(input: UserInput, errors: readonly FieldError[], current: Use
   );
 }
 
-/** Whether a user has all of a value that was sent. */
+/** Returns true if the stored value contains the whole sent value. */
 function isPartOf(stored: unknown, sent: unknown): boolean {
   if (!isObject(stored) || !isObject(sent)) return JSON.stringify(stored) === JSON.stringify(sent ?? stored);
   return Object.entries(sent).every(([member, value]) => isPartOf(stored[member], value));
 }
 
-function without(input: UserInput, fields: ReadonlySet<string>): UserInput {
+function omitFields(input: UserInput, fields: ReadonlySet<string>): UserInput {
   return Object.fromEntries(Object.entries(input).filter(([field]) => !fields.has(field)));
 }
 
 const NEEDS_WEBMASTERS: Failure = {
   field: '',
   code: 'insufficient_scope',
-  message: 'This API key lacks the scope webmasters, which every change of a Webmaster needs',
+  message: 'This API key needs the scope webmasters to change a Webmaster',
 };
 
-const foreignDataset = (dataset: string): Failure => ({
+const createForeignDatasetFailure = (dataset: string): Failure => ({
   field: '',
   code: 'insufficient_scope',
-  message: `The data set ${dataset} manages this user, and this API key may not import it`,
+  message: `This API key cannot import the data set ${dataset}, which manages this user`,
 });
 
 /**
- * A key without the scope `webmasters` changes nothing of a user who is a Webmaster before the change or after it: who may
- * change the e-mail address or password of a Webmaster, or take the role away, has that power itself. The one rule for the
- * API and for rows of a file. A key that may import some data sets changes by files no user that another one manages.
- * @param before undefined for a new user. @param after undefined for one that is deleted.
- * @param byProvider of identity providers, which keep Webmasters up to date too: only changes of what is `GUARDED` are
- * refused.
+ * Finds a missing privilege of the actor, for the API and for rows of a file. Only the scope `webmasters` allows a change
+ * of a user who is a Webmaster before or after it. A key limited to data sets cannot import users of other data sets.
+ * @param before undefined for a new user. @param after undefined for a deleted user.
+ * @param byProvider true for an identity provider, which needs the scope only to change `PROTECTED_FIELDS`.
  */
 export function privilegeFailure(
   actor: Actor,
@@ -250,17 +256,18 @@ export function privilegeFailure(
 ): Failure | undefined {
   const dataset = actor.kind === 'import' ? before?.managed_by : undefined;
   const isForeign = dataset && !hasScope(actor, datasetScope(dataset));
-  if (isForeign && changes(before, after)) return foreignDataset(dataset);
+  if (isForeign && hasChanges(before, after)) return createForeignDatasetFailure(dataset);
   if (hasScope(actor, 'webmasters')) return undefined;
-  const concerned = [before, after].some((user) => user && isWebmasterUser(user));
-  return concerned && changes(before, after, byProvider ? GUARDED : undefined) ? NEEDS_WEBMASTERS : undefined;
+  const isConcerned = [before, after].some((user) => user && isWebmasterUser(user));
+  const fields = byProvider ? PROTECTED_FIELDS : undefined;
+  return isConcerned && hasChanges(before, after, fields) ? NEEDS_WEBMASTERS : undefined;
 }
 
 /**
- * What gives, takes or lends the power of a Webmaster (scim.md, section 3). The external id is one of them: a file gives its
- * roles to whoever has it, and without it the user would be a local operator, out of the provider's reach for good.
+ * Fields that give access to a Webmaster's privileges (scim.md, section 3). They include the external id: imports use it to
+ * find the user whose roles they set, and a user without it becomes a local operator that providers cannot manage.
  */
-const GUARDED: readonly string[] = [
+const PROTECTED_FIELDS: readonly string[] = [
   'external_id',
   'roles',
   'group_roles',
@@ -271,13 +278,13 @@ const GUARDED: readonly string[] = [
   'password',
 ];
 
-/** @param fields the only ones that count; all of them where they are not given. */
-function changes(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
+/** @param fields fields to compare, by default all. */
+function hasChanges(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
   if (!before || !after) return true;
   return differences(before, after).some(({ field }) => !fields || fields.includes(field));
 }
 
-/** Whether a change would block the account that makes it, or that has started or approved the import that makes it. */
+/** Returns true if a change blocks its own actor, or the user who started or approved the import. */
 export function blocksSelf(
   { actor }: Pick<Caller, 'actor'>,
   before: Pick<User, 'uuid' | 'status'> | undefined,

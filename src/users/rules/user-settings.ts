@@ -4,10 +4,10 @@ import { Env } from '../../platform/config/env.js';
 import { parsedUrl } from '../model/formats.js';
 import type { RuleSettings } from './user-rules.js';
 
-/** Path of the picture of users without one. */
+/** Path of the picture for users without an avatar. */
 export const DEFAULT_AVATAR_PATH = 'assets/default-avatar.svg';
 
-/** The settings that decide about users' values, read once. */
+/** Settings that the rules for users depend on, parsed once. */
 @Injectable()
 export class UserSettings implements RuleSettings {
   readonly roles: RoleCatalogue;

@@ -22,29 +22,32 @@ import {
 } from './fields.js';
 
 /**
- * What a client may write of a user (interface §3). After `readInput` an undefined field was not sent, null clears it,
- * and any other value is normalised and obeys every rule that needs neither settings nor other records.
+ * Fields that a client can write (interface §3). After `readInput`, an undefined field was not sent and null clears a
+ * field. Other values are normalized and valid by all rules that need neither settings nor other users.
  */
 export class UserInput {
-  @Username({ example: 'jane.doe', description: 'Unique in any case; also not the e-mail of another user.' })
+  @Username({
+    example: 'jane.doe',
+    description: 'Unique, case-insensitive. Must not be the e-mail address of another user.',
+  })
   username?: string | null;
 
   @Email({
     example: 'jane.doe@example.org',
-    description: `Unique in any case; its local part has at most ${MAX.localPart} characters.`,
+    description: `Unique, case-insensitive. The part before the @ has at most ${MAX.localPart} characters.`,
   })
   email?: string | null;
 
   @Line({
     max: MAX.externalId,
     example: 'HR-10042',
-    description: 'Id in the identity source; case-sensitive, unique.',
+    description: 'Id of the user in the identity source. Unique, case-sensitive.',
   })
   external_id?: string | null;
 
   @Roles({
     example: ['Organisational user', 'Editor'],
-    description: 'Names in any case. Empty: the default role.',
+    description: 'Names of roles, case-insensitive. An empty list sets the default role.',
   })
   roles?: string[] | null;
 
@@ -71,7 +74,8 @@ export class UserInput {
 
   @Authnames({
     example: { saml: ['jane.doe@idp.example.org'] },
-    description: 'Login names by method. The methods that are named are replaced, an empty list removes one.',
+    description:
+      'Login names by authentication method. Replaces the methods that are sent. An empty list removes a method.',
   })
   authname?: Authname | null;
 
@@ -79,15 +83,15 @@ export class UserInput {
     minLength: SHORTEST_MIN_LENGTH,
     example: 'correct horse battery staple',
     description:
-      'At least PASSWORD_MIN_LENGTH (12) characters of any kind, never trimmed, and not easy to guess. ' +
-      'null removes it: nobody can log in with a password.',
+      'At least PASSWORD_MIN_LENGTH (12) characters of any kind. Never trimmed. Must not be easy to guess. ' +
+      'null removes the password, so that the user cannot log in with one.',
   })
   password?: string | null;
 
   @Url({ example: 'https://intranet.example.org/jane.png' })
   user_avatar?: string | null;
 
-  @Reference({ example: null, description: 'Another user; no cycle.' })
+  @Reference({ example: null, description: 'Uuid of another user. Must not form a cycle.' })
   manager_uuid?: string | null;
 
   @Paragraphs({ max: MAX.aboutMe, example: 'Runs the London office.\nLikes maps.' })
@@ -95,7 +99,8 @@ export class UserInput {
 
   @SocialMediaLinks({
     example: { linkedin: 'https://www.linkedin.com/in/example' },
-    description: 'http or https URLs; the networks that are named are replaced, an empty text removes one.',
+    description:
+      'http or https URLs. Replaces the networks that are sent. An empty string removes a network.',
   })
   social_media?: SocialMedia | null;
 
@@ -106,7 +111,7 @@ export class UserInput {
   hide_phone_numbers?: boolean | null;
 }
 
-/** `POST /users`: username and email are required. */
+/** Body of `POST /users`. Username and email are required. */
 export class NewUserInput extends UserInput {
   @Required()
   override username!: string;
@@ -115,18 +120,19 @@ export class NewUserInput extends UserInput {
   override email!: string;
 }
 
-/** What a client may change of a user: an input without its read-only fields. */
+/** Body of a change without its read-only fields. */
 export type WritableUserInput = UserInput & { current_password?: string | null };
 
 const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored.' } as const;
 const READ_ONLY_TIME = { type: String, format: 'date-time', readOnly: true, nullable: true } as const;
 
-/** `PUT /users/{user_id}`: what a GET returned may come back; read-only fields in it are ignored. */
+/** Body of `PUT /users/{user_id}`. Accepts the response of GET and ignores its read-only fields. */
 export class ChangedUserInput extends UserInput {
   @Secret({
     example: 'Tr0ub4dor&3',
     description:
-      "Needed to change one's own password, of a Webmaster checked where it is sent. An error in any other change.",
+      'Current password of the user. Required when users change their own password, but optional for Webmasters. ' +
+      'Not accepted in any other change.',
   })
   current_password?: string | null;
 
@@ -134,7 +140,7 @@ export class ChangedUserInput extends UserInput {
     type: String,
     format: 'uuid',
     readOnly: true,
-    description: 'Ignored, but must be that of the path.',
+    description: 'If sent, it must be the id in the path.',
   })
   @Allow()
   uuid?: unknown;
