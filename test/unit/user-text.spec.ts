@@ -16,7 +16,8 @@ const URL = 'must be an http or https URL with a host and without credentials';
 const URLS = 'must contain http or https URLs with a host and without credentials';
 const EMAIL = 'must be an e-mail address';
 const UUID = 'must be a UUID';
-const AUTHNAME = 'must contain methods of 1 to 32 characters (a-z, 0-9, _ and -) and names without control characters';
+const AUTHNAME =
+  'must contain methods of 1 to 32 characters (a-z, 0-9, _ and -) and names without control characters';
 /** The message about a control character or broken Unicode. */
 const MESSAGES: Record<string, string> = {
   ...Object.fromEntries([...LINES, 'about_me'].map((field) => [field, CONTROL])),

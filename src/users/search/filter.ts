@@ -10,83 +10,86 @@ import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
 import { type Condition, type Filter, type Word, always, indexed } from './search-plan.js';
 
 const MAX_WORDS = 10;
-/** Characters of a beginning (`a*`), at least: one letter has as many matches as there are users. */
+/** Smallest length of a prefix (`ja*`), in characters. A single letter matches too many users. */
 const MIN_PREFIX = 2;
-/** Sorts behind every character: the end of the words with one beginning. */
-const LAST = '\u{10FFFF}';
+/** Sorts after every other character, so it ends the range of words with a prefix. */
+const LAST_CHARACTER = '\u{10FFFF}';
 
 /**
- * What a query asks for, as joins and conditions. Readers without the Webmaster role find active users only, and no
- * condition tells them of a field that they may not read.
+ * Converts a query to joins and conditions. Callers without the Webmaster role find active users only and cannot filter by
+ * hidden fields.
  * @throws ProblemError `invalid_parameter`, `forbidden`.
  */
 export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): Filter {
-  const all = isWebmaster(actor);
-  if (!all) assertReadable(query);
-  const { from, score, words, nothing } = wordJoins(query.fulltext_search, all ? 'weight' : 'public_weight');
-  const statuses = all ? query.status : (query.status ?? STATUSES).filter((status) => status === 'Active');
+  const seesAll = isWebmaster(actor);
+  if (!seesAll) assertReadable(query);
+  const weight = seesAll ? 'weight' : 'public_weight';
+  const { from, score, words, isEmpty } = buildWordJoins(query.fulltext_search, weight);
+  const statuses = seesAll
+    ? query.status
+    : (query.status ?? STATUSES).filter((status) => status === 'Active');
   const tests = [
-    ...fieldConditions(query, roles),
-    ...(all || query.email === undefined ? [] : [visibleEmail(actor)]),
-    ...(nothing ? [NOBODY] : []),
+    ...buildFieldConditions(query, roles),
+    ...(seesAll || query.email === undefined ? [] : [buildVisibleEmailCondition(actor)]),
+    ...(isEmpty ? [NO_MATCH] : []),
   ];
-  const unfiltered = words.length === 0 && tests.length === 0;
-  if (statuses) tests.push(...statusConditions(statuses, effectiveSort(query)));
+  const isUnfiltered = words.length === 0 && tests.length === 0;
+  if (statuses) tests.push(...buildStatusConditions(statuses, effectiveSort(query)));
   return {
     from,
     tests,
     score,
     words,
-    countedStatuses: unfiltered ? [...new Set(statuses ?? STATUSES)] : undefined,
+    countedStatuses: isUnfiltered ? [...new Set(statuses ?? STATUSES)] : undefined,
   };
 }
 
 const STATUSES: readonly string[] = ['Active', 'Blocked'];
-const NOBODY = always('1 = 0');
+const NO_MATCH = always('1 = 0');
 
-/** "Not blocked" instead of "active": most users are active, and are not looked up by that. */
-function statusConditions(statuses: readonly string[], sort: Sort): Condition[] {
+/** Tests active users with `<> 'Blocked'`, because most users are active and an index look-up would not pay off. */
+function buildStatusConditions(statuses: readonly string[], sort: Sort): Condition[] {
   if (STATUSES.every((status) => statuses.includes(status))) return [];
-  if (statuses.length === 0) return [NOBODY];
+  if (statuses.length === 0) return [NO_MATCH];
   if (statuses.includes('Active')) return [always('u.status <> ?', 'Blocked')];
   return [{ ...indexed('status', '= ?', sort, 'Blocked'), parameter: 'status' }];
 }
 
 function assertReadable({ sort, authname, managed_by }: UserQuery): void {
-  const asked =
+  const parameter =
     sort === 'email'
       ? 'sort=email'
       : authname !== undefined
         ? 'authname'
         : managed_by !== undefined && 'managed_by';
-  if (asked)
+  if (parameter)
     throw new ProblemError(
       'forbidden',
-      `${asked} is for Webmasters: it would tell of fields that are hidden.`,
+      `Only Webmasters can use ${parameter}, because it can reveal hidden fields.`,
     );
 }
 
-function visibleEmail(actor: Actor): Condition {
+function buildVisibleEmailCondition(actor: Actor): Condition {
   return always('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.id : '');
 }
 
-const asSent = (sent: string): string => sent;
+const keepAsSent = (sent: string): string => sent;
 
 /** Parameters that are compared with a column. */
-const COMPARED = [
+const COMPARED_PARAMETERS = [
   ['external_id', 'external_id_key', '= ?', exactKey],
   ['username', 'username_key', '= ?', loginKey],
   ['email', 'email_key', '= ?', loginKey],
   ['manager_uuid', 'manager_uuid', '= ?', (sent: string) => sent.toLowerCase()],
-  ['managed_by', 'managed_by', '= ?', asSent],
-  ['updated_since', 'updated', '>= ?', asSent],
-  ['created_since', 'created', '>= ?', asSent],
+  ['managed_by', 'managed_by', '= ?', keepAsSent],
+  ['updated_since', 'updated', '>= ?', keepAsSent],
+  ['created_since', 'created', '>= ?', keepAsSent],
 ] as const;
 
-function fieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
+function buildFieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
   const conditions: Condition[] = [];
   const sort = effectiveSort(query);
-  for (const [parameter, column, test, toKey] of COMPARED) {
+  for (const [parameter, column, test, toKey] of COMPARED_PARAMETERS) {
     const sent = query[parameter];
     if (sent !== undefined) conditions.push({ ...indexed(column, test, sort, toKey(sent)), parameter });
   }
@@ -100,38 +103,38 @@ function fieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
     const sql = 'u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)';
     conditions.push({ ...always(sql, identifier), key: 'unique' });
   }
-  if (query.role) conditions.push(roleCondition(query.role, roles));
+  if (query.role) conditions.push(buildRoleCondition(query.role, roles));
   return conditions;
 }
 
-function roleCondition(names: readonly string[], roles: RoleCatalogue): Condition {
+function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Condition {
   const known = names.flatMap((name) => roles.find(name) ?? []);
   if (known.length < names.length) {
     throw new ProblemError('invalid_parameter', `role must be one of ${roles.names.join(', ')}.`);
   }
-  if (known.length === 0) return NOBODY;
+  if (known.length === 0) return NO_MATCH;
   const test = `role IN (${placeholders(known.length)})`;
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
-  // A number and not EXISTS, which MariaDB turns into the other form.
+  // COUNT instead of EXISTS, because MariaDB would convert EXISTS to an IN condition.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
   return { ...always(sql, ...known), many, key: 'some', parameter: 'role' };
 }
 
-/** One join a word, so that every word must match. `nothing` for a term that holds no word at all. */
-function wordJoins(
+/** Builds one join per word, so that every word must match. `isEmpty` is true for a search term without words. */
+function buildWordJoins(
   term: string | undefined,
   weight: string,
-): Pick<Filter, 'from' | 'words' | 'score'> & { nothing: boolean } {
+): Pick<Filter, 'from' | 'words' | 'score'> & { isEmpty: boolean } {
   const none = { words: [], score: 'u.updated' };
-  if (term === undefined) return { ...none, nothing: false };
-  const asked = [...new Set(term.split(/\s+/u))];
-  if (asked.some((word) => /^\*+$/.test(word))) {
+  if (term === undefined) return { ...none, isEmpty: false };
+  const terms = [...new Set(term.split(/\s+/u))];
+  if (terms.some((word) => /^\*+$/.test(word))) {
     throw new ProblemError(
       'invalid_parameter',
-      'fulltext_search takes * only behind the beginning of a word.',
+      'fulltext_search: put * after the start of a word, as in jan*.',
     );
   }
-  const parts = asked.flatMap((word) => {
+  const parts = terms.flatMap((word) => {
     const folded = wordsIn(word.replace(/\*+$/, ''));
     return folded.map((part, index) => ({
       folded: part,
@@ -139,38 +142,38 @@ function wordJoins(
     }));
   });
   if (parts.length > MAX_WORDS) {
-    throw new ProblemError('invalid_parameter', `fulltext_search takes at most ${MAX_WORDS} words.`);
+    throw new ProblemError('invalid_parameter', `fulltext_search accepts at most ${MAX_WORDS} words.`);
   }
   const short = parts.find(({ folded, prefix }) => prefix && characters(folded) < MIN_PREFIX);
   if (short) {
     throw new ProblemError(
       'invalid_parameter',
-      `fulltext_search takes * behind at least ${MIN_PREFIX} characters, not ${short.folded}*.`,
+      `fulltext_search: put * after at least ${MIN_PREFIX} characters, not ${short.folded}*.`,
     );
   }
-  if (parts.length === 0) return { ...none, nothing: true };
-  const words = parts.map(({ folded, prefix }) => wordMatches(folded, prefix));
-  const joins = words.map(({ sql }, index) => wordJoin(`w${index}`, sql, weight));
+  if (parts.length === 0) return { ...none, isEmpty: true };
+  const words = parts.map(({ folded, prefix }) => buildWordMatch(folded, prefix));
+  const joins = words.map(({ sql }, index) => buildWordJoin(`w${index}`, sql, weight));
   return {
     from: { sql: `users u ${joins.join(' ')}`, params: words.flatMap(({ params }) => params) },
     words,
     score: words.map((_, index) => `w${index}.weight`).join(' + '),
-    nothing: false,
+    isEmpty: false,
   };
 }
 
-/** The rows of `user_words` that match. */
-function wordMatches(word: string, prefix: boolean): Word {
+/** Builds the condition for the rows of `user_words` that match. */
+function buildWordMatch(word: string, prefix: boolean): Word {
   return prefix
     ? {
         text: `${word}*`,
         sql: 'user_words WHERE word >= ? AND word < ?',
-        params: [word, `${word}${LAST}`],
+        params: [word, `${word}${LAST_CHARACTER}`],
       }
     : { text: word, sql: 'user_words WHERE word = ?', params: [word] };
 }
 
-function wordJoin(alias: string, words: string, weight: string): string {
+function buildWordJoin(alias: string, words: string, weight: string): string {
   const matches = `SELECT user_uuid, MAX(${weight}) AS weight FROM ${words} AND ${weight} > 0 GROUP BY user_uuid`;
   return `JOIN (${matches}) ${alias} ON ${alias}.user_uuid = u.uuid`;
 }

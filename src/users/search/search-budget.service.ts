@@ -5,25 +5,25 @@ import { Env } from '../../platform/config/env.js';
 import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 
-/** Broad searches of one actor at a time (interface §9). */
-const PER_ACTOR = 2;
-/** Broad searches of one actor that may wait: what a busy connector sends at once, and no more memory than that. */
-const WAITING = 50;
-/** How long a search waits for its slot, in multiples of the time that one may take. */
-const PATIENCE = 5;
+/** Largest number of broad searches of one actor that run at a time (interface §9). */
+const MAX_RUNNING = 2;
+/** Largest number of broad searches of one actor that wait. Enough for a busy connector, and bounds the memory. */
+const MAX_WAITING = 50;
+/** Longest time that a search waits for its slot, as a multiple of `SEARCH_TIMEOUT`. */
+const WAIT_TIMEOUTS = 5;
 
-/** A search that has its slot: what it does, and what was broad about it if that takes too long. */
+/** A search whose cost is not bounded by an index. */
 interface BroadSearch<T> {
-  /** @param signal for all of its statements. */
+  /** Runs the search. @param signal aborts all statements of the search. */
   run: (signal: AbortSignal) => Promise<T>;
-  /** Completes "…: make it longer or add an exact filter". */
+  /** Finds the part with the most matches, which the error names after a timeout. */
   broadest: (signal: AbortSignal) => Promise<string>;
 }
 
 /**
- * What searches may take whose cost no key bounds: two at a time for one actor, in turn with those of other actors, each
- * stopped in the database after `SEARCH_TIMEOUT`, and at once when its client has left. On SQLite one runs at a time,
- * beside the thread that answers requests; a server runs as many as half of the connections carry.
+ * Limits broad searches, whose cost is not bounded by an index. One actor runs two at a time, round-robin with other
+ * actors. The database stops a search after `SEARCH_TIMEOUT` or when its client disconnects. SQLite runs one search at a
+ * time, in the read worker. MariaDB and MySQL run broad searches on at most half of the connections.
  */
 @Injectable()
 export class SearchBudget {
@@ -37,54 +37,55 @@ export class SearchBudget {
     this.millis = SEARCH_TIMEOUT * 1000;
     this.slots = new FairSemaphore({
       slots: database.dialect === 'sqlite' ? 1 : Math.max(1, Math.floor(DATABASE_POOL_SIZE / 2)),
-      slotsPerKey: PER_ACTOR,
-      waitingPerKey: WAITING,
-      waitMillis: PATIENCE * this.millis,
+      slotsPerKey: MAX_RUNNING,
+      waitingPerKey: MAX_WAITING,
+      waitMillis: WAIT_TIMEOUTS * this.millis,
     });
   }
 
   /**
-   * @param gone aborts when the client has left.
-   * @throws ProblemError `search_too_broad`; `rate_limited` where too many of the actor's own searches are under way,
-   * `unavailable` where it is those of others; `request_timeout`, which nobody reads, when the client has left.
+   * Runs a broad search when a slot is free.
+   * @param disconnect aborts when the client disconnects.
+   * @throws ProblemError `search_too_broad` after a timeout, `rate_limited` after too many searches of the actor,
+   * `unavailable` after too many searches of other actors, `request_timeout` after a disconnect.
    */
-  async run<T>(actor: Actor, gone: AbortSignal, search: BroadSearch<T>): Promise<T> {
+  async run<T>(actor: Actor, disconnect: AbortSignal, search: BroadSearch<T>): Promise<T> {
     try {
-      return await this.slots.run([countedFor(actor)], () => this.limited(gone, search), gone);
+      return await this.slots.run([countedFor(actor)], () => this.runInSlot(disconnect, search), disconnect);
     } catch (error) {
-      if (gone.aborted) throw new ProblemError('request_timeout', 'The client has left.');
-      throw error instanceof NoSlotError ? this.refusal(error) : error;
+      if (disconnect.aborted) throw new ProblemError('request_timeout', 'The client disconnected.');
+      throw error instanceof NoSlotError ? this.createNoSlotProblem(error) : error;
     }
   }
 
-  private async limited<T>(gone: AbortSignal, { run, broadest }: BroadSearch<T>): Promise<T> {
-    await this.ready(gone);
+  private async runInSlot<T>(disconnect: AbortSignal, { run, broadest }: BroadSearch<T>): Promise<T> {
+    await this.ensureStarted(disconnect);
     const timeout = AbortSignal.timeout(this.millis);
     try {
-      return await run(AbortSignal.any([gone, timeout]));
+      return await run(AbortSignal.any([disconnect, timeout]));
     } catch (error) {
-      if (gone.aborted || !timeout.aborted) throw error;
-      await this.ready(gone);
-      const asking = AbortSignal.any([gone, AbortSignal.timeout(this.millis)]);
-      const name = await broadest(asking).catch(() => 'what it asks for');
+      if (disconnect.aborted || !timeout.aborted) throw error;
+      await this.ensureStarted(disconnect);
+      const signal = AbortSignal.any([disconnect, AbortSignal.timeout(this.millis)]);
+      const name = await broadest(signal).catch(() => 'the search term');
       throw new ProblemError(
         'search_too_broad',
-        `The search was stopped after ${this.millis / 1000} seconds: ${name} matches too many users. Make it longer, or add an exact filter.`,
+        `The search was stopped after ${this.millis / 1000} seconds, because ${name} matches too many users. Use a longer search term or add an exact filter.`,
       );
     }
   }
 
-  /** The process that reads on SQLite was stopped with the search before, or has not been needed yet: it starts first. */
-  private async ready(gone: AbortSignal): Promise<void> {
-    if (this.database.dialect === 'sqlite') await this.database.aside('SELECT 1 AS ready', [], gone);
+  /** Starts the read worker of SQLite if it is not running. A search that is aborted stops the worker. */
+  private async ensureStarted(disconnect: AbortSignal): Promise<void> {
+    if (this.database.dialect === 'sqlite') await this.database.aside('SELECT 1 AS ready', [], disconnect);
   }
 
-  private refusal({ isOwn }: NoSlotError): ProblemError {
+  private createNoSlotProblem({ isOwn }: NoSlotError): ProblemError {
     const seconds = Math.ceil(this.millis / 1000);
-    if (!isOwn) return unavailable('The searches of others take all of the time.', seconds);
+    if (!isOwn) return unavailable('Too many searches of other users are running. Try again later.', seconds);
     return new ProblemError(
       'rate_limited',
-      `At most ${PER_ACTOR} broad searches run at a time, and ${WAITING} wait for up to ${PATIENCE * seconds} seconds.`,
+      `Too many broad searches. At most ${MAX_RUNNING} run at a time, and ${MAX_WAITING} wait for up to ${WAIT_TIMEOUTS * seconds} seconds. Try again later.`,
       { headers: { 'Retry-After': String(seconds) } },
     );
   }

@@ -8,38 +8,38 @@ import {
 import type { UserSet } from './user-pages.service.js';
 import type { Sort } from './user.query.js';
 
-/** How many of the users match: a page of few is found among them, a page of many in the order of its sort. */
+/** Form of a condition: `few` looks the matching users up and sorts them, `many` reads users in the order of the page. */
 export type Form = 'few' | 'many';
 
-/** A condition over `users u` in forms that say the same. No engine chooses well between them: none knows how matches are spread. */
+/** A condition on `users u` in two equivalent forms. No engine chooses well between them, so the service does. */
 export interface Condition extends Clause {
-  /** Looks the matches up first, by the index of the condition. */
+  /** SQL that looks the matches up with the index of the condition. */
   few: string;
-  /** Is asked of one user after the other, and keeps its index out of it. */
+  /** SQL that tests user by user without using the index of the condition. */
   many: string;
-  /** Whether an index leads to the users that meet it, and whether there is one of them at most. */
+  /** Set for a condition with an index: `unique` if at most one user can match. */
   key?: 'unique' | 'some';
-  /** The query parameter that it is made of, where an index leads to its matches. */
+  /** Name of the query parameter, for a condition with an index. */
   parameter?: string;
 }
 
-/** The matches of one word: a table and its condition. */
+/** Table and condition that select the matches of one word. */
 export interface Word extends Clause {
-  /** As it was asked for: `jan*`. */
+  /** The word as it was sent, such as `jan*`. */
   text: string;
 }
 
-/** What is searched: `users u` joined with the matches of its words, and conditions, all of which must hold. */
+/** The users to search: `users u`, joined with the matches of each word, and conditions joined with AND. */
 export interface Filter extends UserSet {
   tests: readonly Condition[];
-  /** The statuses, when nothing else is asked: then the counters know the number. */
+  /** Statuses of a search without other conditions, which `UserCounts` can count. */
   countedStatuses: readonly string[] | undefined;
-  /** Sum of the weights of the matched words. */
+  /** SQL for the sum of the weights of the matched words. */
   score: string;
   words: readonly Word[];
 }
 
-const COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
+const SORT_COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
   updated: 'u.updated',
   created: 'u.created',
   firstname: 'u.firstname_sort',
@@ -50,20 +50,20 @@ const COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
   status: 'u.status',
 };
 
-/** A condition that has one form. */
+/** Creates a condition without an index, whose two forms are the same. */
 export const always = (sql: string, ...params: readonly SqlValue[]): Condition => ({
   ...clause(sql, ...params),
   few: sql,
   many: sql,
 });
 
-/** A condition on a column that has an index. Where the users are sorted by that column, the index serves both. */
+/** Creates a condition on an indexed column. The `many` form uses the index only if it also sorts the page. */
 export function indexed(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
   const sql = `u.${column} ${test}`;
   return {
     sql,
     few: `u.uuid IN (SELECT uuid FROM users WHERE ${column} ${test})`,
-    many: sort !== 'relevance' && COLUMNS[sort] === `u.${column}` ? sql : `+${sql}`,
+    many: sort !== 'relevance' && SORT_COLUMNS[sort] === `u.${column}` ? sql : `+${sql}`,
     params,
     key: UNIQUE_COLUMNS.has(column) && test === '= ?' ? 'unique' : 'some',
   };
@@ -72,8 +72,8 @@ export function indexed(column: string, test: string, sort: Sort, ...params: Sql
 const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
 
 /**
- * What must be known to tell that the cost of a filter is bounded by keys: `nothing` for one exact filter, or none at all;
- * how many users have its `words`; undefined where only the search itself would tell.
+ * Returns how the cost of a filter is bounded. `nothing`: by an index, without further checks. `words`: by the number of
+ * matches of its words. Undefined: not bounded.
  */
 export function boundOf({ words, tests }: Filter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);
@@ -81,31 +81,31 @@ export function boundOf({ words, tests }: Filter): 'nothing' | 'words' | undefin
   return keys.length === 0 || (keys.length === 1 && keys[0] === 'unique') ? 'nothing' : undefined;
 }
 
-/** The users as a page of few or many finds them. */
+/** Returns the users that match a filter, with its conditions in one form. */
 export const inForm = ({ from, tests }: Filter, form: Form): UserSet => ({
   from,
   tests: tests.map((test) => clause(test[form], ...test.params)),
   counted: tests,
 });
 
-const UNIQUE: ReadonlySet<Sort> = new Set(['username', 'email', 'external_id']);
+const UNIQUE_SORTS: ReadonlySet<Sort> = new Set(['username', 'email', 'external_id']);
 
 /**
- * The order of a page. Empty values come last in both directions: descending, empty texts do so by themselves; otherwise
- * they are a range of their own, so that one index on (key, uuid) serves every page. A page of few users needs no index: a
- * plus sign keeps SQLite from using it, and MariaDB ignores the sign.
+ * Builds the order of a page. Empty values are last in both directions. Where the index does not sort them last, they form
+ * a separate range, so that the index on (key, uuid) serves every page. The form `few` adds a plus sign, which keeps SQLite
+ * from using the index of the sort. MariaDB ignores the sign.
  */
 export function orderOf(sort: Sort, order: Direction, score: string, form: Form): PageOrder {
   if (sort === 'relevance') return { order, ranges: [{ key: score, holds: 'number', unique: false }] };
-  const key = form === 'few' ? `+${COLUMNS[sort]}` : COLUMNS[sort];
-  const range: Range = { key, unique: UNIQUE.has(sort) };
+  const key = form === 'few' ? `+${SORT_COLUMNS[sort]}` : SORT_COLUMNS[sort];
+  const range: Range = { key, unique: UNIQUE_SORTS.has(sort) };
   if (sort === 'updated' || sort === 'created') return { order, ranges: [{ ...range, holds: 'time' }] };
-  const named = sort === 'firstname' || sort === 'surname';
-  if (sort !== 'external_id' && !(named && order === 'asc')) return { order, ranges: [range] };
-  return { order, ranges: splitEmpty(range, named ? '' : null) };
+  const isName = sort === 'firstname' || sort === 'surname';
+  if (sort !== 'external_id' && !(isName && order === 'asc')) return { order, ranges: [range] };
+  return { order, ranges: splitEmpty(range, isName ? '' : null) };
 }
 
-/** What a search names that may have many matches, each with a statement of one row per match. */
+/** Lists the parts of a search that can have many matches. The statement of each part returns one row per match. */
 export function namedParts({ words, tests }: Filter): (Clause & { name: string })[] {
   return [
     ...words.map(({ text, sql, params }) => ({

@@ -12,39 +12,40 @@ import type { UserScope } from './user-scope.js';
 
 export type { Owner };
 
-/** A user that a data set manages. */
+/** A user whom a data set manages. */
 export interface Managed {
   uuid: string;
   external_id: string;
   username_key: string;
   email_key: string;
   status: string;
-  /** By its own roles or by a group. */
+  /** True if the user has the role directly or from a group. */
   isWebmaster: boolean;
   version: number;
   managed_part: string | null;
 }
 
-/** As `rolesOf`: among the user's own roles or those of its groups. */
-const HOLDS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
-const NAMES_WEBMASTER = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
+/** SQL for `rolesOf`: tests the user's own roles and the roles from groups. */
+const HAS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
+const WEBMASTER_PARAMS = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
 const COLUMNS = USER_COLUMNS.join(', ');
-const COUNTED_AT_ONCE = 2000;
+const COUNT_BATCH_SIZE = 2000;
 
 type Ids = Pick<User, 'uuid' | 'external_id'>;
 const IDS = 'uuid, external_id';
 
-/** Users of a part of a data set ('' for those of none), and the last one counted. */
+/** Count of users in one part of a data set, with the uuid of the last counted user. */
 interface ManagedCount {
+  /** Empty for users without a part. */
   part: string;
   count: number | string;
   last: string;
 }
 
 /**
- * Users by the hundred, for imports, exports, groups and SCIM. A method costs one statement, whatever the number of users;
- * a count costs some. Hand-written SQL: the statements are set-based (ADR 13).
+ * Reads sets of users for imports, exports, groups and SCIM. Uses hand-written, set-based SQL: the number of statements
+ * does not depend on the number of users (ADR 13).
  */
 @Injectable()
 export class UserDirectory {
@@ -54,13 +55,13 @@ export class UserDirectory {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** External id in its key form → user. */
+  /** Finds users by external id. @returns comparison key of the external id → user. */
   async byExternalIds(externalIds: readonly string[]): Promise<Map<string, User>> {
     const rows = await this.select<UserRow>('external_id_key', externalIds.map(exactKey), COLUMNS);
     return new Map(rows.map((row) => [exactKey(row.external_id), toUser(row)]));
   }
 
-  /** External id in its key form → uuid. */
+  /** Finds uuids by external id. @returns comparison key of the external id → uuid. */
   async uuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
     const rows = await this.select<Ids>('external_id_key', externalIds.map(exactKey), IDS);
     return new Map(rows.map((user) => [exactKey(user.external_id), user.uuid]));
@@ -81,7 +82,7 @@ export class UserDirectory {
     return selectIn<T>(this.database, [...new Set(values)], text);
   }
 
-  /** Webmasters without external id, of whom some keys learn nothing. */
+  /** Finds Webmasters without external id, who are hidden from some API keys. */
   async operators(sql: Sql = this.database): Promise<Set<string>> {
     const rows = await sql.query<{ uuid: string }>(
       `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
@@ -91,73 +92,69 @@ export class UserDirectory {
     return new Set(rows.map(({ uuid }) => uuid));
   }
 
-  /**
-   * Returns the users that exist, which do not change until the transaction ends. They are locked in the order of uuid, so
-   * that two sets seldom deadlock.
-   */
+  /** Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks. @returns the existing users. */
   async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const text = (list: string) =>
       `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`;
     return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), text)).map(({ uuid }) => uuid);
   }
 
-  /** Identifier (`model/comparison-keys.ts`) → who has it. */
+  /** Finds the users who have the identifiers. @returns identifier → user. */
   async owners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.owners(this.database, identifiers);
   }
 
-  /** The users and everybody above them, each with its manager. */
+  /** Finds all managers of the users, direct and indirect. @returns user or manager → its manager. */
   async managersAbove(uuids: readonly string[]): Promise<Map<string, string | null>> {
     return this.writes.managersAbove(this.database, uuids);
   }
 
-  /** How many active users there are. */
   async countActive(): Promise<number> {
     return this.counts.active();
   }
 
-  /** How many active Webmasters there are. */
+  /** Counts active Webmasters. */
   async countWebmasters(): Promise<number> {
     return this.counts.webmasters();
   }
 
-  /** Part ('' for none) → how many users of a data set are to be reported where its file lacks them: active ones, Webmasters aside. */
+  /**
+   * Counts the users of a data set that an import reports as missing if they are not in its file: active users who are not
+   * Webmasters. @returns part → count, with an empty string for users without a part.
+   */
   async countManaged(dataset: string): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (let after: string | undefined = ''; after !== undefined;) {
       const rows: ManagedCount[] = await this.database.query(
         `SELECT COALESCE(managed_part, '') AS part,
-           SUM(CASE WHEN status = 'Active' AND NOT ${HOLDS_ROLE} THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+           SUM(CASE WHEN status = 'Active' AND NOT ${HAS_ROLE} THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
          FROM (SELECT uuid, status, roles, group_roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS page
          GROUP BY COALESCE(managed_part, '')`,
-        [...NAMES_WEBMASTER, dataset, after, COUNTED_AT_ONCE],
+        [...WEBMASTER_PARAMS, dataset, after, COUNT_BATCH_SIZE],
       );
       for (const { part, count } of rows) counts.set(part, (counts.get(part) ?? 0) + Number(count));
       const lasts = rows.map(({ last }) => last).sort();
       after = lasts.at(-1);
-      await setImmediate(); // SQLite counts in this thread
+      await setImmediate(); // SQLite statements run in this thread
     }
     return counts;
   }
 
   /**
-   * Users of a data set, whatever their part, after a uuid. The status is no condition: it would lead MariaDB to another
-   * index, by which each page costs the whole table.
+   * Reads the users of all parts of a data set after a uuid. Does not filter by status, because MariaDB would choose an
+   * index that reads the whole table for each page.
    */
   async managed({ dataset }: UserScope, after: string, limit: number): Promise<Managed[]> {
     const rows = await this.database.query<Omit<Managed, 'isWebmaster'> & { webmaster: number | boolean }>(
-      `SELECT uuid, external_id, username_key, email_key, status, ${HOLDS_ROLE} AS webmaster, version, managed_part
+      `SELECT uuid, external_id, username_key, email_key, status, ${HAS_ROLE} AS webmaster, version, managed_part
        FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
-      [...NAMES_WEBMASTER, dataset, after, limit],
+      [...WEBMASTER_PARAMS, dataset, after, limit],
     );
     return rows.map(({ webmaster, ...user }) => ({ ...user, isWebmaster: Boolean(webmaster) }));
   }
 
-  /**
-   * Users after a uuid, in the order of uuid. @param all also users without an external id. Between those with one there may
-   * be any number of others.
-   */
+  /** Reads users after a uuid, in the order of uuid. @param all true to include users without an external id. */
   async page(after: string, limit: number, all: boolean): Promise<User[]> {
     const linked = all ? '' : ' AND external_id_key IS NOT NULL';
     const rows = await this.database.aside<UserRow>(
@@ -168,8 +165,8 @@ export class UserDirectory {
   }
 
   /**
-   * Puts users that no data set manages, or another part of this one, into this scope. Bookkeeping, not a change of a user:
-   * neither `updated` nor the version moves.
+   * Assigns a data set and its part to users whom no other data set manages. This is not a change of the users: `updated`
+   * and the version stay the same.
    */
   async claim(tx: Sql, uuids: readonly string[], { dataset, part }: UserScope): Promise<void> {
     if (uuids.length === 0) return;

@@ -12,30 +12,30 @@ import {
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import { UserCounts } from '../writer/user-counts.service.js';
 
-/** Users `u` of some tables who meet all conditions. */
+/** Users that meet all conditions. */
 export interface UserSet {
-  /** Tables with `users u`, where that table alone is not enough. */
+  /** Joined tables, including `users u`. By default only `users u`. */
   from?: Clause | undefined;
   tests: readonly Clause[];
-  /** The conditions of a count, where those of a page have another form. */
+  /** Conditions for counting, if they differ in form from the conditions of a page. */
   counted?: readonly Clause[];
 }
 
-/** A user with the position in the order of the page. */
+/** A user with its position in the order of the page. */
 export interface Hit extends Position {
   user: User;
 }
 
-/** Users that a page may pass over in this thread, because they come before it or have another status. */
+/** Largest number of users that a page may skip in this thread, because of its offset or another status. */
 export const PASSED_OVER = 10_000;
-/** Up to this many matches are looked up and sorted without asking how many users there are. */
-const HANDFUL = 500;
-/** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
-const FEW = 1 / 10;
+/** Number of matches up to which they are few, whatever the number of users. */
+const ALWAYS_FEW = 500;
+/** Share of all users below which matches are few: looking them up costs less than reading the index of the order. */
+const FEW_SHARE = 1 / 10;
 
-const SHOWN = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
+const PAGE_COLUMNS = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
 
-/** Hand-written SQL: numbers and pages of users, for all lists of the API and of SCIM (ADR 13). */
+/** Counts users and reads pages of users, for all lists of the API and SCIM. Uses hand-written SQL (ADR 13). */
 @Injectable()
 export class UserPages {
   constructor(
@@ -48,9 +48,9 @@ export class UserPages {
   }
 
   /**
-   * Reads a page in an order that an index gives.
-   * @param usersOf the users of a range. @param isEmpty true for a range that is known to have no users.
-   * @param signal where the page may take longer than this thread has: another process reads it then, until the signal.
+   * Reads a page of users.
+   * @param usersOf returns the users of a range. @param isEmpty returns true for a range that is known to be empty.
+   * @param signal given for a slow page, which the read worker then reads until the signal aborts.
    */
   async read<R extends Range>(
     usersOf: (range: R) => UserSet,
@@ -61,19 +61,19 @@ export class UserPages {
   ): Promise<Page<Hit>> {
     const direction = order.order.toUpperCase();
     const source = {
-      // The narrow index gives the order. Only the rows of the page are read.
+      // The inner query reads only the index. The join reads the rows of the page.
       read: async (range: R, part: Clause, offset: number, limit: number): Promise<Hit[]> => {
         const { key, tie = 'u.uuid' } = range;
-        const { sql, params } = textOf(usersOf(range), part);
+        const { sql, params } = buildFromWhere(usersOf(range), part);
         const sorted = [...(key === NO_KEY ? [] : [key]), tie].map((by) => `${by} ${direction}`).join(', ');
         const rows = await this.select<UserRow & { page_key: Hit['key'] }>(
-          `SELECT p.page_key, ${SHOWN}
+          `SELECT p.page_key, ${PAGE_COLUMNS}
            FROM (SELECT u.uuid, ${key} AS page_key ${sql} ORDER BY ${sorted} LIMIT ? OFFSET ?) p
            JOIN users v ON v.uuid = p.uuid ORDER BY p.page_key ${direction}, p.uuid ${direction}`,
           [...params, limit, offset],
           signal,
         );
-        // The key stays in the row: a copy without it takes as long as reading it.
+        // `page_key` stays in the row, because copying the row without it takes as long as reading it.
         return rows.map((row) => ({ key: row.page_key, uuid: row.uuid, user: toUser(row) }));
       },
       count: (range: R, part: Clause) => this.count(usersOf(range), signal, part),
@@ -82,41 +82,41 @@ export class UserPages {
     return readPage(source, order, place, this.dialect);
   }
 
-  /** Number of users, in one part of an order or in all. */
+  /** Counts users. @param part condition for one part of an order. */
   async count(
     { from, tests, counted = tests }: UserSet,
     signal: AbortSignal | undefined,
     part?: Clause,
   ): Promise<number> {
-    const { sql, params } = textOf({ from, tests: counted }, part);
-    return this.number(`SELECT COUNT(*) AS n ${sql}`, params, signal);
+    const { sql, params } = buildFromWhere({ from, tests: counted }, part);
+    return this.readNumber(`SELECT COUNT(*) AS n ${sql}`, params, signal);
   }
 
-  /** As `count`, up to a bound. */
-  async countUpTo(users: UserSet, most: number, signal: AbortSignal | undefined): Promise<number> {
-    const { sql, params } = textOf(users);
+  /** Counts users, but stops at `max`. */
+  async countUpTo(users: UserSet, max: number, signal: AbortSignal | undefined): Promise<number> {
+    const { sql, params } = buildFromWhere(users);
     const text = `SELECT COUNT(*) AS n FROM (SELECT 1 ${sql} LIMIT ?) AS counted`;
-    return this.number(text, [...params, most], signal);
+    return this.readNumber(text, [...params, max], signal);
   }
 
-  /** The first users in the order of their creation: ids and times. */
+  /** Reads the ids and creation times of the oldest users. */
   async first(
     users: UserSet,
     limit: number,
     signal: AbortSignal | undefined,
   ): Promise<{ uuid: string; created: string }[]> {
-    const { sql, params } = textOf(users);
+    const { sql, params } = buildFromWhere(users);
     const text = `SELECT u.uuid, u.created ${sql} ORDER BY u.created, u.uuid LIMIT ?`;
     return this.select(text, [...params, limit], signal);
   }
 
-  /** True where so many matches are few: a page of few is found among them, a page of many by a walk in its order. */
+  /** Returns true if so few users match that looking them up is faster. @param all number of all users, if known. */
   async areFew(count: number, all?: number): Promise<boolean> {
-    if (all === undefined && count <= HANDFUL) return true;
-    return count < FEW * (all ?? (await this.counts.users([])).all);
+    if (all === undefined && count <= ALWAYS_FEW) return true;
+    return count < FEW_SHARE * (all ?? (await this.counts.users([])).all);
   }
 
-  private async number(
+  private async readNumber(
     sql: string,
     params: readonly SqlValue[],
     signal: AbortSignal | undefined,
@@ -133,11 +133,10 @@ export class UserPages {
   }
 }
 
-/** The key of users who have none: they are sorted by their ids alone. */
+/** SQL for the key of an order that sorts users by uuid alone. */
 export const NO_KEY = 'NULL';
 
-/** `FROM … WHERE …` */
-function textOf({ from, tests }: UserSet, part?: Clause): Clause {
+function buildFromWhere({ from, tests }: UserSet, part?: Clause): Clause {
   const { sql, params } = where(part ? [...tests, part] : tests);
   return { sql: `FROM ${from?.sql ?? 'users u'} WHERE ${sql}`, params: [...(from?.params ?? []), ...params] };
 }

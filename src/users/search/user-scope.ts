@@ -1,12 +1,12 @@
 import type { User } from '../model/user.js';
 
-/** What one import looks after: the users of a data set, or of one part of it (null: of all of it). */
+/** Users that one import manages: a data set, or one part of it. A null part means the whole data set. */
 export interface UserScope {
   dataset: string;
   part: string | null;
 }
 
-/** Whether an import that lacks a user misses it. */
+/** Returns true if an import manages the user, so that it reports the user as missing. */
 export function covers(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,
@@ -14,7 +14,7 @@ export function covers(
   return managed_by === dataset && (part === null || managed_part === part);
 }
 
-/** Whether a user has the mark of the import that listed it last. */
+/** Returns true if the user is assigned to exactly this data set and part. */
 export function isMarked(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,

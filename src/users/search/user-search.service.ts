@@ -15,11 +15,11 @@ import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
 export interface UserPage {
   count: number;
   users: User[];
-  /** Cursor of the next page; undefined on the last one. */
+  /** Cursor of the next page. Undefined on the last page. */
   next: string | undefined;
 }
 
-/** A search as it was asked for. */
+/** A parsed search query. */
 interface Search {
   filter: Filter;
   sort: Sort;
@@ -27,15 +27,15 @@ interface Search {
   place: Place;
 }
 
-/** Users by status, where nothing else is asked. */
+/** Counts of users, for a search without other conditions than the status. */
 type Totals = Awaited<ReturnType<UserCounts['users']>> | undefined;
 
-/** Matches of words that are joined and sorted in this thread. */
-const FEW_MATCHES = 500;
-/** Matches of one part of a search that are counted to find the one with the most. */
-const COUNTED_MATCHES = 10_000;
+/** Largest number of word matches that are joined and sorted in this thread. */
+const MAX_NARROW_MATCHES = 500;
+/** Number at which counting the matches of one part of a search stops. */
+const MAX_COUNTED_MATCHES = 10_000;
 
-/** `GET /users/search` (interface §5). */
+/** Searches users for `GET /users/search` (interface §5). */
 @Injectable()
 export class UserSearch {
   constructor(
@@ -47,18 +47,19 @@ export class UserSearch {
   ) {}
 
   /**
-   * @param departure makes a signal that aborts when the client has left.
-   * @throws ProblemError `invalid_parameter`, `forbidden`; what `SearchBudget.run` throws.
+   * Searches users. A broad search needs a slot of `SearchBudget`.
+   * @param getDisconnect returns a signal that aborts when the client disconnects.
+   * @throws ProblemError `invalid_parameter`, `forbidden`, or an error of `SearchBudget.run`.
    */
-  async search(query: UserQuery, actor: Actor, departure: () => AbortSignal): Promise<UserPage> {
+  async search(query: UserQuery, actor: Actor, getDisconnect: () => AbortSignal): Promise<UserPage> {
     const search = this.toSearch(query, actor);
     const { filter, place } = search;
     const totals = filter.countedStatuses && (await this.counts.users(filter.countedStatuses));
-    const broad = totals
+    const isBroad = totals
       ? place.offset + totals.all - totals.matching > PASSED_OVER
       : await this.isBroad(filter);
-    if (!broad) return this.page(search, totals);
-    return this.budget.run(actor, departure(), {
+    if (!isBroad) return this.page(search, totals);
+    return this.budget.run(actor, getDisconnect(), {
       run: (signal) => this.page(search, totals, signal),
       broadest: async (signal) => (await this.broadest(filter, signal)) ?? 'offset',
     });
@@ -72,7 +73,7 @@ export class UserSearch {
     return { filter, sort, order, place: placeOf(query, [sort, order], ranges) };
   }
 
-  /** Counts the matches before their page is read. Without a filter, the totals have the number. */
+  /** Counts the matches, then reads the page. A search without other conditions takes the count from the totals. */
   private async page(
     { filter, sort, order, place }: Search,
     totals: Totals,
@@ -88,28 +89,29 @@ export class UserSearch {
     return { count, users: rows.map(({ user }) => user), next };
   }
 
-  /** Whether no keys bound what a search costs. */
+  /** Returns true if no index bounds the cost of a search. */
   private async isBroad(filter: Filter): Promise<boolean> {
     const bound = boundOf(filter);
-    return bound === 'words' ? (await this.matches(filter.words)) > FEW_MATCHES : bound === undefined;
+    if (bound === 'words') return (await this.countMatches(filter.words)) > MAX_NARROW_MATCHES;
+    return bound === undefined;
   }
 
-  /** The name of the part of a search that has the most matches; undefined for a search without parts. */
+  /** Finds the name of the part of a search with the most matches. Returns undefined for a search without parts. */
   async broadest(filter: Filter, signal: AbortSignal): Promise<string | undefined> {
     const parts: { name: string; n: number }[] = [];
     for (const { name, sql, params } of namedParts(filter)) {
-      const counting = `SELECT COUNT(*) AS n FROM (${sql} LIMIT ${COUNTED_MATCHES}) AS part`;
+      const counting = `SELECT COUNT(*) AS n FROM (${sql} LIMIT ${MAX_COUNTED_MATCHES}) AS part`;
       const [row] = await this.database.aside<{ n: number }>(counting, params, signal);
       parts.push({ name, n: row?.n ?? 0 });
     }
     return parts.toSorted((one, other) => other.n - one.n)[0]?.name;
   }
 
-  /** Rows that the words have together, counted up to a bound. */
-  private async matches(words: readonly Clause[]): Promise<number> {
+  /** Counts the matches of all words in total. Counts each word up to a limit. */
+  private async countMatches(words: readonly Clause[]): Promise<number> {
     const counts = words.map(
       ({ sql }, index) =>
-        `(SELECT COUNT(*) FROM (SELECT 1 FROM ${sql} LIMIT ${FEW_MATCHES + 1}) AS w${index})`,
+        `(SELECT COUNT(*) FROM (SELECT 1 FROM ${sql} LIMIT ${MAX_NARROW_MATCHES + 1}) AS w${index})`,
     );
     const values = words.flatMap(({ params }) => params);
     return countRows(this.database, `SELECT ${counts.join(' + ')} AS n`, values);

@@ -26,67 +26,74 @@ const SORTS = [
 ] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** The query of `GET /users/search` (interface §5). */
+/** Query parameters of `GET /users/search` (interface §5). */
 export class UserQuery {
-  @IntegerParam(0, { default: 0, description: 'Users to skip. Not together with after.' })
+  @IntegerParam(0, { default: 0, description: 'Number of users to skip. Cannot be combined with `after`.' })
   offset?: number;
 
   @LimitParam()
   limit?: number;
 
-  @ChoiceParam(SORTS, { default: 'relevance', description: 'Without a search term, relevance is updated.' })
+  @ChoiceParam(SORTS, {
+    default: 'relevance',
+    description: 'Sort field. Without a search term, `relevance` sorts by `updated`.',
+  })
   sort?: Sort;
 
   @ChoiceParam(['asc', 'desc'], { default: 'desc' })
   order?: Direction;
 
-  @TextParam(2000, { description: 'Opaque; from the `Link: rel="next"` header of the page before.' })
+  @TextParam(2000, { description: 'Cursor from the `Link: rel="next"` header of the previous page. Opaque.' })
   after?: string;
 
   @TextParam(255, {
     description:
-      'Every word must match a whole word of a name, username, e-mail or external id; a trailing * behind two or more characters matches its beginnings (`jane do*`). At most ten words.',
+      'Search term of at most ten words. Each word must match a whole word of a name, username, e-mail address or external id. A * after at least two characters matches every word with this start, as in `jane do*`.',
   })
   fulltext_search?: string;
 
-  @TextParam(MAX.externalId, { description: 'Exact, case-sensitive.' })
+  @TextParam(MAX.externalId, { description: 'Exact match, case-sensitive.' })
   external_id?: string;
 
-  @TextParam(MAX.username, { description: 'Exact, in any case.' })
+  @TextParam(MAX.username, { description: 'Exact match, case-insensitive.' })
   username?: string;
 
-  @TextParam(MAX.email, { description: 'Exact, in any case.' })
+  @TextParam(MAX.email, { description: 'Exact match, case-insensitive.' })
   email?: string;
 
-  @ChoicesParam(STATUSES, { description: 'May be repeated (or).' })
+  @ChoicesParam(STATUSES, {
+    description: 'Status of the user. Repeat the parameter to match any of several.',
+  })
   status?: string[];
 
-  @TextsParam(MAX.role, { description: 'Role name in any case; may be repeated (or).' })
+  @TextsParam(MAX.role, {
+    description: 'Name of a role, case-insensitive. Repeat the parameter to match any of several.',
+  })
   role?: string[];
 
   @PatternParam(/^[a-z0-9_-]{1,32}:[^\p{Cc}]{1,255}$/u, 'must be a method and a name, such as saml:jane', {
     maxLength: 288,
-    description: 'method:name, exact (`saml:jane.doe@idp.example.org`).',
+    description: 'Authentication method and login name, as in `saml:jane.doe@idp.example.org`. Exact match.',
   })
   authname?: string;
 
   @UuidParam()
   manager_uuid?: string;
 
-  @TimeParam({ description: 'Changed at this time or later.' })
+  @TimeParam({ description: 'Only users changed at this time or later.' })
   updated_since?: string;
 
-  @TimeParam({ description: 'Created at this time or later.' })
+  @TimeParam({ description: 'Only users created at this time or later.' })
   created_since?: string;
 
-  @TextParam(64, { description: 'Data set of the import that manages the user.' })
+  @TextParam(64, { description: 'Data set that manages the user.' })
   managed_by?: string;
 
   @BooleanParam()
   has_external_id?: boolean;
 }
 
-/** Relevance needs a search term; without one the default is the latest change. */
+/** Returns the sort field of a query. Without a search term, `relevance` becomes `updated`. */
 export function effectiveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
   return sort === 'relevance' && fulltext_search === undefined ? 'updated' : sort;
 }

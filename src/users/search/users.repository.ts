@@ -4,7 +4,7 @@ import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import { loginIdentifier } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
-/** What a login needs to know of a user. */
+/** Fields of a user that a login needs. */
 export interface Credentials {
   uuid: string;
   username: string;
@@ -12,7 +12,7 @@ export interface Credentials {
   password_hash: string | null;
 }
 
-/** Single users. Every read is one look-up by a primary key. */
+/** Reads and updates single users. Every read is a look-up by primary key. */
 @Injectable()
 export class UsersRepository {
   private readonly findSql = `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid = ?`;
@@ -24,7 +24,7 @@ export class UsersRepository {
     return row && toUser(row);
   }
 
-  /** The user with this username or e-mail address. */
+  /** Finds a user by username or e-mail address. */
   async findCredentials(name: string): Promise<Credentials | undefined> {
     return this.database.first<Credentials>(
       `SELECT u.uuid, u.username, u.status, u.password_hash
@@ -40,12 +40,12 @@ export class UsersRepository {
     );
   }
 
-  /** Not a change of the user: neither `updated` nor the version moves. */
+  /** Sets `last_access`. This is not a change of the user: `updated` and the version stay the same. */
   async touch(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
     await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
   }
 
-  /** The same password under today's parameters. Only if nobody has set another one meanwhile. */
+  /** Replaces a hash by a hash of the same password with current parameters, unless the password has changed meanwhile. */
   async replaceHash(uuid: string, old: string, hash: string): Promise<void> {
     await this.database.execute('UPDATE users SET password_hash = ? WHERE uuid = ? AND password_hash = ?', [
       hash,
