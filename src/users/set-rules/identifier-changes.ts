@@ -2,102 +2,103 @@ import type { Identifier } from '../model/comparison-keys.js';
 import type { SetConstraint } from './set-constraint.js';
 import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 
-/** The user who has an identifier in the database. */
+/** The user who has an identifier before the changes. */
 export interface Owner {
   uuid: string;
-  /** Empty for an unlinked user. */
+  /** Empty for a user without external id. */
   external_id: string;
 }
 
-/** A change that takes an identifier which another user has in the database. */
+/** A change that sets an identifier of another user. It is valid only if another change releases the identifier. */
 export interface Need {
   change: number;
   field: Identifier['field'];
   owner: Owner;
   creates: boolean;
-  /** Number of the identifier. */
+  /** Number of the identifier in the number storage. */
   name: number;
 }
 
-/** A change that takes an identifier, with the field that it sets. */
+/** A change that sets an identifier, with the field of the identifier. */
 export interface Taker {
   change: number;
   field: Identifier['field'];
 }
 
-/** The identifiers that the changes of a set take and release. */
+/** The identifiers that the changes of a set assign to users and release. */
 export class IdentifierChanges {
   readonly needs: Need[] = [];
   /** Pairs of changes that link one user to different external ids. */
   readonly rivals: [change: number, other: number][] = [];
   private readonly numbers = this.storage.texts();
-  /** By the number of an identifier: its first taker, packed, and the change that releases it. */
-  private readonly takers = this.storage.integers();
+  /** By number of the identifier: the first change that assigns it, packed by `packAssignment`. */
+  private readonly firstAssignments = this.storage.integers();
+  /** By number of the identifier: the change that releases it. */
   private readonly releasers = this.storage.integers();
-  /** Identifiers that several changes take. */
+  /** By number of the identifier: all changes that assign it, if there are several. */
   private readonly contested = new Map<number, Taker[]>();
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** @param owners the users who have the identifiers that the constraint takes, by identifier. */
+  /** @param owners users who have the identifiers before the changes, by identifier. */
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     for (const { identifier } of released) this.releasers.set(this.numbers.number(identifier), change);
     for (const { identifier, field } of taken) {
       const name = this.numbers.number(identifier);
-      this.take(name, { change, field });
+      this.addAssignment(name, { change, field });
       const owner = owners.get(identifier);
       if (owner && owner.uuid !== user) this.needs.push({ change, field, owner, creates, name });
-      if (field === 'external_id' && !creates) this.link(user, change);
+      if (field === 'external_id' && !creates) this.addLink(user, change);
     }
   }
 
-  /** Returns the change that links a user to an external id, 0 for none. */
+  /** Returns the change that gives a user an external id, or 0. */
   linker(user: string): number {
-    return this.takers.at(this.numbers.find(linkOf(user)));
+    return this.firstAssignments.at(this.numbers.find(toLinkText(user)));
   }
 
-  /** Returns the change that releases the identifier, 0 where its owner keeps it. */
+  /** Returns the change that releases the identifier, or 0 if its owner keeps it. */
   releaser({ name }: Need): number {
     return this.releasers.at(name);
   }
 
-  /** True when the owner of an identifier still has it in the end. */
+  /** Returns true if the owner of an identifier keeps it after all changes. */
   isKept(need: Need, failed: ChangeNumbers): boolean {
     const releaser = this.releaser(need);
     return releaser === 0 || failed.has(releaser);
   }
 
-  /** Returns the takers of each identifier that several changes take which have not failed. */
+  /** Finds identifiers that several changes assign. Ignores failed changes. @returns the assignments per identifier. */
   clashes(failed: ChangeNumbers): Taker[][] {
     return [...this.contested.values()]
-      .map((takers) => takers.filter(({ change }) => !failed.has(change)))
-      .filter((takers) => takers.length > 1);
+      .map((assignments) => assignments.filter(({ change }) => !failed.has(change)))
+      .filter((assignments) => assignments.length > 1);
   }
 
-  private link(user: string, change: number): void {
-    const number = this.numbers.number(linkOf(user));
-    const first = this.takers.at(number);
-    if (first === 0) this.takers.set(number, change);
+  private addLink(user: string, change: number): void {
+    const number = this.numbers.number(toLinkText(user));
+    const first = this.firstAssignments.at(number);
+    if (first === 0) this.firstAssignments.set(number, change);
     else this.rivals.push([first, change], [change, first]);
   }
 
-  private take(name: number, taker: Taker): void {
-    const first = this.takers.at(name);
-    if (first === 0) this.takers.set(name, packTaker(taker));
-    if (first === 0 || changeOf(first) === taker.change) return;
-    // Username and e-mail share one space of names; every other name has one field.
-    const shared = taker.field === 'username' || taker.field === 'email';
-    const field = shared ? (isByEmail(first) ? 'email' : 'username') : taker.field;
-    const takers = this.contested.get(name) ?? [{ change: changeOf(first), field }];
-    if (takers.at(-1)?.change !== taker.change) takers.push(taker);
-    this.contested.set(name, takers);
+  private addAssignment(number: number, added: Taker): void {
+    const first = this.firstAssignments.at(number);
+    if (first === 0) this.firstAssignments.set(number, packAssignment(added));
+    if (first === 0 || changeOf(first) === added.change) return;
+    // Usernames and e-mail addresses share one namespace. All other identifiers belong to a single field.
+    const isLogin = added.field === 'username' || added.field === 'email';
+    const field = isLogin ? (isForEmail(first) ? 'email' : 'username') : added.field;
+    const assignments = this.contested.get(number) ?? [{ change: changeOf(first), field }];
+    if (assignments.at(-1)?.change !== added.change) assignments.push(added);
+    this.contested.set(number, assignments);
   }
 }
 
-/** A taker in one integer: the change, and in the lowest bit 1 for the field `email`. */
-const packTaker = ({ change, field }: Taker): number => change * 2 + Number(field === 'email');
+/** Packs an assignment into one integer: the change, and in the lowest bit 1 for the field `email`. */
+const packAssignment = ({ change, field }: Taker): number => change * 2 + Number(field === 'email');
 const changeOf = (packed: number): number => packed >> 1;
-const isByEmail = (packed: number): boolean => packed % 2 === 1;
+const isForEmail = (packed: number): boolean => packed % 2 === 1;
 
-/** Returns a text that no identifier equals. */
-const linkOf = (user: string): string => `link:${user}`;
+/** Returns a text that differs from every identifier. */
+const toLinkText = (user: string): string => `link:${user}`;

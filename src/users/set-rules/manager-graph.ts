@@ -2,89 +2,90 @@ import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 import type { SetConstraint } from './set-constraint.js';
 
 /**
- * The managers at the end of a set: those that changes set, laid over those of the database. A user is a
- * node, numbered from 1; 0 is nobody.
+ * The managers of users after all changes of a set. Combines the managers in the database with the changes. A user is a
+ * node with a number from 1. The number 0 means no manager.
  */
 export class ManagerGraph {
   private readonly users = this.storage.texts();
-  private readonly manager = this.storage.integers();
-  /** The manager if the change that sets it fails. */
-  private readonly fallback = this.storage.integers();
-  /** The change that creates the user or sets its manager; 0 where the database decides. */
-  private readonly change = this.storage.integers();
-  /** 1: the user is in the database. */
-  private readonly exists = this.storage.integers();
-  /** Users that exist and get another manager: only those can close a circle halfway through a run. */
-  private readonly moves = this.storage.integers();
+  /** By node: its manager. */
+  private readonly managers = this.storage.integers();
+  /** By node: its manager if the change fails. */
+  private readonly fallbacks = this.storage.integers();
+  /** By node: the change that creates the user or sets its manager, or 0 if the manager does not change. */
+  private readonly changes = this.storage.integers();
+  /** By node: 1 if the user is in the database. */
+  private readonly existing = this.storage.integers();
+  /** Existing users whose manager changes. Only these can form a cycle while the changes are applied one by one. */
+  private readonly moved = this.storage.integers();
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** A change creates a user, or gives an existing one another manager or none. */
+  /** Adds a change that creates a user, or sets or clears the manager of an existing user. */
   add(
     { change, user, creates }: SetConstraint,
     { before, after }: NonNullable<SetConstraint['manager']>,
   ): void {
     const node = this.node(user);
-    this.change.set(node, change);
-    this.manager.set(node, after === null ? 0 : this.node(after));
+    this.changes.set(node, change);
+    this.managers.set(node, after === null ? 0 : this.node(after));
     if (creates) return;
-    this.exists.set(node, 1);
-    this.fallback.set(node, before === null ? 0 : this.node(before));
-    this.moves.push(node);
+    this.existing.set(node, 1);
+    this.fallbacks.set(node, before === null ? 0 : this.node(before));
+    this.moved.push(node);
   }
 
-  /** A user of the database with its manager there. */
+  /** Adds a user of the database with its current manager. */
   addExistingManager(user: string, manager: string | null): void {
     const node = this.node(user);
-    this.exists.set(node, 1);
-    if (this.change.at(node) === 0 && manager !== null) this.manager.set(node, this.node(manager));
+    this.existing.set(node, 1);
+    if (this.changes.at(node) === 0 && manager !== null) this.managers.set(node, this.node(manager));
   }
 
-  /** Changes that name a manager who is not in the database, each with the change that creates the manager; 0 for none. */
+  /** Yields changes that set a manager who is not in the database, with the change that creates the manager, or 0. */
   *awaited(): Generator<[change: number, creator: number]> {
-    for (let node = 1; node < this.change.length; node++) {
-      const manager = this.manager.at(node);
-      if (this.change.at(node) === 0 || manager === 0 || this.exists.at(manager) === 1) continue;
-      yield [this.change.at(node), this.change.at(manager)];
+    for (let node = 1; node < this.changes.length; node++) {
+      const manager = this.managers.at(node);
+      if (this.changes.at(node) === 0 || manager === 0 || this.existing.at(manager) === 1) continue;
+      yield [this.changes.at(node), this.changes.at(manager)];
     }
   }
 
-  /** The changes that give their users one of these managers. */
+  /** Yields the changes that set one of these managers. */
   *changesBelow(managers: Iterable<string>): Generator<number> {
     const nodes = new Set(Array.from(managers, (user) => this.users.find(user)));
-    for (let node = 1; node < this.change.length; node++) {
-      if (this.change.at(node) !== 0 && nodes.has(this.manager.at(node))) yield this.change.at(node);
+    for (let node = 1; node < this.changes.length; node++) {
+      if (this.changes.at(node) !== 0 && nodes.has(this.managers.at(node))) yield this.changes.at(node);
     }
   }
 
-  /** Changes that fail leave everything as it was. */
+  /** Restores the previous managers of failed changes. */
   undo(failed: ChangeNumbers): void {
-    for (let node = 1; node < this.change.length; node++) {
-      const change = this.change.at(node);
+    for (let node = 1; node < this.changes.length; node++) {
+      const change = this.changes.at(node);
       if (change === 0 || !failed.has(change)) continue;
-      this.manager.set(node, this.fallback.at(node));
-      this.change.set(node, 0);
+      this.managers.set(node, this.fallbacks.at(node));
+      this.changes.set(node, 0);
     }
   }
 
-  /** The changes on each circle of managers. A circle that no change makes is cut. */
+  /** Finds the cycles of managers. Breaks a cycle that no change causes. @returns the changes on each cycle. */
   circles(): number[][] {
-    const state = new Uint8Array(Math.max(this.manager.length, this.change.length)); // 0 new, 1 on this walk, 2 done
+    const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0 new, 1 on this walk, 2 done
     const found: number[][] = [];
-    for (let start = 1; start < this.change.length; start++) {
+    for (let start = 1; start < this.changes.length; start++) {
       const walk: number[] = [];
       let node = start;
       while (node !== 0 && state[node] === 0) {
         state[node] = 1;
         walk.push(node);
-        node = this.manager.at(node);
+        node = this.managers.at(node);
       }
       if (node !== 0 && state[node] === 1) {
-        const changes = walk.slice(walk.indexOf(node)).map((on) => this.change.at(on));
-        const made = changes.filter((change) => change !== 0);
-        // Managers that change while they are read can look like a circle; `order` must come to an end.
-        if (made.length === 0) this.manager.set(node, 0);
-        else found.push(made);
+        const changes = walk.slice(walk.indexOf(node)).map((member) => this.changes.at(member));
+        const causes = changes.filter((change) => change !== 0);
+        // Concurrent changes can make the stored managers look like a cycle, in which `listOrder` would not terminate.
+        if (causes.length === 0) this.managers.set(node, 0);
+        else found.push(causes);
       }
       for (const done of walk) state[done] = 2;
     }
@@ -92,22 +93,22 @@ export class ManagerGraph {
   }
 
   /**
-   * Pairs of changes of which the second must be applied first: from the top down, no change closes a circle with one that
-   * is still to come. New users need none: nobody is below them yet.
+   * Yields pairs of changes of which the second must be applied first. Changes of managers come before changes of their
+   * reports, so that no intermediate state has a cycle. New users are omitted, because they have no reports yet.
    */
-  *order(): Generator<[change: number, above: number]> {
-    for (let index = 0; index < this.moves.length; index++) {
-      const node = this.moves.at(index);
-      const change = this.change.at(node);
-      let above = this.manager.at(node);
-      while (above !== 0 && this.change.at(above) === 0) above = this.manager.at(above);
-      if (change !== 0 && above !== 0) yield [change, this.change.at(above)];
+  *order(): Generator<[change: number, earlier: number]> {
+    for (let index = 0; index < this.moved.length; index++) {
+      const node = this.moved.at(index);
+      const change = this.changes.at(node);
+      let manager = this.managers.at(node);
+      while (manager !== 0 && this.changes.at(manager) === 0) manager = this.managers.at(manager);
+      if (change !== 0 && manager !== 0) yield [change, this.changes.at(manager)];
     }
   }
 
   private node(user: string): number {
     const node = this.users.number(user);
-    if (node >= this.change.length) this.change.set(node, 0); // its length is the number of nodes
+    if (node >= this.changes.length) this.changes.set(node, 0); // the length limits the loops over all nodes
     return node;
   }
 }

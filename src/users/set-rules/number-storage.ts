@@ -1,12 +1,12 @@
-/** Numbers texts 1, 2, 3 … in the order of their first mention. */
+/** A numbering of texts: 1, 2, 3 … in the order in which they are added. */
 export interface TextNumbering {
-  /** The number of a text, a new one if it has none. */
+  /** Returns the number of a text. Adds the text if it is new. */
   number(text: string): number;
-  /** The number of a text, 0 if it has none. */
+  /** Returns the number of a text, or 0 for an unknown text. */
   find(text: string): number;
 }
 
-/** A list of integers that grows as it is set; 0 where nothing has been set. */
+/** A growing list of integers. Items that were never set are 0. */
 export interface Integers {
   readonly length: number;
   at(index: number): number;
@@ -14,20 +14,20 @@ export interface Integers {
   push(value: number): void;
 }
 
-/** The numbers of changes: their places in a set, or the lines of their rows. */
+/** A set of numbers of changes: positions in a change set, or lines of rows in a file. */
 export interface ChangeNumbers {
   add(change: number): void;
   has(change: number): boolean;
 }
 
-/** Where a `SetValidator` keeps its constraints: memory for a few hundred changes, or packed for a million rows. */
+/** Storage for the constraints of a `SetValidator`: simple for some hundred changes, or packed for a million rows. */
 export interface NumberStorage {
   texts(): TextNumbering;
   integers(): Integers;
   numbers(): ChangeNumbers;
 }
 
-/** Maps and arrays: fast for sets of up to some thousand changes. */
+/** Storage in maps and arrays, which is fast for up to a few thousand changes. */
 export const IN_MAPS: NumberStorage = {
   texts: () => new MappedTexts(),
   integers: () => new GrowingArray(),

@@ -2,27 +2,27 @@ import { IDENTIFYING, type Identifier, identifiersOf } from '../model/comparison
 import type { User } from '../model/user.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
 
-/** What the validity of one change demands of the other changes of its set: identifiers, a manager, a Webmaster. */
+/** The parts of one change that the set rules concern: identifiers, manager and the role Webmaster. */
 export interface SetConstraint {
-  /** Number of the change, from 1: its place in the set, or the line of its row. */
+  /** Number of the change from 1: its position in the set, or the line of its row. */
   change: number;
-  /** uuid of the user. */
+  /** Uuid of the user. */
   user: string;
-  /** The user does not exist yet. */
+  /** True if the change creates the user. */
   creates: boolean;
-  /** The user is deleted, so it cannot be a manager. */
+  /** Set if the change deletes the user, who then cannot be a manager. */
   deletes?: true;
-  /** Identifiers that the user has now and gives up. */
+  /** Identifiers that the user loses. */
   released: readonly Identifier[];
-  /** Identifiers that the user does not have yet. */
+  /** Identifiers that the user gets. */
   taken: readonly Identifier[];
-  /** Where it changes. Of a new user always: other changes of the set may name it as their manager. */
+  /** Set if the manager changes, and for every new user, because other changes can make the new user a manager. */
   manager?: { before: string | null; after: string | null };
-  /** The user becomes an active Webmaster, or ceases to be one by this field. */
+  /** Set to `gained` if the user becomes an active Webmaster, or to the cause if the user stops being one. */
   webmaster?: 'gained' | 'status' | 'roles' | 'deleted';
 }
 
-/** Returns the constraint of a deletion, which releases all identifiers of the user. */
+/** Creates the constraint of a deletion, which releases all identifiers of the user. */
 export function deletionConstraint(change: number, user: User): SetConstraint {
   return {
     change,
@@ -37,9 +37,9 @@ export function deletionConstraint(change: number, user: User): SetConstraint {
 }
 
 /**
- * Returns the constraint of a change, undefined when the change affects no other user.
- * @param identifiers of the user after the change, where they are known.
- * @param managers false where no change of the set changes a manager. A file without that column saves a million notes.
+ * Creates the constraint of a change. Returns undefined if the change cannot affect other users.
+ * @param known.identifiers identifiers of the user after the change, if already computed.
+ * @param known.managers false if no change of the set changes a manager. This saves memory for files without that column.
  */
 export function constraintOf(
   change: number,
@@ -47,23 +47,23 @@ export function constraintOf(
   after: User,
   known: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
 ): SetConstraint | undefined {
-  // Most changes are of other fields. A field that no patch touches keeps its value by reference.
-  if (before && SHARED.every((field) => before[field] === after[field])) return undefined;
-  return changedConstraint(change, before, after, known);
+  // Most changes concern other fields. A field that a patch does not set keeps its value by reference.
+  if (before && SHARED_FIELDS.every((field) => before[field] === after[field])) return undefined;
+  return buildConstraint(change, before, after, known);
 }
 
-/** The fields of a user that matter to other users. */
-const SHARED = [...IDENTIFYING, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
+/** Fields of a user that the set rules concern. */
+const SHARED_FIELDS = [...IDENTIFYING, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
 
-function changedConstraint(
+function buildConstraint(
   change: number,
   before: User | undefined,
   after: User,
   { managers = true, identifiers }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined },
 ): SetConstraint | undefined {
-  const { released, taken } = movedIdentifiers(before, after, identifiers);
-  const manager = managers ? movedManager(before, after) : undefined;
-  const webmaster = movedWebmaster(before, after);
+  const { released, taken } = diffIdentifiers(before, after, identifiers);
+  const manager = managers ? diffManager(before, after) : undefined;
+  const webmaster = diffWebmaster(before, after);
   if (released.length + taken.length === 0 && !manager && !webmaster) return undefined;
   return {
     change,
@@ -76,35 +76,35 @@ function changedConstraint(
   };
 }
 
-/** Returns the identifiers that a change releases and the identifiers that it takes. */
-function movedIdentifiers(
+/** Returns the identifiers that a user loses and gets. */
+function diffIdentifiers(
   before: User | undefined,
   after: User,
   identifiers: readonly Identifier[] | undefined,
 ): { released: Identifier[]; taken: Identifier[] } {
-  // Computing identifiers costs more than this comparison.
+  // This comparison is cheaper than computing the identifiers.
   if (before && IDENTIFYING.every((field) => before[field] === after[field]))
     return { released: [], taken: [] };
   const old = before ? identifiersOf(before) : [];
-  const own = identifiers ?? identifiersOf(after);
-  return { released: without(old, own), taken: without(own, old) };
+  const current = identifiers ?? identifiersOf(after);
+  return { released: subtract(old, current), taken: subtract(current, old) };
 }
 
-function without(list: readonly Identifier[], others: readonly Identifier[]): Identifier[] {
+function subtract(list: readonly Identifier[], others: readonly Identifier[]): Identifier[] {
   if (others.length === 0) return [...list];
   const known = new Set(others.map(({ identifier }) => identifier));
   return list.filter(({ identifier }) => !known.has(identifier));
 }
 
-function movedManager(before: User | undefined, after: User): SetConstraint['manager'] {
+function diffManager(before: User | undefined, after: User): SetConstraint['manager'] {
   if (!before) return { before: null, after: after.manager_uuid };
   if (before.manager_uuid === after.manager_uuid) return undefined;
   return { before: before.manager_uuid, after: after.manager_uuid };
 }
 
-function movedWebmaster(before: User | undefined, after: User): SetConstraint['webmaster'] {
-  const was = before !== undefined && isActiveWebmaster(before);
-  if (was === isActiveWebmaster(after)) return undefined;
-  if (!was) return 'gained';
+function diffWebmaster(before: User | undefined, after: User): SetConstraint['webmaster'] {
+  const wasWebmaster = before !== undefined && isActiveWebmaster(before);
+  if (wasWebmaster === isActiveWebmaster(after)) return undefined;
+  if (!wasWebmaster) return 'gained';
   return before.status === after.status ? 'roles' : 'status';
 }

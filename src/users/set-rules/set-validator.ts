@@ -4,7 +4,7 @@ import { CIRCLE, type Failure, UNKNOWN_MANAGER, lastWebmaster } from '../rules/f
 import { IdentifierChanges, type Need, type Owner, type Taker } from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';
 
-/** Changes that are valid only if another change is: the other change releases their username or creates their manager. */
+/** Changes that are valid only if another change succeeds, because it releases their identifier or creates their manager. */
 class Dependencies {
   private readonly dependents = this.storage.integers();
   private readonly providers = this.storage.integers();
@@ -12,99 +12,105 @@ class Dependencies {
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** @param tag what the dependent needs, as the caller numbers it. */
+  /** Adds a dependency. @param tag kind of the dependency, chosen by the caller. */
   add(dependent: number, provider: number, tag: number): void {
     this.dependents.push(dependent);
     this.providers.push(provider);
     this.tags.push(tag);
   }
 
-  /** Fails every change that depends on a failed one, directly or not. @returns those changes. */
-  spread(failed: ChangeNumbers): number[] {
+  /** Fails every change that depends on a failed change, directly or indirectly. @returns the newly failed changes. */
+  propagate(failed: ChangeNumbers): number[] {
     const start = new Set<number>();
     for (let link = 0; link < this.providers.length; link++) {
       const provider = this.providers.at(link);
       if (failed.has(provider)) start.add(provider);
     }
-    return this.reach(start, failed);
+    return this.collectDependents(start, failed);
   }
 
-  /** Every change that depends on one of these, directly or not. */
-  dependentsOf(changes: Iterable<number>): Set<number> {
-    return new Set(this.reach(changes, new Set()));
+  /** Finds every change that depends on one of the changes, directly or indirectly. */
+  findDependents(changes: Iterable<number>): Set<number> {
+    return new Set(this.collectDependents(changes, new Set()));
   }
 
-  /** The links to changes that have failed. */
-  *broken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
+  /** Yields the dependencies on failed changes. */
+  *findBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
     }
   }
 
-  /** The links of changes that have not failed. */
-  *holding(failed: ChangeNumbers): Generator<[dependent: number, provider: number]> {
+  /** Yields the dependencies of changes that have not failed. */
+  *findActive(failed: ChangeNumbers): Generator<[dependent: number, provider: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       const dependent = this.dependents.at(link);
       if (!failed.has(dependent)) yield [dependent, this.providers.at(link)];
     }
   }
 
-  /** Adds all that depends on `start` to `known`. @returns what was not known before. */
-  private reach(start: Iterable<number>, known: ChangeNumbers): number[] {
-    const found: number[] = [];
-    const wave = [...start];
-    if (wave.length === 0 || this.providers.length === 0) return found;
+  /** Adds every change that depends on `start` to `known`. @returns the added changes. */
+  private collectDependents(start: Iterable<number>, known: ChangeNumbers): number[] {
+    const added: number[] = [];
+    const queue = [...start];
+    if (queue.length === 0 || this.providers.length === 0) return added;
     const links = Array.from({ length: this.providers.length }, (_, link) => link);
     const byProvider = Map.groupBy(links, (link) => this.providers.at(link));
-    for (let change = wave.pop(); change !== undefined; change = wave.pop()) {
+    for (let change = queue.pop(); change !== undefined; change = queue.pop()) {
       for (const link of byProvider.get(change) ?? []) {
         const dependent = this.dependents.at(link);
         if (known.has(dependent)) continue;
         known.add(dependent);
-        found.push(dependent);
-        wave.push(dependent);
+        added.push(dependent);
+        queue.push(dependent);
       }
     }
-    return found;
+    return added;
   }
 }
 
 export interface SetOptions {
   storage?: NumberStorage;
-  /** How an error names another change of the set. */
+  /** Returns the name of a change for the texts of errors. */
   nameOf: (change: number) => string;
-  /** New users are matched by external id: a user without one who has their name is an `unlinked_conflict`. */
+  /** True for imports, which link users by external id. A conflict with an unlinked user is then an `unlinked_conflict`. */
   links?: boolean;
 }
 
-/** Conflicts in a longer chain than this are decided together: a file made for it would take the square of its rows. */
-const ORDERED_ROUNDS = 100;
+/**
+ * Number of rounds that resolve conflicts in the order of their dependencies. Later rounds resolve all conflicts at once,
+ * because a crafted file would otherwise take quadratic time.
+ */
+const MAX_ORDERED_ROUNDS = 100;
 
-/** Changes that break a rule together, each with its failure. */
+/** Changes that together break a rule, each with its failure. */
 type Conflict = (readonly [change: number, failure: Failure])[];
 
-/** Provider of a dependency that no change of the set provides. It counts as failed from the beginning. */
+/** Provider of a dependency that no change of the set satisfies. It counts as failed from the start. */
 const NO_CHANGE = 0;
-/** Tags of dependencies: on the change that creates a manager, and on the change that releases an identifier. */
-const MANAGER = 1;
-const NAME = 2;
+/** Tag of a dependency on the change that creates a manager. */
+const MANAGER_TAG = 1;
+/** Tag of a dependency on the change that releases an identifier. */
+const IDENTIFIER_TAG = 2;
 
 /**
- * Validates the set rules (ADR 14): takes the constraints of changes and returns their failures. In the end each identifier
- * belongs to one user, each manager exists without a cycle, and an active Webmaster remains. A failed change keeps what its
- * user had, which may fail other changes, until nothing new fails.
+ * Validates the set rules (ADR 14) for the state after all changes: each identifier belongs to one user, managers exist and
+ * form no cycle, and an active Webmaster remains. A failed change leaves its user unchanged, which can fail other changes,
+ * so the validation repeats until no further change fails.
  *
- * Failures of single changes and of what depends on them come first. Conflicts between changes that would otherwise succeed
- * come last: cycles of managers, the last Webmaster, identifiers that two changes take.
+ * Changes that are invalid by themselves fail first, then changes that depend on a failed change. Conflicts between
+ * otherwise valid changes are resolved last: manager cycles, the last Webmaster and identifiers that several changes set.
  */
 export class SetValidator {
   private readonly storage = this.options.storage ?? IN_MAPS;
-  private readonly names = new IdentifierChanges(this.storage);
+  private readonly identifiers = new IdentifierChanges(this.storage);
   private readonly managers = new ManagerGraph(this.storage);
-  private readonly leaving = new Map<number, Leaving>();
+  /** Change → field by which it removes an active Webmaster. */
+  private readonly webmasterLosses = new Map<number, WebmasterLoss>();
+  /** Changes that add an active Webmaster. */
+  private readonly webmasterGains: number[] = [];
   /** Change → the user that it deletes. */
   private readonly deletions = new Map<number, string>();
-  private readonly joining: number[] = [];
   private readonly links = new Dependencies(this.storage);
   private readonly failed = this.storage.numbers();
   private readonly failures = new Map<number, Failure[]>();
@@ -113,114 +119,117 @@ export class SetValidator {
     this.failed.add(NO_CHANGE);
   }
 
-  /** @param owners the users who have the identifiers that the constraint takes, by identifier. */
+  /** @param owners users who have the identifiers before the changes, by identifier. */
   add(constraint: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     const { change, manager, webmaster, deletes } = constraint;
     if (deletes) this.deletions.set(change, constraint.user);
-    this.names.add(constraint, owners);
+    this.identifiers.add(constraint, owners);
     if (manager) this.managers.add(constraint, manager);
-    if (webmaster === 'gained') this.joining.push(change);
-    else if (webmaster) this.leaving.set(change, webmaster);
+    if (webmaster === 'gained') this.webmasterGains.push(change);
+    else if (webmaster) this.webmasterLosses.set(change, webmaster);
   }
 
-  /** Excludes a change that fails for a reason of its own. */
+  /** Marks a change as failed because of another rule. */
   withdraw(change: number): void {
     this.failed.add(change);
   }
 
-  /** Adds a user of the database with its manager. Needed for all managers, direct and indirect, that changes name. */
+  /** Adds an existing user with its manager. Required for all managers, direct and indirect, that changes set. */
   addExistingManager(user: string, manager: string | null): void {
     this.managers.addExistingManager(user, manager);
   }
 
-  /** Makes a change depend on the other change of the set that gives its manager the external id. */
+  /** Makes a change depend on the change that gives its manager the external id. */
   needManager(change: number, linker: number): void {
-    this.links.add(change, linker, MANAGER);
+    this.links.add(change, linker, MANAGER_TAG);
   }
 
-  /** True when the set removes active Webmasters. Only then their number matters. */
+  /** True if the set removes active Webmasters. Otherwise their number is not needed. */
   get losesWebmasters(): boolean {
-    return this.leaving.size > 0;
+    return this.webmasterLosses.size > 0;
   }
 
   /**
-   * @param webmasters how many active Webmasters the database has.
+   * Validates all changes.
+   * @param webmasters number of active Webmasters in the database.
    * @returns the failures of each change that must not be applied.
    */
   validate(webmasters: number): ReadonlyMap<number, Failure[]> {
-    // A change may fail for several reasons. All of them are reported, in one order.
+    // A change can fail for several reasons. All of them are reported in a fixed order.
     const dependent = new Set<number>();
-    for (const [change, other] of this.names.rivals) this.fail(change, this.duplicate('external_id', other));
-    for (const [change, creator] of this.managers.awaited()) this.links.add(change, creator, MANAGER);
-    for (const need of this.names.needs) this.links.add(need.change, this.names.releaser(need), NAME);
+    for (const [change, other] of this.identifiers.rivals)
+      this.fail(change, this.createDuplicateFailure('external_id', other));
+    for (const [change, creator] of this.managers.awaited()) this.links.add(change, creator, MANAGER_TAG);
+    for (const need of this.identifiers.needs)
+      this.links.add(need.change, this.identifiers.releaser(need), IDENTIFIER_TAG);
     let rounds = 0;
     for (let more = true; more;) {
       this.managers.undo(this.failed);
-      more = this.failCertain(webmasters);
+      more = this.failIndependent(webmasters);
       if (more) continue;
-      const spread = this.links.spread(this.failed);
-      for (const change of spread) dependent.add(change);
-      more =
-        spread.length > 0 || this.failOrphans() || this.failConflicts(webmasters, rounds++ < ORDERED_ROUNDS);
+      const added = this.links.propagate(this.failed);
+      for (const change of added) dependent.add(change);
+      const isOrdered = rounds++ < MAX_ORDERED_ROUNDS;
+      more = added.length > 0 || this.failOrphans() || this.failConflicts(webmasters, isOrdered);
     }
-    for (const [change, tag] of this.links.broken(this.failed)) {
-      if (tag === MANAGER && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
+    for (const [change, tag] of this.links.findBroken(this.failed)) {
+      if (tag === MANAGER_TAG && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
     }
-    for (const need of this.names.needs) {
-      if (dependent.has(need.change) && this.names.isKept(need, this.failed))
-        this.fail(need.change, this.taken(need));
+    for (const need of this.identifiers.needs) {
+      if (dependent.has(need.change) && this.identifiers.isKept(need, this.failed))
+        this.fail(need.change, this.createTakenFailure(need));
     }
     return this.failures;
   }
 
   /**
-   * Yields pairs of changes after `validate`: the second change must be applied no later than the first, so that every part
-   * of a plan is as valid as the whole.
+   * Yields pairs of changes of which the second must not be applied after the first, so that each batch of a plan is valid.
+   * Call it after `validate`.
    */
   *dependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
-    yield* this.links.holding(this.failed);
+    yield* this.links.findActive(this.failed);
     yield* this.managers.order();
-    const leaving = [...this.leaving.keys()].filter((change) => !this.failed.has(change));
-    const joining = this.joining.find((change) => !this.failed.has(change));
-    if (joining === undefined || leaving.length < webmasters) return;
-    for (const change of leaving) yield [change, joining];
+    const losses = [...this.webmasterLosses.keys()].filter((change) => !this.failed.has(change));
+    const gain = this.webmasterGains.find((change) => !this.failed.has(change));
+    if (gain === undefined || losses.length < webmasters) return;
+    for (const change of losses) yield [change, gain];
   }
 
-  /** Fails changes that break a rule whatever happens to the other changes. */
-  private failCertain(webmasters: number): boolean {
-    const alone = this.managers.circles().filter((circle) => circle.length === 1);
-    for (const [change = 0] of alone) this.fail(change, CIRCLE);
-    const leaving = this.leavingBeyond(0);
-    const isLast = leaving.length > 0 && webmasters + this.countJoining() <= 1;
-    if (isLast) for (const [change, field] of leaving) this.fail(change, lastWebmaster(field));
-    return alone.length > 0 || isLast;
+  /** Fails changes that break a rule independently of the other changes. */
+  private failIndependent(webmasters: number): boolean {
+    const single = this.managers.circles().filter((cycle) => cycle.length === 1);
+    for (const [change = 0] of single) this.fail(change, CIRCLE);
+    const losses = this.listWebmasterLosses(0);
+    const isLast = losses.length > 0 && webmasters + this.countWebmasterGains() <= 1;
+    if (isLast) for (const [change, field] of losses) this.fail(change, lastWebmaster(field));
+    return single.length > 0 || isLast;
   }
 
-  /** A manager whose deletion has not failed is nobody at the end. */
+  /** Fails changes that set a manager whom another change deletes. */
   private failOrphans(): boolean {
     if (this.deletions.size === 0) return false;
-    const gone = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
-    const orphans = [...this.managers.changesBelow(gone)].filter((change) => !this.failed.has(change));
+    const deleted = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
+    const orphans = [...this.managers.changesBelow(deleted)].filter((change) => !this.failed.has(change));
     for (const change of orphans) this.fail(change, UNKNOWN_MANAGER);
     return orphans.length > 0;
   }
 
   /**
-   * Changes that break a rule together. A conflict whose changes depend on those of another one is decided later: they may
-   * fail without it. Names come last, since only changes that would otherwise succeed constraint one.
+   * Fails changes that break a rule together. A conflict that depends on another conflict waits for the next round, because
+   * its changes may fail without it. Identifiers come last, because only otherwise valid changes can conflict there.
    */
-  private failConflicts(webmasters: number, inOrder: boolean): boolean {
-    // The first Webmasters may leave as long as one remains.
-    const leaving = this.leavingBeyond(Math.max(0, webmasters + this.countJoining() - 1));
+  private failConflicts(webmasters: number, isOrdered: boolean): boolean {
+    // Webmasters can lose the role in the order of the changes, as long as one remains.
+    const losses = this.listWebmasterLosses(Math.max(0, webmasters + this.countWebmasterGains() - 1));
     const conflicts: Conflict[][] = [
       this.managers.circles().map((changes) => changes.map((change) => [change, CIRCLE])),
-      leaving.length === 0 ? [] : [leaving.map(([change, field]) => [change, lastWebmaster(field)])],
-      this.names.clashes(this.failed).map((takers) => this.toConflict(takers)),
+      losses.length === 0 ? [] : [losses.map(([change, field]) => [change, lastWebmaster(field)])],
+      this.identifiers.clashes(this.failed).map((assignments) => this.toConflict(assignments)),
     ];
     const all = conflicts.flat();
     const later =
-      inOrder && all.length > 1
-        ? this.links.dependentsOf(all.flatMap((conflict) => conflict.map(([change]) => change)))
+      isOrdered && all.length > 1
+        ? this.links.findDependents(all.flatMap((conflict) => conflict.map(([change]) => change)))
         : new Set<number>();
     const isFirst = (conflict: Conflict): boolean => !conflict.some(([change]) => later.has(change));
     const first = conflicts.map((kind) => kind.filter(isFirst)).find((kind) => kind.length > 0);
@@ -229,24 +238,24 @@ export class SetValidator {
     return all.length > 0;
   }
 
-  /** The Webmasters who leave, in the order of the changes, without the first ones. */
-  private leavingBeyond(first: number): [change: number, field: Leaving][] {
-    const leaving = [...this.leaving].filter(([change]) => !this.failed.has(change));
-    return leaving.sort(([a], [b]) => a - b).slice(first);
+  /** Lists the changes that remove an active Webmaster, in their order. @param skip number of changes to skip. */
+  private listWebmasterLosses(skip: number): [change: number, field: WebmasterLoss][] {
+    const losses = [...this.webmasterLosses].filter(([change]) => !this.failed.has(change));
+    return losses.sort(([a], [b]) => a - b).slice(skip);
   }
 
-  private countJoining(): number {
-    return this.joining.filter((change) => !this.failed.has(change)).length;
+  private countWebmasterGains(): number {
+    return this.webmasterGains.filter((change) => !this.failed.has(change)).length;
   }
 
-  private toConflict(takers: readonly Taker[]): Conflict {
-    return takers.map(({ change, field }) => {
-      const other = takers.find((taker) => taker.change !== change)?.change ?? change;
-      return [change, this.duplicate(field, other)];
+  private toConflict(assignments: readonly Taker[]): Conflict {
+    return assignments.map(({ change, field }) => {
+      const other = assignments.find((assignment) => assignment.change !== change)?.change ?? change;
+      return [change, this.createDuplicateFailure(field, other)];
     });
   }
 
-  private duplicate(field: string, other: number): Failure {
+  private createDuplicateFailure(field: string, other: number): Failure {
     return {
       field,
       code: 'duplicate',
@@ -254,13 +263,13 @@ export class SetValidator {
     };
   }
 
-  private taken({ field, owner: { uuid, external_id }, creates }: Need): Failure {
-    const linker = this.names.linker(uuid);
+  private createTakenFailure({ field, owner: { uuid, external_id }, creates }: Need): Failure {
+    const linker = this.identifiers.linker(uuid);
     const isLinked = external_id !== '' || (linker !== 0 && !this.failed.has(linker));
     if (this.options.links !== true || !creates || isLinked) {
       return { field, code: `${field}_taken`, message: `belongs to user ${uuid}`, uuid };
     }
-    const message = `belongs to user ${uuid}, who has no external id; adopt=email or adopt=username takes that user over`;
+    const message = `belongs to user ${uuid}, who has no external id. To link that user, import with adopt=email or adopt=username`;
     return { field, code: 'unlinked_conflict', message, uuid };
   }
 
@@ -274,5 +283,5 @@ export class SetValidator {
   }
 }
 
-/** The field by which an active Webmaster stops being one. */
-type Leaving = Exclude<SetConstraint['webmaster'], 'gained' | undefined>;
+/** The cause by which a user stops being an active Webmaster. */
+type WebmasterLoss = Exclude<SetConstraint['webmaster'], 'gained' | undefined>;
