@@ -8,43 +8,44 @@ import type { UserEntity } from '../model/user.entity.js';
 import type { UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 
 export interface UserChange {
-  /** `delete` moves the user to `deleted_users`, `restore` takes it back from there; both have an empty patch. */
+  /** `delete` moves the user to `deleted_users`, and `restore` moves it back. Both have an empty patch. */
   kind: 'create' | 'update' | 'delete' | 'restore';
-  /** Of the user to change, or that the new user gets. At most one change a user in a set. */
+  /** Uuid of the existing or new user. A change set has at most one change per user. */
   uuid: string;
   patch: UserPatch;
-  /** The versions that the client may have read (`If-Match`); with any other one the change is refused. */
+  /** Versions that `If-Match` allows. The change fails if the user has another version. */
   ifVersions?: readonly number[];
-  /** An identity provider changes the user: of Webmasters it may change less than they are protected in (`privilege.ts`). */
+  /** True if an identity provider makes the change. It needs a scope only for protected fields of Webmasters. */
   byProvider?: boolean;
-  /** Of a new user: what its patch makes, where the caller has prepared it. */
+  /** A new user with its rows, if the caller has already prepared them. */
   prepared?: PreparedUser;
-  /** The user as `UserWriter.lock` gave it in this transaction, which then is not read again. */
+  /** The user that `UserWriter.lock` returned in this transaction, which saves another read. */
   locked?: User;
 }
 
-/** What became of one change. */
+/** Result of one change of a change set. */
 export type Outcome =
-  /** Of a deleted user: the user as it was. */
+  /** After a deletion, `user` is the deleted user. */
   | { outcome: 'created' | 'updated' | 'unchanged' | 'deleted' | 'restored'; user: User; changes: Changes }
   | { outcome: 'error'; failures: readonly Failure[] };
 
-/** A change with the state before it (none for a new user) and after it, and why it may not be made. */
+/** A validated change with the states of its user and its failures. */
 export interface ValidatedSetChange {
   kind: UserChange['kind'];
+  /** Undefined for a new or restored user. */
   before: User | undefined;
-  /** Of a deleted user: as it was. */
+  /** After a deletion, this is the deleted user. */
   after: User;
-  /** Of a new or restored user. */
+  /** Set for a new or restored user. */
   prepared?: PreparedUser | undefined;
-  /** None for a change that touches no other user. */
+  /** Undefined for a change that cannot affect other users. */
   constraint?: SetConstraint | undefined;
   failures: readonly Failure[];
 }
 
 /**
- * A new user with all that its rows are made of, except for the time of its creation: an import prepares the next users
- * while the database writes these.
+ * A new user with the contents of its rows, except for the time of creation. An import prepares the next batch while the
+ * database writes the current one.
  */
 export interface PreparedUser {
   user: User;
@@ -52,19 +53,20 @@ export interface PreparedUser {
   identifiers: readonly Identifier[];
   words: readonly UserWordEntity[];
   values: readonly UserValueEntity[];
-  /** What its audit row says. */
+  /** Changes for the audit. */
   changes: Changes;
 }
 
-const LATER = '';
+/** Placeholder until the user is created. */
+const UNKNOWN_TIME = '';
 
-/** @param changes what the patch sets, where the caller knows its text. */
+/** Prepares a new user. @param changes changes for the audit, if already known. */
 export function prepareUser(uuid: string, patch: UserPatch, changes?: Changes): PreparedUser {
-  const user = patched(newUser(uuid, LATER), patch);
+  const user = patched(newUser(uuid, UNKNOWN_TIME), patch);
   return rowsOf(user, changes);
 }
 
-/** All that a user's rows are made of, whatever the user has been before. */
+/** Computes the contents of all rows of a user. */
 export function rowsOf(user: User, changes?: Changes): PreparedUser {
   return {
     user,
@@ -76,9 +78,9 @@ export function rowsOf(user: User, changes?: Changes): PreparedUser {
   };
 }
 
-/** The same user or row, created at this time, and last changed then or at `updated`. */
+/** Returns a copy of a user or row with these times. */
 export const createdAt = <T extends { created: string; updated: string }>(
-  made: T,
+  source: T,
   created: string,
   updated = created,
-): T => ({ ...made, created, updated });
+): T => ({ ...source, created, updated });

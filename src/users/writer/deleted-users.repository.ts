@@ -16,7 +16,7 @@ import { DeletedUserEntity } from '../model/deleted-user.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, storedUser, toRow, toUser } from '../model/user.js';
 
-const PURGED_AT_ONCE = 500;
+const PURGE_BATCH_SIZE = 500;
 
 /** A deleted user with the time of its deletion. */
 export interface DeletedUser {
@@ -24,12 +24,12 @@ export interface DeletedUser {
   deleted: string;
 }
 
-/** Users that were deleted (ADR 23). Hand-written SQL: sets of users, in the transaction of the writer. */
+/** Reads and writes deleted users (ADR 23). Uses hand-written, set-based SQL in the transaction of the user writer. */
 @Injectable()
 export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Moves the rows of users here. */
+  /** Moves the rows of users to `deleted_users`. */
   async take(tx: Sql, users: readonly User[], deleted: string): Promise<void> {
     await insertRows(
       tx,
@@ -44,7 +44,7 @@ export class DeletedUsersRepository {
     await deleteRows(tx, UserEntity, 'uuid', uuidsOf(users));
   }
 
-  /** Deleted users, locked until the transaction ends. */
+  /** Locks deleted users until the transaction ends. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     const rows = await selectIn<DeletedUserEntity>(
       tx,
@@ -59,7 +59,7 @@ export class DeletedUsersRepository {
     await deleteRows(tx, DeletedUserEntity, 'uuid', uuids);
   }
 
-  /** The users that have one of these managers, locked until the transaction ends. */
+  /** Finds the reports of managers and locks them until the transaction ends. */
   async lockReports(tx: Sql, managers: readonly string[]): Promise<User[]> {
     const columns = USER_COLUMNS.join(', ');
     const rows = await selectIn<UserRow>(
@@ -72,8 +72,9 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Ends memberships of groups, whose versions move. The tables are those of the groups, a room above: every change of a
-   * user is in one place. @returns user → the groups that it was in.
+   * Removes users from all groups and increases the versions of these groups. Writes to the tables of the groups feature,
+   * because the user writer makes every change that a deletion causes.
+   * @returns uuid of the user → uuids of its groups.
    */
   async leaveGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
     const groups = new Map<string, string[]>();
@@ -98,13 +99,13 @@ export class DeletedUsersRepository {
     return groups;
   }
 
-  /** In the order of their deletion, with how many there are. @param since their deletion, at the earliest. */
+  /** Reads a page of deleted users in the order of deletion, and counts them. @param since earliest time of deletion. */
   async page(
     since: string,
     { offset, limit }: { offset: number; limit: number },
   ): Promise<{ count: number; users: DeletedUser[] }> {
-    const counting = 'SELECT COUNT(*) AS count FROM deleted_users WHERE deleted >= ?';
-    const count = await countRows(this.database, counting, [since]);
+    const countSql = 'SELECT COUNT(*) AS count FROM deleted_users WHERE deleted >= ?';
+    const count = await countRows(this.database, countSql, [since]);
     const rows = await this.database.query<DeletedUserEntity>(
       `SELECT d.deleted, d.document FROM
          (SELECT uuid FROM deleted_users WHERE deleted >= ? ORDER BY deleted, uuid LIMIT ? OFFSET ?) AS part
@@ -115,11 +116,11 @@ export class DeletedUsersRepository {
     return { count, users };
   }
 
-  /** Forgets some of those that were deleted before a time. @returns whether there may be more. */
+  /** Removes one batch of users who were deleted before a time. @returns true if there may be more. */
   async purge(time: string): Promise<boolean> {
     const rows = await this.database.query<{ uuid: string }>(
       'SELECT uuid FROM deleted_users WHERE deleted < ? ORDER BY deleted, uuid LIMIT ?',
-      [time, PURGED_AT_ONCE],
+      [time, PURGE_BATCH_SIZE],
     );
     await deleteRows(
       this.database,
@@ -127,7 +128,7 @@ export class DeletedUsersRepository {
       'uuid',
       rows.map(({ uuid }) => uuid),
     );
-    return rows.length === PURGED_AT_ONCE;
+    return rows.length === PURGE_BATCH_SIZE;
   }
 }
 

@@ -13,15 +13,15 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import { DatabaseFault } from '../../platform/database/engine/database-fault.js';
 import { UserCountEntity } from '../model/user-lookups.entity.js';
 
-/** What is counted: users by status, and active Webmasters. */
+/** Names of the counters: users by status, and active Webmasters. */
 export type Counted = 'Active' | 'Blocked' | 'webmasters';
 
-/** Hand-written SQL: sums and sets of rows (ADR 13). */
+/** Reads and writes the counters of users. Uses hand-written SQL for sums and sets of rows (ADR 13). */
 @Injectable()
 export class UserCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Inserts what a change adds to the totals; no row is written that another change writes. */
+  /** Adds differences to the counters. Inserts new rows only, so that concurrent changes do not wait for each other. */
   async add(tx: Sql, deltas: ReadonlyMap<string, number>): Promise<void> {
     const rows = [...deltas].filter(([, value]) => value !== 0);
     await insertRows(
@@ -31,7 +31,7 @@ export class UserCountsRepository {
     );
   }
 
-  /** The totals, exact at the moment of the statement. */
+  /** Reads the totals of all counters, which are exact at the time of the statement. */
   async totals(sql: Sql = this.database): Promise<Readonly<Record<string, number>>> {
     const rows = await sql.query<{ name: string; value: number | string }>(
       'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
@@ -40,17 +40,17 @@ export class UserCountsRepository {
   }
 
   /**
-   * Replaces the oldest rows by their sums, one a name. Rows that are inserted meanwhile are not touched.
-   * @param atLeast fewer rows stay as they are. @param most rows in one go.
-   * @returns how many rows there were to fold.
-   * @throws DatabaseFault `race` where another instance has folded some of them first.
+   * Replaces the oldest rows by one sum per counter. Does not touch rows that are inserted meanwhile.
+   * @param min smallest number of rows to fold. @param max largest number of rows to fold.
+   * @returns the number of folded rows.
+   * @throws DatabaseFault `race` if another instance has folded some of the rows first.
    */
-  async fold(tx: Sql, atLeast: number, most: number): Promise<number> {
+  async fold(tx: Sql, min: number, max: number): Promise<number> {
     const rows = await tx.query<UserCountEntity>(
       'SELECT id, name, value FROM user_counts ORDER BY id LIMIT ?',
-      [most],
+      [max],
     );
-    if (rows.length < atLeast) return 0;
+    if (rows.length < min) return 0;
     const deleted = await deleteRows(
       tx,
       UserCountEntity,
@@ -58,7 +58,7 @@ export class UserCountsRepository {
       rows.map(({ id }) => id),
     );
     if (deleted < rows.length)
-      throw new DatabaseFault('race', new Error('these counts were folded meanwhile'));
+      throw new DatabaseFault('race', new Error('another instance folded these counters first'));
     const sums = new Map<string, number>();
     for (const { name, value } of rows) sums.set(name, (sums.get(name) ?? 0) + value);
     await this.add(tx, sums);
@@ -66,21 +66,22 @@ export class UserCountsRepository {
   }
 }
 
-/** How long after a change its rows are folded, with those of the changes that follow it. */
-const FOLD_MILLIS = 500;
-/** A sum over fewer rows costs less than folding them. */
-const WORTH_FOLDING = 100;
-const FOLDED_AT_ONCE = 2000;
+/** Delay between a change and the folding of its rows, in milliseconds. */
+const FOLD_DELAY_MILLIS = 500;
+/** Smallest number of rows to fold. Fewer rows cost less to sum up than to fold. */
+const MIN_FOLDED_ROWS = 100;
+const FOLD_BATCH_SIZE = 2000;
 
 /**
- * How many users there are (ADR 7). Each change inserts a row with what it adds, so that changes of different users share
- * no row; the total is the sum of all rows. Whoever inserts folds them soon after, so that there are never many.
+ * Counts users without reading them (ADR 7). Each change inserts its differences as new rows, so that changes of different
+ * users share no row. The sum of the rows is the total. The instance that inserted rows folds them soon after, which keeps
+ * their number small.
  */
 @Injectable()
 export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private folding = Promise.resolve();
-  private stopping = false;
+  private isStopping = false;
 
   constructor(
     private readonly repository: UserCountsRepository,
@@ -88,56 +89,57 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly log: Log,
   ) {}
 
-  /** A process that was killed may have left many. */
+  /** Folds the rows that a killed process may have left. */
   onApplicationBootstrap(): void {
-    this.foldSoon();
+    this.scheduleFold();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
+    this.isStopping = true;
     clearTimeout(this.timer);
     await this.folding;
   }
 
-  /** Adds to the totals in the transaction of a change. */
+  /** Adds the differences of a change to the counters, in the transaction of the change. */
   async add(tx: Sql, deltas: ReadonlyMap<Counted, number>): Promise<void> {
     await this.repository.add(tx, deltas);
-    this.foldSoon();
+    this.scheduleFold();
   }
 
-  /** How many users have one of these statuses, and how many there are: with every change that was acknowledged. */
+  /** Counts the users with one of the statuses and all users. Includes every committed change. */
   async users(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
     const { webmasters: _, ...totals } = await this.repository.totals();
     const matching = statuses.reduce((sum, status) => sum + (totals[status] ?? 0), 0);
     return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
   }
 
-  /** How many active users there are. @param sql as for `webmasters`. */
+  /** Counts active users. @param sql a transaction whose changes are included. */
   async active(sql?: Sql): Promise<number> {
     return (await this.repository.totals(sql))['Active'] ?? 0;
   }
 
-  /** How many active Webmasters there are. @param sql a transaction, if it is to see its own changes. */
+  /** Counts active Webmasters. @param sql a transaction whose changes are included. */
   async webmasters(sql?: Sql): Promise<number> {
     return (await this.repository.totals(sql))['webmasters'] ?? 0;
   }
 
-  /** Folds until few rows are left. */
+  /** Folds rows until only a few are left. */
   async fold(): Promise<void> {
-    const part = () => this.transactions.run((tx) => this.repository.fold(tx, WORTH_FOLDING, FOLDED_AT_ONCE));
-    while ((await part()) === FOLDED_AT_ONCE);
+    const foldBatch = () =>
+      this.transactions.run((tx) => this.repository.fold(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));
+    while ((await foldBatch()) === FOLD_BATCH_SIZE);
   }
 
-  private foldSoon(): void {
-    if (this.stopping) return;
+  private scheduleFold(): void {
+    if (this.isStopping) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.folding = this.folding
         .then(() => this.fold())
         .catch((error: unknown) => {
-          // The rows stay and count; the next change tries again.
+          // The counters are still correct. The next change folds the rows.
           this.log.fault('counts', toProblemError(error).code, error);
         });
-    }, FOLD_MILLIS).unref();
+    }, FOLD_DELAY_MILLIS).unref();
   }
 }

@@ -19,21 +19,21 @@ import {
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toRow, toUser } from '../model/user.js';
 
-/** Rules that look at more than the users that change. */
+/** Set rules that depend on users outside of the change set. */
 export type SharedRule = 'managers' | 'webmasters';
 
-/** Look-up rows that users do not have any more, and those that they have not had. */
+/** Look-up rows to remove and to add. */
 interface Difference<T> {
-  gone: readonly T[];
+  removed: readonly T[];
   added: readonly T[];
 }
 
 const WORD_KEY = ['word', 'user_uuid'] as const;
 
-/** The statements of the user writer: each serves a whole set, and all run in the writer's transaction. */
+/** Runs the statements of the user writer in its transaction. Each statement handles a whole change set. */
 @Injectable()
 export class UserWriteRepository {
-  /** The current users, locked until the transaction ends. In the order of uuid, so that two sets seldom deadlock. */
+  /** Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks. @returns uuid → user. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     const rows = await selectIn<UserRow>(
       tx,
@@ -44,7 +44,7 @@ export class UserWriteRepository {
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
-  /** Who has which of the identifiers. */
+  /** Finds the users who have the identifiers. @returns identifier → user. */
   async owners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
     const rows = await selectIn<Owner & { identifier: string }>(
       sql,
@@ -56,7 +56,7 @@ export class UserWriteRepository {
     return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
   }
 
-  /** The users and everybody above them, each with its manager. */
+  /** Finds all managers of the users, direct and indirect. @returns user or manager → its manager. */
   async managersAbove(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
     const rows = await selectIn<{ uuid: string; manager_uuid: string | null }>(
       sql,
@@ -72,15 +72,15 @@ export class UserWriteRepository {
   }
 
   /**
-   * Changes that one rule must judge together take turns from here until their transactions end. The row is written, and
-   * not only locked: a cluster notices two writes of a row, but no lock of another node (ADR 15).
+   * Locks a set rule until the transaction ends, which serializes the changes that it concerns. Updates the row instead
+   * of only locking it, because a database cluster detects conflicting writes, but no locks of other nodes (ADR 15).
    */
   async takeTurn(tx: Sql, rule: SharedRule): Promise<void> {
     const rows = await tx.execute('UPDATE user_rules SET changes = changes + 1 WHERE name = ?', [rule]);
     if (rows !== 1) throw new Error(`user_rules has no row ${rule}`);
   }
 
-  /** One user at a time is changed column by column: SQLite writes the entries of all indexes of an upsert anew. */
+  /** Stores users. Updates only the changed columns of a single user, because an upsert in SQLite rewrites all indexes. */
   async saveUsers(
     tx: Sql,
     created: readonly UserEntity[],
@@ -94,38 +94,38 @@ export class UserWriteRepository {
     return upsertRows(tx, UserEntity, ['uuid'], rows);
   }
 
-  /** First everything is given up, then taken: an identifier may move from one user of the set to another. */
+  /** Deletes identifiers before it inserts others, because an identifier can move between two users of the set. */
   async moveIdentifiers(
     tx: Sql,
-    given: readonly string[],
+    released: readonly string[],
     taken: readonly UserIdentifierEntity[],
   ): Promise<void> {
-    await deleteRows(tx, UserIdentifierEntity, 'identifier', given);
-    await insertRows(tx, UserIdentifierEntity, inOrder(taken, 'identifier'));
+    await deleteRows(tx, UserIdentifierEntity, 'identifier', released);
+    await insertRows(tx, UserIdentifierEntity, sortByKey(taken, 'identifier'));
   }
 
-  async moveRoles(tx: Sql, { gone, added }: Difference<UserRoleEntity>): Promise<void> {
-    await deleteKeys(tx, UserRoleEntity, ['role', 'user_uuid'], gone);
-    await insertRows(tx, UserRoleEntity, inOrder(added, 'role'));
+  async moveRoles(tx: Sql, { removed, added }: Difference<UserRoleEntity>): Promise<void> {
+    await deleteKeys(tx, UserRoleEntity, ['role', 'user_uuid'], removed);
+    await insertRows(tx, UserRoleEntity, sortByKey(added, 'role'));
   }
 
-  async moveValues(tx: Sql, { gone, added }: Difference<UserValueEntity>): Promise<void> {
-    await deleteKeys(tx, UserValueEntity, ['attribute', 'value_key', 'user_uuid'], gone);
-    await insertRows(tx, UserValueEntity, inOrder(added, 'value_key'));
+  async moveValues(tx: Sql, { removed, added }: Difference<UserValueEntity>): Promise<void> {
+    await deleteKeys(tx, UserValueEntity, ['attribute', 'value_key', 'user_uuid'], removed);
+    await insertRows(tx, UserValueEntity, sortByKey(added, 'value_key'));
   }
 
-  /** @param changed rows of users that had words before: those with another weight are overwritten. */
+  /** Updates search words. @param changed new rows of existing users, and rows whose weight differs. */
   async moveWords(
     tx: Sql,
-    { gone, added, changed }: Difference<UserWordEntity> & { changed: readonly UserWordEntity[] },
+    { removed, added, changed }: Difference<UserWordEntity> & { changed: readonly UserWordEntity[] },
   ): Promise<void> {
-    await deleteKeys(tx, UserWordEntity, WORD_KEY, gone);
+    await deleteKeys(tx, UserWordEntity, WORD_KEY, removed);
     await upsertRows(tx, UserWordEntity, WORD_KEY, changed);
-    await insertRows(tx, UserWordEntity, inOrder(added, 'word'));
+    await insertRows(tx, UserWordEntity, sortByKey(added, 'word'));
   }
 }
 
-/** Rows in the order of their key: neighbours share a page, and two sets with the same keys do not deadlock. */
-function inOrder<T extends object>(rows: readonly T[], key: keyof T): readonly T[] {
+/** Sorts rows by their key. Neighbouring rows share a page, and two sets with the same keys do not deadlock. */
+function sortByKey<T extends object>(rows: readonly T[], key: keyof T): readonly T[] {
   return rows.toSorted((a, b) => (a[key] < b[key] ? -1 : Number(a[key] > b[key])));
 }

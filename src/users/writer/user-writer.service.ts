@@ -33,9 +33,9 @@ import { UserPersistence } from './user-persistence.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
- * The one way in which users change (ADR 2). A set of changes in, an outcome each out; the API sends sets of one,
- * the importer sets of hundreds, and the number of statements does not depend on the size of the set.
- * A change that fails does not touch the others. Conflicts are evaluated on the end state of the set.
+ * Applies every change of a user (ADR 2). Takes a change set and returns an outcome per change. The API sends one change,
+ * an import hundreds, and the number of statements does not depend on the size of the set. A failed change does not fail
+ * independent changes. Conflicts are evaluated for the state after all changes.
  */
 @Injectable()
 export class UserWriter {
@@ -47,29 +47,31 @@ export class UserWriter {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /** The users, whom nobody else changes until the transaction ends. */
+  /** Locks users until the transaction ends. @returns uuid → user. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     return this.repository.lock(tx, uuids);
   }
 
   /**
-   * Runs in the caller's transaction, which may run again after a race: nothing outside of `tx` changes here.
-   * @param changes checked input (`validateChange`), passwords hashed.
-   * @throws FuseBlownError where the set would block too many users for the key that asks for it.
+   * Applies a change set in the caller's transaction. Changes nothing outside of it, because it may be retried.
+   * @param changes changes with valid fields (`validateChange`) and hashed passwords.
+   * @throws FuseBlownError if the changes exceed the number of users that the API key may block.
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();
     const validated = await this.validate(tx, changes, caller, time);
-    const gone = new Set(validated.flatMap((each) => (isGood(each, 'delete') ? each.after.uuid : [])));
-    const all = gone.size > 0 ? await this.withReports(tx, validated, gone) : validated;
+    const deleted = new Set(
+      validated.flatMap((change) => (isValid(change, 'delete') ? change.after.uuid : [])),
+    );
+    const all = deleted.size > 0 ? await this.addReports(tx, validated, deleted) : validated;
     const outcomes = all.map((change) => toOutcome(change, time));
-    const blocked = deactivated(all, outcomes);
+    const blocked = findBlocked(all, outcomes);
     if (blocked.length > 0) await this.fuse.count(tx, caller, blocked, () => this.counts.active(tx));
     await this.store.save(tx, all, outcomes, caller);
     return outcomes.slice(0, changes.length);
   }
 
-  /** Applies one change. @returns the user after it. @throws what `toError` returns for the failures of a refused change. */
+  /** Applies one change. @returns the user after the change. @throws the error that `toError` creates from the failures. */
   async applyOne(
     tx: Sql,
     change: UserChange,
@@ -83,24 +85,24 @@ export class UserWriter {
   }
 
   /** Appends an update that clears `manager_uuid` for every report of a deleted manager. */
-  private async withReports(
+  private async addReports(
     tx: Sql,
     validated: readonly ValidatedSetChange[],
-    gone: ReadonlySet<string>,
+    deleted: ReadonlySet<string>,
   ): Promise<readonly ValidatedSetChange[]> {
-    const reports = await this.deleted.lockReports(tx, [...gone]);
-    const changing = new Set(
-      validated.flatMap((each) => (each.failures.length === 0 ? each.after.uuid : [])),
+    const reports = await this.deleted.lockReports(tx, [...deleted]);
+    const changed = new Set(
+      validated.flatMap((change) => (change.failures.length === 0 ? change.after.uuid : [])),
     );
-    const others = reports.filter(({ uuid }) => !changing.has(uuid));
+    const others = reports.filter(({ uuid }) => !changed.has(uuid));
     return [
-      ...validated.map((each) =>
-        isGood(each, 'update') ? { ...each, after: withoutManager(each.after, gone) } : each,
+      ...validated.map((change) =>
+        isValid(change, 'update') ? { ...change, after: clearManager(change.after, deleted) } : change,
       ),
       ...others.map((before): ValidatedSetChange => ({
         kind: 'update',
         before,
-        after: withoutManager(before, gone),
+        after: clearManager(before, deleted),
         failures: [],
       })),
     ];
@@ -113,31 +115,34 @@ export class UserWriter {
     time: string,
   ): Promise<ValidatedSetChange[]> {
     if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length)
-      throw new Error('a set of changes names a user twice');
-    const current = await this.current(tx, changes);
+      throw new Error('a change set contains two changes of one user');
+    const current = await this.lockCurrentUsers(tx, changes);
     const states = changes.map((change) => ({
       change,
-      ...stateOf(change, current.get(change.uuid), caller, time),
+      ...evaluateChange(change, current.get(change.uuid), caller, time),
     }));
-    const own = states.map(({ kind, before, after, prepared, failures }, index) => {
+    const byChange = states.map(({ kind, before, after, prepared, failures }, index) => {
       if (failures.length > 0) return undefined;
       if (kind === 'delete') return deletionConstraint(index + 1, after);
       return constraintOf(index + 1, before, after, { identifiers: prepared?.identifiers });
     });
-    const constraints = own.filter((constraint) => constraint !== undefined);
+    const constraints = byChange.filter((constraint) => constraint !== undefined);
     const failures =
       constraints.length > 0 ? await this.validateSet(tx, constraints, states, caller) : undefined;
     return states.map(
-      ({ kind, before, after, prepared, failures: alone, change }, index): ValidatedSetChange => {
+      ({ kind, before, after, prepared, failures: own, change }, index): ValidatedSetChange => {
         const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE] : []);
-        const all = alone.length > 0 ? alone : others;
-        return { kind, before, after, prepared, constraint: own[index], failures: all };
+        const all = own.length > 0 ? own : others;
+        return { kind, before, after, prepared, constraint: byChange[index], failures: all };
       },
     );
   }
 
-  /** Returns the users that changes are about, locked. New users are not there yet, restored users are read among the deleted. */
-  private async current(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
+  /** Locks the existing and deleted users of the changes. @returns uuid → user. */
+  private async lockCurrentUsers(
+    tx: Sql,
+    changes: readonly UserChange[],
+  ): Promise<ReadonlyMap<string, User>> {
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
     const unread = changes.filter(({ kind, uuid }) => kind !== 'create' && !users.has(uuid));
@@ -146,20 +151,20 @@ export class UserWriter {
 
   private async lockAll(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
     const restored = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? uuid : []));
-    const present = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? [] : uuid));
-    const users = await this.repository.lock(tx, present);
+    const existing = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? [] : uuid));
+    const users = await this.repository.lock(tx, existing);
     return restored.length > 0 ? new Map([...users, ...(await this.lockDeleted(tx, restored))]) : users;
   }
 
-  /** Locks deleted users. @returns them in the state in which they return. */
+  /** Locks deleted users. @returns the users as they are after the restore. */
   private async lockDeleted(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     const deleted = await this.deleted.lock(tx, uuids);
     const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
-    const alive = await this.repository.lock(tx, [...new Set(managers)]);
-    return new Map([...deleted].map(([uuid, user]) => [uuid, returningUser(user, alive)]));
+    const existing = await this.repository.lock(tx, [...new Set(managers)]);
+    return new Map([...deleted].map(([uuid, user]) => [uuid, toRestoredUser(user, existing)]));
   }
 
-  /** Validates the set rules. Most changes of one user have no constraint and never come here. */
+  /** Validates the set rules for the changes that have a constraint. */
   private async validateSet(
     tx: Sql,
     constraints: readonly SetConstraint[],
@@ -170,9 +175,9 @@ export class UserWriter {
       tx,
       constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
     );
-    const above = await this.managersAbove(tx, constraints);
-    const leaves = constraints.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
-    const webmasters = leaves ? await this.webmasters(tx) : 0;
+    const managers = await this.findManagers(tx, constraints);
+    const losesAny = constraints.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
+    const webmasters = losesAny ? await this.countWebmasters(tx) : 0;
     const validate = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
       const set = new SetValidator({
         nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
@@ -180,37 +185,37 @@ export class UserWriter {
       });
       for (const constraint of constraints) set.add(constraint, owners);
       for (const change of withdrawn) set.withdraw(change);
-      for (const [user, manager] of above) set.addExistingManager(user, manager);
+      for (const [user, manager] of managers) set.addExistingManager(user, manager);
       return set.validate(webmasters);
     };
     const stale = states.flatMap(({ change, before }, index) => (isStale(change, before) ? [index + 1] : []));
     const failures = validate([]);
     if (stale.length === 0) return failures;
-    // A stale change reports its other failures too (interface §1, order of checks), and has no effect on other changes.
-    const ofStale = stale.map((change) => [change, failures.get(change) ?? [STALE]] as const);
-    return new Map([...validate(stale), ...ofStale]);
+    // A stale change reports its other failures instead (interface §1, order of checks). It does not affect other changes.
+    const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE]] as const);
+    return new Map([...validate(stale), ...staleFailures]);
   }
 
-  /** Two Webmasters that leave at once would each see the other: they take turns. */
-  private async webmasters(tx: Sql): Promise<number> {
+  /** Counts active Webmasters. Locks the rule, so that concurrent changes cannot remove the last two Webmasters. */
+  private async countWebmasters(tx: Sql): Promise<number> {
     await this.repository.takeTurn(tx, 'webmasters');
     return this.counts.webmasters(tx);
   }
 
-  private async managersAbove(
+  private async findManagers(
     tx: Sql,
     constraints: readonly SetConstraint[],
   ): Promise<Map<string, string | null>> {
     if (!constraints.some(({ manager, deletes }) => deletes ?? manager?.after)) return new Map();
-    // Two changes that are harmless alone may close a circle together, or name a manager who is deleted: they take turns.
+    // The lock keeps concurrent changes from together forming a cycle or setting a deleted manager.
     await this.repository.takeTurn(tx, 'managers');
-    const named = constraints.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
-    return this.repository.managersAbove(tx, [...new Set(named)]);
+    const uuids = constraints.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
+    return this.repository.managersAbove(tx, [...new Set(uuids)]);
   }
 }
 
-/** The users that good changes deactivate or delete: what the fuse of a key counts, whichever way they are made. */
-function deactivated(validated: readonly ValidatedSetChange[], outcomes: readonly Outcome[]): string[] {
+/** Finds the users whom successful changes block or delete, for the fuse of the API key. */
+function findBlocked(validated: readonly ValidatedSetChange[], outcomes: readonly Outcome[]): string[] {
   return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
     const isBlocked = before?.status === 'Active' && after.status !== 'Active' && outcome === 'updated';
@@ -218,15 +223,15 @@ function deactivated(validated: readonly ValidatedSetChange[], outcomes: readonl
   });
 }
 
-const isGood = ({ kind, failures }: ValidatedSetChange, wanted: UserChange['kind']): boolean =>
-  kind === wanted && failures.length === 0;
+const isValid = (change: ValidatedSetChange, kind: UserChange['kind']): boolean =>
+  change.kind === kind && change.failures.length === 0;
 
-/** A change that names a manager who is deleted has failed: what is left here was the manager before. */
-const withoutManager = (user: User, gone: ReadonlySet<string>): User =>
-  user.manager_uuid !== null && gone.has(user.manager_uuid) ? { ...user, manager_uuid: null } : user;
+/** Clears the manager of a user if the manager is deleted. */
+const clearManager = (user: User, deleted: ReadonlySet<string>): User =>
+  user.manager_uuid !== null && deleted.has(user.manager_uuid) ? { ...user, manager_uuid: null } : user;
 
-/** A deleted user as it comes back: out of its groups, and without a manager who is gone, too. */
-function returningUser(user: User, managers: ReadonlyMap<string, User>): User {
+/** Converts a deleted user to a restored user, without groups and without a manager who no longer exists. */
+function toRestoredUser(user: User, managers: ReadonlyMap<string, User>): User {
   const { manager_uuid: manager } = user;
   return {
     ...user,
@@ -236,49 +241,49 @@ function returningUser(user: User, managers: ReadonlyMap<string, User>): User {
   };
 }
 
-/** Applies a change to its user, with the failures that depend on no other change. */
-function stateOf(
+/** Applies a change to its user and finds the failures that do not depend on other changes. */
+function evaluateChange(
   change: UserChange,
   before: User | undefined,
   caller: Caller,
   time: string,
 ): ValidatedSetChange {
   const { kind, uuid, patch } = change;
-  if (kind === 'create') return created(change, caller, time);
+  if (kind === 'create') return evaluateCreation(change, caller, time);
   const after = patched(before ?? newUser(uuid, time), patch);
-  if (kind === 'restore') return restored(before, after, caller, time);
+  if (kind === 'restore') return evaluateRestore(before, after, caller, time);
   if (!before) return { kind, before, after, failures: [notFound(uuid)] };
-  if (kind === 'delete') return { kind, before, after: before, failures: deletionFailures(before, caller) };
+  if (kind === 'delete') return { kind, before, after: before, failures: validateDeletion(before, caller) };
   if (blocksSelf(caller, before, after)) return { kind, before, after, failures: [SELF_BLOCK] };
-  const refused = privilegeFailure(caller.actor, before, after, change.byProvider);
-  return { kind, before, after, failures: refused ? [refused] : wholeErrors(after) };
+  const missing = privilegeFailure(caller.actor, before, after, change.byProvider);
+  return { kind, before, after, failures: missing ? [missing] : wholeErrors(after) };
 }
 
-function created(change: UserChange, { actor }: Caller, time: string): ValidatedSetChange {
+function evaluateCreation(change: UserChange, { actor }: Caller, time: string): ValidatedSetChange {
   const prepared = change.prepared ?? prepareUser(change.uuid, change.patch);
-  const refused = privilegeFailure(actor, undefined, prepared.user);
-  const failures = refused ? [refused] : wholeErrors(prepared.user);
+  const missing = privilegeFailure(actor, undefined, prepared.user);
+  const failures = missing ? [missing] : wholeErrors(prepared.user);
   return { kind: 'create', before: undefined, after: createdAt(prepared.user, time), prepared, failures };
 }
 
-function deletionFailures(before: User, { actor }: Caller): Failure[] {
+function validateDeletion(before: User, { actor }: Caller): Failure[] {
   if (isBehind(actor, before.uuid)) return [SELF_DELETION];
-  const refused = privilegeFailure(actor, before, undefined);
-  return refused ? [refused] : [];
+  const missing = privilegeFailure(actor, before, undefined);
+  return missing ? [missing] : [];
 }
 
-/** The user was nobody until now, as a new one. */
-function restored(
+/** Evaluates a restore like the creation of a new user. @param emptyUser returned for an unknown uuid. */
+function evaluateRestore(
   deleted: User | undefined,
-  nobody: User,
+  emptyUser: User,
   { actor }: Caller,
   time: string,
 ): ValidatedSetChange {
   const kind = 'restore';
-  if (!deleted) return { kind, before: undefined, after: nobody, failures: [notDeleted(nobody.uuid)] };
+  if (!deleted) return { kind, before: undefined, after: emptyUser, failures: [notDeleted(emptyUser.uuid)] };
   const after = { ...deleted, updated: time };
-  const refused = privilegeFailure(actor, undefined, after);
-  const failures = refused ? [refused] : wholeErrors(after);
+  const missing = privilegeFailure(actor, undefined, after);
+  const failures = missing ? [missing] : wholeErrors(after);
   return { kind, before: undefined, after, prepared: rowsOf(after), failures };
 }
 
