@@ -9,28 +9,27 @@ import { Metrics } from '../platform/telemetry/metrics.js';
 import { NETWORKS } from './model/formats.js';
 import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/user.input.js';
 
-/** Header of an answer that names the fields of the request which were ignored. */
+/** Response header with the names of the ignored fields. */
 const IGNORED_FIELDS = 'X-Ignored-Fields';
-/** Characters of that header: the rest of the names is counted. */
-const MAX_IGNORED_TEXT = 1000;
+/** Largest length of the header, in characters. Further names are only counted. */
+const MAX_HEADER = 1000;
 const MAX_NAME = 64;
 
-/** Describes the header in the OpenAPI file. */
+/** OpenAPI description of the header. */
 export const IGNORED_HEADER = describeHeader(
   IGNORED_FIELDS,
-  'Fields of the body that this service does not have, for an API key with `unknown_fields: "ignore"`; `+3` at the end ' +
-    'means three more.',
-  { maxLength: MAX_IGNORED_TEXT },
+  'Unknown fields of the body, which were ignored. Sent for an API key with `unknown_fields: "ignore"`. `+3` at the end ' +
+    'means three more fields.',
+  { maxLength: MAX_HEADER },
 );
 
-/** A field that one of the two routes knows is not unknown to the service: `uuid` in a POST stays an error. */
-const KNOWN: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);
+/** Fields of POST and PUT. A field of only one of the two routes is not ignored: `uuid` in a POST remains an error. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);
 const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
 
 /**
- * Takes fields that this service does not have out of the user that a request sends, where its API key is made so
- * (`unknown_fields: "ignore"`): connectors of larger products send all they have. Runs before the body is read as an input;
- * wrong values of known fields stay errors.
+ * Removes unknown fields from the body of a request if the API key has `unknown_fields: "ignore"`. Some connectors send all
+ * fields of a larger product. Runs before the body is validated, so invalid values of known fields remain errors.
  */
 @Injectable()
 export class UnknownFields implements NestInterceptor {
@@ -45,7 +44,7 @@ export class UnknownFields implements NestInterceptor {
   }
 
   private removeUnknown(request: Request<object, unknown, JsonObject>, response: Response): void {
-    const { known, ignored } = sorted(request.body);
+    const { known, ignored } = splitFields(request.body);
     if (ignored.length === 0) return;
     request.body = known;
     response.setHeader(IGNORED_FIELDS, headerOf(ignored));
@@ -53,32 +52,33 @@ export class UnknownFields implements NestInterceptor {
   }
 }
 
-/** The body without its unknown fields, and their names. */
-function sorted(body: JsonObject): { known: JsonObject; ignored: string[] } {
+/** Returns the body without its unknown fields, and the names of the unknown fields. */
+function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] } {
   const ignored: string[] = [];
-  const keep = (object: JsonObject, names: ReadonlySet<string>, path: string): [string, unknown][] =>
+  const filterKnown = (object: JsonObject, names: ReadonlySet<string>, path: string): [string, unknown][] =>
     Object.entries(object).filter(([name]) => {
       if (!names.has(name)) ignored.push(path + name);
       return names.has(name);
     });
-  const known = Object.fromEntries(keep(body, KNOWN, ''));
+  const known = Object.fromEntries(filterKnown(body, KNOWN_FIELDS, ''));
   const { social_media: links } = known;
   if (!isObject(links)) return { known, ignored };
-  const kept = keep(links, KNOWN_NETWORKS, 'social_media.');
-  // An object that is empty now was not sent empty, which would clear the field.
-  if (kept.length > 0 || Object.keys(links).length === 0) known['social_media'] = Object.fromEntries(kept);
+  const knownLinks = filterKnown(links, KNOWN_NETWORKS, 'social_media.');
+  const isCleared = Object.keys(links).length === 0;
+  // If only unknown networks were sent, an empty object would clear the field by mistake.
+  if (knownLinks.length > 0 || isCleared) known['social_media'] = Object.fromEntries(knownLinks);
   else delete known['social_media'];
   return { known, ignored };
 }
 
-/** The names as a header may hold them: what else a name has is shown as `?`. */
+/** Formats names for the header. Replaces characters that a header cannot contain by `?`. */
 export function headerOf(names: readonly string[]): string {
   const parts: string[] = [];
   let length = 0;
   for (const name of names) {
     const part =
       Array.from(name.slice(0, MAX_NAME), (char) => (/[\w.-]/.test(char) ? char : '?')).join('') || '?';
-    if (length + part.length + 2 > MAX_IGNORED_TEXT - 12) break; // room for the number of the rest
+    if (length + part.length + 2 > MAX_HEADER - 12) break; // leaves room for the count of further names
     parts.push(part);
     length += part.length + 2;
   }
@@ -86,7 +86,7 @@ export function headerOf(names: readonly string[]): string {
   return parts.join(', ');
 }
 
-/** The fields of their own profile that all users may change (interface §3, "who writes"). */
+/** Fields that all users can change in their own profile (interface §3, "who writes"). */
 const SELF_FIELDS = new Set([
   'phone',
   'mobile',
@@ -100,7 +100,7 @@ const SELF_FIELDS = new Set([
   'hide_phone_numbers',
 ]);
 
-/** Fields that clients send back as they read them. They are accepted and never written. */
+/** Fields that are accepted, because clients send back what they read, but never written. */
 const READ_ONLY = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
 
 export function withoutReadOnly(sent: ChangedUserInput): WritableUserInput {
@@ -108,11 +108,11 @@ export function withoutReadOnly(sent: ChangedUserInput): WritableUserInput {
 }
 
 /**
- * Returns the self fields of a user's own change. Clients send back what they read, so the current value of any other
- * field is accepted and left out: written, it could undo what a Webmaster changes at the same moment.
+ * Returns the fields that users may change in their own profile. Accepts other fields only with their current value, and
+ * omits them, because writing them could undo a concurrent change of a Webmaster.
  * @param sent the result of `readInput`, in the form in which it would be stored.
- * @param shown the profile as its owner reads it. A field that it lacks has no current value to send back.
- * @throws ProblemError `field_not_permitted` naming the fields.
+ * @param shown the profile as its owner reads it.
+ * @throws ProblemError `field_not_permitted` with the names of the fields.
  */
 export function pickSelfFields(sent: WritableUserInput, shown: object): WritableUserInput {
   const current: Readonly<Record<string, unknown>> = { ...shown };
@@ -121,21 +121,21 @@ export function pickSelfFields(sent: WritableUserInput, shown: object): Writable
     .filter(([field, value]) => !(field in current && isCurrent(value, current[field])))
     .map(([field]) => field);
   if (refused.length > 0) {
-    throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
+    throw new ProblemError('field_not_permitted', `Only a Webmaster can change: ${refused.join(', ')}.`);
   }
   return Object.fromEntries(Object.entries(sent).filter(([field]) => SELF_FIELDS.has(field)));
 }
 
 function isCurrent(sent: unknown, shown: unknown): boolean {
-  return JSON.stringify(comparable(sent)) === JSON.stringify(comparable(shown));
+  return JSON.stringify(toComparable(sent)) === JSON.stringify(toComparable(shown));
 }
 
-/** All empty values are equal, and roles have neither order nor case. */
-function comparable(value: unknown): unknown {
+/** Converts a value for the comparison: empty values become null, and the order and case of roles is ignored. */
+function toComparable(value: unknown): unknown {
   if (value === '') return null;
-  if (Array.isArray(value)) return value.length === 0 ? null : value.map(roleKey).toSorted();
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRole).toSorted();
   if (isObject(value)) return Object.keys(value).length === 0 ? null : value;
   return value ?? null;
 }
 
-const roleKey = (role: unknown): unknown => (typeof role === 'string' ? caseFold(role) : role);
+const foldRole = (role: unknown): unknown => (typeof role === 'string' ? caseFold(role) : role);

@@ -8,7 +8,7 @@ const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" rol
 <path d="M10 60c2-14 11-20 22-20s20 6 22 20z" fill="#8593a6"/></svg>
 `;
 
-/** The picture of users who have set none. */
+/** Serves the picture for users without an avatar. */
 @ApiExcludeController()
 @Controller()
 export class AvatarController {
@@ -16,10 +16,10 @@ export class AvatarController {
   @Public()
   @Header('Content-Type', 'image/svg+xml')
   @Header('Cache-Control', 'public, max-age=86400')
-  // Pages of other origins of an intranet show it as `user_avatar`; it is the same for everybody.
+  // Pages of other origins in the intranet may embed this picture as `user_avatar`. It contains no personal data.
   @Header('Cross-Origin-Resource-Policy', 'cross-origin')
   @Header('Content-Security-Policy', "default-src 'none'")
-  picture(): string {
+  getPicture(): string {
     return PICTURE;
   }
 }

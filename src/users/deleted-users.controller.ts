@@ -15,9 +15,9 @@ export class DeletedUsersController {
   constructor(private readonly deleted: DeletedUsers) {}
 
   @Get()
-  @Doc('listDeletedUsers', 'Users that were deleted, in the order of their deletion', {
+  @Doc('listDeletedUsers', 'List deleted users in the order of deletion', {
     description:
-      'They are kept for SCIM_DELETED_DAYS days; `POST /users/{user_id}/restore` takes one back. Identity providers delete users; REST only blocks them.',
+      'Deleted users can be restored with `POST /users/{user_id}/restore` for SCIM_DELETED_DAYS days. Only identity providers delete users, over SCIM. The REST API can only block users.',
     answer: describeJson('A page of deleted users.', DeletedPageDto),
   })
   @Requires('users.deleted')
@@ -36,12 +36,13 @@ export class UserRestoreController {
   ) {}
 
   @Post()
-  @Doc('restoreUser', 'Take back a deleted user', {
+  @Doc('restoreUser', 'Restore a deleted user', {
     description:
-      'Within SCIM_DELETED_DAYS days: with the same uuid, password and own roles, without groups, sessions and reports. ' +
-      'Where another user has one of the names by now, nothing happens, and the conflict says whose it is.',
+      'Restores a user within SCIM_DELETED_DAYS days of the deletion, with the same uuid, password and own roles, but ' +
+      'without groups, sessions and reports. If another user has the username, email, external id or an authname by ' +
+      'now, the request fails with a conflict that names that user.',
     id: IN_ANY_CASE,
-    answer: describeJson('The user.', UserDto),
+    answer: describeJson('The restored user.', UserDto),
     errors: TAKEN_CODES,
   })
   @HttpCode(200)

@@ -10,10 +10,10 @@ import type { User } from './model/user.js';
 export type { DeletedUser };
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** Before all deletions. */
-const EVER = '1970-01-01 00:00:00.000';
+/** A time before all deletions. */
+const EPOCH = '1970-01-01 00:00:00.000';
 
-/** Users that were deleted: they are kept for `SCIM_DELETED_DAYS` days, and no door finds them (ADR 23). */
+/** Lists, restores and purges deleted users, which are retained for `SCIM_DELETED_DAYS` days (ADR 23). */
 @Injectable()
 export class DeletedUsers {
   constructor(
@@ -23,17 +23,17 @@ export class DeletedUsers {
     private readonly env: Env,
   ) {}
 
-  /** In the order of their deletion. @param since deleted at this time or later, in the form of the database. */
+  /** Lists deleted users in the order of deletion. @param since earliest time of deletion, in the format of the database. */
   async list(
     since: string | undefined,
     page: { offset: number; limit: number },
   ): Promise<{ count: number; users: DeletedUser[] }> {
-    return this.repository.page(since ?? EVER, page);
+    return this.repository.page(since ?? EPOCH, page);
   }
 
   /**
-   * Takes a user back as it was, with its password and roles, without its groups, reports and sessions, nor a manager who is
-   * gone. @throws ProblemError `not_found`, or a conflict that names what somebody else has taken meanwhile.
+   * Restores a user with its password and own roles, but without groups, reports, sessions and a manager who no longer
+   * exists. @throws ProblemError `not_found`, or a conflict if another user has one of the identifiers by now.
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
     return this.transactions.run(
@@ -42,7 +42,7 @@ export class DeletedUsers {
     );
   }
 
-  /** Forgets users that were deleted long enough ago, in parts that block no other writer for long. */
+  /** Removes users whose retention time is over, in batches that block other writers only briefly. */
   async purge(): Promise<void> {
     const until = secondsFrom(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
     while (await this.repository.purge(until));

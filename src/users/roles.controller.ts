@@ -5,7 +5,7 @@ import { PageOf } from '../platform/http/page.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { UserSettings } from './rules/user-settings.js';
 
-/** More than an installation has. */
+/** Limit in the OpenAPI file. No installation has as many roles. */
 const MAX_ROLES = 10_000;
 
 class RoleDto {
@@ -19,9 +19,9 @@ export class RolesController {
   constructor(private readonly settings: UserSettings) {}
 
   @Get()
-  @Doc('listRoles', 'The roles that users can have', {
+  @Doc('listRoles', 'List all roles', {
     description:
-      'Those of the published interface and those of `EXTRA_ROLES`, in the order in which users have them.',
+      'Returns the standard roles and the roles of the setting `EXTRA_ROLES`, in the order in which users list them.',
     answer: describeJson('All roles.', RoleListDto),
   })
   @Requires('users.search')

@@ -9,7 +9,7 @@ import { UserSettings } from './rules/user-settings.js';
 import { type UserPatch, type ValidatedChange, validateChange } from './rules/user-rules.js';
 import type { UserInput, WritableUserInput } from './rules/user.input.js';
 
-/** Prepares the change of a user for the writer, for REST and for SCIM. */
+/** Validates changes of a user and hashes passwords, for REST and SCIM. */
 @Injectable()
 export class UserChanges {
   constructor(
@@ -18,7 +18,7 @@ export class UserChanges {
     private readonly settings: UserSettings,
   ) {}
 
-  /** Validates all fields of a change. The rules of a new password take longer: `validatePassword`. */
+  /** Validates all fields of a change, except for the password (see `validatePassword`). */
   validate<T extends UserInput>(
     current: User,
     input: Pick<Checked<T>, 'value' | 'errors'>,
@@ -26,19 +26,19 @@ export class UserChanges {
     return validateChange(current, input, this.settings);
   }
 
-  /** @returns the rule that the new password of a validated change breaks, for the user as it will be. */
+  /** Validates the new password of a validated change against the user after the change. @returns at most one error. */
   async validatePassword({ input, errors, after }: ValidatedChange<UserInput>): Promise<FieldError[]> {
     if (!input.password || errors.some(({ field }) => field === 'password')) return [];
     return this.newPasswords.errors(input.password, after);
   }
 
-  /** Hashes a new password. It takes long, so call it before the transaction. */
+  /** Hashes a new password. This is slow, so call it before the transaction. */
   async hashPassword({ password }: UserInput, caller: Caller): Promise<string | null | undefined> {
     return typeof password === 'string' ? this.passwords.hash(password, askerOf(caller)) : password;
   }
 }
 
-/** Returns what a validated input changes. @param password_hash undefined where the password stays. */
+/** Converts a validated input to a patch. @param password_hash undefined to keep the password. */
 export function toPatch(input: WritableUserInput, password_hash?: string | null): UserPatch {
   const { password: _, current_password: _proof, ...patch } = input;
   return password_hash === undefined ? patch : { ...patch, password_hash };

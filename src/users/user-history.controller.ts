@@ -18,9 +18,10 @@ export class UserHistoryController {
   ) {}
 
   @Get()
-  @Doc('listUserHistory', 'History of a user, newest first', {
-    description: 'The audit of one user, with the names of actors and a sentence for each event.',
-    answer: describeJson('A page of events.', HistoryPageDto, NEXT),
+  @Doc('listUserHistory', 'List the history of a user, newest first', {
+    description:
+      'Returns the audit events of one user, with the names of actors and a summary of each event.',
+    answer: describeJson('A page of audit events.', HistoryPageDto, NEXT),
   })
   @Requires('audit.read')
   @Accepts({ query: Walk })

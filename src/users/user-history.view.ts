@@ -12,7 +12,7 @@ import { truncated } from '../platform/common/text.js';
 import { NULLABLE_ID } from '../platform/openapi/docs.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
 
-/** A sentence that names every field of a user, each value truncated. */
+/** Largest length of a summary, in characters. Enough for all fields of a user with truncated values. */
 const MAX_SUMMARY = 10_000;
 
 class NamedActorDto {
@@ -28,7 +28,7 @@ class HistoryEventDto {
   @ApiProperty({ enum: ACTIONS }) action!: string;
   @ApiProperty({
     maxLength: MAX_SUMMARY,
-    description: 'For people; its wording may change.',
+    description: 'Readable summary of the event. Do not parse it, because its wording may change.',
     example: 'API key "HR connector" changed the user: phone from "1" to "2"',
   })
   summary!: string;
@@ -40,17 +40,17 @@ class HistoryEventDto {
 
 export class HistoryPageDto extends EventPageOf(HistoryEventDto) {}
 
-/** The answer for an event of a user: with the name of its actor, and a sentence for people. */
+/** Converts an audit event of a user to its response, with the name of the actor and a summary. */
 export function presentHistory(record: AuditRecord, nameOf: NameOf): HistoryEventDto {
   const { target: _, actor, ...rest } = presentEvent(record, nameOf);
-  const name = actorName(record.actor, nameOf);
-  return { ...rest, actor: { kind: actor.kind, id: actor.id, name }, summary: summary(record, name) };
+  const name = formatActor(record.actor, nameOf);
+  return { ...rest, actor: { kind: actor.kind, id: actor.id, name }, summary: formatSummary(record, name) };
 }
 
-/** Characters of a value that a sentence quotes. */
+/** Largest length of a quoted value, in characters. */
 const MAX_VALUE = 60;
 
-const DONE: Readonly<Record<string, string>> = {
+const PREDICATES: Readonly<Record<string, string>> = {
   'user.created': 'created the user',
   'user.updated': 'changed the user',
   'user.blocked': 'blocked the user',
@@ -59,41 +59,41 @@ const DONE: Readonly<Record<string, string>> = {
   'user.restored': 'restored the user',
 };
 
-/** `import staff.csv (started by jane, approved by joe)`; the kind of an actor without a name. */
-function actorName({ started_by, approved_by, ...actor }: AuditRecord['actor'], nameOf: NameOf): string {
-  const name = (party: Party): string => {
+/** Formats an actor, as in `import staff.csv (started by jane, approved by joe)`. Falls back to the kind of the actor. */
+function formatActor({ started_by, approved_by, ...actor }: AuditRecord['actor'], nameOf: NameOf): string {
+  const formatName = (party: Party): string => {
     const known = nameOf(party);
     if (party.kind === 'import') return `import ${known || (party.id ?? '')}`;
     if (known === '') return party.kind;
     return party.kind === 'key' ? `API key "${known}"` : known;
   };
   const people = [
-    ...(started_by ? [`started by ${name(started_by)}`] : []),
-    ...(approved_by ? [`approved by ${name(approved_by)}`] : []),
+    ...(started_by ? [`started by ${formatName(started_by)}`] : []),
+    ...(approved_by ? [`approved by ${formatName(approved_by)}`] : []),
   ];
-  return people.length === 0 ? name(actor) : `${name(actor)} (${people.join(', ')})`;
+  return people.length === 0 ? formatName(actor) : `${formatName(actor)} (${people.join(', ')})`;
 }
 
-/** `jane blocked the user: status from "Active" to "Blocked"` */
-function summary({ action, changes, reason }: AuditRecord, actor: string): string {
-  const done = DONE[action] ?? action;
-  const differences = changes.map(difference).join('; ');
-  const why = reason === '' ? '' : `. Reason: ${reason}`;
-  return `${actor} ${done}${differences === '' ? '' : `: ${differences}`}${why}`;
+/** Formats an event, as in `jane blocked the user: status from "Active" to "Blocked"`. */
+function formatSummary({ action, changes, reason }: AuditRecord, actor: string): string {
+  const predicate = PREDICATES[action] ?? action;
+  const details = changes.map(formatChange).join('; ');
+  const suffix = reason === '' ? '' : `. Reason: ${reason}`;
+  return `${actor} ${predicate}${details === '' ? '' : `: ${details}`}${suffix}`;
 }
 
-function difference({ field, old, new: value }: AuditChange): string {
+function formatChange({ field, old, new: value }: AuditChange): string {
   if (old === undefined && value === undefined) return `${field} changed`;
-  if (isEmpty(old)) return `${field} set to ${quoted(value)}`;
+  if (isEmpty(old)) return `${field} set to ${formatValue(value)}`;
   return isEmpty(value)
-    ? `${field} cleared, was ${quoted(old)}`
-    : `${field} from ${quoted(old)} to ${quoted(value)}`;
+    ? `${field} cleared, was ${formatValue(old)}`
+    : `${field} from ${formatValue(old)} to ${formatValue(value)}`;
 }
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || JSON.stringify(value) === '{}';
 
-function quoted(value: unknown): string {
+function formatValue(value: unknown): string {
   const text = JSON.stringify(value);
   return truncated(text, MAX_VALUE);
 }

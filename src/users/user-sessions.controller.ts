@@ -14,8 +14,9 @@ export class UserSessionsController {
 
   @Delete()
   @Doc('endUserSessions', 'End all sessions of a user', {
-    description: 'Including the session of this request, when it is one of them.',
-    answer: 'The user has no sessions.',
+    description:
+      'Ends all sessions of the user. This includes the session of the request if it belongs to the user.',
+    answer: 'All sessions of the user were ended.',
   })
   @HttpCode(204)
   @Requires('sessions.manage', 'sessions.end')

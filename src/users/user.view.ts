@@ -10,13 +10,13 @@ import type { DeletedUser } from './deleted-users.service.js';
 import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
-/** All roles that there are: no more can be given. */
+/** Limit in the OpenAPI file, larger than the number of roles. */
 const MAX_GROUP_ROLES = 200;
-const HIDEABLE = { description: 'Empty when hidden from the reader.' } as const;
+const HIDEABLE = { description: 'Empty if the user hides it from the caller.' } as const;
 const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>
   ApiProperty({ maxLength, example, ...schema });
 
-/** A user as a reader sees it. */
+/** A user in a response. */
 export class UserDto {
   @ApiProperty(ID) uuid!: string;
   @Line(MAX.username, 'jane.doe') username!: string;
@@ -27,7 +27,7 @@ export class UserDto {
   @ApiProperty({
     ...describeTexts(MAX.role, MAX_GROUP_ROLES),
     readOnly: true,
-    description: "What the user's groups give, beside its own roles.",
+    description: "Roles from the user's groups, in addition to the user's own roles.",
     example: [],
   })
   group_roles!: readonly string[];
@@ -42,7 +42,7 @@ export class UserDto {
     type: 'object',
     maxProperties: MOST.methods,
     additionalProperties: describeTexts(MAX.authname, MOST.namesOfMethod),
-    description: 'For Webmasters and API keys only.',
+    description: 'Login names by authentication method. Only shown to Webmasters and API keys.',
     example: { saml: ['jane.doe@idp.example.org'] },
   })
   authname?: User['authname'];
@@ -54,7 +54,7 @@ export class UserDto {
     properties: Object.fromEntries(
       NETWORKS.map((network) => [network, { type: 'string', maxLength: MAX.url }]),
     ),
-    description: 'Empty, or all of them.',
+    description: 'URLs by network. Contains all networks, or none if the user has no URLs.',
     example: {},
   })
   social_media!: Partial<Record<Network, string>>;
@@ -63,7 +63,7 @@ export class UserDto {
     additionalProperties: true,
     readOnly: true,
     description:
-      'What only an identity provider keeps, such as `displayName`. For Webmasters and API keys only.',
+      'Attributes that only identity providers use, such as `displayName`. Only shown to Webmasters and API keys.',
     example: {},
   })
   attributes?: User['attributes'];
@@ -71,7 +71,10 @@ export class UserDto {
   @ApiProperty() hide_phone_numbers!: boolean;
   @ApiProperty(TIME) created!: string;
   @ApiProperty(TIME) updated!: string;
-  @ApiPropertyOptional({ ...NULLABLE_TIME, description: 'For the user, Webmasters and API keys only.' })
+  @ApiPropertyOptional({
+    ...NULLABLE_TIME,
+    description: 'Time of the last access. Only shown to the user, Webmasters and API keys.',
+  })
   last_access?: string | null;
 }
 
@@ -86,11 +89,11 @@ class DeletedUserDto extends PickType(UserDto, ['uuid', 'username', 'external_id
 export class DeletedPageDto extends PageOf(DeletedUserDto, PAGE_COUNT) {}
 
 export class DeletedQuery extends Page {
-  @TimeParam({ description: 'Deleted at this time or later, such as 2026-01-31T12:00:00Z.' })
+  @TimeParam({ description: 'Only users deleted at this time or later, as in 2026-01-31T12:00:00Z.' })
   since?: string;
 }
 
-/** How much of a user a reader sees: everything, one's own profile, or what colleagues see. */
+/** Fields of a user that a caller sees: all fields, their own profile, or the fields for colleagues. */
 export type View = 'full' | 'self' | 'colleague';
 
 export function viewFor(actor: Actor, uuid: string): View {
@@ -99,8 +102,8 @@ export function viewFor(actor: Actor, uuid: string): View {
 }
 
 /**
- * The answer for a user: a white list (interface §3). Text that is not set is `""`, an object `{}`, an id or a time null;
- * fields that the reader may not see at all (`authname`, `last_access`) are left out.
+ * Converts a user to its response, with an allow list of fields (interface §3). Empty fields are `""`, `{}` or null. Omits
+ * `authname`, `attributes` and `last_access` if the caller may not see them.
  */
 export function presentUser(user: User, view: View, defaultAvatar: string): UserDto {
   const hidden = view === 'colleague';
@@ -143,19 +146,19 @@ function presentSocialMedia(media: Readonly<SocialMedia>): Partial<Record<Networ
 }
 
 /**
- * Strong validator of a representation: version, then what changes without a change of the user (`last_access`),
- * then how much the reader sees. `If-Match` compares the version alone: it protects changes (ADR 0006).
+ * Returns the strong ETag of a response: the version, `last_access`, which changes without a new version, and the view.
+ * `If-Match` compares only the version (ADR 6).
  */
 export function etagOf(user: User, view: View): string {
   const seen = view === 'colleague' || user.last_access === null ? '0' : user.last_access.replace(/\D/g, '');
   return `"${user.version}.${seen}.${view}"`;
 }
 
-/** Returns the versions that an `If-Match` admits, undefined when it admits any. */
+/** Returns the versions that `If-Match` allows, or undefined if it allows any version. */
 export const versionsIn = (ifMatch: string | undefined): number[] | undefined =>
   parseIfMatch(ifMatch, /^"(\d{1,9})\.\d+\.[a-z]+"$/);
 
-/** Weak comparison (RFC 9110 §13.1.2): true when the client already has this representation. */
+/** Returns true if the client already has this response. Uses the weak comparison (RFC 9110, section 13.1.2). */
 export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);

@@ -38,7 +38,7 @@ export class UsersController {
 
   @Post()
   @Doc('createUser', 'Create a user', {
-    description: 'The username, the e-mail address, the external id and each authname belong to one user.',
+    description: 'The username, the email, the external id and each authname must be unique among all users.',
     body: NewUserInput,
     examples: {
       minimal: { username: 'jane.doe', email: 'jane.doe@example.org' },
@@ -53,7 +53,7 @@ export class UsersController {
         authname: { saml: ['sam.lee@idp.example.org'] },
       },
     },
-    answer: describeJson('Created.', UserUuidDto, IGNORED_HEADER),
+    answer: describeJson('The user was created.', UserUuidDto, IGNORED_HEADER),
     links: linkTo(['getUser', 'updateUser'], 'user_id', 'uuid'),
     errors: TAKEN_CODES,
   })
@@ -72,9 +72,9 @@ export class UsersController {
   }
 
   @Get('me')
-  @Doc('getCurrentUser', 'The user of the session', {
-    description: '404 for an API key, which is not a user.',
-    ifNoneMatch: 'The ETag of the representation that the client has.',
+  @Doc('getCurrentUser', 'Get the user of the session', {
+    description: 'Returns 404 for an API key, because an API key is not a user.',
+    ifNoneMatch: 'ETag of the response that the client already has.',
     answer: describeJson('The user.', UserDto, ETAG),
     errors: ['not_found'],
   })
@@ -91,9 +91,9 @@ export class UsersController {
   @Get('search')
   @Doc('searchUsers', 'Search users', {
     description:
-      'All conditions must hold. The `Link: rel="next"` header leads to the next page at constant cost. ' +
-      'Readers without the Webmaster role find active users only.',
-    answer: describeJson('A page of users and the number of all that match.', UserPageDto, NEXT),
+      'Returns users that match all conditions. The `Link: rel="next"` header points to the next page, at constant cost. ' +
+      'Callers without the Webmaster role find active users only.',
+    answer: describeJson('A page of users and the number of all matches.', UserPageDto, NEXT),
     errors: ['search_too_broad'],
   })
   @Requires('users.search')
@@ -112,11 +112,11 @@ export class UsersController {
   }
 
   @Get(':user_id')
-  @Doc('getUser', 'One user', {
-    description: 'With the fields that the reader may see.',
+  @Doc('getUser', 'Get a user', {
+    description: 'Returns the fields of the user that the caller may see.',
     id: IN_ANY_CASE,
-    ifNoneMatch: 'The ETag of the representation that the client has.',
-    answer: describeJson('The user, with the fields that the reader may see.', UserDto, ETAG),
+    ifNoneMatch: 'ETag of the response that the client already has.',
+    answer: describeJson('The user, with the fields that the caller may see.', UserDto, ETAG),
   })
   @Requires('users.read', 'profile.read')
   async get(
@@ -131,10 +131,10 @@ export class UsersController {
   @Put(':user_id')
   @Doc('updateUser', 'Change a user', {
     description:
-      'Only the fields that are sent change. Empty text, list, object or null clears an optional field. ' +
-      'One bad field refuses the whole request. What GET returned may be sent back unchanged.',
+      'Changes only the fields in the body. Null or an empty string, list or object clears an optional field. ' +
+      'If one field is invalid, nothing is changed. The response of GET can be sent back unchanged.',
     id: IN_ANY_CASE,
-    ifMatch: 'The ETag of the user that was read; 412 when it has changed since.',
+    ifMatch: 'ETag of the user as it was read. The request fails with 412 if the user has changed since.',
     body: ChangedUserInput,
     examples: {
       phone: { phone: '+44 20 7946 0999' },
@@ -171,7 +171,7 @@ export class UsersController {
     return presentUser(user, viewFor(actor, user.uuid), this.settings.defaultAvatar);
   }
 
-  /** The user, or 304 without a body when the client has it already. */
+  /** Returns the user, or sets the status 304 if the client already has this response. */
   private reply(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
     const etag = etagOf(user, viewFor(caller.actor, user.uuid));
     response.setHeader('ETag', etag);

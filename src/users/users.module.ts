@@ -29,7 +29,7 @@ import { UsersService } from './users.service.js';
 
 @Module({
   imports: [AuditModule, SessionsModule, ApiKeysModule],
-  // A path of its own comes before `users/:user_id`.
+  // Controllers with fixed paths must come before `users/:user_id`.
   controllers: [
     DeletedUsersController,
     UserRestoreController,

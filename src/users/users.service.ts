@@ -24,7 +24,7 @@ import { type Credentials, UsersRepository } from './search/users.repository.js'
 
 export type { Credentials };
 
-/** Single users for the API: reads here, searches in `UserSearch`, every change through `UserWriter`. */
+/** Reads single users for the API, and changes them through `UserWriter`. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -38,12 +38,12 @@ export class UsersService {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /** @param sql the transaction that this is part of, if any. */
+  /** @param sql the transaction to read in, if any. */
   async find(uuid: string, sql?: Sql): Promise<User | undefined> {
     return this.repository.find(uuid, sql);
   }
 
-  /** As `find`. No other transaction changes the user until this one ends. */
+  /** Finds a user and locks it until the transaction ends. */
   async lock(tx: Sql, uuid: string): Promise<User | undefined> {
     return (await this.writer.lock(tx, [uuid])).get(uuid);
   }
@@ -52,12 +52,12 @@ export class UsersService {
     return this.repository.findCredentials(name);
   }
 
-  /** As `findCredentials`, by uuid, and unchanged until the transaction ends. */
+  /** Finds credentials by uuid and locks the user until the transaction ends. */
   async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
     return this.repository.lockCredentials(tx, uuid);
   }
 
-  /** @throws ProblemError `not_found`. A blocked user exists only for Webmasters and for itself. */
+  /** Returns a user. Blocked users are visible to Webmasters and themselves only. @throws ProblemError `not_found`. */
   async get(uuid: string, caller: Caller): Promise<User> {
     return assertVisible(await this.repository.find(uuid), uuid, caller);
   }
@@ -76,8 +76,8 @@ export class UsersService {
   }
 
   /**
-   * Changes the fields that were sent: all of them, or none when one is invalid.
-   * @param ifVersions the versions that `If-Match` admits.
+   * Changes the fields that were sent. Changes nothing if one of them is invalid.
+   * @param ifVersions versions that `If-Match` allows.
    * @returns the user after the change.
    */
   async change(
@@ -87,7 +87,7 @@ export class UsersService {
     ifVersions?: readonly number[],
   ): Promise<User> {
     const password =
-      input.value.password === undefined ? undefined : await this.newPassword(uuid, input, caller);
+      input.value.password === undefined ? undefined : await this.preparePassword(uuid, input, caller);
     const write = async (tx: Sql): Promise<User> => {
       const user = assertVisible(await this.lock(tx, uuid), uuid, caller);
       if (password?.proven) assertStillProven(user, password.proven);
@@ -104,8 +104,8 @@ export class UsersService {
     return this.fuse.watched(caller, () => this.transactions.run(write, caller));
   }
 
-  /** Validates a change with its password and hashes the password, both too slow for a transaction. */
-  private async newPassword(
+  /** Validates a change with a password and hashes the password. Both are too slow for a transaction. */
+  private async preparePassword(
     uuid: string,
     input: Checked<ChangedUserInput>,
     caller: Caller,
@@ -117,7 +117,7 @@ export class UsersService {
     return { hash, proven: isWebmaster(caller.actor) ? undefined : user };
   }
 
-  /** Validates what a request changes of a user. Members may change some fields of themselves only. */
+  /** Validates a change of a user. Users without the Webmaster role can change some of their own fields only. */
   private validate(
     user: User,
     { value, errors }: Checked<ChangedUserInput>,
@@ -127,14 +127,14 @@ export class UsersService {
     const sent = isWebmaster(caller.actor)
       ? writable
       : pickSelfFields(writable, presentUser(user, 'self', this.settings.defaultAvatar));
-    const broken = [...errors, ...idMismatch('uuid', value.uuid, user.uuid)];
+    const fieldErrors = [...errors, ...idMismatch('uuid', value.uuid, user.uuid)];
     const isOwnPassword = isSelf(caller.actor, user.uuid) && sent.password !== undefined;
-    const isNotNeeded = isSent(sent.current_password) && !isOwnPassword;
-    if (isNotNeeded && !broken.some(isAboutProof)) broken.push(NOT_NEEDED);
-    return this.changes.validate(user, { value: sent, errors: broken });
+    const isUnexpected = isSent(sent.current_password) && !isOwnPassword;
+    if (isUnexpected && !fieldErrors.some(isAboutProof)) fieldErrors.push(UNEXPECTED_PROOF);
+    return this.changes.validate(user, { value: sent, errors: fieldErrors });
   }
 
-  /** @throws ProblemError `self_block`, `insufficient_scope`, `validation_failed` with all errors, in this order. */
+  /** @throws ProblemError `self_block`, `insufficient_scope` or `validation_failed` with all errors, in this order. */
   private async assertValid(
     before: User | undefined,
     change: ValidatedChange<WritableUserInput>,
@@ -142,12 +142,13 @@ export class UsersService {
   ): Promise<void> {
     assertAllowed(before, change, caller);
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
-    if (errors.length === 0 && before) errors.push(...(await this.proofErrors(before, change.input, caller)));
+    if (errors.length === 0 && before)
+      errors.push(...(await this.validateProof(before, change.input, caller)));
     if (errors.length > 0) throw validationFailed(errors);
   }
 
-  /** Users prove their current password to change it. For Webmasters it is optional, and checked where it is sent. */
-  private async proofErrors(
+  /** Checks the current password if users change their own password. Optional for Webmasters. */
+  private async validateProof(
     user: User,
     { password, current_password }: WritableUserInput,
     caller: Caller,
@@ -161,25 +162,25 @@ export class UsersService {
     return this.repository.isEmpty();
   }
 
-  /** Marks a user as seen now. @param tx the transaction that this is part of, if any. */
+  /** Sets `last_access` to the current time. @param tx the transaction to write in, if any. */
   async touch(uuid: string, tx?: Sql): Promise<void> {
     await this.repository.touch(uuid, now(), tx);
   }
 
-  /** Stores a password's hash anew when it was made with older parameters; the password is known to fit. */
+  /** Replaces a hash that was created with older parameters. The password must be verified. */
   async refreshHash(uuid: string, stored: string, password: string, asker: Asker): Promise<void> {
     if (!this.passwords.isOutdated(stored)) return;
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, asker));
   }
 }
 
-const NOT_NEEDED: FieldError = {
+const UNEXPECTED_PROOF: FieldError = {
   field: 'current_password',
   code: 'invalid_value',
-  message: "is only for a change of one's own password",
+  message: 'is accepted only when users change their own password',
 };
 
-const isAboutProof = ({ field }: FieldError): boolean => field === NOT_NEEDED.field;
+const isAboutProof = ({ field }: FieldError): boolean => field === UNEXPECTED_PROOF.field;
 const isSent = (value: string | null | undefined): boolean => value !== undefined && value !== null;
 
 /** @throws ProblemError `not_found`. */
@@ -188,13 +189,16 @@ function assertVisible(user: User | undefined, uuid: string, { actor }: Caller):
   throw new ProblemError('not_found', `There is no user ${uuid}.`);
 }
 
-/** The writer checks this too. Here it comes before the errors of fields. @throws ProblemError `self_block`, `insufficient_scope`. */
+/**
+ * Checks rules of the writer early, so that they are reported before field errors.
+ * @throws ProblemError `self_block`, `insufficient_scope`.
+ */
 function assertAllowed(
   before: User | undefined,
   { input, after }: ValidatedChange<WritableUserInput>,
   caller: Caller,
 ): void {
   if (blocksSelf(caller, before, input)) throw toProblem([SELF_BLOCK]);
-  const refused = privilegeFailure(caller.actor, before, after);
-  if (refused) throw toProblem([refused]);
+  const missing = privilegeFailure(caller.actor, before, after);
+  if (missing) throw toProblem([missing]);
 }
