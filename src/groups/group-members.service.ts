@@ -53,12 +53,12 @@ export class GroupMembers {
    * @throws ProblemError `validation_failed` for ids of groups.
    */
   async resolve(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
-    const { added, removed, replaces, spared } = change;
-    const members = replaces
+    const { added, removed } = change;
+    const members = change.replaces
       ? new Set(await this.repository.allMembers(group, tx))
       : await this.among(tx, group, [...added, ...removed]);
-    const toAdd = [...added].filter((uuid) => !members.has(uuid) && !spared.has(uuid)).sort();
-    const toRemove = replaces
+    const toAdd = [...added].filter((uuid) => !members.has(uuid) && !change.spared.has(uuid)).sort();
+    const toRemove = change.replaces
       ? [...members].filter((uuid) => !added.has(uuid))
       : [...removed].filter((uuid) => members.has(uuid)).sort();
     const locked = await this.lockUsers(tx, toAdd);
@@ -68,7 +68,7 @@ export class GroupMembers {
     );
     return {
       added: toAdd.filter((uuid) => locked.has(uuid)),
-      removed: toRemove.filter((uuid) => !spared.has(uuid)),
+      removed: toRemove.filter((uuid) => !change.spared.has(uuid)),
     };
   }
 

@@ -58,16 +58,16 @@ export class SearchBudget {
     }
   }
 
-  private async runInSlot<T>(disconnect: AbortSignal, { run, broadest }: BroadSearch<T>): Promise<T> {
+  private async runInSlot<T>(disconnect: AbortSignal, search: BroadSearch<T>): Promise<T> {
     await this.ensureStarted(disconnect);
     const timeout = AbortSignal.timeout(this.millis);
     try {
-      return await run(AbortSignal.any([disconnect, timeout]));
+      return await search.run(AbortSignal.any([disconnect, timeout]));
     } catch (error) {
       if (disconnect.aborted || !timeout.aborted) throw error;
       await this.ensureStarted(disconnect);
       const signal = AbortSignal.any([disconnect, AbortSignal.timeout(this.millis)]);
-      const name = await broadest(signal).catch(() => 'the search term');
+      const name = await search.broadest(signal).catch(() => 'the search term');
       throw new ProblemError(
         'search_too_broad',
         `The search was stopped after ${this.millis / 1000} seconds, because ${name} matches too many users. Use a longer search term or add an exact filter.`,

@@ -16,7 +16,7 @@ export interface Need {
   owner: Owner;
   creates: boolean;
   /** Number of the identifier in the number storage. */
-  name: number;
+  number: number;
 }
 
 /** A change that sets an identifier, with the field of the identifier. */
@@ -44,10 +44,10 @@ export class IdentifierChanges {
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     for (const { identifier } of released) this.releasers.set(this.numbers.number(identifier), change);
     for (const { identifier, field } of taken) {
-      const name = this.numbers.number(identifier);
-      this.addAssignment(name, { change, field });
+      const number = this.numbers.number(identifier);
+      this.addAssignment(number, { change, field });
       const owner = owners.get(identifier);
-      if (owner && owner.uuid !== user) this.needs.push({ change, field, owner, creates, name });
+      if (owner && owner.uuid !== user) this.needs.push({ change, field, owner, creates, number });
       if (field === 'external_id' && !creates) this.addLink(user, change);
     }
   }
@@ -58,8 +58,8 @@ export class IdentifierChanges {
   }
 
   /** Returns the change that releases the identifier, or 0 if its owner keeps it. */
-  releaser({ name }: Need): number {
-    return this.releasers.at(name);
+  releaser({ number }: Need): number {
+    return this.releasers.at(number);
   }
 
   /** Returns true if the owner of an identifier keeps it after all changes. */
