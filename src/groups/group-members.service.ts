@@ -38,13 +38,13 @@ export class GroupMembers {
   /** See `GroupRepository.listMembers`. */
   readonly all: GroupRepository['allMembers'] = (...group) => this.repository.allMembers(...group);
 
-  /** See `GroupRepository.listMembersByGroup`. */
+  /** See `GroupRepository.listByGroup`. */
   readonly ofGroups: GroupRepository['membersOf'] = (...groups) => this.repository.membersOf(...groups);
 
-  /** See `GroupRepository.listGroupsByUser`. */
+  /** See `GroupRepository.listGroups`. */
   readonly groupsOf: GroupRepository['groupsOf'] = (...users) => this.repository.groupsOf(...users);
 
-  /** See `GroupRepository.hasMoreMembersThan`. */
+  /** See `GroupRepository.hasMoreThan`. */
   readonly hasMoreThan: GroupRepository['hasMoreThan'] = (...group) => this.repository.hasMoreThan(...group);
 
   /**

@@ -31,8 +31,8 @@ export class NewPasswords {
 
   /** Validates a password in NFC. @param user the user after the change. @returns at most one error. */
   async errors(password: string, user: Names): Promise<FieldError[]> {
-    const fault = await this.fault(password, user);
-    return fault ? [{ field: 'password', ...fault }] : [];
+    const broken = await this.fault(password, user);
+    return broken ? [{ field: 'password', ...broken }] : [];
   }
 
   /** Finds the first broken rule. */
