@@ -64,8 +64,8 @@ export class IdentifierChanges {
 
   /** Returns true if the owner of an identifier keeps it after all changes. */
   isKept(need: Need, failed: ChangeNumbers): boolean {
-    const releaser = this.releaser(need);
-    return releaser === 0 || failed.has(releaser);
+    const releasing = this.releaser(need);
+    return releasing === 0 || failed.has(releasing);
   }
 
   /** Finds identifiers that several changes assign. Ignores failed changes. @returns the assignments per identifier. */
