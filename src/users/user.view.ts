@@ -71,10 +71,7 @@ export class UserDto {
   @ApiProperty() hide_phone_numbers!: boolean;
   @ApiProperty(TIME) created!: string;
   @ApiProperty(TIME) updated!: string;
-  @ApiPropertyOptional({
-    ...NULLABLE_TIME,
-    description: 'Time of the last access. Only shown to the user, Webmasters and API keys.',
-  })
+  @ApiPropertyOptional({ ...NULLABLE_TIME, description: 'Only shown to the user, Webmasters and API keys.' })
   last_access?: string | null;
 }
 

@@ -96,10 +96,7 @@ export function patched(current: User, patch: UserPatch): User {
 function mergeDocuments(next: User, current: User, { authname, social_media, attributes }: UserPatch): void {
   if (authname) next.authname = mergeObjects(current.authname, authname);
   if (social_media)
-    next.social_media = mergeObjects(
-      current.social_media,
-      keepStoredUrls(current.social_media, social_media),
-    );
+    next.social_media = mergeObjects(current.social_media, keepLinks(current.social_media, social_media));
   if (attributes) next.attributes = mergeAttributes(current.attributes, attributes);
 }
 
@@ -122,7 +119,7 @@ function keepStoredUrl(stored: string, sent: string): string {
   return stored !== sent && parsedUrl(stored) === sent ? stored : sent;
 }
 
-function keepStoredUrls(stored: SocialMedia, sent: SocialMedia): SocialMedia {
+function keepLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
   const links = NETWORKS.flatMap((network) => {
     const url = sent[network];
     return url === undefined ? [] : [[network, keepStoredUrl(stored[network] ?? '', url)] as const];
@@ -198,7 +195,7 @@ export function validateChange<T extends UserInput>(
 ): ValidatedChange<T> {
   const { input, errors: ruleErrors } = applyConfiguredRules(value, sent, settings);
   const all = [...sent, ...ruleErrors];
-  const errors = all.length > 0 ? omitStoredFaults(input, all, current) : all;
+  const errors = all.length > 0 ? omitStored(input, all, current) : all;
   const valid = errors.length === 0 ? input : omitFields(input, new Set(errors.map(({ field }) => field)));
   const after = patched(current, valid);
   return { input, errors: [...errors, ...wholeErrors(after)], after };
@@ -208,11 +205,7 @@ export function validateChange<T extends UserInput>(
  * Omits errors about invisible characters if the value is already stored. Older versions accepted such values, and
  * clients may send them back unchanged.
  */
-function omitStoredFaults(
-  input: UserInput,
-  errors: readonly FieldError[],
-  current: User,
-): readonly FieldError[] {
+function omitStored(input: UserInput, errors: readonly FieldError[], current: User): readonly FieldError[] {
   const sent = new Map<string, unknown>(Object.entries(input));
   const stored = new Map<string, unknown>(Object.entries(current));
   return errors.filter(

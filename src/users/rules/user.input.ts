@@ -26,10 +26,7 @@ import {
  * field. Other values are normalized and valid by all rules that need neither settings nor other users.
  */
 export class UserInput {
-  @Username({
-    example: 'jane.doe',
-    description: 'Unique, case-insensitive. Must not be the e-mail address of another user.',
-  })
+  @Username({ example: 'jane.doe', description: 'Unique, also among e-mail addresses. Case-insensitive.' })
   username?: string | null;
 
   @Email({
@@ -74,8 +71,7 @@ export class UserInput {
 
   @Authnames({
     example: { saml: ['jane.doe@idp.example.org'] },
-    description:
-      'Login names by authentication method. Replaces the methods that are sent. An empty list removes a method.',
+    description: 'Login names by method. Replaces methods that are sent. An empty list removes the method.',
   })
   authname?: Authname | null;
 
@@ -99,8 +95,7 @@ export class UserInput {
 
   @SocialMediaLinks({
     example: { linkedin: 'https://www.linkedin.com/in/example' },
-    description:
-      'http or https URLs. Replaces the networks that are sent. An empty string removes a network.',
+    description: 'http or https URLs. Replaces networks that are sent. An empty string removes the network.',
   })
   social_media?: SocialMedia | null;
 
@@ -131,8 +126,7 @@ export class ChangedUserInput extends UserInput {
   @Secret({
     example: 'Tr0ub4dor&3',
     description:
-      'Current password of the user. Required when users change their own password, but optional for Webmasters. ' +
-      'Not accepted in any other change.',
+      'Required when users change their own password, but optional for Webmasters. Not accepted in any other change.',
   })
   current_password?: string | null;
 

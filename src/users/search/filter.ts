@@ -25,9 +25,7 @@ export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): 
   if (!seesAll) assertReadable(query);
   const weight = seesAll ? 'weight' : 'public_weight';
   const { from, score, words, isEmpty } = buildWordJoins(query.fulltext_search, weight);
-  const statuses = seesAll
-    ? query.status
-    : (query.status ?? STATUSES).filter((status) => status === 'Active');
+  const statuses = seesAll ? query.status : (query.status ?? STATUSES).filter((name) => name === 'Active');
   const tests = [
     ...buildFieldConditions(query, roles),
     ...(seesAll || query.email === undefined ? [] : [buildVisibleEmailCondition(actor)]),

@@ -61,13 +61,11 @@ export class UserQuery {
   @TextParam(MAX.email, { description: 'Exact match, case-insensitive.' })
   email?: string;
 
-  @ChoicesParam(STATUSES, {
-    description: 'Status of the user. Repeat the parameter to match any of several.',
-  })
+  @ChoicesParam(STATUSES, { description: 'Can be repeated to match any of several values.' })
   status?: string[];
 
   @TextsParam(MAX.role, {
-    description: 'Name of a role, case-insensitive. Repeat the parameter to match any of several.',
+    description: 'Role, case-insensitive. Can be repeated to match any of several roles.',
   })
   role?: string[];
 

@@ -60,9 +60,7 @@ export class UserWriter {
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();
     const validated = await this.validate(tx, changes, caller, time);
-    const deleted = new Set(
-      validated.flatMap((change) => (isValid(change, 'delete') ? change.after.uuid : [])),
-    );
+    const deleted = new Set(validated.flatMap((each) => (isValid(each, 'delete') ? each.after.uuid : [])));
     const all = deleted.size > 0 ? await this.addReports(tx, validated, deleted) : validated;
     const outcomes = all.map((change) => toOutcome(change, time));
     const blocked = findBlocked(all, outcomes);
@@ -116,7 +114,7 @@ export class UserWriter {
   ): Promise<ValidatedSetChange[]> {
     if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length)
       throw new Error('a change set contains two changes of one user');
-    const current = await this.lockCurrentUsers(tx, changes);
+    const current = await this.lockCurrent(tx, changes);
     const states = changes.map((change) => ({
       change,
       ...evaluateChange(change, current.get(change.uuid), caller, time),
@@ -139,10 +137,7 @@ export class UserWriter {
   }
 
   /** Locks the existing and deleted users of the changes. @returns uuid → user. */
-  private async lockCurrentUsers(
-    tx: Sql,
-    changes: readonly UserChange[],
-  ): Promise<ReadonlyMap<string, User>> {
+  private async lockCurrent(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
     const unread = changes.filter(({ kind, uuid }) => kind !== 'create' && !users.has(uuid));
