@@ -25,7 +25,7 @@ export interface GroupChange {
 
 /**
  * Writes every change of a group. Each method runs in the caller's transaction, which may be retried after a race.
- * Changes of one group are serialized by a lock on its row. Changes of different groups share no row.
+ * Changes of one group are serialized by a lock on its row. Changes of different groups do not wait for each other.
  */
 @Injectable()
 export class GroupWriter {
@@ -56,7 +56,7 @@ export class GroupWriter {
   }
 
   /**
-   * Changes a group and records the change, unless nothing differs.
+   * Changes a group and records the change in the audit. Does nothing if no value differs.
    * @returns the group after the change.
    * @throws ProblemError `not_found`, `precondition_failed`, or an error of `create`.
    */
@@ -112,8 +112,8 @@ export class GroupWriter {
   }
 
   /**
-   * Throws an error that names the group which already has a value. The unique index catches races, and the transaction
-   * is then retried.
+   * Throws an error with the uuid of another group that has the same name or external id. The unique index catches races,
+   * and the transaction is then retried.
    */
   private async assertUnique(tx: Sql, before: Group | undefined, after: Group): Promise<void> {
     const [old, row] = [before && toGroupRow(before), toGroupRow(after)];

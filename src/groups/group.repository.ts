@@ -46,7 +46,7 @@ export class GroupRepository {
     return row && toGroup(row);
   }
 
-  /** Finds the group with this unique value. */
+  /** Finds the uuid of the group with this value in a unique column. */
   async owner(tx: Sql, column: 'display_name_key' | 'external_id', key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.first<{ uuid: string }>(sql, [key]))?.uuid;

@@ -3,7 +3,7 @@ import { fromJson, toJson } from '../platform/common/json.js';
 import { loginKey } from '../users/model/comparison-keys.js';
 import type { GroupEntity } from './group.entity.js';
 
-/** Longest texts, in characters. */
+// Largest lengths, in characters.
 export const MAX_GROUP_NAME = 255;
 export const MAX_GROUP_EXTERNAL_ID = 255;
 

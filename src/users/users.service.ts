@@ -147,7 +147,7 @@ export class UsersService {
     if (errors.length > 0) throw validationFailed(errors);
   }
 
-  /** Checks the current password if users change their own password. Optional for Webmasters. */
+  /** Checks the current password of users who change their own password. Webmasters may omit it. */
   private async validateProof(
     user: User,
     { password, current_password }: WritableUserInput,
@@ -167,7 +167,7 @@ export class UsersService {
     await this.repository.touch(uuid, now(), tx);
   }
 
-  /** Replaces a hash that was created with older parameters. The password must be verified. */
+  /** Replaces a hash that was created with older parameters. The caller must have verified the password. */
   async refreshHash(uuid: string, stored: string, password: string, asker: Asker): Promise<void> {
     if (!this.passwords.isOutdated(stored)) return;
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, asker));
@@ -190,7 +190,7 @@ function assertVisible(user: User | undefined, uuid: string, { actor }: Caller):
 }
 
 /**
- * Checks rules of the writer early, so that they are reported before field errors.
+ * Checks two rules of the user writer early, so that their errors are reported before field errors.
  * @throws ProblemError `self_block`, `insufficient_scope`.
  */
 function assertAllowed(

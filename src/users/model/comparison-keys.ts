@@ -20,7 +20,7 @@ export function valueKey(text: string): string {
   return truncated(loginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
-/** Computes a login key of unlimited length, whose parts can be compared too. */
+/** Computes a login key of unlimited length, for the comparison of parts of a text. */
 export function loginForm(text: string): string {
   const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
   return normalForm(caseFold(collapsed), 'NFKC');

@@ -27,7 +27,7 @@ export type Status = (typeof STATUSES)[number];
 export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
 export type Network = (typeof NETWORKS)[number];
 
-/** Checks the syntax only. The setting for top-level domains is checked in `user-rules.ts`. */
+/** Returns true if the syntax is valid. The setting for top-level domains is checked in `user-rules.ts`. */
 export function isEmailAddress(text: string): boolean {
   return isEmail(text, { require_tld: false, ignore_max_length: true });
 }
@@ -48,7 +48,7 @@ export function hasTopLevelDomain(email: string): boolean {
 const WITH_HOST = /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i;
 /** Largest length of a DNS name, in characters (RFC 1035, section 2.3.4). */
 const MAX_HOST = 253;
-/** A label with invalid punycode. Node.js 22 rejects such a URL itself, but Node.js 24 does not. */
+/** A label that is still encoded after decoding, because its punycode is invalid. Node.js 24 accepts such a URL. */
 const UNDECODED = /(?:^|\.)xn--/;
 
 /**

@@ -34,7 +34,7 @@ const NO_ROLES: readonly string[] = Object.freeze([]);
 
 const EMPTY_ROW: UserRow = new UserEntity();
 for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
-/** A user without any values. */
+/** A user with the initial value of every field. */
 export const EMPTY: Readonly<User> = toUser(EMPTY_ROW);
 
 /** Fields that a change can set, in the order of an audit event. */
@@ -95,7 +95,7 @@ export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_role
   return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
 }
 
-/** Lists the fields of a new user without a password, for the audit. */
+/** Lists the non-empty fields of a new user who has no password, for the audit. */
 export function fieldsSet(user: User): Changes {
   const set: Record<string, unknown> = {};
   for (const [field, name] of SET_NAMES) {

@@ -49,7 +49,7 @@ interface Hooks {
 /**
  * Hashes and verifies passwords, one per core at a time. Further requests wait in a queue, of which one account or network
  * can fill at most half. Accounts and networks are served round-robin, so that a flood of logins does not delay other
- * users. Instances share the slots and the queue, with at least one slot each.
+ * users. The slots and the queue are divided among the instances, with at least one slot for each.
  */
 @Injectable()
 export class PasswordService {

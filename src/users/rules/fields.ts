@@ -98,7 +98,7 @@ export const Email = (schema: Schema) =>
     ),
   );
 
-/** Largest length of a status or a uuid, in characters. Leaves room for invalid values, which the error then quotes. */
+/** Size limit for the values of a status or a uuid, in characters. Larger than any valid value. */
 const MAX_SHORT_TEXT = 64;
 
 export const Status = (schema: Schema) =>

@@ -170,7 +170,7 @@ export function endsSessions(before: User, after: User): boolean {
   return blocked || isWebmasterUser(before) !== isWebmasterUser(after);
 }
 
-/** Creates a user with empty fields. */
+/** Creates a user with the initial value of every other field. */
 export function newUser(uuid: string, time: string): User {
   return { ...EMPTY, uuid, created: time, updated: time };
 }

@@ -7,7 +7,7 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 
 /** Largest number of broad searches of one actor that run at a time (interface §9). */
 const MAX_RUNNING = 2;
-/** Largest number of broad searches of one actor that wait. Enough for a busy connector, and bounds the memory. */
+/** Largest number of broad searches of one actor that wait. It suffices for a busy connector and bounds the memory. */
 const MAX_WAITING = 50;
 /** Longest time that a search waits for its slot, as a multiple of `SEARCH_TIMEOUT`. */
 const WAIT_TIMEOUTS = 5;

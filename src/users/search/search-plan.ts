@@ -72,8 +72,8 @@ export function indexed(column: string, test: string, sort: Sort, ...params: Sql
 const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
 
 /**
- * Returns how the cost of a filter is bounded. `nothing`: by an index, without further checks. `words`: by the number of
- * matches of its words. Undefined: not bounded.
+ * Returns `nothing` if an index bounds the cost of a filter, `words` if the cost depends on the number of matches of its
+ * words, or undefined if the cost is not bounded.
  */
 export function boundOf({ words, tests }: Filter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);

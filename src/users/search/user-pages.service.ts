@@ -26,9 +26,9 @@ export interface Hit extends Position {
   user: User;
 }
 
-/** Largest number of users that a page may skip in this thread, because of its offset or another status. */
+/** Largest number of users that a page may skip in this thread. Users are skipped by the offset or their status. */
 export const PASSED_OVER = 10_000;
-/** Number of matches up to which they are few, whatever the number of users. */
+/** Largest number of matches that count as few, whatever the total number of users. */
 const ALWAYS_FEW = 500;
 /** Share of all users below which matches are few: looking them up costs less than reading the index of the order. */
 const FEW_SHARE = 1 / 10;

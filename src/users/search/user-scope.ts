@@ -6,7 +6,7 @@ export interface UserScope {
   part: string | null;
 }
 
-/** Returns true if an import manages the user, so that it reports the user as missing. */
+/** Returns true if an import with this scope reports the user as missing when its file lacks the user. */
 export function covers(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,

@@ -20,14 +20,14 @@ export interface ChangeNumbers {
   has(change: number): boolean;
 }
 
-/** Storage for the constraints of a `SetValidator`: simple for some hundred changes, or packed for a million rows. */
+/** Storage for the constraints of a `SetValidator`: maps for a few thousand changes, or packed for a million rows. */
 export interface NumberStorage {
   texts(): TextNumbering;
   integers(): Integers;
   numbers(): ChangeNumbers;
 }
 
-/** Storage in maps and arrays, which is fast for up to a few thousand changes. */
+/** Storage in maps and arrays. */
 export const IN_MAPS: NumberStorage = {
   texts: () => new MappedTexts(),
   integers: () => new GrowingArray(),

@@ -73,9 +73,9 @@ const MIN_FOLDED_ROWS = 100;
 const FOLD_BATCH_SIZE = 2000;
 
 /**
- * Counts users without reading them (ADR 7). Each change inserts its differences as new rows, so that changes of different
- * users share no row. The sum of the rows is the total. The instance that inserted rows folds them soon after, which keeps
- * their number small.
+ * Counts users without reading them (ADR 7). Each change inserts its differences as new rows, so that concurrent changes do
+ * not wait for each other. The total is the sum of the rows. The instance soon folds the rows that it inserted into one sum
+ * per counter, which keeps their number small.
  */
 @Injectable()
 export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
