@@ -74,14 +74,14 @@ export class GroupMembers {
 
   /** Adds and removes members, and updates the group roles of these users. */
   async apply(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
-    for await (const part of inBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
-    for await (const part of inBatches(removed)) {
+    for await (const part of toBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
+    for await (const part of toBatches(removed)) {
       // Locks the users before it deletes their rows, in the same order as the user writer, to avoid a deadlock.
       if (group.roles.length > 0) await this.directory.hold(tx, part);
       await this.repository.removeMembers(tx, group.uuid, part);
     }
     if (group.roles.length === 0) return;
-    for await (const part of inBatches([...added, ...removed]))
+    for await (const part of toBatches([...added, ...removed]))
       await this.updateGroupRoles(tx, part, 'members', caller);
   }
 
@@ -91,7 +91,7 @@ export class GroupMembers {
       const part = await this.repository.members(group, after, BATCH_SIZE, tx);
       await this.updateGroupRoles(tx, part, 'roles', caller);
       after = part.at(-1);
-      await setImmediate(); // see `inBatches`
+      await setImmediate(); // see `toBatches`
     }
   }
 
@@ -132,20 +132,20 @@ export class GroupMembers {
   /** Returns the users in the list who are members of the group. */
   async among(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
-    for await (const part of inBatches(users))
+    for await (const part of toBatches(users))
       for (const uuid of await this.repository.membersAmong(tx, group, part)) found.add(uuid);
     return found;
   }
 
   private async lockUsers(tx: Sql, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
-    for await (const part of inBatches(users))
+    for await (const part of toBatches(users))
       for (const uuid of await this.directory.hold(tx, part)) found.add(uuid);
     return found;
   }
 
   private async assertNoGroups(tx: Sql, unknown: readonly string[]): Promise<void> {
-    for await (const part of inBatches(unknown)) {
+    for await (const part of toBatches(unknown)) {
       const groups = await this.repository.groupsAmong(tx, part);
       if (groups.length === 0) continue;
       const message = `must contain users only, not groups: ${groups.slice(0, 5).join(', ')}`;
@@ -158,7 +158,7 @@ export class GroupMembers {
  * Splits the values into batches. Yields to the event loop between two batches, because SQLite statements run in this
  * thread.
  */
-async function* inBatches(values: readonly string[]): AsyncGenerator<readonly string[]> {
+async function* toBatches(values: readonly string[]): AsyncGenerator<readonly string[]> {
   for (let from = 0; from < values.length; from += BATCH_SIZE) {
     if (from > 0) await setImmediate();
     yield values.slice(from, from + BATCH_SIZE);

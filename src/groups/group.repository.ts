@@ -54,8 +54,8 @@ export class GroupRepository {
 
   /** Returns the ids in the list that are ids of groups. */
   async groupsAmong(tx: Sql, uuids: readonly string[]): Promise<string[]> {
-    const text = (list: string) => `SELECT uuid FROM user_groups WHERE uuid IN (${list})`;
-    return (await selectIn<{ uuid: string }>(tx, uuids, text)).map(({ uuid }) => uuid);
+    const toSql = (list: string) => `SELECT uuid FROM user_groups WHERE uuid IN (${list})`;
+    return (await selectIn<{ uuid: string }>(tx, uuids, toSql)).map(({ uuid }) => uuid);
   }
 
   async insert(tx: Sql, group: Group): Promise<void> {
@@ -100,10 +100,10 @@ export class GroupRepository {
 
   /** Reads the members of several groups. Returns undefined if there are more than `max` members in total. */
   async membersOf(groups: readonly string[], max: number): Promise<Map<string, string[]> | undefined> {
-    const text = (list: string) =>
+    const toSql = (list: string) =>
       `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${list})
        ORDER BY group_uuid, user_uuid LIMIT ${max + 1}`;
-    const rows = await selectIn<GroupMemberEntity>(this.database, groups, text);
+    const rows = await selectIn<GroupMemberEntity>(this.database, groups, toSql);
     if (rows.length > max) return undefined;
     const byGroup = Map.groupBy(rows, ({ group_uuid }) => group_uuid);
     return new Map([...byGroup].map(([group, own]) => [group, own.map(({ user_uuid }) => user_uuid)]));

@@ -79,7 +79,7 @@ export class UsersController {
     errors: ['not_found'],
   })
   @Requires('profile.read')
-  async me(
+  async getCurrent(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,

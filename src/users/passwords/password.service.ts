@@ -22,7 +22,7 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
 /** Returns random bytes in base64 without padding, as in a PHC string. */
-const randomBase64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
+const createBase64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
 
 /** Delay of the response when the queue is full, in milliseconds. */
 const REFUSAL_DELAY_MILLIS = 1000;
@@ -55,7 +55,7 @@ interface Hooks {
 export class PasswordService {
   private readonly slots: FairSemaphore;
   /** A random hash that is checked for unknown users, so that the response takes equally long. */
-  private readonly decoy = `${CURRENT}${randomBase64(SALT_BYTES)}$${randomBase64(HASH_BYTES)}`;
+  private readonly decoy = `${CURRENT}${createBase64(SALT_BYTES)}$${createBase64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
     const slots = Math.max(1, Math.floor(availableParallelism() / WORKERS));

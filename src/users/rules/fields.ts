@@ -124,7 +124,7 @@ export const Reference = (schema: Schema) =>
   );
 
 const isString = (value: unknown): value is string => typeof value === 'string';
-const isStrings = (value: unknown): value is string[] => Array.isArray(value) && value.every(isString);
+const isStringArray = (value: unknown): value is string[] => Array.isArray(value) && value.every(isString);
 const stringsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isString) : []);
 const valuesOf = (value: unknown): unknown[] => (isObject(value) ? Object.values(value) : []);
 const keysOf = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
@@ -141,7 +141,7 @@ export const Roles = (schema: Schema) =>
       ...schema,
     }),
     Sized({ text: MAX.role }),
-    Normalise((raw) => (isStrings(raw) ? emptyToNull(raw.map((role) => line(role) ?? '')) : raw)),
+    Normalise((raw) => (isStringArray(raw) ? emptyToNull(raw.map((role) => line(role) ?? '')) : raw)),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MOST.roles, { message: `must contain at most ${MOST.roles} roles` }),
     ArrayUnique((role: unknown) => (isString(role) ? caseFold(role) : role), {
@@ -169,7 +169,7 @@ export const Authnames = (schema: Schema) =>
     }),
     Sized({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
     Normalise((raw) => {
-      if (!isObject(raw) || !valuesOf(raw).every(isStrings)) return raw;
+      if (!isObject(raw) || !valuesOf(raw).every(isStringArray)) return raw;
       return emptyToNull(
         Object.fromEntries(
           Object.entries(raw).map(([method, list]) => [method, stringsOf(list).map(normaliseName)]),
@@ -179,7 +179,7 @@ export const Authnames = (schema: Schema) =>
     Rule(
       'invalid_type',
       'must be an object of arrays of strings',
-      (value) => isObject(value) && valuesOf(value).every(isStrings),
+      (value) => isObject(value) && valuesOf(value).every(isStringArray),
     ),
     Visible(namesOf),
     Rule(

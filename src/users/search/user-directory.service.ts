@@ -78,8 +78,8 @@ export class UserDirectory {
   }
 
   private select<T extends object>(key: string, values: readonly string[], columns: string): Promise<T[]> {
-    const text = (list: string) => `SELECT ${columns} FROM users WHERE ${key} IN (${list})`;
-    return selectIn<T>(this.database, [...new Set(values)], text);
+    const toSql = (list: string) => `SELECT ${columns} FROM users WHERE ${key} IN (${list})`;
+    return selectIn<T>(this.database, [...new Set(values)], toSql);
   }
 
   /** Finds Webmasters without external id, who are hidden from some API keys. */
@@ -94,9 +94,9 @@ export class UserDirectory {
 
   /** Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks. @returns the existing users. */
   async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
-    const text = (list: string) =>
+    const toSql = (list: string) =>
       `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`;
-    return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), text)).map(({ uuid }) => uuid);
+    return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
   }
 
   /** Finds the users who have the identifiers. @returns identifier → user. */

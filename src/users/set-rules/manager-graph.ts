@@ -25,20 +25,20 @@ export class ManagerGraph {
     { change, user, creates }: SetConstraint,
     { before, after }: NonNullable<SetConstraint['manager']>,
   ): void {
-    const node = this.node(user);
+    const node = this.getNode(user);
     this.changes.set(node, change);
-    this.managers.set(node, after === null ? 0 : this.node(after));
+    this.managers.set(node, after === null ? 0 : this.getNode(after));
     if (creates) return;
     this.existing.set(node, 1);
-    this.fallbacks.set(node, before === null ? 0 : this.node(before));
+    this.fallbacks.set(node, before === null ? 0 : this.getNode(before));
     this.moved.push(node);
   }
 
   /** Adds a user of the database with its current manager. */
   addExistingManager(user: string, manager: string | null): void {
-    const node = this.node(user);
+    const node = this.getNode(user);
     this.existing.set(node, 1);
-    if (this.changes.at(node) === 0 && manager !== null) this.managers.set(node, this.node(manager));
+    if (this.changes.at(node) === 0 && manager !== null) this.managers.set(node, this.getNode(manager));
   }
 
   /** Yields changes that set a manager who is not in the database, with the change that creates the manager, or 0. */
@@ -106,7 +106,7 @@ export class ManagerGraph {
     }
   }
 
-  private node(user: string): number {
+  private getNode(user: string): number {
     const node = this.users.number(user);
     if (node >= this.changes.length) this.changes.set(node, 0); // the length limits the loops over all nodes
     return node;

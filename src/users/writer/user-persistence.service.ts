@@ -74,11 +74,11 @@ export class UserPersistence {
    * rows are stored. @returns uuid of the deleted user → uuids of its former groups.
    */
   private async moveRows(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
-    const usersWith = (kind: Outcome['outcome']): User[] =>
+    const filterUsers = (kind: Outcome['outcome']): User[] =>
       stored.flatMap(({ outcome, user }) => (outcome.outcome === kind ? user : []));
-    const restored = usersWith('restored').map(({ uuid }) => uuid);
+    const restored = filterUsers('restored').map(({ uuid }) => uuid);
     if (restored.length > 0) await this.deleted.forget(tx, restored);
-    const deleted = usersWith('deleted');
+    const deleted = filterUsers('deleted');
     if (deleted.length === 0) return NO_GROUPS;
     const time = now();
     await this.deleted.take(tx, deleted, time);
