@@ -149,7 +149,7 @@ describe('the same key twice', () => {
     expect(counted(run)).toEqual({ created: 1, error: 3 });
     const rows = (await rowsOf(app.key, run.id)).slice(0, 3);
     const duplicate = (line: number) => [
-      { field: 'external_id', code: 'duplicate', message: `is set by another change too: line ${line}` },
+      { field: 'external_id', code: 'duplicate', message: `is also set by another change: line ${line}` },
     ];
     expect(rows.map(({ line, outcome, errors }) => [line, outcome, errors])).toEqual([
       [2, 'error', duplicate(3)],

@@ -55,7 +55,7 @@ export class ExternalIds {
       if (!isDifferent) continue;
       for (const line of lines) {
         const other = lines.find((candidate) => candidate !== line) ?? line;
-        const message = `is set by another change too: ${nameOfLine(other)}`;
+        const message = `is also set by another change: ${nameOfLine(other)}`;
         yield [line, { field: 'external_id', code: 'duplicate', message }];
       }
     }

@@ -259,7 +259,7 @@ export class SetValidator {
     return {
       field,
       code: 'duplicate',
-      message: `is set by another change too: ${this.options.nameOf(other)}`,
+      message: `is also set by another change: ${this.options.nameOf(other)}`,
     };
   }
 
