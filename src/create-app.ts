@@ -12,7 +12,7 @@ import {
 } from './platform/http/server.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { boundForwarded } from './platform/http/request-headers.js';
-import { LeanAdapter, literalsFirst } from './platform/http/lean.adapter.js';
+import { LeanAdapter, literalsFirst } from './platform/http/express.adapter.js';
 import { Log } from './platform/telemetry/log.js';
 import { Metrics } from './platform/telemetry/metrics.js';
 import { observe } from './platform/telemetry/observe.js';

@@ -3,7 +3,7 @@ import { DEFAULT_PROFILE, PROFILES } from '../access/actor.js';
 import { fromJson } from '../platform/common/json.js';
 import { now, toIso } from '../platform/common/time.js';
 import { PageOf } from '../platform/http/page.js';
-import { ID, NULLABLE_ID, NULLABLE_TIME, describeTexts } from '../platform/openapi/docs.js';
+import { ID, NULLABLE_ID, NULLABLE_TIME, describeTexts } from '../platform/openapi/shared-schemas.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { MAX_LIST_ITEMS, UNKNOWN_FIELDS } from './api-key.input.js';
 import { stateOf } from './api-key.repository.js';

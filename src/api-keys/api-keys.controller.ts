@@ -7,7 +7,7 @@ import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
 import { Page, page } from '../platform/http/page.js';
-import { linkTo } from '../platform/openapi/docs.js';
+import { linkTo } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { ApiKeyInput } from './api-key.input.js';
 import { ApiKeyPageDto, KeyFuseDto, NewApiKeyDto, presentApiKey } from './api-key.view.js';

@@ -5,7 +5,7 @@ import { BOM, csvLine } from '../platform/common/csv.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { Page, limitOf, nextPage, page } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
-import { NEXT } from '../platform/openapi/docs.js';
+import { NEXT } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
 import { AuditFilter, AuditQuery } from './audit.query.js';
 import { AuditService } from './audit.service.js';

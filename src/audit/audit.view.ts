@@ -5,7 +5,7 @@ import { toIso } from '../platform/common/time.js';
 import { AUDIT_REASON, MAX_REASON } from '../platform/http/request-headers.js';
 import { MAX_LIMIT, PageOf } from '../platform/http/page.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
-import { FIELD_VALUE, NULLABLE_ID } from '../platform/openapi/docs.js';
+import { FIELD_VALUE, NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
 import {
   ACTIONS,
   ACTOR_KINDS,

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { toIso } from '../platform/common/time.js';
 import { PAGE_COUNT, PageOf } from '../platform/http/page.js';
-import { TIME, describeTexts } from '../platform/openapi/docs.js';
+import { TIME, describeTexts } from '../platform/openapi/shared-schemas.js';
 import { MAX, MOST } from '../users/model/formats.js';
 import { MAX_MEMBERS } from './group.query.js';
 import { type Group, MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';

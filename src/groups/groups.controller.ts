@@ -6,7 +6,7 @@ import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage } from '../platform/http/page.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
 import { etagOf, versionsIn } from '../platform/http/request-headers.js';
-import { IN_ANY_CASE, NEXT, describeHeader } from '../platform/openapi/docs.js';
+import { IN_ANY_CASE, NEXT, describeHeader } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { GroupRolesInput } from './group.input.js';
 import { GroupMembersQuery, GroupQuery } from './group.query.js';

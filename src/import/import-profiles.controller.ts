@@ -8,7 +8,7 @@ import type { JsonObject } from '../platform/common/json.js';
 import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { Page, PageOf, page } from '../platform/http/page.js';
-import { ETAG, linkTo } from '../platform/openapi/docs.js';
+import { ETAG, linkTo } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { ImportProfiles, type KnownProfile, tagOf } from './mapping/import-profiles.service.js';
 import { ProfileInput } from './mapping/profile.input.js';

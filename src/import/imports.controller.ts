@@ -8,7 +8,7 @@ import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage, page } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
-import { NEXT, linkTo } from '../platform/openapi/docs.js';
+import { NEXT, linkTo } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { RequestedOptions } from './runs/import-options.js';

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.view.js';
-import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/docs.js';
+import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { PageOf } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
 import { guardProperties, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';

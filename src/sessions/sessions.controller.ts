@@ -7,7 +7,7 @@ import { ProblemError, unauthenticated } from '../platform/common/errors.js';
 import { LOGIN_BODY } from '../platform/http/body-reader.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { page } from '../platform/http/page.js';
-import { describeHeader } from '../platform/openapi/docs.js';
+import { describeHeader } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { CurrentLogin, type LoggedIn, LoginGuard } from './login.guard.js';
 import { LoginInput } from './login.input.js';

@@ -4,7 +4,7 @@ import { ProblemError } from '../platform/common/errors.js';
 import { fieldsOf } from '../platform/common/fields.js';
 import { type JsonObject, isObject } from '../platform/common/json.js';
 import { caseFold } from '../platform/common/text.js';
-import { describeHeader } from '../platform/openapi/docs.js';
+import { describeHeader } from '../platform/openapi/shared-schemas.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import { NETWORKS } from './model/formats.js';
 import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/user.input.js';

@@ -3,7 +3,7 @@ import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { page } from '../platform/http/page.js';
-import { IN_ANY_CASE } from '../platform/openapi/docs.js';
+import { IN_ANY_CASE } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { DeletedUsers } from './deleted-users.service.js';
 import { UserSettings } from './rules/user-settings.js';

@@ -5,7 +5,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Walk, limitOf, nextPage } from '../platform/http/page.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { NEXT } from '../platform/openapi/docs.js';
+import { NEXT } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { HistoryPageDto, presentHistory } from './user-history.view.js';
 import { UsersService } from './users.service.js';

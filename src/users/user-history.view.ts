@@ -9,7 +9,7 @@ import {
 import type { NameOf } from '../audit/audit-names.service.js';
 import { AuditChangeDto, EventPageOf, MAX_CHANGES, REASON, presentEvent } from '../audit/audit.view.js';
 import { truncated } from '../platform/common/text.js';
-import { NULLABLE_ID } from '../platform/openapi/docs.js';
+import { NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
 
 /** Largest length of a summary, in characters. Enough for all fields of a user with truncated values. */

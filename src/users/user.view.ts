@@ -5,7 +5,7 @@ import { parseIfMatch } from '../platform/http/request-headers.js';
 import { toIso } from '../platform/common/time.js';
 import { PAGE_COUNT, Page, PageOf } from '../platform/http/page.js';
 import { TimeParam } from '../platform/input/query-rules.js';
-import { ID, NULLABLE_TIME, TIME, describeTexts } from '../platform/openapi/docs.js';
+import { ID, NULLABLE_TIME, TIME, describeTexts } from '../platform/openapi/shared-schemas.js';
 import type { DeletedUser } from './deleted-users.service.js';
 import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';

@@ -7,7 +7,7 @@ import { departureOf } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
 import { nextPage } from '../platform/http/page.js';
-import { ETAG, IN_ANY_CASE, NEXT, linkTo } from '../platform/openapi/docs.js';
+import { ETAG, IN_ANY_CASE, NEXT, linkTo } from '../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import { TAKEN_CODES } from './rules/failure.js';

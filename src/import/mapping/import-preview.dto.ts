@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { FIELD_VALUE } from '../../platform/openapi/docs.js';
+import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
 import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
 import { ROW_OUTCOMES } from '../runs/import-row.js';
 

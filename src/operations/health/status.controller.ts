@@ -2,7 +2,7 @@ import { Get } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Public } from '../../access/decorators.js';
 import { VERSION } from '../../platform/common/version.js';
-import { TIME } from '../../platform/openapi/docs.js';
+import { TIME } from '../../platform/openapi/shared-schemas.js';
 import { ApiController, Doc, describeJson } from '../../platform/openapi/route-docs.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { Readiness } from './readiness.js';

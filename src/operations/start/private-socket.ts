@@ -11,7 +11,7 @@ import { errorCode } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import type { Env } from '../../platform/config/env.js';
 import { databaseName, sqliteFile } from '../../platform/database/engine/connection-options.js';
-import type { LeanAdapter } from '../../platform/http/lean.adapter.js';
+import type { LeanAdapter } from '../../platform/http/express.adapter.js';
 import { Log } from '../../platform/telemetry/log.js';
 
 /** Maximum length of a socket path that all systems support, in bytes. */

@@ -1,7 +1,7 @@
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Env } from '../../platform/config/env.js';
-import type { LeanAdapter } from '../../platform/http/lean.adapter.js';
+import type { LeanAdapter } from '../../platform/http/express.adapter.js';
 import { DATABASE, type Database, sqliteVersion } from '../../platform/database/engine/database.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
 import { Log } from '../../platform/telemetry/log.js';

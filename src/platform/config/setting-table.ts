@@ -19,7 +19,7 @@ import {
   text,
   timeZone,
   url,
-} from './setting-kinds.js';
+} from './setting-types.js';
 
 /** One setting: an environment variable. */
 export interface Setting<Value> extends Kind<Value> {

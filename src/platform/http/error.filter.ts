@@ -5,7 +5,7 @@ import { CATALOGUE, ProblemError } from '../common/errors.js';
 import { withoutSecrets } from '../common/secrets.js';
 import { Log } from '../telemetry/log.js';
 import { type ProblemDto, toProblem, toProblemError } from './problem.js';
-import { allowedMethods } from './lean.adapter.js';
+import { allowedMethods } from './express.adapter.js';
 import { asksForPlainJson } from './request-headers.js';
 import { PAGE_POLICY, htmlPage, markup, prose } from './html-page.js';
 

@@ -2,7 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { isObject } from '../common/json.js';
 import { REPLAYED } from '../http/error.filter.js';
 import { CHOICES } from '../input/query-rules.js';
-import { describeHeader } from './docs.js';
+import { describeHeader } from './shared-schemas.js';
 import { IDEMPOTENCY_KEY, REQUEST_BODY, REQUIRED_SCOPE } from './route-docs.js';
 
 /** Media type of a form with a file. */

@@ -3,7 +3,7 @@ import { ApiCookieAuth, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/
 import { CATALOGUE, type ErrorCode, ProblemError } from '../common/errors.js';
 import { isObject } from '../common/json.js';
 import { ProblemDto, toProblem } from '../http/problem.js';
-import { describeHeader } from './docs.js';
+import { describeHeader } from './shared-schemas.js';
 
 /** Conventions of an API (REST or SCIM): credentials, error codes and error format. */
 export interface Conventions {

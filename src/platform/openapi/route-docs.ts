@@ -16,7 +16,7 @@ import {
 import type { ErrorCode } from '../common/errors.js';
 import { AUDIT_REASON, MAX_REASON } from '../http/request-headers.js';
 import { Accepts, type FileRules } from '../http/input.guard.js';
-import { ID, LOCATION, TAGS, type linkTo } from './docs.js';
+import { ID, LOCATION, TAGS, type linkTo } from './shared-schemas.js';
 import { type Conventions, REST, describeErrors } from './error-docs.js';
 
 /**

@@ -7,7 +7,7 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import type { ErrorCode } from '../../platform/common/errors.js';
-import { describeHeader, describeValue, linkTo } from '../../platform/openapi/docs.js';
+import { describeHeader, describeValue, linkTo } from '../../platform/openapi/shared-schemas.js';
 import { Doc, type RouteDocs, describeJson } from '../../platform/openapi/route-docs.js';
 import type { Attribute, ResourceDescription } from '../protocol/attribute.js';
 import { MAX_COUNT } from '../protocol/list.js';

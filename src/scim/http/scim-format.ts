@@ -15,7 +15,7 @@ import type { BodyRules } from '../../platform/http/body-reader.js';
 import type { ErrorForm } from '../../platform/http/error.filter.js';
 import { Accepts } from '../../platform/http/input.guard.js';
 import { MAX_DETAIL } from '../../platform/http/problem.js';
-import { describeTexts } from '../../platform/openapi/docs.js';
+import { describeTexts } from '../../platform/openapi/shared-schemas.js';
 import { ALWAYS, type Conventions, narrowSchema } from '../../platform/openapi/error-docs.js';
 import { DescribesRoutes } from '../../platform/openapi/route-docs.js';
 import { scimTypeOf, listScimTypes } from '../protocol/errors.js';
