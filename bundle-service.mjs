@@ -64,7 +64,7 @@ export async function bundleService() {
   const built = [
     await bundle(['rollcall']),
     await bundle(['cli', 'migrator']),
-    await bundle(['main', 'import-lane', 'reader-lane'], [tablesOnly]),
+    await bundle(['main', 'import-worker', 'read-worker'], [tablesOnly]),
   ];
   const programs = readdirSync('dist').filter((name) => /\.m?js(\.map)?$/.test(name));
   for (const name of programs) rmSync(`dist/${name}`);

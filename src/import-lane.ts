@@ -5,7 +5,7 @@ import { ConfigModule } from './platform/config/config.module.js';
 import { type Env, loadEnv } from './platform/config/env.js';
 import { runProgram } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
-import { answerAsLane } from './platform/database/engine/lane-process.js';
+import { answerAsLane } from './platform/database/engine/worker-process.js';
 import { WriteLock } from './platform/database/sqlite/write-lock.js';
 import {
   type ImportLaneCalls,

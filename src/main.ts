@@ -3,13 +3,13 @@ import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import { type Env, loadEnv } from './platform/config/env.js';
 import { readSettings, runProgram } from './platform/config/settings.js';
-import { migrateInProcess } from './platform/database/engine/lane-process.js';
+import { migrateInProcess } from './platform/database/engine/worker-process.js';
 import { outliveOutput } from './platform/telemetry/log.js';
 
 /** Returns the path of a program in the folder of this file. */
 const toProgramPath = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 const MIGRATOR = toProgramPath('migrator');
-const WORKER_PROGRAMS = { import: toProgramPath('import-lane'), reader: toProgramPath('reader-lane') };
+const WORKER_PROGRAMS = { import: toProgramPath('import-worker'), reader: toProgramPath('read-worker') };
 
 outliveOutput();
 // The primary of several instances does not load the application, so each mode is imported only when needed.

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { loadEnv } from './platform/config/env.js';
 import { migrateAtStart } from './platform/database/data-source.js';
-import type { Refusal } from './platform/database/engine/lane-process.js';
+import type { Refusal } from './platform/database/engine/worker-process.js';
 import { ENTITIES } from './entities.js';
 
 // The program that checks the schema and migrates it before the service starts.

@@ -1,7 +1,7 @@
 import { errorCode } from './platform/common/errors.js';
-import { DatabaseFault } from './platform/database/engine/database-fault.js';
-import { answerAsLane } from './platform/database/engine/lane-process.js';
-import type { ReadError, ReaderCalls } from './platform/database/sqlite/reader-lane.js';
+import { DatabaseFault } from './platform/database/engine/database-error.js';
+import { answerAsLane } from './platform/database/engine/worker-process.js';
+import type { ReadError, ReaderCalls } from './platform/database/sqlite/read-worker.js';
 import { Checkpointer, SqliteConnection, openFile } from './platform/database/sqlite/sqlite-connection.js';
 
 // The read worker: a separate process that reads a SQLite file. It loads only the database driver.

@@ -71,7 +71,7 @@ async function hook(path: string, numbers: number, text: number): Promise<void> 
     import('node:sqlite'),
   ]);
   const program = process.argv[1] ?? '';
-  if (!program.endsWith('import-lane.js')) return;
+  if (!program.endsWith('import-worker.js')) return;
   const file = fs.openSync(path, 'r+');
 
   function around<T>(sql: string, send: () => T): T {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { DatabaseFault } from '../platform/database/engine/database-fault.js';
+import { DatabaseFault } from '../platform/database/engine/database-error.js';
 import { type Sql, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { Caller } from '../access/actor.js';

@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { millisOf } from '../platform/common/uuid.js';
 import { type DbTime, toDbTime, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
-import { DatabaseFault } from '../platform/database/engine/database-fault.js';
+import { DatabaseFault } from '../platform/database/engine/database-error.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { toProblemError } from '../platform/http/problem.js';
 import { Leases } from '../platform/database/leases/leases.service.js';

@@ -17,7 +17,7 @@ import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import { executedMigrations, migrateAtStart, openDataSource } from '../platform/database/data-source.js';
 import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
-import { type Snapshot, isInUse, openSnapshot } from '../platform/database/engine/whole-database.js';
+import { type Snapshot, isInUse, openSnapshot } from '../platform/database/engine/backup-connections.js';
 import { KNOWN_MIGRATIONS, assertOurs, migrate } from '../platform/database/migrate.js';
 import type { Application } from './application.js';
 import { table, withProgress } from './output.js';

@@ -3,7 +3,7 @@ import type { RepeatableRequest } from '../access/actor.js';
 import { keyOfOtherRequest, unavailable } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { now, secondsFrom } from '../platform/common/time.js';
-import { repeated } from '../platform/database/engine/database-fault.js';
+import { repeated } from '../platform/database/engine/database-error.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
 import { FirstAnswer, type SentAnswer } from '../platform/http/error.filter.js';

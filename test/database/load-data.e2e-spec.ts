@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DatabaseFault } from '../../src/platform/database/engine/database-fault.js';
+import { DatabaseFault } from '../../src/platform/database/engine/database-error.js';
 import type { InsertStatement, SqlValue } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE, freshDatabase } from '../support/app/database.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
-import { openSnapshot } from '../../src/platform/database/engine/whole-database.js';
+import { openSnapshot } from '../../src/platform/database/engine/backup-connections.js';
 import { ImportFilePartEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app/app.js';
 import { TABLES, contentsOf } from '../support/app/backups.js';

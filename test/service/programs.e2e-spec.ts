@@ -7,7 +7,7 @@ import { ROOT } from '../support/process/process.js';
 const textOf = (name: string): string => readFileSync(join(ROOT, `dist/${name}.js`), 'utf8');
 const schemaTools = 'MigrationExecutor'; // of TypeORM
 
-test.each(['main', 'import-lane', 'reader-lane'])('%s has no tools for the schema in it', (name) => {
+test.each(['main', 'import-worker', 'read-worker'])('%s has no tools for the schema in it', (name) => {
   expect(textOf(name)).not.toContain(schemaTools);
 });
 

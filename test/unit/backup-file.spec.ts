@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import type { BackupHeader } from '../../src/operations/backup/backup-format.js';
 import { BackupReader, type Schema } from '../../src/operations/backup/read-backup.js';
 import { writeBackup } from '../../src/operations/backup/write-backup.js';
-import type { Snapshot } from '../../src/platform/database/engine/whole-database.js';
+import type { Snapshot } from '../../src/platform/database/engine/backup-connections.js';
 import type { SqlValue } from '../../src/platform/database/engine/sql.js';
 
 let folder = '';

@@ -5,7 +5,7 @@ import {
   ofCommit,
   pauseAfter,
   toDatabaseError,
-} from '../../src/platform/database/engine/database-fault.js';
+} from '../../src/platform/database/engine/database-error.js';
 
 const driverError = (code: string, more = {}) => Object.assign(new Error(code), { code, ...more });
 

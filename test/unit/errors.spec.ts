@@ -7,7 +7,7 @@ import {
   ProblemError,
   validationFailed,
 } from '../../src/platform/common/errors.js';
-import { toDatabaseError } from '../../src/platform/database/engine/database-fault.js';
+import { toDatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { toProblem, toProblemError } from '../../src/platform/http/problem.js';
 
 test('every code has its own title and remedy, and a name that fits into a URL', () => {

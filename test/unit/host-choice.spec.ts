@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readDatabaseUrl } from '../../src/platform/config/database-url.js';
 import { serversOf } from '../../src/platform/database/engine/connection-options.js';
-import { DatabaseFault } from '../../src/platform/database/engine/database-fault.js';
-import { chooseSession } from '../../src/platform/database/mysql/host-choice.js';
+import { DatabaseFault } from '../../src/platform/database/engine/database-error.js';
+import { chooseSession } from '../../src/platform/database/mysql/choose-session.js';
 import { type Session, stateOf, writabilityOf } from '../../src/platform/database/mysql/session.js';
 
 describe('DATABASE_URL', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { WholeLines } from '../../src/platform/database/engine/lane-process.js';
+import { WholeLines } from '../../src/platform/database/engine/worker-process.js';
 
 /** Lines of another process arrive in pieces, and are passed on whole, each with its end, in bounded memory. */
 const TEXT = 'one\n\nthree, and longer\nfour\n';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { isBusy } from '../../src/platform/database/engine/database-fault.js';
+import { isBusy } from '../../src/platform/database/engine/database-error.js';
 import { Checkpointer, SqliteConnection } from '../../src/platform/database/sqlite/sqlite-connection.js';
 
 /**

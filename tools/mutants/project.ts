@@ -15,7 +15,7 @@ import { Compiler } from './compiler.js';
 import type { Fault } from './faults.js';
 
 /** The programs that src is bundled into. */
-const PROGRAMS = ['cli', 'migrator', 'main', 'import-lane', 'reader-lane', 'rollcall'].map(
+const PROGRAMS = ['cli', 'migrator', 'main', 'import-worker', 'read-worker', 'rollcall'].map(
   (name) => `dist/${name}.js`,
 );
 

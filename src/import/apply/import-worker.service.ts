@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { LaneEnded, type LaneCalls, LaneProcess } from '../../platform/database/engine/lane-process.js';
+import { LaneEnded, type LaneCalls, LaneProcess } from '../../platform/database/engine/worker-process.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { tableOf } from '../../platform/database/engine/sql.js';
-import type { TableColumns } from '../../platform/database/engine/whole-database.js';
+import type { TableColumns } from '../../platform/database/engine/backup-connections.js';
 
 /**
  * Version of the backup format. A backup is a gzip file with lines of JSON (ADR 29). The first line is the header. Each table

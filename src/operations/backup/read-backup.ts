@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { isObject } from '../../platform/common/json.js';
-import type { TableColumns } from '../../platform/database/engine/whole-database.js';
+import type { TableColumns } from '../../platform/database/engine/backup-connections.js';
 import type { SqlValue } from '../../platform/database/engine/sql.js';
 import { type BackupHeader, BackupFault, FORMAT, SEAL_BYTES, sealOf } from './backup-format.js';
 

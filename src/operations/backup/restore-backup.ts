@@ -5,7 +5,7 @@ import {
   type TableColumns,
   openRestore,
   openSnapshot,
-} from '../../platform/database/engine/whole-database.js';
+} from '../../platform/database/engine/backup-connections.js';
 import type { Dialect } from '../../platform/database/engine/sql.js';
 import type { BackupReader } from './read-backup.js';
 

@@ -4,7 +4,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Snapshot } from '../../platform/database/engine/whole-database.js';
+import type { Snapshot } from '../../platform/database/engine/backup-connections.js';
 import { type BackupHeader, sealOf } from './backup-format.js';
 
 /** This gzip level reduces the text to a quarter. The highest level saves another tenth, but takes four times as long. */

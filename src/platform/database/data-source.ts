@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
-import { chooseSession } from './mysql/host-choice.js';
+import { chooseSession } from './mysql/choose-session.js';
 import { endSession } from './mysql/session.js';
 import { makeFolderOf, openFile, withResultCode } from './sqlite/sqlite-connection.js';
 import { assertOurs, findExecutedMigrations, hasPendingMigrations, migrate } from './migrate.js';

@@ -2,7 +2,7 @@ import { type DataSource, type Migration, MigrationExecutor, type QueryRunner } 
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { isObject } from '../common/json.js';
-import { repeated, toDatabaseError } from './engine/database-fault.js';
+import { repeated, toDatabaseError } from './engine/database-error.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 import { TableMigration } from './migrations/table-migration.js';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from './engine/database.js';
-import { DatabaseFault, repeated } from './engine/database-fault.js';
+import { DatabaseFault, repeated } from './engine/database-error.js';
 import type { Dialect, OpenTransaction, Sql } from './engine/sql.js';
 
 /** A transaction that stays open after its work, so that the answer to the request is committed with it. */

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { Turn } from '../../platform/common/turn.js';
+import { Turn } from '../../platform/common/time-slice.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { BatchSizer, TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { Sql } from '../../platform/database/engine/sql.js';

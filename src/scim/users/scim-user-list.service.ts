@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { Turn } from '../../platform/common/turn.js';
+import { Turn } from '../../platform/common/time-slice.js';
 import { Env } from '../../platform/config/env.js';
 import { type Clause, clause } from '../../platform/database/engine/sql.js';
 import { type Place, type Position, rangeIndexOf, sortPage } from '../../platform/database/keyset-pages.js';

@@ -10,7 +10,7 @@ import { type Sql, deleteRows, insertRows } from '../../platform/database/engine
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { DatabaseFault } from '../../platform/database/engine/database-fault.js';
+import { DatabaseFault } from '../../platform/database/engine/database-error.js';
 import { UserCountEntity } from '../model/user-lookups.entity.js';
 
 /** Names of the counters: users by status, and active Webmasters. */

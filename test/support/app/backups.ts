@@ -1,5 +1,5 @@
 import { loadEnv } from '../../../src/platform/config/env.js';
-import { openSnapshot } from '../../../src/platform/database/engine/whole-database.js';
+import { openSnapshot } from '../../../src/platform/database/engine/backup-connections.js';
 import type { SqlValue } from '../../../src/platform/database/engine/sql.js';
 import { backedUpTables } from '../../../src/operations/backup/backup-format.js';
 import { ENTITIES } from '../../../src/entities.js';

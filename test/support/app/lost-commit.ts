@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { ofCommit } from '../../../src/platform/database/engine/database-fault.js';
+import { ofCommit } from '../../../src/platform/database/engine/database-error.js';
 import type { TestApp } from './app.js';
 import type { Answer } from './client.js';
 import { aUser } from '../data/factories.js';

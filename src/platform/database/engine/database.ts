@@ -1,5 +1,5 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
-import { ReaderLane } from '../sqlite/reader-lane.js';
+import { ReaderLane } from '../sqlite/read-worker.js';
 import type { Engine, Sql } from './sql.js';
 import { Checkpointer, SqliteConnection } from '../sqlite/sqlite-connection.js';
 import { SqliteEngine } from '../sqlite/sqlite.engine.js';

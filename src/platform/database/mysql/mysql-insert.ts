@@ -1,7 +1,7 @@
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
-import { DatabaseFault } from '../engine/database-fault.js';
+import { DatabaseFault } from '../engine/database-error.js';
 import {
   type InsertStatement,
   PREPARED_LENGTH,

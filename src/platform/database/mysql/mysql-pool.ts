@@ -8,9 +8,9 @@ import {
   isServerWide,
   poolClosed,
   toDatabaseError,
-} from '../engine/database-fault.js';
+} from '../engine/database-error.js';
 import type { Load } from '../engine/sql.js';
-import { NoWriterError, chooseSession } from './host-choice.js';
+import { NoWriterError, chooseSession } from './choose-session.js';
 import { type Reject, type Resolve, breakConnection } from './mysql-statement.js';
 import {
   type Session,

@@ -10,7 +10,7 @@ import {
   createConnection,
 } from 'mysql2';
 import { isObject } from '../../common/json.js';
-import { toDatabaseError } from '../engine/database-fault.js';
+import { toDatabaseError } from '../engine/database-error.js';
 import { PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
 
 /** Time without an answer after which a statement has failed. No statement of the service takes so long. */

@@ -1,6 +1,6 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
-import { DatabaseFault, ofChange, ofCommit, pauseAfter, repeated } from '../engine/database-fault.js';
-import { NoWriterError } from './host-choice.js';
+import { DatabaseFault, ofChange, ofCommit, pauseAfter, repeated } from '../engine/database-error.js';
+import { NoWriterError } from './choose-session.js';
 import type { MysqlPool } from './mysql-pool.js';
 import { insertAll } from './mysql-insert.js';
 import {

@@ -1,5 +1,5 @@
 import { type Connection, createConnection } from 'mysql2';
-import { DatabaseFault, toDatabaseError } from '../engine/database-fault.js';
+import { DatabaseFault, toDatabaseError } from '../engine/database-error.js';
 import { isObject } from '../../common/json.js';
 import type { Server } from '../engine/connection-options.js';
 import type { Writability } from '../engine/sql.js';

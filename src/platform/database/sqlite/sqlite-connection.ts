@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isObject } from '../../common/json.js';
-import { isBusy, toDatabaseError } from '../engine/database-fault.js';
+import { isBusy, toDatabaseError } from '../engine/database-error.js';
 import {
   type InsertStatement,
   PREPARED_LENGTH,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isBusy } from '../engine/database-fault.js';
-import type { Reader } from './reader-lane.js';
+import { isBusy } from '../engine/database-error.js';
+import type { Reader } from './read-worker.js';
 import {
   type Engine,
   type InsertStatement,

@@ -1,5 +1,5 @@
-import { type LaneCalls, LaneEnded, LaneProcess } from '../engine/lane-process.js';
-import { DatabaseFault, toDatabaseError } from '../engine/database-fault.js';
+import { type LaneCalls, LaneEnded, LaneProcess } from '../engine/worker-process.js';
+import { DatabaseFault, toDatabaseError } from '../engine/database-error.js';
 import type { RawRows } from './sqlite-connection.js';
 import { type SqlValue, reasonOf } from '../engine/sql.js';
 import { FairSemaphore } from '../../common/fair-semaphore.js';

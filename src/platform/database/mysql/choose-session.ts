@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Server } from '../engine/connection-options.js';
-import { DatabaseFault } from '../engine/database-fault.js';
+import { DatabaseFault } from '../engine/database-error.js';
 import type { Writability } from '../engine/sql.js';
 import { type Session, endSession, openSession, writabilityOf } from './session.js';
 

@@ -1,5 +1,5 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
-import { chooseSession } from '../mysql/host-choice.js';
+import { chooseSession } from '../mysql/choose-session.js';
 import { insertAll } from '../mysql/mysql-insert.js';
 import { numberOf, runPatiently } from '../mysql/mysql-statement.js';
 import { endSession, withoutLimit } from '../mysql/session.js';
