@@ -15,7 +15,7 @@ outliveOutput();
 // The primary of several instances does not load the application, so each mode is imported only when needed.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
-    const { runWorker } = await import('./operations/cluster/worker.js');
+    const { runWorker } = await import('./operations/cluster/instance.js');
     return runWorker(loadEnv(), createApp); // the settings that the primary has read, even if `.env` has changed since
   }
   const env = readSettings();

@@ -6,7 +6,7 @@ import { Log } from '../../platform/telemetry/log.js';
 import type { Env } from '../../platform/config/env.js';
 import type { FirstCredentials } from '../start/first-start.service.js';
 import { credentials, logLife, welcome } from '../start/welcome.js';
-import { type MetricsShare, WorkerProcess } from './worker-process.js';
+import { type MetricsShare, WorkerProcess } from './instance-process.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Limits of the delay before a failing instance is restarted. The delay doubles each time. */

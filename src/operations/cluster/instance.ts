@@ -6,7 +6,7 @@ import { errorCode } from '../../platform/common/errors.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import type { Env } from '../../platform/config/env.js';
 import { type CreateApp, serve } from '../start/serve.js';
-import type { PrimaryCalls, WorkerCalls } from './worker-process.js';
+import type { PrimaryCalls, WorkerCalls } from './instance-process.js';
 
 /**
  * Runs the service as one of several instances on one port. Reports to the primary that it serves or cannot start. Node.js
