@@ -29,7 +29,7 @@ import {
   toProblem,
 } from '../rules/failure.js';
 import { UserCounts } from './user-counts.service.js';
-import { UserPersistence } from './user-persistence.service.js';
+import { UserPersistence } from './user-change-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
