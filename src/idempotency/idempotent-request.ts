@@ -8,7 +8,7 @@ import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
 import { FirstAnswer, type SentAnswer } from '../platform/http/error.filter.js';
 import type { IdempotencyRepository } from './idempotency.repository.js';
-import { computeRequestMac, encryptResponse, decryptResponse } from './sealed-answer.js';
+import { computeRequestMac, encryptResponse, decryptResponse } from './encrypted-response.js';
 
 export const RETENTION_SECONDS = 24 * 60 * 60;
 

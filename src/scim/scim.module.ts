@@ -4,7 +4,7 @@ import { ErrorFilter } from '../platform/http/error.filter.js';
 import { HttpModule } from '../platform/http/http.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { BulkController } from './bulk/bulk.controller.js';
-import { BulkRunner } from './bulk/bulk-run.service.js';
+import { BulkRunner } from './bulk/bulk-runner.service.js';
 import { BulkSets } from './bulk/bulk-sets.service.js';
 import { DiscoveryController, MeController } from './discovery/discovery.controller.js';
 import { Resources } from './discovery/resources.js';

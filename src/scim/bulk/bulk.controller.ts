@@ -13,7 +13,7 @@ import {
   USER_SCHEMA,
 } from '../protocol/urns.js';
 import { readBulk } from './bulk-plan.js';
-import { BulkRunner } from './bulk-run.service.js';
+import { BulkRunner } from './bulk-runner.service.js';
 import { BulkRequestDto, BulkResponseDto } from './bulk.dto.js';
 
 const newUser = (userName: string) => ({
