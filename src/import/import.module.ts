@@ -15,7 +15,7 @@ import { RunFiles } from './file/run-files.js';
 import { ImportProfiles } from './mapping/import-profiles.service.js';
 import { ImportProfilesRepository } from './mapping/import-profiles.repository.js';
 import { RunQueue } from './apply/run-queue.service.js';
-import { RowFacts } from './plan/row-facts.js';
+import { RowFacts } from './plan/row-user-lookup.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { PlanGuards } from './guards/plan-guards.service.js';
 import { RunPlanner } from './plan/run-planner.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { COMPACT } from '../../src/import/plan/packed-numbers.js';
+import { COMPACT } from '../../src/import/plan/compact-collections.js';
 import { type Change, type World, codesOf } from '../support/data/claims.js';
 
 test('on any set: both storages agree, the remaining changes are valid, and every failure is needed', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMPACT } from '../../src/import/plan/packed-numbers.js';
+import { COMPACT } from '../../src/import/plan/compact-collections.js';
 import { type NumberStorage, IN_MAPS } from '../../src/users/set-rules/number-storage.js';
 import { type Change, type World, change, codesOf, names } from '../support/data/claims.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ChangeSet } from '../../src/import/plan/packed-numbers.js';
+import { ChangeSet } from '../../src/import/plan/compact-collections.js';
 import { ExchangedValues, FrequentValues, OldValues } from '../../src/import/guards/column-shape.js';
 
 /** What the guards remember of a plan is bounded, and exact for files of a usual size. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { applyOrder } from '../../src/import/plan/plan-builder.js';
-import { COMPACT } from '../../src/import/plan/packed-numbers.js';
+import { COMPACT } from '../../src/import/plan/compact-collections.js';
 import { IN_MAPS } from '../../src/users/set-rules/number-storage.js';
 import { ManagerGraph } from '../../src/users/set-rules/manager-graph.js';
 import { randoms } from '../support/data/random.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { TextNumbers, hash64 } from '../../src/import/plan/packed-numbers.js';
+import { TextNumbers, hash64 } from '../../src/import/plan/compact-collections.js';
 
 test('texts are numbered in the order of their first mention, and others have none', () => {
   const texts = new TextNumbers();

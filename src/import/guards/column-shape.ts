@@ -1,7 +1,7 @@
 import { isGarbled } from './garbled-text.js';
 import { truncated } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
-import { hash64 } from '../plan/packed-numbers.js';
+import { hash64 } from '../plan/compact-collections.js';
 
 /** A row that a guard has found. The line is negative for a missing user. */
 export interface Example {

@@ -16,7 +16,7 @@ import type { PlanTally } from './plan-tally.js';
 import { secondsFrom } from '../../platform/common/time.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ChangeSet, IntList, TextNumbers } from '../plan/packed-numbers.js';
+import { type ChangeSet, IntList, TextNumbers } from '../plan/compact-collections.js';
 
 const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 'reactivated', 'missing'];
 /** Fields that the importer itself maintains. */

@@ -12,7 +12,7 @@ import {
   FrequentValues,
   OldValues,
 } from './column-shape.js';
-import { LineSet, ChangeSet } from '../plan/packed-numbers.js';
+import { LineSet, ChangeSet } from '../plan/compact-collections.js';
 import { isBrokenName } from './garbled-text.js';
 import { createHash } from 'node:crypto';
 import type { UserScope } from '../../users/search/user-scope.js';

@@ -11,7 +11,7 @@ import { type CsvRecord, describeCells } from '../file/record-parser.js';
 import { type FileHead, HeadEnd } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
 import { type Header, readHeader, csvReader } from '../file/run-files.js';
-import { RowFacts } from '../plan/row-facts.js';
+import { RowFacts } from '../plan/row-user-lookup.js';
 import { planRow } from '../plan/row-rules.js';
 import { userScopeOf } from '../runs/import-run.js';
 import {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
-import { IntList, TextNumbers, hash64 } from './packed-numbers.js';
+import { IntList, TextNumbers, hash64 } from './compact-collections.js';
 
 /** Rows that share one ExternalId. */
 interface RepeatedRows {

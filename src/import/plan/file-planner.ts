@@ -14,7 +14,7 @@ import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import { EMPTY_ROW } from '../runs/import-row.js';
-import { type Adopted, type Facts, RowFacts } from './row-facts.js';
+import { type Adopted, type Facts, RowFacts } from './row-user-lookup.js';
 import { newUuids } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';

@@ -5,7 +5,7 @@ import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { type RowError, type StagedRow, failedRow, isChange, EMPTY_ROW } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
-import { COMPACT, LineSet } from './packed-numbers.js';
+import { COMPACT, LineSet } from './compact-collections.js';
 import { ExternalIds, nameOfLine, FailedNames } from './external-ids.js';
 import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';

@@ -6,7 +6,7 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { FilePlanner } from './file-planner.js';
-import { ChangeSet } from './packed-numbers.js';
+import { ChangeSet } from './compact-collections.js';
 import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
