@@ -18,7 +18,7 @@ import {
 } from '../runs/import-options.js';
 import { ImportProfilesRepository, type SavedProfile } from './import-profiles.repository.js';
 import { checkProfile } from './profile-check.js';
-import { READY_PROFILES } from './ready-profiles.js';
+import { READY_PROFILES } from './built-in-profiles.js';
 
 /** Maximum length of a profile as JSON. Every run stores a copy. */
 const MAX_DOCUMENT = 64 * 1024;

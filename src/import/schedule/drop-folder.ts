@@ -3,7 +3,7 @@ import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { errorCode } from '../../platform/common/errors.js';
 import { matchesPattern } from '../runs/import-options.js';
-import { HeldFolder, Refusal } from './held-folder.js';
+import { HeldFolder, Refusal } from './open-folder.js';
 
 /** Time without a write after which a file counts as complete. */
 const STABLE_MILLIS = 10_000;

@@ -13,7 +13,7 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RUNNABLE, FINAL } from '../runs/run-states.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
 import { ChangedFile, type ClaimedFile, DropFolder, type WaitingFile } from './drop-folder.js';
-import { Refusal } from './held-folder.js';
+import { Refusal } from './open-folder.js';
 import { assertForSchedule, scheduleOptions, scheduleQuery } from './schedule-options.js';
 
 /** Maximum number of files that are logged individually, because a folder may contain any number of files. */
