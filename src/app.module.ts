@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { ConfigModule, type LanePrograms } from './platform/config/config.module.js';
+import { ConfigModule, type WorkerPrograms } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -18,7 +18,7 @@ import { UsersModule } from './users/users.module.js';
 @Module({})
 export class AppModule {
   /** @param programs files of the worker programs. Work without a program runs in this process. */
-  static with(env: Env, programs?: LanePrograms): DynamicModule {
+  static with(env: Env, programs?: WorkerPrograms): DynamicModule {
     return {
       module: AppModule,
       imports: [

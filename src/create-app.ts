@@ -4,20 +4,20 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import {
-  closePromptly,
+  closeIdleOnShutdown,
   compressResponse,
   limitConnections,
-  securityHeaders,
-  tlsOptions,
+  createSecurityHeaders,
+  readTlsOptions,
 } from './platform/http/server.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
-import { boundForwarded } from './platform/http/request-headers.js';
-import { LeanAdapter, literalsFirst } from './platform/http/express.adapter.js';
+import { truncateForwarded } from './platform/http/request-headers.js';
+import { FastExpressAdapter, prioritizeLiteralRoutes } from './platform/http/express.adapter.js';
 import { Log } from './platform/telemetry/log.js';
 import { Metrics } from './platform/telemetry/metrics.js';
-import { observe } from './platform/telemetry/observe.js';
+import { observeRequests } from './platform/telemetry/observe.js';
 import { BodyBudget } from './platform/http/body-reader.js';
-import type { LanePrograms } from './platform/config/config.module.js';
+import type { WorkerPrograms } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import { Sealer } from './audit/sealer.service.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
@@ -54,48 +54,48 @@ const UNPREFIXED = [
  */
 export async function createApp(
   env: Env,
-  programs?: LanePrograms,
+  programs?: WorkerPrograms,
   isService = true,
 ): Promise<NestExpressApplication> {
-  const httpsOptions = tlsOptions(env);
-  const adapter = new LeanAdapter();
+  const httpsOptions = readTlsOptions(env);
+  const adapter = new FastExpressAdapter();
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env, programs), adapter, {
     bodyParser: false, // `InputGuard` reads bodies after the credentials are checked
     logger: false, // `main.ts` reports a failed start on one line. Nest would print stacks and settings.
     abortOnError: false,
     ...(httpsOptions && { httpsOptions }),
   });
-  const end = closePromptly(app.getHttpServer());
-  adapter.closeWhile(app.get(Readiness));
+  const end = closeIdleOnShutdown(app.getHttpServer());
+  adapter.closeConnectionsWhile(app.get(Readiness));
   limitConnections(app.getHttpServer(), env.MAX_CONNECTIONS, app.get(Log), app.get(Metrics));
   app.set('trust proxy', env.trustProxy);
-  if (env.trustProxy === false) adapter.trustNobody();
+  if (env.trustProxy === false) adapter.trustNoProxy();
   else adapter.trustProxies();
   app.disable('x-powered-by');
   app.disable('etag'); // users have their own ETags (`users/user.view.ts`)
   // Even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
-  adapter.prepareWith(
-    ...(env.trustProxy === false ? [] : [boundForwarded]),
-    observe(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
-    securityHeaders(env.baseUrl.startsWith('https:')),
+  adapter.usePreparations(
+    ...(env.trustProxy === false ? [] : [truncateForwarded]),
+    observeRequests(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
+    createSecurityHeaders(env.baseUrl.startsWith('https:')),
     ...(env.COMPRESSION ? [compressResponse] : []),
   );
   const errors = app.get(ErrorFilter);
-  adapter.refuseWith((refusal, request, response) => {
-    errors.answer(refusal, request, response);
+  adapter.rejectWith((refusal, request, response) => {
+    errors.sendError(refusal, request, response);
   });
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   if (isService) app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   await app.init();
-  literalsFirst(adapter.getInstance<Express>());
+  prioritizeLiteralRoutes(adapter.getInstance<Express>());
   if (isService) await startService(app);
   // Nest handles unknown paths only below the prefix.
   app.use((request: Request, response: Response) => {
-    errors.answer(new NotFoundException(), request, response);
+    errors.sendError(new NotFoundException(), request, response);
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    errors.answer(error, request, response);
+    errors.sendError(error, request, response);
   });
   return app;
 }

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { readFileSync } from 'node:fs';
 import { GUIDES } from './operations/health/guides.js';
-import { FORM, type Operation, type SchemaObject, operationsOf } from './platform/openapi/document.js';
+import { FORM, type Operation, type SchemaObject, listOperations } from './platform/openapi/document.js';
 
 /** The OpenAPI file as shown on the page `/docs`. Clients get the unchanged file. */
 
@@ -26,7 +26,7 @@ function rankOf(path: string): number {
  */
 export function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
-  for (const operation of operationsOf(copy)) {
+  for (const operation of listOperations(copy)) {
     showAsForm(operation);
     for (const parameter of operation.parameters) {
       if (parameter.required || !parameter.schema) continue;

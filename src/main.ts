@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { type Env, loadEnv } from './platform/config/env.js';
 import { readSettings, runProgram } from './platform/config/settings.js';
 import { migrateInProcess } from './platform/database/engine/worker-process.js';
-import { outliveOutput } from './platform/telemetry/log.js';
+import { ignoreOutputErrors } from './platform/telemetry/log.js';
 
 /** Returns the path of a program in the folder of this file. */
 const toProgramPath = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 const MIGRATOR = toProgramPath('migrator');
 const WORKER_PROGRAMS = { import: toProgramPath('import-worker'), reader: toProgramPath('read-worker') };
 
-outliveOutput();
+ignoreOutputErrors();
 // The primary of several instances does not load the application, so each mode is imported only when needed.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {

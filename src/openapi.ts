@@ -4,8 +4,8 @@ import type { NextFunction, Request, Response } from 'express';
 import { forPeople, readScript } from './docs-page.js';
 import { isObject } from './platform/common/json.js';
 import { VERSION } from './platform/common/version.js';
-import { completeDocument, operationsOf } from './platform/openapi/document.js';
-import { REQUIRED_SCOPE, describeRoutes } from './platform/openapi/route-docs.js';
+import { completeDocument, listOperations } from './platform/openapi/document.js';
+import { REQUIRED_SCOPE, applyRouteDocs } from './platform/openapi/route-docs.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
 const COOKIE = 'Set by a login. Leave this empty: the browser sends the cookie.';
@@ -40,10 +40,10 @@ function createDocument(app: INestApplication): OpenAPIObject {
     .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
     .addTag('status', 'Status of the service.')
     .build();
-  describeRoutes();
+  applyRouteDocs();
   const document = SwaggerModule.createDocument(app, config);
   completeDocument(document);
-  for (const operation of operationsOf(document)) {
+  for (const operation of listOperations(document)) {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
     if (operationId.includes('_')) throw new Error(`${operationId} has no @Doc`); // the default name of Swagger
     const note = SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;

@@ -9,7 +9,7 @@ import {
 import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
 import { from, lastValueFrom } from 'rxjs';
-import { auditReasonOf } from '../platform/http/request-headers.js';
+import { readAuditReason } from '../platform/http/request-headers.js';
 import { RequiredScope } from '../platform/openapi/route-docs.js';
 import type { Actor, Caller, RepeatableRequest } from './actor.js';
 import { type Permission, isReadPermission, scopeOf } from './policy.js';
@@ -66,7 +66,7 @@ export const Requires = (permission: Permission, self?: Permission) =>
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const request = context.switchToHttp().getRequest<Request>();
   const { actor, requestId, ip = '', repeatable } = request;
-  const reason = auditReasonOf(request);
+  const reason = readAuditReason(request);
   return {
     actor,
     requestId,

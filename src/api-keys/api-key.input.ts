@@ -13,7 +13,14 @@ import {
 import { MAX_NETWORK_LENGTH, canonicalNetwork } from '../access/networks.js';
 import { MAX_SCOPE_LENGTH, PROFILES, type Profile, SCOPES, type Scope, isScope } from '../access/actor.js';
 import { parseTime } from '../platform/input/query-rules.js';
-import { Clean, Normalise, Rule, TextRule, Visible, line } from '../platform/input/field-rules.js';
+import {
+  NoControlCharacters,
+  Normalize,
+  Rule,
+  TextRule,
+  NoInvisibleCharacters,
+  normalizeLineInput,
+} from '../platform/input/field-rules.js';
 import { isDbTime, now } from '../platform/common/time.js';
 
 /** Maximum number of scopes, or of networks, of a key. */
@@ -44,13 +51,13 @@ const NullableList = ({ items, ...schema }: { items: object; example: string[]; 
 /** Input for a new key, from the API and from the command line. */
 export class ApiKeyInput {
   @ApiProperty({ example: 'HR connector', maxLength: 255, description: 'Purpose of the key.' })
-  @Normalise(line)
+  @Normalize(normalizeLineInput)
   @IsDefined()
   @IsNotEmpty()
   @IsString()
   @MaxLength(255)
-  @Clean()
-  @Visible()
+  @NoControlCharacters()
+  @NoInvisibleCharacters()
   name!: string;
 
   @ApiPropertyOptional({
@@ -60,7 +67,7 @@ export class ApiKeyInput {
     example: '2036-01-31T00:00:00.000Z',
     description: 'Expiry of the key. Missing or null: the key never expires.',
   })
-  @Normalise((raw) => (typeof raw === 'string' ? (parseTime(raw.trim()) ?? raw) : raw))
+  @Normalize((raw) => (typeof raw === 'string' ? (parseTime(raw.trim()) ?? raw) : raw))
   @IsString()
   @TextRule(
     'invalid_format',
@@ -87,7 +94,7 @@ export class ApiKeyInput {
     example: ['127.0.0.0/8', '::1/128'],
     description: 'Networks in CIDR notation from which the key may be used. Missing or null: any network.',
   })
-  @Normalise((raw) => (Array.isArray(raw) ? raw.map(normalizeIfNetwork) : raw))
+  @Normalize((raw) => (Array.isArray(raw) ? raw.map(normalizeIfNetwork) : raw))
   @Rule(
     'invalid_format',
     'must contain only networks such as 10.0.0.0/8 or 2001:db8::/32, without host bits',

@@ -5,10 +5,10 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError, validationFailed } from '../platform/common/errors.js';
 import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { type Checked, InputPipe } from '../platform/input/read-input.js';
-import { Page, page } from '../platform/http/page.js';
-import { linkTo } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
+import { PageQuery, toPageRange } from '../platform/http/page.js';
+import { createLinks } from '../platform/openapi/shared-schemas.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ApiKeyInput } from './api-key.input.js';
 import { ApiKeyPageDto, KeyFuseDto, NewApiKeyDto, presentApiKey } from './api-key.view.js';
 import { ApiKeysService } from './api-keys.service.js';
@@ -22,20 +22,20 @@ export class ApiKeysController {
   ) {}
 
   @Get()
-  @Doc('listApiKeys', 'API keys, newest first', {
+  @DescribeRoute('listApiKeys', 'API keys, newest first', {
     description: 'The keys themselves are not included.',
     answer: describeJson('A page of keys.', ApiKeyPageDto),
   })
   @Requires('api_keys.manage')
-  @Accepts({ query: Page })
-  async list(@CheckedQuery() query: Page): Promise<ApiKeyPageDto> {
-    const { offset, limit } = page(query);
+  @Accepts({ query: PageQuery })
+  async list(@CheckedQuery() query: PageQuery): Promise<ApiKeyPageDto> {
+    const { offset, limit } = toPageRange(query);
     const keys = await this.keys.list();
     return { Count: keys.length, Results: keys.slice(offset, offset + limit).map(presentApiKey) };
   }
 
   @Post()
-  @Doc('createApiKey', 'Create an API key', {
+  @DescribeRoute('createApiKey', 'Create an API key', {
     description:
       'Only this response contains the key, because the service stores its SHA-256. To rotate a key, create a new one, ' +
       'configure the connector with it, and revoke the old one. Without `scopes`, `networks` and `expires`, the key has ' +
@@ -65,12 +65,12 @@ export class ApiKeysController {
       everything: { name: 'operator' },
     },
     answer: describeJson('The new key.', NewApiKeyDto),
-    links: linkTo(['revokeApiKey', 'resetApiKeyFuse'], 'key_id', 'id'),
+    links: createLinks(['revokeApiKey', 'resetApiKeyFuse'], 'key_id', 'id'),
   })
   @Requires('api_keys.manage')
   @Accepts({ body: true })
   async create(
-    @Body(new InputPipe(ApiKeyInput)) { value, errors }: Checked<ApiKeyInput>,
+    @Body(new InputPipe(ApiKeyInput)) { value, errors }: CheckedInput<ApiKeyInput>,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -82,7 +82,7 @@ export class ApiKeysController {
   }
 
   @Delete(':key_id')
-  @Doc('revokeApiKey', 'Revoke an API key', {
+  @DescribeRoute('revokeApiKey', 'Revoke an API key', {
     description:
       'A revocation is final and immediate. Revoking a key twice is not an error. A key without `scopes` may revoke itself.',
     answer: 'The key is revoked.',
@@ -94,7 +94,7 @@ export class ApiKeysController {
   }
 
   @Post(':key_id/fuse')
-  @Doc('resetApiKeyFuse', 'Reset the fuse of an API key', {
+  @DescribeRoute('resetApiKeyFuse', 'Reset the fuse of an API key', {
     description:
       'A key may block at most `FUSE_MIN` users (default 50), or `FUSE_PERCENT` percent of the active users (default 10) if ' +
       'that is more, within an hour. Further changes get 429 `fuse_blown`. This request opens the fuse for an hour, and ' +

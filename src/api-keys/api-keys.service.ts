@@ -70,7 +70,7 @@ export class ApiKeysService {
     try {
       await this.repository.touch(id, now(), truncated(ip, MAX_ADDRESS_LENGTH));
     } catch (error) {
-      this.log.fault('api keys', toProblemError(error).code, error);
+      this.log.logFault('api keys', toProblemError(error).code, error);
     } finally {
       this.pendingUses.delete(id);
     }
@@ -89,7 +89,7 @@ export class ApiKeysService {
       await this.audit.recordAddress(id, ip);
     } catch (error) {
       this.recordedAddresses.delete(use);
-      this.log.fault('api keys', toProblemError(error).code, error);
+      this.log.logFault('api keys', toProblemError(error).code, error);
     }
   }
 

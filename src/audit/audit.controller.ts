@@ -3,10 +3,10 @@ import type { Request, Response } from 'express';
 import { Requires } from '../access/decorators.js';
 import { BOM, csvLine } from '../platform/common/csv.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { Page, limitOf, nextPage, page } from '../platform/http/page.js';
+import { PageQuery, clampLimit, buildNextPageUrl, toPageRange } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
-import { NEXT } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
+import { NEXT_PAGE_LINK } from '../platform/openapi/shared-schemas.js';
+import { ApiController, DescribeRoute, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
 import { AuditFilter, AuditQuery } from './audit.query.js';
 import { AuditService } from './audit.service.js';
 import {
@@ -27,12 +27,12 @@ export class AuditController {
   ) {}
 
   @Get('audit')
-  @Doc('listAuditEvents', 'List audit events, newest first', {
+  @DescribeRoute('listAuditEvents', 'List audit events, newest first', {
     description:
       'The `Link: rel="next"` header contains the URL of the next page. Every page except the last one is full. The service ' +
       'looks up the most selective of `target`, `actor` and `action`, and applies the other filters to the events it finds. ' +
       'If this takes longer than `SEARCH_TIMEOUT`, the response is 422 `search_too_broad`: add a target or limit the time.',
-    answer: describeJson('A page of events.', AuditPageDto, NEXT),
+    answer: describeJson('A page of events.', AuditPageDto, NEXT_PAGE_LINK),
     errors: ['search_too_broad'],
   })
   @Requires('audit.read')
@@ -42,8 +42,8 @@ export class AuditController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuditPageDto> {
-    const { records, nameOf, last } = await this.audit.page(query, query.after, limitOf(query));
-    if (last !== undefined) response.links({ next: nextPage(request, last) });
+    const { records, nameOf, last } = await this.audit.page(query, query.after, clampLimit(query));
+    if (last !== undefined) response.links({ next: buildNextPageUrl(request, last) });
     const { count, exact } = await this.audit.count(query);
     return {
       Count: count,
@@ -53,7 +53,7 @@ export class AuditController {
   }
 
   @Get('audit.csv')
-  @Doc('exportAuditEvents', 'Export audit events as CSV', {
+  @DescribeRoute('exportAuditEvents', 'Export audit events as CSV', {
     description: 'All events that match the filters, newest first.',
     answer: describeCsv('The matching events.'),
   })
@@ -66,16 +66,16 @@ export class AuditController {
   }
 
   @Get('audit/seals')
-  @Doc('listAuditSeals', 'List audit seals, newest first', {
+  @DescribeRoute('listAuditSeals', 'List audit seals, newest first', {
     description:
       'All events before `until` of the newest seal are sealed. `rollcall audit verify` detects changes to sealed events. Store ' +
       'the hash of a seal outside the service, and pass it to `rollcall audit verify --expect`.',
     answer: describeJson('A page of seals.', AuditSealPageDto),
   })
   @Requires('audit.read')
-  @Accepts({ query: Page })
-  async listSeals(@CheckedQuery() query: Page): Promise<AuditSealPageDto> {
-    const { offset, limit } = page(query);
+  @Accepts({ query: PageQuery })
+  async listSeals(@CheckedQuery() query: PageQuery): Promise<AuditSealPageDto> {
+    const { offset, limit } = toPageRange(query);
     const { count, purged, seals } = await this.sealer.page(offset, limit);
     return { Count: count, Results: seals.map((seal) => presentSeal(seal, purged)) };
   }

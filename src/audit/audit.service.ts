@@ -10,7 +10,7 @@ import { withoutKeys, withoutSecrets } from '../platform/common/secrets.js';
 import { truncated } from '../platform/common/text.js';
 import { timeOf, uuidsInOrder } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
-import { networkOf } from '../platform/http/request-headers.js';
+import { toNetwork } from '../platform/http/request-headers.js';
 import { AuditEventEntity, type AuditRunEntity } from './audit.entity.js';
 import {
   type ACTOR_KINDS,
@@ -139,7 +139,7 @@ export class AuditService {
     const changes = [{ field: 'username', new: truncated(withoutSecrets(name), MAX_NAME) }];
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
-    const id = idOfMinute(JSON.stringify([key, networkOf(request.ip)]), Date.now());
+    const id = idOfMinute(JSON.stringify([key, toNetwork(request.ip)]), Date.now());
     if (row) await this.repository.appendOnce(Object.assign(row, { id, time: timeOf(id) }));
   }
 

@@ -70,7 +70,7 @@ export class Sealer implements BeforeApplicationShutdown {
     this.timer = setInterval(() => {
       this.busy ??= this.run()
         .catch((error: unknown) => {
-          this.log.fault('audit seals', toProblemError(error).code, error);
+          this.log.logFault('audit seals', toProblemError(error).code, error);
         })
         .finally(() => {
           this.busy = undefined;
@@ -167,7 +167,7 @@ export class Sealer implements BeforeApplicationShutdown {
       if (error instanceof DatabaseFault && error.fault === 'duplicate') return false;
       throw error;
     }
-    this.log.event('audit sealed', { seal: seal.number, rows: range.rows.count, late: late.length, hash });
+    this.log.info('audit sealed', { seal: seal.number, rows: range.rows.count, late: late.length, hash });
     return true;
   }
 

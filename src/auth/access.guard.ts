@@ -9,7 +9,7 @@ import { Env } from '../platform/config/env.js';
 import { SYSTEM, countedFor, isSelf } from '../access/actor.js';
 import { ByKey, Public, RequiredPermission, type Requirement } from '../access/decorators.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import { isSafe, networkOf } from '../platform/http/request-headers.js';
+import { isSafeMethod, toNetwork } from '../platform/http/request-headers.js';
 import { createScopeError, may, findMissingScope } from '../access/policy.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 
@@ -114,7 +114,7 @@ export class AccessGuard implements CanActivate {
 
   /** Counts logins, because they are expensive. Probes and pages are not counted. */
   private async countLogin({ method, ip = '' }: Request, response: Response): Promise<void> {
-    if (method === 'POST') await this.rates.count('address', networkOf(ip), response);
+    if (method === 'POST') await this.rates.count('address', toNetwork(ip), response);
   }
 
   private async authenticate(context: ExecutionContext, request: Request, response: Response): Promise<void> {
@@ -122,7 +122,7 @@ export class AccessGuard implements CanActivate {
     try {
       await this.chooseGuard(context, request).canActivate(context);
     } catch (error) {
-      await this.rates.count('address', networkOf(ip), response); // random credentials must not evade the limit
+      await this.rates.count('address', toNetwork(ip), response); // random credentials must not evade the limit
       throw error;
     }
     const { actor } = request;
@@ -162,7 +162,7 @@ export class SameSite {
    * @throws ProblemError `cross_site` for an unsafe method from another origin.
    */
   assert(request: Pick<Request, 'method' | 'headers'>): void {
-    if (isSafe(request)) return;
+    if (isSafeMethod(request)) return;
     const { origin, 'sec-fetch-site': site } = request.headers;
     const foreign = origin !== undefined && !this.origins.has(origin);
     if (!foreign && site !== 'cross-site') return;

@@ -25,10 +25,11 @@ export class LocalStrategy extends PassportStrategy(Strategy) {
     });
     try {
       const user = await this.logins.login(username, password, { ip, requestId, signal: closed.signal });
-      this.metrics.login(user ? 'success' : 'failed');
+      this.metrics.countLogin(user ? 'success' : 'failed');
       return user ?? false;
     } catch (error) {
-      if (error instanceof ProblemError && error.code === 'login_throttled') this.metrics.login('throttled');
+      if (error instanceof ProblemError && error.code === 'login_throttled')
+        this.metrics.countLogin('throttled');
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import { AuditService } from '../audit/audit.service.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { networkOf } from '../platform/http/request-headers.js';
+import { toNetwork } from '../platform/http/request-headers.js';
 import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -42,7 +42,7 @@ export class LoginService {
     const login: Login = { name: loginKey(name), uuid: user?.uuid, ip: request.ip };
     const requester = {
       account: login.uuid ?? `name ${login.name}`,
-      network: networkOf(login.ip),
+      network: toNetwork(login.ip),
       signal: request.signal,
     };
     await this.throttle.admit(login, request.signal);

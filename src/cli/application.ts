@@ -9,7 +9,7 @@ import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import { type Entities, migrateAtStart } from '../platform/database/data-source.js';
 import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
-import { LOCAL_USER, checkedReason } from '../platform/http/request-headers.js';
+import { LOCAL_USER_HEADER, parseReason } from '../platform/http/request-headers.js';
 import { Log } from '../platform/telemetry/log.js';
 import { ServiceClient } from './service-client.js';
 import { type Target, readKey } from './target.js';
@@ -28,7 +28,7 @@ export class Application {
    * @throws Error for invalid settings, an unusable database, a missing key, and from `work`.
    */
   async use(target: Target, work: (service: ServiceClient) => Promise<void>): Promise<void> {
-    const reason = checkedReason(target.reason ?? '', '--reason');
+    const reason = parseReason(target.reason ?? '', '--reason');
     const headers = { ...(reason !== undefined && { 'x-audit-reason': encodeURIComponent(reason) }) };
     const { url } = target;
     if (url !== undefined) {
@@ -37,7 +37,7 @@ export class Application {
       return work(service);
     }
     const env = readSettings();
-    const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER]: userName() };
+    const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER_HEADER]: userName() };
     const { PASSWORD_MIN_LENGTH: passwordLength } = env;
     const workBy = (connect: () => Duplex): Promise<void> =>
       work(new ServiceClient({ headers: localHeaders, connect, passwordLength }));

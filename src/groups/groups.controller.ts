@@ -3,18 +3,18 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { nextPage } from '../platform/http/page.js';
-import { type Checked, InputPipe } from '../platform/input/read-input.js';
-import { etagOf, versionsIn } from '../platform/http/request-headers.js';
-import { IN_ANY_CASE, NEXT, describeHeader } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { buildNextPageUrl } from '../platform/http/page.js';
+import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
+import { weakEtagOf, parseWeakIfMatch } from '../platform/http/request-headers.js';
+import { CASE_INSENSITIVE, NEXT_PAGE_LINK, describeHeader } from '../platform/openapi/shared-schemas.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { GroupRolesInput } from './group.input.js';
 import { GroupMembersQuery, GroupQuery } from './group.query.js';
 import { GroupDetailsDto, GroupDto, GroupPageDto, presentDetails, presentGroup } from './group.view.js';
 import { GroupsService } from './groups.service.js';
 
 const ETAG = describeHeader('ETag', 'Version of the group, to be sent as `If-Match`.', { maxLength: 64 });
-const ID = { ...IN_ANY_CASE, example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22' } as const;
+const ID = { ...CASE_INSENSITIVE, example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22' } as const;
 
 /** Shows groups to operators and sets their roles. Identity providers write groups over SCIM. */
 @ApiController('groups', 'groups')
@@ -22,11 +22,11 @@ export class GroupsController {
   constructor(private readonly groups: GroupsService) {}
 
   @Get()
-  @Doc('listGroups', 'List groups', {
+  @DescribeRoute('listGroups', 'List groups', {
     description:
       'Returns groups that match all conditions, without their members. Identity providers write groups over SCIM. ' +
       'The `Link: rel="next"` header points to the next page, at constant cost.',
-    answer: describeJson('A page of groups and the number of all matches.', GroupPageDto, NEXT),
+    answer: describeJson('A page of groups and the number of all matches.', GroupPageDto, NEXT_PAGE_LINK),
   })
   @Requires('groups.read')
   @Accepts({ query: GroupQuery })
@@ -36,15 +36,18 @@ export class GroupsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupPageDto> {
     const { count, groups, next } = await this.groups.list(query);
-    if (next) response.links({ next: nextPage(request, next) });
+    if (next) response.links({ next: buildNextPageUrl(request, next) });
     return { Count: count, Results: groups.map(presentGroup) };
   }
 
   @Get(':group_id')
-  @Doc('getGroup', 'Get a group', {
+  @DescribeRoute('getGroup', 'Get a group', {
     description: 'Returns a group with up to 1,000 members per page.',
     id: ID,
-    answer: describeJson('The group and a page of its members.', GroupDetailsDto, { ...ETAG, ...NEXT }),
+    answer: describeJson('The group and a page of its members.', GroupDetailsDto, {
+      ...ETAG,
+      ...NEXT_PAGE_LINK,
+    }),
   })
   @Requires('groups.read')
   @Accepts({ query: GroupMembersQuery })
@@ -55,13 +58,13 @@ export class GroupsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupDetailsDto> {
     const details = await this.groups.details(uuid, query);
-    if (details.next) response.links({ next: nextPage(request, details.next) });
-    response.setHeader('ETag', etagOf(details.group));
+    if (details.next) response.links({ next: buildNextPageUrl(request, details.next) });
+    response.setHeader('ETag', weakEtagOf(details.group));
     return presentDetails(details);
   }
 
   @Put(':group_id')
-  @Doc('setGroupRoles', 'Set the roles of a group', {
+  @DescribeRoute('setGroupRoles', 'Set the roles of a group', {
     description:
       'Members have these roles in addition to their own roles, for as long as they are members. An API key also needs ' +
       'the scope `webmasters`. If the roles are invalid for one member, nothing is changed. The response of GET can be ' +
@@ -78,13 +81,13 @@ export class GroupsController {
   @Accepts({ body: true })
   async setRoles(
     @Param('group_id') uuid: string,
-    @Body(new InputPipe(GroupRolesInput)) input: Checked<GroupRolesInput>,
+    @Body(new InputPipe(GroupRolesInput)) input: CheckedInput<GroupRolesInput>,
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupDto> {
-    const group = await this.groups.setRoles(uuid, input, versionsIn(ifMatch), caller);
-    response.setHeader('ETag', etagOf(group));
+    const group = await this.groups.setRoles(uuid, input, parseWeakIfMatch(ifMatch), caller);
+    response.setHeader('ETag', weakEtagOf(group));
     return presentGroup(group);
   }
 }

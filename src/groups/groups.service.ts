@@ -8,7 +8,7 @@ import { idMismatch } from '../platform/common/uuid.js';
 import { type Clause, type Sql, clause } from '../platform/database/engine/sql.js';
 import { cutPage, encodeCursor, placeOf } from '../platform/database/keyset-pages.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import type { Checked } from '../platform/input/read-input.js';
+import type { CheckedInput } from '../platform/input/read-input.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { applyConfiguredRules, newUser, wholeErrors } from '../users/rules/user-rules.js';
 import { loginKey } from '../users/model/comparison-keys.js';
@@ -94,7 +94,7 @@ export class GroupsService {
    */
   async setRoles(
     uuid: string,
-    { value, errors }: Checked<GroupRolesInput>,
+    { value, errors }: CheckedInput<GroupRolesInput>,
     ifVersions: readonly number[] | undefined,
     caller: Caller,
   ): Promise<Group> {

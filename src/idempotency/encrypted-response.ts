@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import type { SentAnswer } from '../platform/http/error.filter.js';
+import type { StoredResponse } from '../platform/http/error.filter.js';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -19,7 +19,7 @@ export function computeRequestMac(key: string, request: unknown): string {
  * A response may contain personal data, and a secret that is shown only once.
  * @param id primary key of the row, to which the response is bound.
  */
-export function encryptResponse(response: SentAnswer, key: string, id: string): string {
+export function encryptResponse(response: StoredResponse, key: string, id: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, deriveKey(key), nonce).setAAD(Buffer.from(id));
   const encrypted = [cipher.update(JSON.stringify(response), 'utf8'), cipher.final()];
@@ -27,7 +27,7 @@ export function encryptResponse(response: SentAnswer, key: string, id: string): 
 }
 
 /** @throws Error if the response was not encrypted with this key for this row. */
-export function decryptResponse(text: string, key: string, id: string): SentAnswer {
+export function decryptResponse(text: string, key: string, id: string): StoredResponse {
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   const cipher = createDecipheriv(CIPHER, deriveKey(key), bytes.subarray(0, NONCE_BYTES)).setAAD(
@@ -36,7 +36,7 @@ export function decryptResponse(text: string, key: string, id: string): SentAnsw
   cipher.setAuthTag(tag);
   const encrypted = bytes.subarray(NONCE_BYTES + TAG_BYTES);
   const response = Buffer.concat([cipher.update(encrypted), cipher.final()]).toString('utf8');
-  return JSON.parse(response) as SentAnswer; // the tag proves that `encryptResponse` wrote it
+  return JSON.parse(response) as StoredResponse; // the tag proves that `encryptResponse` wrote it
 }
 
 /** Derives the encryption key. A slow derivation is not needed, because clients choose random keys. */

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
 import { Accepts } from '../platform/http/input.guard.js';
-import { isSafe } from '../platform/http/request-headers.js';
+import { isSafeMethod } from '../platform/http/request-headers.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 /**
@@ -20,7 +20,8 @@ export class IdempotencyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const key = request.headers['idempotency-key'];
-    if (key === undefined || isSafe(request) || this.reflector.get(Public, context.getHandler())) return true;
+    if (key === undefined || isSafeMethod(request) || this.reflector.get(Public, context.getHandler()))
+      return true;
     return this.identify(String(key), context, request);
   }
 

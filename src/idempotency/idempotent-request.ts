@@ -6,7 +6,7 @@ import { now, secondsFrom } from '../platform/common/time.js';
 import { repeated } from '../platform/database/engine/database-error.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
-import { FirstAnswer, type SentAnswer } from '../platform/http/error.filter.js';
+import { ReplayedResponseError, type StoredResponse } from '../platform/http/error.filter.js';
 import type { IdempotencyRepository } from './idempotency.repository.js';
 import { computeRequestMac, encryptResponse, decryptResponse } from './encrypted-response.js';
 
@@ -77,7 +77,7 @@ export class IdempotentRequest implements RepeatableRequest {
     this.hasExpiredRow = row.created < computeCutoff();
     if (this.hasExpiredRow) return;
     if (row.request_mac !== this.getMac()) throw keyOfOtherRequest();
-    throw new FirstAnswer(decryptResponse(row.answer, this.request.key, id));
+    throw new ReplayedResponseError(decryptResponse(row.answer, this.request.key, id));
   }
 
   async createPart(number: number): Promise<RepeatableRequest> {
@@ -173,7 +173,7 @@ export class IdempotentRequest implements RepeatableRequest {
     try {
       await this.assertFirst();
     } catch (found) {
-      if (found instanceof FirstAnswer) throw found;
+      if (found instanceof ReplayedResponseError) throw found;
     }
   }
 
@@ -184,7 +184,7 @@ export class IdempotentRequest implements RepeatableRequest {
     return this.cachedMac.mac;
   }
 
-  private collectHeaders(): SentAnswer['headers'] {
+  private collectHeaders(): StoredResponse['headers'] {
     const own = Object.entries(this.response.getHeaders()).filter(([name]) => !this.guardHeaders.has(name));
     return Object.fromEntries(
       own.map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),

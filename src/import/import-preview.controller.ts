@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts } from '../platform/http/input.guard.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { FileHead } from './file/file-store.js';
 import { CSV_UPLOAD } from './import.query.js';
@@ -20,7 +20,7 @@ export class ImportPreviewController {
   ) {}
 
   @Post()
-  @Doc('previewImport', 'Preview a CSV file', {
+  @DescribeRoute('previewImport', 'Preview a CSV file', {
     description:
       `Reads the first ${PREVIEW_ROWS} rows or the first MiB of a file. Returns the encoding, the delimiter, the use of each ` +
       'column or a suggestion for it, the rows as fields, and all errors at once. Stores nothing of the file and creates no ' +

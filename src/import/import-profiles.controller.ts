@@ -7,9 +7,9 @@ import { ProblemError } from '../platform/common/errors.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { Page, PageOf, page } from '../platform/http/page.js';
-import { ETAG, linkTo } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { PageQuery, PageOf, toPageRange } from '../platform/http/page.js';
+import { ETAG, createLinks } from '../platform/openapi/shared-schemas.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ImportProfiles, type KnownProfile, tagOf } from './mapping/import-profiles.service.js';
 import { ProfileInput } from './mapping/profile.input.js';
 import { type ImportProfile, PROFILE_NAME } from './runs/import-options.js';
@@ -42,22 +42,22 @@ export class ImportProfilesController {
   constructor(private readonly profiles: ImportProfiles) {}
 
   @Get()
-  @Doc('listImportProfiles', 'List import profiles by name', {
+  @DescribeRoute('listImportProfiles', 'List import profiles by name', {
     description:
       'Lists saved profiles, and built-in profiles for the exports of Moodle, Canvas, Google Workspace, Microsoft 365, ' +
       'Entra, Okta and Auth0.',
     answer: describeJson('A page of profiles.', ImportProfilePageDto),
   })
   @Requires('imports.read')
-  @Accepts({ query: Page })
-  async list(@CheckedQuery() query: Page): Promise<ImportProfilePageDto> {
-    const { offset, limit } = page(query);
+  @Accepts({ query: PageQuery })
+  async list(@CheckedQuery() query: PageQuery): Promise<ImportProfilePageDto> {
+    const { offset, limit } = toPageRange(query);
     const all = await this.profiles.list();
     return { Count: all.length, Results: all.slice(offset, offset + limit).map(present) };
   }
 
   @Get(':name')
-  @Doc('getImportProfile', 'Get an import profile', {
+  @DescribeRoute('getImportProfile', 'Get an import profile', {
     description: 'The `profile` of the response can be saved under another name.',
     more: [NameParam('moodle')],
     answer: describeJson('The profile.', ImportProfileDto, ETAG),
@@ -72,7 +72,7 @@ export class ImportProfilesController {
   }
 
   @Put(':name')
-  @Doc('saveImportProfile', 'Save an import profile', {
+  @DescribeRoute('saveImportProfile', 'Save an import profile', {
     description:
       'Describes the files of one source for `POST /imports?profile=<name>`, the command line and the drop folder. ' +
       'A profile may contain all options of an import, and options that are sent with a file override it. Replaces the ' +
@@ -102,7 +102,7 @@ export class ImportProfilesController {
       },
     },
     answer: describeJson('The profile.', ImportProfileDto, ETAG),
-    links: linkTo(['getImportProfile'], 'name', 'name'),
+    links: createLinks(['getImportProfile'], 'name', 'name'),
     errors: ['wrong_state'],
   })
   @Requires('imports.write')
@@ -123,7 +123,7 @@ export class ImportProfilesController {
   }
 
   @Delete(':name')
-  @Doc('deleteImportProfile', 'Delete a saved profile', {
+  @DescribeRoute('deleteImportProfile', 'Delete a saved profile', {
     description:
       'Existing runs use their own copy. If a built-in profile has the same name, it becomes available again.',
     more: [NameParam('payroll')],

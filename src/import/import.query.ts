@@ -1,4 +1,4 @@
-import { Page } from '../platform/http/page.js';
+import { PageQuery } from '../platform/http/page.js';
 import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../platform/input/query-rules.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
 import { DatasetParam } from './runs/import-options.js';
@@ -7,7 +7,7 @@ import { RUN_STATES } from './runs/run-states.js';
 
 const LISTED_OUTCOMES = [...ROW_OUTCOMES, 'missing'];
 
-export class RunsQuery extends Page {
+export class RunsQuery extends PageQuery {
   @ChoicesParam(RUN_STATES, { description: 'State of the runs. May be repeated.' })
   state?: string[];
 
@@ -15,7 +15,7 @@ export class RunsQuery extends Page {
   dataset?: string;
 }
 
-export class RowsQuery extends Page {
+export class RowsQuery extends PageQuery {
   @ChoicesParam(LISTED_OUTCOMES, {
     description: 'May be repeated. `unchanged` rows are stored only if they have a warning.',
   })

@@ -6,10 +6,10 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { may } from '../access/policy.js';
 import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { nextPage, page } from '../platform/http/page.js';
+import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
-import { NEXT, linkTo } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
+import { NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
+import { ApiController, DescribeRoute, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { CSV_UPLOAD, RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
@@ -27,14 +27,14 @@ const CSV = 'text/csv; charset=utf-8';
 const answerOf = (description: string) => ({
   description,
   type: ImportRunDto,
-  links: linkTo(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
+  links: createLinks(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
 });
 
 /** A route for a decision on a run. */
 const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
-    Doc(`${action}Import`, summary, {
+    DescribeRoute(`${action}Import`, summary, {
       description,
       answer: answerOf('The run after the decision.'),
       errors: ['wrong_state', ...codes],
@@ -54,7 +54,7 @@ export class ImportsController {
   ) {}
 
   @Post()
-  @Doc('startImport', 'Import a CSV file', {
+  @DescribeRoute('startImport', 'Import a CSV file', {
     description:
       'Plans the file against the current users, then applies the plan, or waits for approval if a guard trips. ' +
       'Start with `dry_run=true`. In a `multipart/form-data` request, the options may be form fields.',
@@ -72,19 +72,19 @@ export class ImportsController {
   }
 
   @Get()
-  @Doc('listImports', 'List imports, newest first', {
+  @DescribeRoute('listImports', 'List imports, newest first', {
     description: 'Each run includes its first problems.',
     answer: describeJson('A page of runs.', ImportRunPageDto),
   })
   @Requires('imports.read')
   @Accepts({ query: RunsQuery })
   async list(@CheckedQuery() query: RunsQuery): Promise<ImportRunPageDto> {
-    const { count, runs } = await this.imports.list(Object.assign({}, query, page(query)));
+    const { count, runs } = await this.imports.list(Object.assign({}, query, toPageRange(query)));
     return { Count: count, Results: await Promise.all(runs.map((run) => this.imports.present(run))) };
   }
 
   @Get('template.csv')
-  @Doc('downloadImportTemplate', 'Download an empty file with all columns', {
+  @DescribeRoute('downloadImportTemplate', 'Download an empty file with all columns', {
     description: 'The file contains only the header, ready to be filled in.',
     answer: describeCsv('The file with its header.'),
   })
@@ -96,7 +96,7 @@ export class ImportsController {
   }
 
   @Get(':import_id')
-  @Doc('getImport', 'Get an import: state, progress, counts and guards', {
+  @DescribeRoute('getImport', 'Get an import: state, progress, counts and guards', {
     description: 'Returns the same run that `watchImport` sends as events.',
     answer: describeJson('The run.', ImportRunDto),
   })
@@ -106,11 +106,11 @@ export class ImportsController {
   }
 
   @Get(':import_id/rows')
-  @Doc('listImportRows', 'List the rows of an import with their outcomes', {
+  @DescribeRoute('listImportRows', 'List the rows of an import with their outcomes', {
     description:
       'Unchanged rows are counted in the run, but are stored only if they have a warning. Warnings are the `errors` of a row ' +
       'whose outcome is not `error`. The `Link: rel="next"` header leads to the next page.',
-    answer: describeJson('A page of rows.', ImportRowPageDto, NEXT),
+    answer: describeJson('A page of rows.', ImportRowPageDto, NEXT_PAGE_LINK),
   })
   @Requires('imports.read')
   @Accepts({ query: RowsQuery })
@@ -124,15 +124,15 @@ export class ImportsController {
     if (query.after !== undefined && query.offset > 0) {
       throw new ProblemError('invalid_parameter', 'offset and after cannot be combined. Send one of them.');
     }
-    const place = { ...page(query), ...(query.after !== undefined && { after: Number(query.after) }) };
+    const place = { ...toPageRange(query), ...(query.after !== undefined && { after: Number(query.after) }) };
     const { count, rows, next, people } = await this.imports.listRows(id, query, place);
-    if (next !== undefined) response.links({ next: nextPage(request, String(next)) });
+    if (next !== undefined) response.links({ next: buildNextPageUrl(request, String(next)) });
     const known = may(actor, 'users.read') ? people : new Map<string, never>();
     return { Count: count, Results: rows.map((row) => presentRow(row, known)) };
   }
 
   @Get(':import_id/failed.csv')
-  @Doc('downloadFailedRows', 'Download the failed rows as a file', {
+  @DescribeRoute('downloadFailedRows', 'Download the failed rows as a file', {
     description:
       'Contains the original columns and `_line`, `_code`, `_message`. Correct the rows and upload the file to complete the ' +
       'import. Do not use `missing=block` for this file, because all other users are missing from it.',
@@ -148,7 +148,7 @@ export class ImportsController {
   }
 
   @Get(':import_id/events')
-  @Doc('watchImport', 'Watch the progress as server-sent events', {
+  @DescribeRoute('watchImport', 'Watch the progress as server-sent events', {
     description:
       'Sends a `progress` event with the run now and after every change. The stream ends with the run.',
     answer: {

@@ -5,7 +5,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { streamText } from '../platform/http/stream.js';
-import { ApiController, Doc, describeCsv } from '../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute, describeCsv } from '../platform/openapi/route-docs.js';
 import { ExportQuery } from './import.query.js';
 import { UsersExport } from './report/users-export.js';
 
@@ -18,7 +18,7 @@ export class UsersExportController {
   ) {}
 
   @Get()
-  @Doc('exportUsers', 'Export users as a CSV file', {
+  @DescribeRoute('exportUsers', 'Export users as a CSV file', {
     description:
       'Exports the users with an external id in the columns of an import. Importing the file changes nothing.',
     answer: describeCsv('The exported users.'),

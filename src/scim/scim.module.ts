@@ -51,6 +51,6 @@ export class ScimModule implements OnModuleInit {
   constructor(private readonly errors: ErrorFilter) {}
 
   onModuleInit(): void {
-    this.errors.writeAs(SCIM_ERRORS);
+    this.errors.addFormat(SCIM_ERRORS);
   }
 }

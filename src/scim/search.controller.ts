@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { SCIM_BODY } from '../platform/http/body-reader.js';
-import { departureOf } from '../platform/http/stream.js';
+import { abortOnDisconnect } from '../platform/http/stream.js';
 import { CheckedQuery } from '../platform/http/input.guard.js';
 import { AcceptsScim, ScimController } from './http/scim-format.js';
 import { ScimListDto, buildListDocs } from './http/scim-docs.js';
@@ -41,7 +41,7 @@ export class SearchController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    return this.search.list(query, caller.actor, () => departureOf(response));
+    return this.search.list(query, caller.actor, () => abortOnDisconnect(response));
   }
 
   @Post('.search')
@@ -56,6 +56,6 @@ export class SearchController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    return this.search.list(body, caller.actor, () => departureOf(response));
+    return this.search.list(body, caller.actor, () => abortOnDisconnect(response));
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, unavailable } from '../platform/common/errors.js';
 import { FairSemaphore, NoSlotError } from '../platform/common/fair-semaphore.js';
 import { sha256 } from '../platform/common/secrets.js';
-import { networkOf } from '../platform/http/request-headers.js';
+import { toNetwork } from '../platform/http/request-headers.js';
 import { type DbTime, now, secondsFrom, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
@@ -61,7 +61,7 @@ export class LoginThrottle {
     const ends = await this.checkLimits(login);
     if (ends === undefined) return;
     const wait = () => delay(DELAY_MILLIS, undefined, { signal });
-    await this.delayed.run([networkOf(login.ip)], wait, signal).catch((error: unknown) => {
+    await this.delayed.run([toNetwork(login.ip)], wait, signal).catch((error: unknown) => {
       throw error instanceof NoSlotError ? toThrottled(ends) : unavailable('The client disconnected.', 1);
     });
   }
@@ -82,7 +82,7 @@ export class LoginThrottle {
   /** Clears the failures and stores the network, in the transaction of the login, which has locked the user. */
   async recordSuccess(tx: Sql, uuid: string, login: Login): Promise<void> {
     await this.repository.clear(tx, scopesOf(login).pair);
-    await this.repository.rememberAddress(tx, uuid, networkOf(login.ip), now());
+    await this.repository.rememberAddress(tx, uuid, toNetwork(login.ip), now());
   }
 
   async purge(): Promise<void> {
@@ -106,7 +106,7 @@ export class LoginThrottle {
     const ofUser = end(user, this.env.LOGIN_FAILURES_PER_USER);
     const ofNetwork = end(network, this.env.LOGIN_FAILURES_PER_IP);
     const ends = ofUser ?? ofNetwork;
-    if (ends === undefined || (await this.repository.hasAddress(login.uuid ?? '', networkOf(login.ip))))
+    if (ends === undefined || (await this.repository.hasAddress(login.uuid ?? '', toNetwork(login.ip))))
       return undefined;
     if (ofUser !== undefined || rows.some(({ scope }) => scope === pair)) throw toThrottled(ends);
     return ends;
@@ -131,7 +131,7 @@ const computeOldestEnd = (time: DbTime): DbTime => secondsFrom(time, PAIR_WINDOW
 
 function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; network: string } {
   const account = uuid === undefined ? ['name', name] : ['user', uuid];
-  const network = networkOf(ip);
+  const network = toNetwork(ip);
   return {
     pair: sha256(JSON.stringify([...account, network])),
     user: sha256(JSON.stringify(account)),

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
-import { Clean, Normalise, line } from '../platform/input/field-rules.js';
+import { NoControlCharacters, Normalize, normalizeLineInput } from '../platform/input/field-rules.js';
 import { normalForm } from '../platform/common/text.js';
 
 /** Body of `POST /sessions/login`. The rules only reject malformed values. */
@@ -12,16 +12,16 @@ export class LoginInput {
   })
   @IsDefined()
   @IsNotEmpty()
-  @Normalise(line)
+  @Normalize(normalizeLineInput)
   @IsString()
-  @Clean()
+  @NoControlCharacters()
   @MaxLength(254)
   username!: string;
 
   @ApiProperty({ example: 'correct horse battery staple', format: 'password', maxLength: 1024 })
   @IsDefined()
   @IsNotEmpty()
-  @Normalise((raw) => (typeof raw === 'string' ? normalForm(raw, 'NFC') || null : raw))
+  @Normalize((raw) => (typeof raw === 'string' ? normalForm(raw, 'NFC') || null : raw))
   @IsString()
   @MaxLength(1024)
   password!: string;

@@ -1,12 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Actor } from '../access/actor.js';
 import { toIso } from '../platform/common/time.js';
-import { Page, PageOf } from '../platform/http/page.js';
+import { PageQuery, PageOf } from '../platform/http/page.js';
 import { UuidParam } from '../platform/input/query-rules.js';
 import type { Session } from './sessions.service.js';
 
 /** The query of `GET /sessions`. */
-export class SessionsQuery extends Page {
+export class SessionsQuery extends PageQuery {
   @UuidParam({ description: 'Only sessions of this user.' })
   user_uuid?: string;
 }

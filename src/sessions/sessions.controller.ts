@@ -6,9 +6,9 @@ import { isWebmaster } from '../access/policy.js';
 import { ProblemError, unauthenticated } from '../platform/common/errors.js';
 import { LOGIN_BODY } from '../platform/http/body-reader.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { page } from '../platform/http/page.js';
+import { toPageRange } from '../platform/http/page.js';
 import { describeHeader } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { CurrentLogin, type LoggedIn, LoginGuard } from './login.guard.js';
 import { LoginInput } from './login.input.js';
 import { SessionCookie } from './session-cookie.js';
@@ -25,7 +25,7 @@ export class SessionsController {
   ) {}
 
   @Post('login')
-  @Doc('logIn', 'Log in with a password', {
+  @DescribeRoute('logIn', 'Log in with a password', {
     description:
       'Sets the session cookie. The response is the same for an unknown user, a blocked user and a wrong password. ' +
       'After five failures within 15 minutes, further logins get 429.',
@@ -46,7 +46,7 @@ export class SessionsController {
   }
 
   @Post('logout')
-  @Doc('logOut', 'End the session', {
+  @DescribeRoute('logOut', 'End the session', {
     description: 'Afterwards the cookie is invalid on every instance.',
     answer: { description: 'Logged out.', schema: { type: 'object', example: {} } },
   })
@@ -64,7 +64,7 @@ export class SessionsController {
   }
 
   @Get()
-  @Doc('listSessions', 'Active sessions, newest first', {
+  @DescribeRoute('listSessions', 'Active sessions, newest first', {
     description: 'Users see their own sessions. Webmasters and API keys see the sessions of all users.',
     answer: describeJson('A page of sessions.', SessionPageDto),
   })
@@ -79,12 +79,12 @@ export class SessionsController {
     if (own !== undefined && requested !== undefined && requested !== own) {
       throw new ProblemError('forbidden', 'Your role only allows you to see your own sessions.');
     }
-    const { count, sessions } = await this.sessions.list(own ?? requested, page(query));
+    const { count, sessions } = await this.sessions.list(own ?? requested, toPageRange(query));
     return { Count: count, Results: sessions.map((session) => presentSession(session, actor)) };
   }
 
   @Delete(':session_id')
-  @Doc('endSession', 'End a session', {
+  @DescribeRoute('endSession', 'End a session', {
     description:
       'Users can end their own sessions. Webmasters and API keys can end any session. Effective with the next request.',
     answer: 'The session has ended.',

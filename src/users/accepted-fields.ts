@@ -48,7 +48,7 @@ export class UnknownFields implements NestInterceptor {
     if (ignored.length === 0) return;
     request.body = known;
     response.setHeader(IGNORED_FIELDS, headerOf(ignored));
-    this.metrics.ignoredFields(ignored.length);
+    this.metrics.countIgnoredFields(ignored.length);
   }
 }
 

@@ -2,9 +2,9 @@ import { Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { page } from '../platform/http/page.js';
-import { IN_ANY_CASE } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { toPageRange } from '../platform/http/page.js';
+import { CASE_INSENSITIVE } from '../platform/openapi/shared-schemas.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { DeletedUsers } from './deleted-users.service.js';
 import { UserSettings } from './rules/user-settings.js';
 import { TAKEN_CODES } from './rules/failure.js';
@@ -15,7 +15,7 @@ export class DeletedUsersController {
   constructor(private readonly deleted: DeletedUsers) {}
 
   @Get()
-  @Doc('listDeletedUsers', 'List deleted users in the order of deletion', {
+  @DescribeRoute('listDeletedUsers', 'List deleted users in the order of deletion', {
     description:
       'Deleted users can be restored with `POST /users/{user_id}/restore` for SCIM_DELETED_DAYS days. Only identity providers delete users, over SCIM. The REST API can only block users.',
     answer: describeJson('A page of deleted users.', DeletedPageDto),
@@ -23,7 +23,7 @@ export class DeletedUsersController {
   @Requires('users.deleted')
   @Accepts({ query: DeletedQuery })
   async list(@CheckedQuery() query: DeletedQuery): Promise<DeletedPageDto> {
-    const { count, users } = await this.deleted.list(query.since, page(query));
+    const { count, users } = await this.deleted.list(query.since, toPageRange(query));
     return { Count: count, Results: users.map(presentDeleted) };
   }
 }
@@ -36,12 +36,12 @@ export class UserRestoreController {
   ) {}
 
   @Post()
-  @Doc('restoreUser', 'Restore a deleted user', {
+  @DescribeRoute('restoreUser', 'Restore a deleted user', {
     description:
       'Restores a user within SCIM_DELETED_DAYS days of the deletion, with the same uuid, password and own roles, but ' +
       'without groups, sessions and reports. If another user has the username, email, external id or an authname by ' +
       'now, the request fails with a conflict that names that user.',
-    id: IN_ANY_CASE,
+    id: CASE_INSENSITIVE,
     answer: describeJson('The restored user.', UserDto),
     errors: TAKEN_CODES,
   })

@@ -2,7 +2,7 @@ import { Get } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Requires } from '../access/decorators.js';
 import { PageOf } from '../platform/http/page.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { UserSettings } from './rules/user-settings.js';
 
 /** Limit in the OpenAPI file. No installation has as many roles. */
@@ -19,7 +19,7 @@ export class RolesController {
   constructor(private readonly settings: UserSettings) {}
 
   @Get()
-  @Doc('listRoles', 'List all roles', {
+  @DescribeRoute('listRoles', 'List all roles', {
     description:
       'Returns the standard roles and the roles of the setting `EXTRA_ROLES`, in the order in which users list them.',
     answer: describeJson('All roles.', RoleListDto),

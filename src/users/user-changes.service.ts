@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import type { FieldError } from '../platform/common/errors.js';
-import type { Checked } from '../platform/input/read-input.js';
+import type { CheckedInput } from '../platform/input/read-input.js';
 import type { User } from './model/user.js';
 import { NewPasswords } from './passwords/new-passwords.service.js';
 import { PasswordService, askerOf } from './passwords/password.service.js';
@@ -21,7 +21,7 @@ export class UserChanges {
   /** Validates all fields of a change, except for the password (see `validatePassword`). */
   validate<T extends UserInput>(
     current: User,
-    input: Pick<Checked<T>, 'value' | 'errors'>,
+    input: Pick<CheckedInput<T>, 'value' | 'errors'>,
   ): ValidatedChange<T> {
     return validateChange(current, input, this.settings);
   }

@@ -3,10 +3,10 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { AuditService } from '../audit/audit.service.js';
-import { Walk, limitOf, nextPage } from '../platform/http/page.js';
+import { CursorQuery, clampLimit, buildNextPageUrl } from '../platform/http/page.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { NEXT } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { NEXT_PAGE_LINK } from '../platform/openapi/shared-schemas.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { HistoryPageDto, presentHistory } from './user-history.view.js';
 import { UsersService } from './users.service.js';
 
@@ -18,24 +18,24 @@ export class UserHistoryController {
   ) {}
 
   @Get()
-  @Doc('listUserHistory', 'List the history of a user, newest first', {
+  @DescribeRoute('listUserHistory', 'List the history of a user, newest first', {
     description:
       'Returns the audit events of one user, with the names of actors and a summary of each event.',
-    answer: describeJson('A page of audit events.', HistoryPageDto, NEXT),
+    answer: describeJson('A page of audit events.', HistoryPageDto, NEXT_PAGE_LINK),
   })
   @Requires('audit.read')
-  @Accepts({ query: Walk })
+  @Accepts({ query: CursorQuery })
   async list(
     @Param('user_id') uuid: string,
-    @CheckedQuery() query: Walk,
+    @CheckedQuery() query: CursorQuery,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<HistoryPageDto> {
     await this.users.get(uuid, caller);
-    const { records, nameOf, last } = await this.audit.page({ target: uuid }, query.after, limitOf(query));
+    const { records, nameOf, last } = await this.audit.page({ target: uuid }, query.after, clampLimit(query));
     const { count, exact } = await this.audit.count({ target: uuid });
-    if (last !== undefined) response.links({ next: nextPage(request, last) });
+    if (last !== undefined) response.links({ next: buildNextPageUrl(request, last) });
     const events = records.map((record) => presentHistory(record, nameOf));
     return { Count: count, CountIsExact: exact, Results: events };
   }

@@ -1,7 +1,7 @@
 import { Delete, HttpCode, Param } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { ApiController, Doc } from '../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute } from '../platform/openapi/route-docs.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { UsersService } from './users.service.js';
 
@@ -13,7 +13,7 @@ export class UserSessionsController {
   ) {}
 
   @Delete()
-  @Doc('endUserSessions', 'End all sessions of a user', {
+  @DescribeRoute('endUserSessions', 'End all sessions of a user', {
     description:
       'Ends all sessions of the user. This includes the session of the request if it belongs to the user.',
     answer: 'All sessions of the user were ended.',

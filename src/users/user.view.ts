@@ -3,7 +3,7 @@ import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { parseIfMatch } from '../platform/http/request-headers.js';
 import { toIso } from '../platform/common/time.js';
-import { PAGE_COUNT, Page, PageOf } from '../platform/http/page.js';
+import { PAGE_COUNT, PageQuery, PageOf } from '../platform/http/page.js';
 import { TimeParam } from '../platform/input/query-rules.js';
 import { ID, NULLABLE_TIME, TIME, describeTexts } from '../platform/openapi/shared-schemas.js';
 import type { DeletedUser } from './deleted-users.service.js';
@@ -85,7 +85,7 @@ class DeletedUserDto extends PickType(UserDto, ['uuid', 'username', 'external_id
 
 export class DeletedPageDto extends PageOf(DeletedUserDto, PAGE_COUNT) {}
 
-export class DeletedQuery extends Page {
+export class DeletedQuery extends PageQuery {
   @TimeParam({ description: 'Only users deleted at this time or later, as in 2026-01-31T12:00:00Z.' })
   since?: string;
 }

@@ -3,12 +3,12 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { departureOf } from '../platform/http/stream.js';
+import { abortOnDisconnect } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { type Checked, InputPipe } from '../platform/input/read-input.js';
-import { nextPage } from '../platform/http/page.js';
-import { ETAG, IN_ANY_CASE, NEXT, linkTo } from '../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
+import { buildNextPageUrl } from '../platform/http/page.js';
+import { ETAG, CASE_INSENSITIVE, NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import { TAKEN_CODES } from './rules/failure.js';
 import type { User } from './model/user.js';
@@ -37,7 +37,7 @@ export class UsersController {
   ) {}
 
   @Post()
-  @Doc('createUser', 'Create a user', {
+  @DescribeRoute('createUser', 'Create a user', {
     description: 'The username, the email, the external id and each authname must be unique among all users.',
     body: NewUserInput,
     examples: {
@@ -54,14 +54,14 @@ export class UsersController {
       },
     },
     answer: describeJson('The user was created.', UserUuidDto, IGNORED_HEADER),
-    links: linkTo(['getUser', 'updateUser'], 'user_id', 'uuid'),
+    links: createLinks(['getUser', 'updateUser'], 'user_id', 'uuid'),
     errors: TAKEN_CODES,
   })
   @Requires('users.create')
   @Accepts({ body: true })
   @UseInterceptors(UnknownFields)
   async create(
-    @Body(new InputPipe(NewUserInput)) input: Checked<NewUserInput>,
+    @Body(new InputPipe(NewUserInput)) input: CheckedInput<NewUserInput>,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -72,7 +72,7 @@ export class UsersController {
   }
 
   @Get('me')
-  @Doc('getCurrentUser', 'Get the user of the session', {
+  @DescribeRoute('getCurrentUser', 'Get the user of the session', {
     description: 'Returns 404 for an API key, because an API key is not a user.',
     ifNoneMatch: 'ETag of the response that the client already has.',
     answer: describeJson('The user.', UserDto, ETAG),
@@ -89,11 +89,11 @@ export class UsersController {
   }
 
   @Get('search')
-  @Doc('searchUsers', 'Search users', {
+  @DescribeRoute('searchUsers', 'Search users', {
     description:
       'Returns users that match all conditions. The `Link: rel="next"` header points to the next page, at constant cost. ' +
       'Callers without the Webmaster role find active users only.',
-    answer: describeJson('A page of users and the number of all matches.', UserPageDto, NEXT),
+    answer: describeJson('A page of users and the number of all matches.', UserPageDto, NEXT_PAGE_LINK),
     errors: ['search_too_broad'],
   })
   @Requires('users.search')
@@ -105,16 +105,16 @@ export class UsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserPageDto> {
     const { count, users, next } = await this.searcher.search(query, caller.actor, () =>
-      departureOf(response),
+      abortOnDisconnect(response),
     );
-    if (next) response.links({ next: nextPage(request, next) });
+    if (next) response.links({ next: buildNextPageUrl(request, next) });
     return { Count: count, Results: users.map((user) => this.present(user, caller)) };
   }
 
   @Get(':user_id')
-  @Doc('getUser', 'Get a user', {
+  @DescribeRoute('getUser', 'Get a user', {
     description: 'Returns the fields of the user that the caller may see.',
-    id: IN_ANY_CASE,
+    id: CASE_INSENSITIVE,
     ifNoneMatch: 'ETag of the response that the client already has.',
     answer: describeJson('The user, with the fields that the caller may see.', UserDto, ETAG),
   })
@@ -129,11 +129,11 @@ export class UsersController {
   }
 
   @Put(':user_id')
-  @Doc('updateUser', 'Change a user', {
+  @DescribeRoute('updateUser', 'Change a user', {
     description:
       'Changes only the fields in the body. Null or an empty string, list or object clears an optional field. ' +
       'If one field is invalid, nothing is changed. The response of GET can be sent back unchanged.',
-    id: IN_ANY_CASE,
+    id: CASE_INSENSITIVE,
     ifMatch: 'ETag of the user as it was read. The request fails with 412 if the user has changed since.',
     body: ChangedUserInput,
     examples: {
@@ -157,7 +157,7 @@ export class UsersController {
   @UseInterceptors(UnknownFields)
   async change(
     @Param('user_id') uuid: string,
-    @Body(new InputPipe(ChangedUserInput)) input: Checked<ChangedUserInput>,
+    @Body(new InputPipe(ChangedUserInput)) input: CheckedInput<ChangedUserInput>,
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,

@@ -4,7 +4,7 @@ import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { type FieldError, ProblemError, validationFailed } from '../platform/common/errors.js';
-import type { Checked } from '../platform/input/read-input.js';
+import type { CheckedInput } from '../platform/input/read-input.js';
 import { now } from '../platform/common/time.js';
 import { idMismatch } from '../platform/common/uuid.js';
 import type { Sql } from '../platform/database/engine/sql.js';
@@ -63,7 +63,7 @@ export class UsersService {
   }
 
   /** @returns the uuid of the new user. */
-  async create(input: Checked<NewUserInput>, caller: Caller): Promise<string> {
+  async create(input: CheckedInput<NewUserInput>, caller: Caller): Promise<string> {
     const change = this.changes.validate<WritableUserInput>(newUser('', now()), input);
     await this.assertValid(undefined, change, caller);
     const patch = toPatch(change.input, await this.changes.hashPassword(change.input, caller));
@@ -82,7 +82,7 @@ export class UsersService {
    */
   async change(
     uuid: string,
-    input: Checked<ChangedUserInput>,
+    input: CheckedInput<ChangedUserInput>,
     caller: Caller,
     ifVersions?: readonly number[],
   ): Promise<User> {
@@ -107,7 +107,7 @@ export class UsersService {
   /** Validates a change with a password and hashes the password. Both are too slow for a transaction. */
   private async preparePassword(
     uuid: string,
-    input: Checked<ChangedUserInput>,
+    input: CheckedInput<ChangedUserInput>,
     caller: Caller,
   ): Promise<{ hash: string | null | undefined; proven: User | undefined }> {
     const user = await this.get(uuid, caller);
@@ -120,7 +120,7 @@ export class UsersService {
   /** Validates a change of a user. Users without the Webmaster role can change some of their own fields only. */
   private validate(
     user: User,
-    { value, errors }: Checked<ChangedUserInput>,
+    { value, errors }: CheckedInput<ChangedUserInput>,
     caller: Caller,
   ): ValidatedChange<WritableUserInput> {
     const writable = withoutReadOnly(value);

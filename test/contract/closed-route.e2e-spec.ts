@@ -6,7 +6,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { Public, Requires } from '../../src/access/decorators.js';
 import { AppModule } from '../../src/app.module.js';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { observe } from '../../src/platform/telemetry/observe.js';
+import { observeRequests } from '../../src/platform/telemetry/observe.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { ADMIN_PASSWORD, API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const env = loadEnv({ DATABASE_URL: database.url, DATA_DIR: database.folder, LOG_LEVEL: 'silent' });
   const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [Probe] };
   app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });
-  const prepare = observe(app.get(Log));
+  const prepare = observeRequests(app.get(Log));
   app.use((request: Request, response: Response, next: NextFunction) => {
     prepare(request, response);
     next();

@@ -17,7 +17,7 @@ let app: TestApp;
 let webmaster: Client;
 let member: Client;
 let ids: { admin: string; member: string; other: string };
-const faults = jest.fn<Log['fault']>();
+const faults = jest.fn<Log['logFault']>();
 
 beforeAll(async () => {
   app = await TestApp.start({
@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   const me = await webmaster.get('/users/me');
   ids = { admin: me.body.uuid, member: uuid, other: other.uuid };
-  jest.spyOn(app.app.get(Log), 'fault').mockImplementation(faults);
+  jest.spyOn(app.app.get(Log), 'logFault').mockImplementation(faults);
 });
 afterAll(() => app.end());
 

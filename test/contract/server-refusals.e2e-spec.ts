@@ -10,7 +10,7 @@ const logged = jest.fn<(request: Request, status: number) => void>();
 beforeAll(async () => {
   app = await TestApp.start();
   const log = app.app.get(Log);
-  jest.spyOn(log, 'answered').mockImplementation((request, response) => {
+  jest.spyOn(log, 'onRequestEnd').mockImplementation((request, response) => {
     logged(request, response.statusCode);
   });
 });

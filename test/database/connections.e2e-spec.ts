@@ -12,7 +12,7 @@ afterAll(() => app.end());
 
 test('a connection over MAX_CONNECTIONS is closed without an answer, until one of the others ends', async () => {
   agent.destroy();
-  const warnings = jest.spyOn(app.app.get(Log), 'warning');
+  const warnings = jest.spyOn(app.app.get(Log), 'warn');
   const connections = await Promise.all(Array.from({ length: 10 }, () => RawConnection.open(app.url)));
   for (let more = 0; more < 2; more++) {
     const refused = await RawConnection.request(app.url, 'GET /api/0.3/status', {});

@@ -13,8 +13,8 @@ import { RawConnection } from '../support/app/raw.js';
 
 /** A request that the client breaks off is `aborted`: never a success, and never a fault of the service or its database. */
 let app: TestApp;
-let faults: jest.SpiedFunction<Log['fault']>;
-let requests: jest.SpiedFunction<Log['request']>;
+let faults: jest.SpiedFunction<Log['logFault']>;
+let requests: jest.SpiedFunction<Log['logRequest']>;
 /** The next log line of a request. */
 let logged: Promise<Record<string, unknown>>;
 /** When the next error has been answered, with the request that it belongs to. */
@@ -23,15 +23,15 @@ let failed: Promise<unknown>;
 beforeEach(async () => {
   app = await TestApp.start();
   const [log, filter] = [app.app.get(Log), app.app.get(ErrorFilter)];
-  faults = jest.spyOn(log, 'fault').mockImplementation(() => undefined);
+  faults = jest.spyOn(log, 'logFault').mockImplementation(() => undefined);
   logged = new Promise((resolve) => {
-    requests = jest.spyOn(log, 'request').mockImplementation((fields) => {
+    requests = jest.spyOn(log, 'logRequest').mockImplementation((fields) => {
       resolve(fields);
     });
   });
-  const answer = filter.answer.bind(filter);
+  const answer = filter.sendError.bind(filter);
   failed = new Promise((resolve) => {
-    jest.spyOn(filter, 'answer').mockImplementation((...args) => {
+    jest.spyOn(filter, 'sendError').mockImplementation((...args) => {
       answer(...args);
       resolve(args[0]);
     });

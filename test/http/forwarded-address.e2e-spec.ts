@@ -15,7 +15,7 @@ test.each(['1', 'loopback'])(
   'TRUST_PROXY=%s: what is no address is refused before anything else',
   async (proxy) => {
     app = await TestApp.start({ TRUST_PROXY: proxy });
-    const request = jest.spyOn(app.app.get(Log), 'request');
+    const request = jest.spyOn(app.app.get(Log), 'logRequest');
     for (const junk of ['junk', 'unknown', "1'--", '1.2.3.4, nobody', '999.1.1.1', 'z'.repeat(4000)]) {
       const answer = await from(junk).post('/users', aUser());
       expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
@@ -35,7 +35,7 @@ test.each([
   ['junk, 203.0.113.8', '203.0.113.8'], // what the client itself has claimed counts for nothing
 ])('%s is recorded as %s', async (sent, address) => {
   app = await TestApp.start({ TRUST_PROXY: '1' });
-  const request = jest.spyOn(app.app.get(Log), 'request');
+  const request = jest.spyOn(app.app.get(Log), 'logRequest');
   const { body } = await from(sent).post('/users', aUser());
   expect((await auditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual([address]);
   await app.nobody.get('/users/me', { 'x-forwarded-for': sent });

@@ -48,7 +48,7 @@ const KINDS: Record<string, (path: string) => void> = {
   },
 };
 /** What the log names, as "file: reason". */
-const named = (warnings: { mock: { calls: Parameters<Log['warning']>[] } }) =>
+const named = (warnings: { mock: { calls: Parameters<Log['warn']>[] } }) =>
   warnings.mock.calls
     .filter(([message]) => message === 'file skipped')
     .map(([, { file, reason }]) => `${file}: ${reason}`);
@@ -64,7 +64,7 @@ test('an entry that is not a regular file, in the folder or in processing/, is l
   });
   writeFileSync(join(drop.work, 'processing', '1~short.csv'), '');
   drop.person('b');
-  const warnings = jest.spyOn(Log.prototype, 'warning');
+  const warnings = jest.spyOn(Log.prototype, 'warn');
   await scheduled.start();
   await scheduled.ended(1);
   expect(drop.names()).toEqual(expect.arrayContaining(names.flatMap((name) => [name, `${name}.done`])));
@@ -100,7 +100,7 @@ test('a link in the place of processing/ is not followed', async () => {
   writeFileSync(join(elsewhere, `${ID}~a.csv`), csv('ExternalId,Username,Email', 'x,x,x@example.org'));
   drop.person('b');
   const warned = new Promise<unknown>((resolve) => {
-    jest.spyOn(Log.prototype, 'warning').mockImplementation((message, fields) => {
+    jest.spyOn(Log.prototype, 'warn').mockImplementation((message, fields) => {
       if (message === 'drop folder unusable') resolve(fields);
     });
   });
@@ -149,7 +149,7 @@ test.each(['claim', 'archive'] as const)(
     drop.person('a');
     drop.person('b');
     jest.spyOn(DropFolder.prototype, step).mockRejectedValueOnce(refusal('ENOSPC'));
-    const warnings = jest.spyOn(Log.prototype, 'warning');
+    const warnings = jest.spyOn(Log.prototype, 'warn');
     await scheduled.start();
     await scheduled.ended(2);
     expect(named(warnings)).toEqual([expect.stringMatching(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/)]);
@@ -161,7 +161,7 @@ test('a folder that disappears and comes back', async () => {
   drop.person('a');
   const away = join(folder, 'away');
   renameSync(drop.folder, away);
-  const faults = jest.spyOn(Log.prototype, 'fault');
+  const faults = jest.spyOn(Log.prototype, 'logFault');
   const missed = new Promise<void>((resolve) => {
     faults.mockImplementation(() => {
       resolve();

@@ -107,7 +107,7 @@ test('a file that grows while it is read is imported when it is complete', async
     }
   });
   const clock = stopClock();
-  const warnings = jest.spyOn(Log.prototype, 'warning').mockImplementation(() => {
+  const warnings = jest.spyOn(Log.prototype, 'warn').mockImplementation(() => {
     clock.setSystemTime(Date.now() + 11_000);
   });
   await scheduled.start();

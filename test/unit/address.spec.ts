@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isIP } from 'node:net';
-import { normalAddress } from '../../src/platform/http/request-headers.js';
+import { normalizeAddress } from '../../src/platform/http/request-headers.js';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -15,7 +15,7 @@ test.each([
   ['203.0.113.7:54321', '203.0.113.7'],
   ['[2001:db8::1]:443', '2001:db8::1'],
 ])('%s is %s', (text, address) => {
-  expect(normalAddress(text)).toBe(address);
+  expect(normalizeAddress(text)).toBe(address);
 });
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
   '203.0.113.7\n',
   '%eth0',
 ])('%j is no address', (text) => {
-  expect(normalAddress(text)).toBeUndefined();
+  expect(normalizeAddress(text)).toBeUndefined();
 });
 
 test('whatever is sent, the result is an address in its one form, or nothing', () => {
@@ -49,12 +49,12 @@ test('whatever is sent, the result is an address in its one form, or nothing', (
   const text = fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), spelled, mapped);
   fc.assert(
     fc.property(text, (sent) => {
-      const address = normalAddress(sent);
+      const address = normalizeAddress(sent);
       if (address === undefined) return;
       expect(isIP(address)).not.toBe(0);
       expect(address).not.toMatch(/[A-Z%]|^::ffff:\d+\./);
-      expect(normalAddress(address)).toBe(address);
-      expect(normalAddress(address.toUpperCase())).toBe(address);
+      expect(normalizeAddress(address)).toBe(address);
+      expect(normalizeAddress(address.toUpperCase())).toBe(address);
     }),
     { numRuns: 2000 },
   );

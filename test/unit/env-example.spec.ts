@@ -9,7 +9,8 @@ import { SETTINGS, type Setting } from '../../src/platform/config/setting-table.
 const file = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 type AnySetting = Setting<string | number | boolean | readonly string[] | undefined>;
 const settings: [string, AnySetting][] = Object.entries(SETTINGS);
-const defaultOf = ({ fallback }: AnySetting): string => (fallback === undefined ? '' : String(fallback));
+const defaultOf = ({ defaultValue: fallback }: AnySetting): string =>
+  fallback === undefined ? '' : String(fallback);
 
 /** The comment of each setting. */
 function readTexts(): Map<string, string> {
@@ -42,7 +43,7 @@ function exampleFile(): string {
       textOf([name, setting])
         .replaceAll('`', '')
         .match(/\S.{0,115}(?=\s|$)/g) ?? [];
-    const unset = setting.fallback === undefined;
+    const unset = setting.defaultValue === undefined;
     return [...lines.map((line) => `# ${line}`), `${unset ? '# ' : ''}${name}=${defaultOf(setting)}`];
   });
   return [[`# ${heading}`], ...parts].map((lines) => `${lines.join('\n')}\n`).join('\n');

@@ -8,7 +8,7 @@ import {
   validationFailed,
 } from '../../src/platform/common/errors.js';
 import { toDatabaseError } from '../../src/platform/database/engine/database-error.js';
-import { toProblem, toProblemError } from '../../src/platform/http/problem.js';
+import { toProblemDto, toProblemError } from '../../src/platform/http/problem.js';
 
 test('every code has its own title and remedy, and a name that fits into a URL', () => {
   const entries = Object.entries(CATALOGUE);
@@ -50,7 +50,7 @@ describe('a thrown value', () => {
     'secret 10.1.2.3',
     { message: 'secret' },
   ])('that is not in the error catalogue reveals nothing (%#)', (thrown) => {
-    const problem = JSON.stringify(toProblem(toProblemError(thrown), '/x', 'id'));
+    const problem = JSON.stringify(toProblemDto(toProblemError(thrown), '/x', 'id'));
     expect(problem).not.toMatch(/secret|10\.1\.2\.3|ECONN/);
   });
 });
@@ -60,7 +60,7 @@ test('a failed validation names all fields in its detail and in its errors', () 
     { field: 'email', code: 'required', message: 'is required' },
     { field: 'x', code: 'unknown_field', message: 'is not a field' },
   ] as const;
-  const problem = toProblem(validationFailed([...errors]), '/', 'id');
+  const problem = toProblemDto(validationFailed([...errors]), '/', 'id');
   expect(problem.errors).toEqual(errors);
   expect(problem.detail).toContain('email is required');
   expect(problem.detail).toContain('x is not a field');

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import type { Request } from 'express';
-import { FORWARDED_CHARACTERS, boundForwarded } from '../../src/platform/http/request-headers.js';
+import { MAX_FORWARDED, truncateForwarded } from '../../src/platform/http/request-headers.js';
 
 function bounded(list: string | undefined): unknown {
   const headers = { ...(list !== undefined && { 'x-forwarded-for': list }) };
-  boundForwarded({ headers } as Request);
+  truncateForwarded({ headers } as Request);
   return (headers as Record<string, unknown>)['x-forwarded-for'];
 }
 
-test.each([undefined, '', '192.0.2.1', '192.0.2.1, 198.51.100.7', 'x'.repeat(FORWARDED_CHARACTERS)])(
+test.each([undefined, '', '192.0.2.1', '192.0.2.1, 198.51.100.7', 'x'.repeat(MAX_FORWARDED)])(
   'a list of forwarded addresses within the bound stays: %s',
   (list) => {
     expect(bounded(list)).toBe(list);
@@ -16,12 +16,10 @@ test.each([undefined, '', '192.0.2.1', '192.0.2.1, 198.51.100.7', 'x'.repeat(FOR
 );
 
 test.each([1, 2, 3, 7])('of a longer list the end stays, in whole addresses (%s more)', (more) => {
-  const own = Array.from({ length: FORWARDED_CHARACTERS / 10 }, (_, n) =>
-    `10.0.${n % 100}.${n % 10}`.padEnd(9),
-  );
+  const own = Array.from({ length: MAX_FORWARDED / 10 }, (_, n) => `10.0.${n % 100}.${n % 10}`.padEnd(9));
   const list = ['203.0.113.9'.repeat(more), ...own].join(',');
   const left = String(bounded(list)).split(',');
-  expect(left.join(',').length).toBeLessThanOrEqual(FORWARDED_CHARACTERS);
+  expect(left.join(',').length).toBeLessThanOrEqual(MAX_FORWARDED);
   expect(left.length).toBeGreaterThan(own.length - 5);
   expect(own.slice(-left.length)).toEqual(left);
 });

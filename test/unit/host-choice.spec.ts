@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { readDatabaseUrl } from '../../src/platform/config/database-url.js';
+import { parseDatabaseUrl } from '../../src/platform/config/database-url.js';
 import { serversOf } from '../../src/platform/database/engine/connection-options.js';
 import { DatabaseFault } from '../../src/platform/database/engine/database-error.js';
 import { chooseSession } from '../../src/platform/database/mysql/choose-session.js';
 import { type Session, stateOf, writabilityOf } from '../../src/platform/database/mysql/session.js';
 
 describe('DATABASE_URL', () => {
-  const hosts = (url: string) => readDatabaseUrl(url)?.hosts.map(({ host, port }) => `${host} ${port}`);
+  const hosts = (url: string) => parseDatabaseUrl(url)?.hosts.map(({ host, port }) => `${host} ${port}`);
   test.each([
     ['mysql://u:p@db/x', ['db 3306']],
     ['mariadb://db:3307/x', ['db 3307']],
@@ -17,7 +17,7 @@ describe('DATABASE_URL', () => {
     expect(hosts(url)).toEqual(expected);
   });
   test('user, password and database are decoded, once for all hosts', () => {
-    expect(readDatabaseUrl('mysql://us%2Cer:p%40s,s@h1,h2/my%20base')).toMatchObject({
+    expect(parseDatabaseUrl('mysql://us%2Cer:p%40s,s@h1,h2/my%20base')).toMatchObject({
       user: 'us,er',
       password: 'p@s,s',
       database: 'my base',
@@ -37,7 +37,7 @@ describe('DATABASE_URL', () => {
     'mysql://u:p%2@h1,h2/x',
     'mysql://h1/x,h2/x',
   ])('%s is none', (url) => {
-    expect(readDatabaseUrl(url)).toBeUndefined();
+    expect(parseDatabaseUrl(url)).toBeUndefined();
   });
   test('an address that is an IPv6 one has its brackets for operators only', () => {
     const [server] = serversOf({ databaseUrl: 'mysql://[::1]:3307/x', DATABASE_POOL_SIZE: 1 });

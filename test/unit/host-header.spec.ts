@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { hostFault } from '../../src/platform/http/request-headers.js';
+import { findHostError } from '../../src/platform/http/request-headers.js';
 import { isLinear } from '../support/data/growth.js';
 
 const faultOf = (host: string | undefined, httpVersion = '1.1') =>
-  hostFault({ headers: host === undefined ? {} : { host }, httpVersion });
+  findHostError({ headers: host === undefined ? {} : { host }, httpVersion });
 
 test.each([
   '',

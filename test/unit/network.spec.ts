@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { networkOf } from '../../src/platform/http/request-headers.js';
+import { toNetwork } from '../../src/platform/http/request-headers.js';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -15,5 +15,5 @@ test.each([
   ['1:2:3:4:5:6:203.0.113.7', '1:2:3:4::/64'],
   ['', ''],
 ])('%s counts as %s', (ip, network) => {
-  expect(networkOf(ip)).toBe(network);
+  expect(toNetwork(ip)).toBe(network);
 });

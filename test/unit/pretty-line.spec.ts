@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { prettyLine } from '../../src/platform/telemetry/pretty-line.js';
+import { formatPrettyLine } from '../../src/platform/telemetry/pretty-line.js';
 
 const AT = new Date(2026, 10, 23, 15, 4, 5, 67).toISOString();
 const line = (fields: object): string => `${JSON.stringify(fields)}\n`;
@@ -26,20 +26,20 @@ test.each([
   ],
   [{ level: 35, time: 'noon', msg: 'odd' }, 'noon 35    odd\n'],
 ])('%j', (event, text) => {
-  expect(prettyLine(line(event), false)).toBe(text);
+  expect(formatPrettyLine(line(event), false)).toBe(text);
 });
 
 test.each(['no JSON\n', '[1]\n', '\n'])('%j stays as it is', (text) => {
-  expect(prettyLine(text, true)).toBe(text);
+  expect(formatPrettyLine(text, true)).toBe(text);
 });
 
 test('a terminal gets colours; a fault of the service is red', () => {
   const failed = { ...REQUEST, path: '/', status: 500, ms: 1 };
-  expect(prettyLine(line(failed), true)).toContain('\u001b[31mINFO');
-  expect(prettyLine(line({ ...failed, status: 404 }), true)).toContain('\u001b[32mINFO');
+  expect(formatPrettyLine(line(failed), true)).toContain('\u001b[31mINFO');
+  expect(formatPrettyLine(line({ ...failed, status: 404 }), true)).toContain('\u001b[32mINFO');
 });
 
 test('what a client has sent does not move the cursor', () => {
   const event = { ...REQUEST, path: '/\u001b[2J\n', status: 404, ms: 1, user: '\u001b[31m' };
-  expect(prettyLine(line(event), false)).not.toMatch(/\p{Cc}(?!$)/u);
+  expect(formatPrettyLine(line(event), false)).not.toMatch(/\p{Cc}(?!$)/u);
 });

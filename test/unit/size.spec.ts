@@ -4,7 +4,7 @@ import { ApiKeyInput } from '../../src/api-keys/api-key.input.js';
 import { MAX_ERRORS } from '../../src/platform/common/errors.js';
 import { type InputClass, fieldsOf } from '../../src/platform/common/fields.js';
 import { readInput } from '../../src/platform/input/read-input.js';
-import { Normalise } from '../../src/platform/input/field-rules.js';
+import { Normalize } from '../../src/platform/input/field-rules.js';
 import { LoginInput } from '../../src/sessions/login.input.js';
 import { ChangedUserInput, NewUserInput } from '../../src/users/rules/user.input.js';
 import { service } from '../support/jest/native.js';
@@ -12,12 +12,12 @@ import { service } from '../support/jest/native.js';
 /** What a value costs before it is refused is bounded by the limits of its field, whatever it holds (interface §9). */
 const seen: unknown[] = [];
 class Small {
-  @Normalise((raw) => (seen.push(raw), raw))
+  @Normalize((raw) => (seen.push(raw), raw))
   @IsString()
   @MaxLength(10)
   text?: unknown;
 
-  @Normalise((raw) => (seen.push(raw), raw))
+  @Normalize((raw) => (seen.push(raw), raw))
   @ArrayMaxSize(3)
   @MaxLength(10, { each: true })
   list?: unknown;

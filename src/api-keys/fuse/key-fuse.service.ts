@@ -198,7 +198,7 @@ export class KeyFuse {
     };
     // The change is rejected even if this write fails.
     await this.transactions.run(write).catch((error: unknown) => {
-      this.log.fault('fuse', toProblemError(error).code, error);
+      this.log.logFault('fuse', toProblemError(error).code, error);
     });
   }
 }

@@ -72,7 +72,7 @@ export class Alerts implements BeforeApplicationShutdown {
     if (performance.now() < this.pausedUntil) return;
     this.busy ??= this.turn()
       .catch((error: unknown) => {
-        this.log.fault(LEASE, toProblemError(error).code, error);
+        this.log.logFault(LEASE, toProblemError(error).code, error);
       })
       .finally(() => {
         this.busy = undefined;
@@ -113,11 +113,11 @@ export class Alerts implements BeforeApplicationShutdown {
       if (!(error instanceof NotTaken)) throw error;
       const pause = Math.min(LAST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS * 2 ** this.failures++);
       this.pausedUntil = performance.now() + pause;
-      this.log.warning('alert failed', { type, id, reason: error.message, retry_seconds: pause / 1000 });
+      this.log.warn('alert failed', { type, id, reason: error.message, retry_seconds: pause / 1000 });
       return false;
     }
     this.failures = 0;
-    this.log.event('alert sent', { type, id });
+    this.log.info('alert sent', { type, id });
     return true;
   }
 }

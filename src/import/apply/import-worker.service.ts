@@ -19,7 +19,7 @@ import {
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Reason, type RunState, WAITING } from '../runs/run-states.js';
-import { LanePrograms } from '../../platform/config/config.module.js';
+import { WorkerPrograms } from '../../platform/config/config.module.js';
 import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 
@@ -53,7 +53,7 @@ export class ImportLane {
   private stopping = false;
 
   constructor(
-    { import: program }: LanePrograms,
+    { import: program }: WorkerPrograms,
     private readonly lock: WriteLock,
     private readonly events: RunEvents,
     private readonly log: Log,
@@ -89,11 +89,11 @@ export class ImportLane {
       },
     };
     const printed = (lines: string): void => {
-      this.log.relay(lines);
+      this.log.writeLines(lines);
     };
     const ended = (how: string): void => {
       lock.end();
-      if (how !== '0' && !this.stopping) this.log.warning('import worker ended', { exit: how });
+      if (how !== '0' && !this.stopping) this.log.warn('import worker ended', { exit: how });
     };
     return { answers, printed, ended };
   }
@@ -151,7 +151,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
       .then(() => this.endRevoked())
       .catch((error: unknown) => {
         if (error instanceof LaneEnded) this.crashes++;
-        this.log.fault('imports', toProblemError(error).code, error);
+        this.log.logFault('imports', toProblemError(error).code, error);
       })
       .finally(() => {
         this.busy = undefined;
@@ -220,7 +220,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
       this.rights.lost(tx, { starter, approver: null }),
     );
     if (!ended) return;
-    this.log.event('import', { run: id, state: 'cancelled' });
+    this.log.info('import', { run: id, state: 'cancelled' });
     this.events.notify(id);
   }
 

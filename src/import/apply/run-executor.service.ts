@@ -208,7 +208,7 @@ export class RunExecutor {
     if (error instanceof FileError) return this.abandon(checkpoint, 'fail', toReason(error));
     const problem = toProblemError(error);
     if (problem.status === 503) throw error; // the database is unreachable, or the answer to a commit was lost
-    this.log.fault(checkpoint.runId, problem.code, error);
+    this.log.logFault(checkpoint.runId, problem.code, error);
     const message =
       'The service failed during this import. Rows that were applied stay applied. See the log of the service for this run.';
     return this.abandon(checkpoint, 'fail', { code: 'internal', message });
@@ -237,7 +237,7 @@ export class RunExecutor {
       await this.failedRows.keepCells(run, checkpoint);
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
-      this.log.fault(run.id, toProblemError(error).code, error);
+      this.log.logFault(run.id, toProblemError(error).code, error);
     }
   }
 
@@ -250,9 +250,9 @@ export class RunExecutor {
     const { runId } = checkpoint;
     // The run has ended. If its file cannot be deleted now, the next purge deletes it.
     await this.files.delete(runId).catch((error: unknown) => {
-      this.log.fault(runId, toProblemError(error).code, error);
+      this.log.logFault(runId, toProblemError(error).code, error);
     });
-    this.log.event('import', { run: runId, state: TRANSITIONS[end].to });
+    this.log.info('import', { run: runId, state: TRANSITIONS[end].to });
   }
 }
 

@@ -9,7 +9,7 @@ import { UserSettings } from '../../users/rules/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { type FileReceiver, FileStore, type StoredFile, storeForm } from '../file/file-store.js';
 import type { Request } from 'express';
-import { wantBody } from '../../platform/http/body-reader.js';
+import { sendContinue } from '../../platform/http/body-reader.js';
 import { isMultipart } from '../../platform/http/input.guard.js';
 import { fieldsOf } from '../../platform/common/fields.js';
 import {
@@ -73,7 +73,7 @@ export class RunQueue {
     if (isMultipart(request)) return this.receiveForm(request, caller, store);
     const sent = { ...request.query };
     const requested = await this.readOptions(sent, caller);
-    wantBody(request);
+    sendContinue(request);
     return { file: await store.store(fileNameOf(request), request), asked: sent, ...requested };
   }
 

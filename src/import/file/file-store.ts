@@ -1,8 +1,8 @@
 import busboy from 'busboy';
 import type { Request } from 'express';
 import { finished } from 'node:stream';
-import { wantBody } from '../../platform/http/body-reader.js';
-import { MULTIPART_EXTRA } from '../../platform/http/input.guard.js';
+import { sendContinue } from '../../platform/http/body-reader.js';
+import { MULTIPART_OVERHEAD } from '../../platform/http/input.guard.js';
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
@@ -174,10 +174,10 @@ export async function storeForm(
     let received = 0;
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > MAX_FILE_BYTES + MULTIPART_EXTRA) reject(new ProblemError('too_large', TOO_LARGE));
+      if (received > MAX_FILE_BYTES + MULTIPART_OVERHEAD) reject(new ProblemError('too_large', TOO_LARGE));
     });
   });
-  wantBody(request);
+  sendContinue(request);
   request.pipe(form);
   const [end] = await Promise.allSettled([ended]);
   if (end.status === 'rejected') form.destroy();

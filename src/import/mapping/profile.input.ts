@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validator';
-import { Clean, Rule, Sized } from '../../platform/input/field-rules.js';
+import { NoControlCharacters, Rule, LimitSize } from '../../platform/input/field-rules.js';
 import { characters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
 import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
@@ -33,7 +33,7 @@ export class ProfileInput extends ImportOptions {
     description:
       'Maps source headers to import columns or `ignore`. Others are not read. Several may be Status: `Blocked` wins.',
   })
-  @Sized({ members: MAX_COLUMNS, text: MAX_WORD })
+  @LimitSize({ members: MAX_COLUMNS, text: MAX_WORD })
   @IsDefined()
   @IsObject()
   columns!: Record<string, string>;
@@ -47,7 +47,7 @@ export class ProfileInput extends ImportOptions {
       'Translates source values of a source header or an import column, in any case. `*` stands for any other value, and an ' +
       'empty key for a blank cell. Values that are not listed stay as they are.',
   })
-  @Sized({ members: MAX_WORDS, text: MAX_WORD })
+  @LimitSize({ members: MAX_WORDS, text: MAX_WORD })
   @IsObject()
   values?: Record<string, Record<string, string>>;
 
@@ -59,7 +59,7 @@ export class ProfileInput extends ImportOptions {
       '`{Nickname|First name}` inserts the first column that is not blank, and `{Surname:ascii:lower}` applies functions ' +
       '(`lower`, `ascii`, `trim`). `\\` escapes the next character.',
   })
-  @Sized({ members: MAX_COLUMNS, text: MAX_TEMPLATE })
+  @LimitSize({ members: MAX_COLUMNS, text: MAX_TEMPLATE })
   @IsObject()
   set?: Record<string, string>;
 
@@ -74,7 +74,7 @@ export class ProfileInput extends ImportOptions {
     (value) => typeof value === 'string' && characters(value) === 1,
   )
   @IsString()
-  @Clean()
+  @NoControlCharacters()
   strip_prefix?: string;
 
   @ApiPropertyOptional({
@@ -102,7 +102,7 @@ export class ProfileInput extends ImportOptions {
   })
   @IsString()
   @MaxLength(MAX_WORD)
-  @Clean()
+  @NoControlCharacters()
   @Matches(/^[^/\\]+$/, { message: 'must be a file name, where * matches any characters and ? matches one' })
   pattern?: string;
 

@@ -10,7 +10,7 @@ import {
 } from '../../platform/input/query-rules.js';
 import { findEncoding } from '../../platform/common/encoding.js';
 import { isWithin } from '../../platform/common/text.js';
-import { Normalise, Rule } from '../../platform/input/field-rules.js';
+import { Normalize, Rule } from '../../platform/input/field-rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 import { fieldsOf } from '../../platform/common/fields.js';
 import type { GuardOverrides } from './guard-limits.js';
@@ -34,7 +34,7 @@ const DelimiterParam = () =>
         .join('|')})$`,
       description: '`,` `;` `|` or `tab`. By default it is detected from the header.',
     }),
-    Normalise((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw)),
+    Normalize((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw)),
     IsIn(Object.values(DELIMITERS), { message: 'must be one of , ; | tab' }),
   );
 
@@ -63,7 +63,7 @@ const RolesParam = (schema: QuerySchema) => {
   const rule = { message: 'must contain 1 to 32 roles' };
   return applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: MAX_ROLES_TEXT, ...schema }),
-    Normalise((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? parseRoles(raw) : raw)),
+    Normalize((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? parseRoles(raw) : raw)),
     ArrayMinSize(1, rule),
     ArrayMaxSize(32, rule),
   );

@@ -43,14 +43,14 @@ export class Notices {
     else {
       const isNew = this.known.get(file) !== reason;
       this.seen.set(file, reason);
-      if (isNew) this.log.warning('file skipped', { folder: this.folder, file, reason });
+      if (isNew) this.log.warn('file skipped', { folder: this.folder, file, reason });
     }
   }
 
   /** Completes a pass through the whole folder. Files that were absent are logged again when they return. */
   end(): void {
     if (this.more > 0 && !this.knownMore)
-      this.log.warning('more files skipped', { folder: this.folder, files: this.more });
+      this.log.warn('more files skipped', { folder: this.folder, files: this.more });
     this.knownMore = this.more > 0;
     this.known = this.seen;
   }
@@ -147,8 +147,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const text = error instanceof Refusal ? error.message : (errorCode(error) ?? toProblemError(error).code);
     if (text === this.lastFault) return;
     this.lastFault = text;
-    if (error instanceof Refusal) this.log.warning('drop folder unusable', { reason: text });
-    else this.log.fault(LEASE, toProblemError(error).code, error);
+    if (error instanceof Refusal) this.log.warn('drop folder unusable', { reason: text });
+    else this.log.logFault(LEASE, toProblemError(error).code, error);
   }
 
   /** Holds the lease, moves files of finished runs, imports files in `processing/` without a run, and sweeps if a tick is due. */
@@ -167,7 +167,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private async lastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.lastNoted(TICK);
     if (last === undefined || last <= secondsFrom(time, AHEAD_SECONDS)) return last;
-    this.log.warning('clock set back', { last_tick: toIso(last) });
+    this.log.warn('clock set back', { last_tick: toIso(last) });
     await this.leases.note(TICK, time);
     return time;
   }
@@ -257,9 +257,9 @@ export class ScheduleService implements BeforeApplicationShutdown {
         this.unsettled.add(file.runId);
         this.processing.add(file.entry, 'still being written');
       } else {
-        this.log.fault(LEASE, toProblemError(error).code, error);
+        this.log.logFault(LEASE, toProblemError(error).code, error);
         if (toProblemError(error).status === 503) return; // the next pass tries again
-        this.log.warning('file failed', { file: file.entry, reason: reasonOf(error) });
+        this.log.warn('file failed', { file: file.entry, reason: reasonOf(error) });
         await this.archive(folder, file, 'failed');
       }
     }

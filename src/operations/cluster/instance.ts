@@ -18,7 +18,7 @@ export async function runWorker(env: Env, createApp: CreateApp): Promise<void> {
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, WorkerCalls>(
     {
-      metrics: async () => (await starting).get(Metrics).share(),
+      metrics: async () => (await starting).get(Metrics).toJson(),
     },
     {
       post: (call) => process.send?.(call),

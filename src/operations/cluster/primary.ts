@@ -114,7 +114,7 @@ class Primary {
       const how = await instance.ended;
       if (this.ending.signal.aborted) return;
       if (instance.ageMillis > STEADY_MILLIS) wait = RESTART_MILLIS.first;
-      this.log.warning('instance ended', { worker: instance.pid, exit: how, restart_ms: wait });
+      this.log.warn('instance ended', { worker: instance.pid, exit: how, restart_ms: wait });
       const { signal } = this.ending;
       if (!(await delay(wait, true, { signal }).catch(() => false))) return;
       instance = this.fork();
@@ -129,7 +129,7 @@ class Primary {
 
   private announce({ ready, pid }: WorkerProcess): void {
     ready.then(({ first }) => {
-      this.log.event('instance ready', { worker: pid });
+      this.log.info('instance ready', { worker: pid });
       show(first);
     }, this.complain);
   }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { readDatabaseUrl } from '../../platform/config/database-url.js';
+import { parseDatabaseUrl } from '../../platform/config/database-url.js';
 import type { Env } from '../../platform/config/env.js';
 import { sqliteFile } from '../../platform/database/engine/connection-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
@@ -86,7 +86,7 @@ export function secretChecks(env: Env): Finding[] {
 const isVaried = (secret: string): boolean => new Set(secret).size >= MIN_VARIETY;
 
 function databasePassword({ databaseUrl }: Env): Finding[] {
-  const url = readDatabaseUrl(databaseUrl);
+  const url = parseDatabaseUrl(databaseUrl);
   if (!url) return [];
   if (url.password === '') return fail('secrets', 'the database user has no password. Set a password');
   const isWeak =
@@ -97,7 +97,7 @@ function databasePassword({ databaseUrl }: Env): Finding[] {
 }
 
 export function databaseTlsCheck({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Finding[] {
-  const url = readDatabaseUrl(databaseUrl);
+  const url = parseDatabaseUrl(databaseUrl);
   if (!url) return ok('database tls', 'not needed: the database is a file');
   if (DATABASE_TLS_CA_FILE !== undefined) return ok('database tls', 'required, with verified certificates');
   return url.hosts.every(({ host }) => LOOPBACK.test(host))

@@ -21,46 +21,46 @@ export class Gauges implements OnModuleInit {
 
   onModuleInit(): void {
     const { metrics, passwords, imports, sealer, fuse, database } = this;
-    metrics.gauge(
+    metrics.addGauge(
       'rollcall_database_connections_in_use',
       'Database connections in use.',
       'sum',
       () => database.load.inUse,
     );
-    metrics.gauge(
+    metrics.addGauge(
       'rollcall_database_requests_waiting',
       'Database statements waiting for a connection.',
       'sum',
       () => database.load.waiting,
     );
-    metrics.gauge(
+    metrics.addGauge(
       'rollcall_password_hashes_waiting',
       'Password hashes waiting for a free CPU core.',
       'sum',
       () => passwords.waiting,
     );
-    metrics.gauge(
+    metrics.addGauge(
       'rollcall_api_key_fuses_blown',
       'API keys whose fuse has blown within the last hour and was not reset.',
       'max',
       () => fuse.countBlown(),
     );
-    metrics.gauge('rollcall_imports_parked', 'Imports waiting for an operator.', 'max', () =>
+    metrics.addGauge('rollcall_imports_parked', 'Imports waiting for an operator.', 'max', () =>
       imports.countParked(),
     );
-    metrics.gauge(
+    metrics.addGauge(
       'rollcall_import_last_completed_timestamp_seconds',
       'Time of the last completed import, 0 if there is none.',
       'max',
       async () => toSeconds(await imports.lastCompleted()),
     );
-    metrics.gauge(
+    metrics.addGauge(
       'rollcall_audit_last_seal_timestamp_seconds',
       'Time of the newest audit seal, 0 if there is none.',
       'max',
       async () => toSeconds(await sealer.lastSealed()),
     );
-    metrics.gauge(
+    metrics.addGauge(
       'rollcall_import_overdue',
       '1 if no import was completed within IMPORT_OVERDUE_HOURS, otherwise 0.',
       'max',

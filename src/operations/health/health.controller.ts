@@ -1,6 +1,6 @@
 import { Get } from '@nestjs/common';
 import { Public } from '../../access/decorators.js';
-import { ApiController, Doc } from '../../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute } from '../../platform/openapi/route-docs.js';
 import { unavailable } from '../../platform/common/errors.js';
 import { Readiness } from './readiness.js';
 
@@ -17,7 +17,7 @@ export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   @Get('live')
-  @Doc('checkLiveness', 'Check that the process is alive', {
+  @DescribeRoute('checkLiveness', 'Check that the process is alive', {
     description: 'Restart the process if this request gets no response.',
     answer: { description: 'The process is alive.', schema: UP },
   })
@@ -27,7 +27,7 @@ export class HealthController {
   }
 
   @Get('ready')
-  @Doc('checkReadiness', 'Check that the instance accepts requests', {
+  @DescribeRoute('checkReadiness', 'Check that the instance accepts requests', {
     description:
       '503 while the database does not answer or is read-only (`detail` names the reason), and after SIGTERM.',
     answer: { description: 'The instance accepts requests.', schema: UP },

@@ -3,7 +3,7 @@ import { ApiBearerAuth } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { timingSafeEqual } from 'node:crypto';
 import { Public } from '../../access/decorators.js';
-import { ApiController, Doc } from '../../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute } from '../../platform/openapi/route-docs.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import { sha256 } from '../../platform/common/secrets.js';
@@ -18,7 +18,7 @@ export class MetricsController {
   ) {}
 
   @Get()
-  @Doc('getMetrics', 'Get metrics in the Prometheus format', {
+  @DescribeRoute('getMetrics', 'Get metrics in the Prometheus format', {
     description:
       'If `METRICS_TOKEN` is set, send it as a bearer token. The metrics contain no personal data.',
     security: ApiBearerAuth('metrics'),
@@ -35,7 +35,7 @@ export class MetricsController {
   ): Promise<void> {
     this.assertToken(authorization);
     response.setHeader('Content-Type', this.metrics.contentType);
-    response.send(await this.metrics.text());
+    response.send(await this.metrics.renderText());
   }
 
   private assertToken(authorization = ''): void {

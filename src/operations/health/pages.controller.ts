@@ -5,8 +5,8 @@ import { Public } from '../../access/decorators.js';
 import { CATALOGUE, ProblemError, isErrorCode } from '../../platform/common/errors.js';
 import { VERSION } from '../../platform/common/version.js';
 import { Env } from '../../platform/config/env.js';
-import { Html, PAGE_POLICY, htmlPage, markup, prose } from '../../platform/http/html-page.js';
-import { asksForPage } from '../../platform/http/error.filter.js';
+import { Html, PAGE_POLICY, renderPage, toHtml, renderInlineCode } from '../../platform/http/html-page.js';
+import { prefersHtml } from '../../platform/http/error.filter.js';
 import { GUIDES, guideOf } from './guides.js';
 
 const CONSOLE = '/console';
@@ -31,7 +31,7 @@ export class PagesController {
   @Public()
   front(@Req() request: Request, @Res() response: Response): void {
     response.vary('Accept');
-    if (this.env.CONSOLE_ENABLED && asksForPage(request)) response.redirect(302, CONSOLE);
+    if (this.env.CONSOLE_ENABLED && prefersHtml(request)) response.redirect(302, CONSOLE);
     else response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(this.frontPage());
   }
 
@@ -45,9 +45,9 @@ export class PagesController {
   async guide(@Param('name') name: string): Promise<string> {
     const guide = await guideOf(name);
     if (!guide) throw new ProblemError('not_found', 'Unknown guide. The page /guides lists all guides.');
-    return htmlPage(
+    return renderPage(
       guide.title,
-      markup`<p><a href="/">Rollcall</a> · <a href="/docs">Swagger UI</a></p>${new Html(guide.body)}`,
+      toHtml`<p><a href="/">Rollcall</a> · <a href="/docs">Swagger UI</a></p>${new Html(guide.body)}`,
     );
   }
 
@@ -56,22 +56,22 @@ export class PagesController {
   problem(@Param('code') code: string): string {
     if (!isErrorCode(code)) throw new ProblemError('not_found', 'Unknown error code.');
     const { status, title, remedy } = CATALOGUE[code];
-    return htmlPage(
+    return renderPage(
       title,
-      markup`<h1>${title}</h1>
+      toHtml`<h1>${title}</h1>
         <p><code>${code}</code> · HTTP status ${status}</p>
-        <p>${prose(remedy)}</p>`,
+        <p>${renderInlineCode(remedy)}</p>`,
     );
   }
 
   private frontPage(): string {
     const items = Object.entries(GUIDES).map(
-      ([name, about]) => markup`<li><a href="/guides/${name}">${name}</a>: ${about}</li>\n`,
+      ([name, about]) => toHtml`<li><a href="/guides/${name}">${name}</a>: ${about}</li>\n`,
     );
-    const link = markup`<li><a href="${CONSOLE}">Console</a> for operators</li>`;
-    return htmlPage(
+    const link = toHtml`<li><a href="${CONSOLE}">Console</a> for operators</li>`;
+    return renderPage(
       'Rollcall',
-      markup`<h1>Rollcall ${VERSION}</h1>
+      toHtml`<h1>Rollcall ${VERSION}</h1>
 <p>User management for intranets, synchronised with an identity source.</p>
 <ul>
 ${this.env.CONSOLE_ENABLED ? link : ''}

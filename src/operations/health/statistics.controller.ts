@@ -1,7 +1,7 @@
 import { Get } from '@nestjs/common';
 import { Requires } from '../../access/decorators.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
-import { ApiController, Doc, describeJson } from '../../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
 import { StatisticsService } from './statistics.service.js';
 import { StatisticsDto, StatisticsQuery } from './statistics.view.js';
 
@@ -10,7 +10,7 @@ export class StatisticsController {
   constructor(private readonly statistics: StatisticsService) {}
 
   @Get()
-  @Doc('getStatistics', 'Get statistics', {
+  @DescribeRoute('getStatistics', 'Get statistics', {
     description:
       'Users by status, the last imports, imports that wait for a decision, API keys that expire soon, and daily counts of ' +
       'events. An API key needs the scope `audit:read`, because the audit contains the same information.',

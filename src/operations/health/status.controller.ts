@@ -3,7 +3,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Public } from '../../access/decorators.js';
 import { VERSION } from '../../platform/common/version.js';
 import { TIME } from '../../platform/openapi/shared-schemas.js';
-import { ApiController, Doc, describeJson } from '../../platform/openapi/route-docs.js';
+import { ApiController, DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { Readiness } from './readiness.js';
 
@@ -28,7 +28,7 @@ export class StatusController {
   ) {}
 
   @Get()
-  @Doc('getStatus', 'Get the status of the service', {
+  @DescribeRoute('getStatus', 'Get the status of the service', {
     description: '503 if the database does not answer.',
     answer: describeJson('The service is up.', StatusDto),
   })

@@ -11,7 +11,7 @@ import { errorCode } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import type { Env } from '../../platform/config/env.js';
 import { databaseName, sqliteFile } from '../../platform/database/engine/connection-options.js';
-import type { LeanAdapter } from '../../platform/http/express.adapter.js';
+import type { FastExpressAdapter } from '../../platform/http/express.adapter.js';
 import { Log } from '../../platform/telemetry/log.js';
 
 /** Maximum length of a socket path that all systems support, in bytes. */
@@ -53,7 +53,7 @@ export async function openServiceSocket(app: INestApplication, env: Env): Promis
     if (!(await isAnswered(path))) await listen(serverOf(app), path);
   } catch (error) {
     const reason = errorCode(error) ?? (error instanceof Error ? error.message : String(error));
-    app.get(Log).warning('private socket unavailable', { reason });
+    app.get(Log).warn('private socket unavailable', { reason });
   }
 }
 
@@ -65,7 +65,7 @@ export function connectWithin(app: INestApplication): Duplex {
 }
 
 const serverOf = (app: INestApplication): Server =>
-  app.get<HttpAdapterHost<LeanAdapter>>(HttpAdapterHost).httpAdapter.localServer;
+  app.get<HttpAdapterHost<FastExpressAdapter>>(HttpAdapterHost).httpAdapter.localServer;
 
 /** Listens at a path. Replaces a file that was left by a crash. */
 async function listen(server: Server, path: string): Promise<void> {

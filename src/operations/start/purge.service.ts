@@ -29,7 +29,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
   onModuleInit(): void {
     this.timer = setInterval(() => {
       this.run().catch((error: unknown) => {
-        this.log.fault('purge', 'internal', error);
+        this.log.logFault('purge', 'internal', error);
       });
     }, EVERY_MILLIS).unref();
   }

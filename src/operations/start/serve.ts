@@ -1,7 +1,7 @@
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Env } from '../../platform/config/env.js';
-import type { LeanAdapter } from '../../platform/http/express.adapter.js';
+import type { FastExpressAdapter } from '../../platform/http/express.adapter.js';
 import { DATABASE, type Database, sqliteVersion } from '../../platform/database/engine/database.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
 import { Log } from '../../platform/telemetry/log.js';
@@ -31,7 +31,7 @@ export async function serve(
   listening: Promise<unknown>,
 ): Promise<FirstCredentials | undefined> {
   const started = listening.then(() => app.get(FirstStart).run());
-  app.get<HttpAdapterHost<LeanAdapter>>(HttpAdapterHost).httpAdapter.holdUntil(started);
+  app.get<HttpAdapterHost<FastExpressAdapter>>(HttpAdapterHost).httpAdapter.holdRequestsUntil(started);
   const first = await started;
   await openServiceSocket(app, env);
   return first;

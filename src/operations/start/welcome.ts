@@ -45,7 +45,7 @@ export function logLife(
   sqlite?: string,
 ): void {
   const [engine = ''] = databaseUrl.split(':', 1); // the rest may contain a password
-  log.event('service started', {
+  log.info('service started', {
     version: VERSION,
     node: process.version,
     engine,
@@ -56,6 +56,6 @@ export function logLife(
   });
   // Runs before the log is flushed for the last time.
   process.prependOnceListener('exit', (exit) => {
-    log.event('service ended', { exit });
+    log.info('service ended', { exit });
   });
 }

@@ -2,7 +2,7 @@ import { DynamicModule, Global, Module } from '@nestjs/common';
 import { Env } from './env.js';
 
 /** Paths of the worker programs. Without a path the service does the work itself (ADR 0018). */
-export class LanePrograms {
+export class WorkerPrograms {
   import?: string;
   reader?: string;
 }
@@ -11,11 +11,11 @@ export class LanePrograms {
 @Global()
 @Module({})
 export class ConfigModule {
-  static with(env: Env, programs: LanePrograms = {}): DynamicModule {
+  static with(env: Env, programs: WorkerPrograms = {}): DynamicModule {
     const providers = [
       { provide: Env, useValue: env },
-      { provide: LanePrograms, useValue: programs },
+      { provide: WorkerPrograms, useValue: programs },
     ];
-    return { module: ConfigModule, providers, exports: [Env, LanePrograms] };
+    return { module: ConfigModule, providers, exports: [Env, WorkerPrograms] };
   }
 }

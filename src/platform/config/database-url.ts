@@ -18,15 +18,15 @@ export interface DatabaseUrl {
 const DEFAULT_PORT = 3306;
 
 /** Groups: scheme, credentials, hosts, and the path with the rest. */
-const FORM = /^(mysql|mariadb):\/\/((?:[^/?#]*@)?)([^@/?#]+)(\/.*)$/;
+const DATABASE_URL = /^(mysql|mariadb):\/\/((?:[^/?#]*@)?)([^@/?#]+)(\/.*)$/;
 
 /**
  * Parses `mysql://user:password@host:port,host:port/database`, percent-encoded. Each host may have its own port, and IPv6
  * addresses need brackets. A WHATWG URL has only one host, so each host is parsed in a URL of its own.
  * @returns undefined for an invalid URL.
  */
-export function readDatabaseUrl(text: string): DatabaseUrl | undefined {
-  const [, kind, credentials = '', names = '', rest = ''] = FORM.exec(text) ?? [];
+export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {
+  const [, kind, credentials = '', names = '', rest = ''] = DATABASE_URL.exec(text) ?? [];
   if (kind !== 'mysql' && kind !== 'mariadb') return undefined;
   try {
     const urls = names.split(',').map((name) => new URL(`${kind}://${credentials}${name}${rest}`));

@@ -12,16 +12,16 @@ export const FIRST_WEBMASTER = 'admin';
 const SECURE_PREFIX = /^__(?:Host|Secure|Http|Host-Http)-/i;
 
 /** Removed settings with their replacements. */
-const RETIRED: Readonly<Record<string, string>> = {
+const REMOVED: Readonly<Record<string, string>> = {
   IMPORT_MAX_COLUMN: 'IMPORT_MAX_CHANGED, IMPORT_MAX_CHANGED_LOGINS and IMPORT_MAX_EMPTIED',
   IMPORT_MAX_COLUMN_PERCENT:
     'IMPORT_MAX_CHANGED_PERCENT, IMPORT_MAX_CHANGED_LOGINS_PERCENT and IMPORT_MAX_EMPTIED_PERCENT',
 };
 
 /** A value for every setting, initially its default. */
-class Values {
+class MutableSettings {
   constructor() {
-    for (const [name, { fallback }] of Object.entries(SETTINGS)) this.set(name, fallback);
+    for (const [name, { defaultValue }] of Object.entries(SETTINGS)) this.set(name, defaultValue);
   }
 
   set(name: string, value: unknown): void {
@@ -30,7 +30,7 @@ class Values {
 }
 
 /** The settings of this process, with values derived from them. */
-export class Env extends (Values as new () => Values & SettingValues) {
+export class Env extends (MutableSettings as new () => MutableSettings & SettingValues) {
   /** `TRUST_PROXY` in the form of Express's `trust proxy`. */
   get trustProxy(): number | string | false {
     if (this.TRUST_PROXY === undefined) return false;
@@ -66,26 +66,26 @@ export class EnvError extends Error {}
  * @throws EnvError naming every invalid variable.
  */
 export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
-  assertValid(
-    Object.entries(RETIRED).flatMap(([name, others]) =>
+  throwIfInvalid(
+    Object.entries(REMOVED).flatMap(([name, others]) =>
       variables[name] ? `${name} is no longer supported. Set ${others} instead` : [],
     ),
   );
   const env = new Env();
   const faults: string[] = [];
-  for (const [name, { read, isSecret }] of Object.entries(SETTINGS)) {
-    const text = (isSecret && textOfFile(name, variables, faults)) || variables[name];
+  for (const [name, { parse, isSecret }] of Object.entries(SETTINGS)) {
+    const text = (isSecret && readSecretFile(name, variables, faults)) || variables[name];
     if (!text) continue;
-    const { value, broken } = read(text);
+    const { value, errors } = parse(text);
     if (value !== undefined) env.set(name, value);
-    faults.push(...broken.map((error) => error.replace('$property', name)));
+    faults.push(...errors.map((error) => error.replace('$property', name)));
   }
-  assertValid([...faults, ...faultsTogether(env)]);
+  throwIfInvalid([...faults, ...findCrossSettingErrors(env)]);
   return env;
 }
 
 /** Reads a secret from the file in `NAME_FILE`, without its last newline. Appends errors to `faults`. */
-function textOfFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]): string | undefined {
+function readSecretFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]): string | undefined {
   const twin = `${name}_FILE`;
   const file = variables[twin];
   if (!file) return undefined;
@@ -101,7 +101,7 @@ function textOfFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]
 }
 
 /** Returns the errors of rules about several settings. */
-function faultsTogether(env: Env): string[] {
+function findCrossSettingErrors(env: Env): string[] {
   const { BOOTSTRAP_WEBMASTER_PASSWORD: password, PASSWORD_MIN_LENGTH: minLength } = env;
   const rules = { minLength, known: [FIRST_WEBMASTER] };
   const fault = password === undefined ? undefined : passwordFault(normalForm(password, 'NFC'), rules);
@@ -118,7 +118,7 @@ function faultsTogether(env: Env): string[] {
   ];
 }
 
-function assertValid(faults: readonly string[]): void {
+function throwIfInvalid(faults: readonly string[]): void {
   if (faults.length === 0) return;
   throw new EnvError(['Invalid settings:', ...faults.map((fault) => `- ${fault}`)].join('\n'));
 }

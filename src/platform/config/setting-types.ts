@@ -1,19 +1,19 @@
 import { isURL, length } from 'class-validator';
 import { Cron } from 'croner';
 import { isGuessableKey } from '../common/secret-rules.js';
-import { readDatabaseUrl } from './database-url.js';
+import { parseDatabaseUrl } from './database-url.js';
 
 /** The parsed value of a setting and its errors. */
-interface Reading<Value> {
+interface ParsedSetting<Value> {
   /** Undefined for text that cannot be parsed. */
   value: Value | undefined;
   /** Error texts, with `$property` for the name of the setting. */
-  broken: readonly string[];
+  errors: readonly string[];
 }
 
 /** The type of a setting: parses and validates its text. */
-export interface Kind<Value> {
-  read: (text: string) => Reading<Value>;
+export interface SettingType<Value> {
+  parse: (text: string) => ParsedSetting<Value>;
   /** Range of valid numbers, for documents. */
   range?: string;
 }
@@ -22,21 +22,21 @@ export interface Kind<Value> {
 type Rule<Value> = readonly [isValid: (value: Value) => boolean, error: string];
 
 /** Creates a setting type. Text that `parse` cannot parse breaks every rule. */
-function kind<Value>(
+function createType<Value>(
   parse: (text: string) => Value | undefined,
   rules: readonly Rule<Value>[],
-): Omit<Kind<Value>, 'range'> {
+): Omit<SettingType<Value>, 'range'> {
   return {
-    read: (text) => {
+    parse: (text) => {
       const value = parse(text);
       const broken = rules.filter(([isValid]) => value === undefined || !isValid(value));
-      return { value, broken: broken.map(([, error]) => error) };
+      return { value, errors: broken.map(([, error]) => error) };
     },
   };
 }
 
 /** Creates a text type with a custom rule. @param test returns true for valid text. If it throws, the text is invalid. */
-export function checkedText(rule: string, test: (text: string) => boolean): Kind<string> {
+export function customTextType(rule: string, test: (text: string) => boolean): SettingType<string> {
   const isValid = (text: string): boolean => {
     try {
       return test(text);
@@ -44,45 +44,45 @@ export function checkedText(rule: string, test: (text: string) => boolean): Kind
       return false;
     }
   };
-  return kind((text) => text, [[isValid, `$property must ${rule}`]]);
+  return createType((text) => text, [[isValid, `$property must ${rule}`]]);
 }
 
 /** Creates the type of texts with a maximum length. */
-export const text = (max: number): Kind<string> =>
-  checkedText(`have at most ${max} characters`, (value) => length(value, 0, max));
+export const textType = (max: number): SettingType<string> =>
+  customTextType(`have at most ${max} characters`, (value) => length(value, 0, max));
 
 /** Creates the type of texts that match a pattern. */
-export const matching = (form: RegExp, rule: string): Kind<string> =>
-  checkedText(rule, (value) => form.test(value));
+export const patternType = (form: RegExp, rule: string): SettingType<string> =>
+  customTextType(rule, (value) => form.test(value));
 
 /** Path of a file or folder. */
-export const path = text(4096);
+export const pathType = textType(4096);
 
 /** Creates the type of URLs. */
-export const url = (options: Parameters<typeof isURL>[1] = {}): Kind<string> =>
-  checkedText('be a valid URL', (value) =>
+export const urlType = (options: Parameters<typeof isURL>[1] = {}): SettingType<string> =>
+  customTextType('be a valid URL', (value) =>
     isURL(value, { require_tld: false, require_protocol: true, protocols: ['http', 'https'], ...options }),
   );
 
 /** Creates the type of texts from a fixed list. */
-export const oneOf = <Value extends string>(...values: Value[]): Kind<Value> =>
-  kind(
+export const enumType = <Value extends string>(...values: Value[]): SettingType<Value> =>
+  createType(
     (text) => values.find((value) => value === text),
     [[() => true, `$property must be one of ${values.join(', ')}`]],
   );
 
-export const flag: Kind<boolean> = kind(
+export const booleanType: SettingType<boolean> = createType(
   (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   [[() => true, '$property must be true or false']],
 );
 
-function number(form: RegExp, rule: string, min: number, max: number): Kind<number> {
+function createNumberType(form: RegExp, rule: string, min: number, max: number): SettingType<number> {
   const limits: Rule<number>[] = [
     [(value) => value >= min, `$property must be at least ${min}`],
     [(value) => value <= max, `$property must be at most ${max}`],
   ];
   return {
-    ...kind(
+    ...createType(
       (text) => (form.test(text) ? Number(text) : undefined),
       [[() => true, `$property must be ${rule}`], ...limits.slice(0, max === Infinity ? 1 : 2)],
     ),
@@ -91,21 +91,21 @@ function number(form: RegExp, rule: string, min: number, max: number): Kind<numb
 }
 
 /** Creates the type of integers. */
-export const integer = (min: number, max = Infinity): Kind<number> =>
-  number(/^\d{1,9}$/, 'an integer', min, max);
+export const integerType = (min: number, max = Infinity): SettingType<number> =>
+  createNumberType(/^\d{1,9}$/, 'an integer', min, max);
 
 /** Creates the type of numbers with up to three decimals. */
-export const decimal = (min: number, max: number): Kind<number> =>
-  number(/^\d{1,6}(\.\d{1,3})?$/, 'a number with at most three decimals', min, max);
+export const decimalType = (min: number, max: number): SettingType<number> =>
+  createNumberType(/^\d{1,6}(\.\d{1,3})?$/, 'a number with at most three decimals', min, max);
 
-export const count = integer(1);
+export const countType = integerType(1);
 /** Number of rows or users. */
-export const rows = integer(0, 1_000_000);
-export const percent = integer(0, 100);
+export const rowsType = integerType(0, 1_000_000);
+export const percentType = integerType(0, 100);
 
 /** Creates the type of comma-separated lists. */
-export const list = (error: string, isItem: (item: string) => boolean): Kind<readonly string[]> =>
-  kind(
+export const listType = (error: string, isItem: (item: string) => boolean): SettingType<readonly string[]> =>
+  createType(
     (text) =>
       text
         .split(',')
@@ -115,25 +115,25 @@ export const list = (error: string, isItem: (item: string) => boolean): Kind<rea
   );
 
 /** SQLite file, or URL of MariaDB or MySQL. */
-export const databaseUrl = checkedText(
+export const databaseUrlType = customTextType(
   'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded, ' +
     'with several hosts separated by commas',
-  (text) => /^sqlite:.+/.test(text) || readDatabaseUrl(text) !== undefined,
+  (text) => /^sqlite:.+/.test(text) || parseDatabaseUrl(text) !== undefined,
 );
 
 /** Cron expression with five fields. */
-export const cron = checkedText(
+export const cronType = customTextType(
   'be a cron expression of five fields',
   (text) => text.trim().split(/\s+/).length === 5 && new Cron(text, { paused: true }).nextRun() !== null,
 );
 
-export const timeZone = checkedText(
+export const timeZoneType = customTextType(
   'be an IANA time zone such as Europe/London',
   (text) => new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '',
 );
 
 /** API key that a person has chosen. */
-export const chosenKey = checkedText(
+export const chosenKeyType = customTextType(
   'be 32 to 128 printable ASCII characters that are hard to guess (no repetitions, sequences or words)',
   (text) => /^[\x21-\x7e]{32,128}$/.test(text) && !isGuessableKey(text),
 );

@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { LanePrograms } from '../config/config.module.js';
+import { WorkerPrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
 import { Leases } from './leases/leases.service.js';
@@ -15,8 +15,8 @@ export class DatabaseModule implements OnApplicationShutdown {
   static with(lock = new WriteLock()): DynamicModule {
     const database = {
       provide: DATABASE,
-      inject: [Env, LanePrograms],
-      useFactory: (env: Env, { reader }: LanePrograms): Promise<Database> =>
+      inject: [Env, WorkerPrograms],
+      useFactory: (env: Env, { reader }: WorkerPrograms): Promise<Database> =>
         openDatabase(env, { lock, reader }),
     };
     return {

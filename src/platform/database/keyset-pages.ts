@@ -3,7 +3,7 @@ import { decodeArray, encodeArray } from '../common/json.js';
 import { compareCodePoints, isCleanText } from '../common/text.js';
 import { isDbTime } from '../common/time.js';
 import { isUuid } from '../common/uuid.js';
-import { limitOf } from '../http/page.js';
+import { clampLimit } from '../http/page.js';
 import type { Clause, Dialect, SqlValue } from './engine/sql.js';
 
 export type Direction = 'asc' | 'desc';
@@ -179,7 +179,7 @@ export function placeOf(
   if (query.after !== undefined && !after)
     throw refused('after must be the cursor of a page with the same sort and order.');
   if (after && query.offset !== undefined) throw refused('Send either offset or after, not both.');
-  return { after, offset: query.offset ?? 0, limit: limitOf(query) };
+  return { after, offset: query.offset ?? 0, limit: clampLimit(query) };
 }
 
 const MAX_KEY = 512;

@@ -8,7 +8,7 @@ import { ProblemError, errorCode, unavailable } from '../common/errors.js';
 import { FairSemaphore } from '../common/fair-semaphore.js';
 import { Env } from '../config/env.js';
 import { type JsonObject, isObject, jsonExcess } from '../common/json.js';
-import type { Observer } from '../telemetry/observe.js';
+import type { RequestObserver } from '../telemetry/observe.js';
 import { Metrics } from '../telemetry/metrics.js';
 
 const KIB = 1024;
@@ -65,7 +65,7 @@ export const UPLOAD_BYTES = MIB;
 const WINDOW_BYTES = { gzip: 64 * KIB, deflate: 64 * KIB, br: 16 * MIB } as const;
 
 /** Maximum concurrent decompressions. They share the thread pool with file reads and password hashing. */
-const UNPACKED_AT_ONCE = 2;
+const MAX_DECOMPRESSIONS = 2;
 
 /**
  * Longest time, in milliseconds, that a connection stays open after an early response to a partly read request. Closing it
@@ -80,12 +80,12 @@ const LINGER_BYTES = MIB;
  * process. A request keeps its reservation until its response has ended.
  */
 @Injectable()
-export class BodyBudget implements Observer {
-  private readonly held = new WeakMap<Response, number>();
+export class BodyBudget implements RequestObserver {
+  private readonly reservations = new WeakMap<Response, number>();
   private total = 0;
 
   constructor(metrics: Metrics) {
-    metrics.gauge(
+    metrics.addGauge(
       'rollcall_body_bytes',
       `Memory reserved for request bodies, in bytes. At ${IN_FLIGHT_BYTES}, further requests get 503.`,
       'sum',
@@ -102,7 +102,7 @@ export class BodyBudget implements Observer {
    * Reserves memory until the response has ended.
    * @throws ProblemError `unavailable` if the limit would be exceeded, `malformed_json` if the client has disconnected.
    */
-  take(response: Response, bytes: number): void {
+  reserve(response: Response, bytes: number): void {
     if (response.closed)
       throw new ProblemError('malformed_json', 'The connection closed before the whole body arrived.');
     if (this.total + bytes > IN_FLIGHT_BYTES) {
@@ -112,29 +112,33 @@ export class BodyBudget implements Observer {
   }
 
   /** Releases part of a request's reservation. */
-  give(response: Response, bytes: number): void {
-    this.add(response, -Math.min(bytes, this.held.get(response) ?? 0));
+  release(response: Response, bytes: number): void {
+    this.add(response, -Math.min(bytes, this.reservations.get(response) ?? 0));
   }
 
-  answered(_request: Request, response: Response): void {
-    const bytes = this.held.get(response);
+  onRequestEnd(_request: Request, response: Response): void {
+    const bytes = this.reservations.get(response);
     if (bytes !== undefined) this.add(response, -bytes);
   }
 
   private add(response: Response, bytes: number): void {
     this.total += bytes;
-    this.held.set(response, (this.held.get(response) ?? 0) + bytes);
+    this.reservations.set(response, (this.reservations.get(response) ?? 0) + bytes);
   }
 }
 
 type Encoding = keyof typeof WINDOW_BYTES;
-const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
-const isEncoding = (name: string): name is Encoding => Object.hasOwn(UNPACK, name);
+const DECOMPRESSORS = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+const isEncoding = (name: string): name is Encoding => Object.hasOwn(DECOMPRESSORS, name);
 
-const NO_BODY = 'The request body is missing. Send a JSON object.';
+const MISSING_BODY = 'The request body is missing. Send a JSON object.';
 
 /** A media type with an optional UTF-8 charset. */
-const TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
+const MEDIA_TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 
 /**
  * Reads request bodies within size and time limits. Decompression starts after the whole body has arrived, so a slow
@@ -142,7 +146,7 @@ const TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
  */
 @Injectable()
 export class BodyReader {
-  private readonly unpacking = new FairSemaphore({ slots: UNPACKED_AT_ONCE });
+  private readonly decompressions = new FairSemaphore({ slots: MAX_DECOMPRESSIONS });
   private readonly seconds: number;
 
   constructor(
@@ -159,10 +163,10 @@ export class BodyReader {
    */
   async readJson(request: Request, response: Response, own: Partial<BodyRules>): Promise<JsonObject> {
     const rules = { ...JSON_BODY, ...own };
-    if (!hasBody(request)) throw new ProblemError('malformed_json', NO_BODY);
-    const [, type = ''] = TYPE.exec(request.headers['content-type'] ?? '') ?? [];
-    if (!rules.types.includes(type.toLowerCase())) throw unsupportedType(rules);
-    return parse(decode(await this.read(request, response, rules)), rules);
+    if (!hasBody(request)) throw new ProblemError('malformed_json', MISSING_BODY);
+    const [, type = ''] = MEDIA_TYPE.exec(request.headers['content-type'] ?? '') ?? [];
+    if (!rules.types.includes(type.toLowerCase())) throw createUnsupportedTypeError(rules);
+    return parseObject(decodeUtf8(await this.read(request, response, rules)), rules);
   }
 
   /**
@@ -173,16 +177,16 @@ export class BodyReader {
    */
   async read(request: Request, response: Response, rules: BodyRules): Promise<Buffer> {
     const encoding =
-      request.headers['content-encoding'] === undefined ? undefined : encodingOf(request, rules);
-    if (Number(request.headers['content-length'] ?? 0) > rules.maxBytes) throw tooLarge(rules);
-    wantBody(request);
+      request.headers['content-encoding'] === undefined ? undefined : parseEncoding(request, rules);
+    if (Number(request.headers['content-length'] ?? 0) > rules.maxBytes) throw createTooLargeError(rules);
+    sendContinue(request);
     const sent = await this.receive(request, response, rules);
-    return encoding ? this.unpack(sent, encoding, response, rules) : sent;
+    return encoding ? this.decompress(sent, encoding, response, rules) : sent;
   }
 
   private receive(request: Request, response: Response, rules: BodyRules): Promise<Buffer> {
-    const body = new Gathered(rules, (bytes) => {
-      this.budget.take(response, bytes);
+    const body = new BodyBuffer(rules, (bytes) => {
+      this.budget.reserve(response, bytes);
     });
     return new Promise((resolve, reject) => {
       const detail = `The body did not arrive within ${this.seconds} seconds.`;
@@ -209,59 +213,66 @@ export class BodyReader {
       };
       const end = (): void => {
         removeListeners();
-        resolve(body.bytes());
+        resolve(body.toBuffer());
       };
       const failIncomplete = (): void => {
-        fail(brokenOff());
+        fail(createIncompleteError());
       };
       request.on('data', add).on('end', end).on('error', failIncomplete).on('close', failIncomplete);
       if (request.destroyed) failIncomplete(); // the client disconnected before the listeners were attached
     });
   }
 
-  private unpack(sent: Buffer, encoding: Encoding, response: Response, rules: BodyRules): Promise<Buffer> {
-    return this.unpacking.run([], async () => {
+  private decompress(
+    sent: Buffer,
+    encoding: Encoding,
+    response: Response,
+    rules: BodyRules,
+  ): Promise<Buffer> {
+    return this.decompressions.run([], async () => {
       const reserved = rules.maxBytes + WINDOW_BYTES[encoding];
-      this.budget.take(response, reserved);
-      const decompressed = await UNPACK[encoding](sent, { maxOutputLength: rules.maxBytes }).catch(
+      this.budget.reserve(response, reserved);
+      const decompressed = await DECOMPRESSORS[encoding](sent, { maxOutputLength: rules.maxBytes }).catch(
         (error: unknown) => {
-          throw errorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(rules) : brokenOff();
+          throw errorCode(error) === 'ERR_BUFFER_TOO_LARGE'
+            ? createTooLargeError(rules)
+            : createIncompleteError();
         },
       );
-      this.budget.give(response, reserved - decompressed.length);
+      this.budget.release(response, reserved - decompressed.length);
       return decompressed;
     });
   }
 }
 
 /** Sends `100 Continue` to a client that waits for it before sending the body (RFC 9110, section 10.1.1). */
-export function wantBody({ headers, res }: Request): void {
+export function sendContinue({ headers, res }: Request): void {
   if (headers.expect !== undefined) res?.writeContinue();
 }
 
 /** Collects the chunks of a body in one buffer that doubles its size, so memory does not depend on the chunk sizes. */
-class Gathered {
+class BodyBuffer {
   private buffer: Buffer = Buffer.alloc(0);
   private length = 0;
 
-  /** @param take reserves memory before it is allocated, and throws if the limit is exceeded. */
+  /** @param reserve reserves memory before it is allocated, and throws if the limit is exceeded. */
   constructor(
     private readonly rules: BodyRules,
-    private readonly take: (size: number) => void,
+    private readonly reserve: (size: number) => void,
   ) {}
 
   /** @throws ProblemError `too_large`, and every error of `reserve`. */
   add(chunk: Buffer): void {
     const length = this.length + chunk.length;
-    if (length > this.rules.maxBytes) throw tooLarge(this.rules);
+    if (length > this.rules.maxBytes) throw createTooLargeError(this.rules);
     if (this.length === 0) {
-      this.take(length);
+      this.reserve(length);
       this.buffer = chunk; // reserved bodies arrive in one chunk
     } else this.append(chunk, length);
     this.length = length;
   }
 
-  bytes(): Buffer {
+  toBuffer(): Buffer {
     return this.buffer.subarray(0, this.length);
   }
 
@@ -272,19 +283,19 @@ class Gathered {
 
   private grow(size: number): void {
     const newSize = Math.min(size, this.rules.maxBytes);
-    this.take(newSize - this.buffer.length);
+    this.reserve(newSize - this.buffer.length);
     const grown = Buffer.allocUnsafeSlow(newSize);
     this.buffer.copy(grown, 0, 0, this.length);
     this.buffer = grown;
   }
 }
 
-function unsupportedType({ types }: BodyRules): ProblemError {
+function createUnsupportedTypeError({ types }: BodyRules): ProblemError {
   const detail = `Unsupported Content-Type. Send the body as ${types.join(' or ')} in UTF-8.`;
   return new ProblemError('unsupported_media_type', detail);
 }
 
-function encodingOf({ headers }: Request, { compressed }: BodyRules): Encoding | undefined {
+function parseEncoding({ headers }: Request, { compressed }: BodyRules): Encoding | undefined {
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity') return undefined;
   if (!compressed) {
@@ -298,16 +309,16 @@ function encodingOf({ headers }: Request, { compressed }: BodyRules): Encoding |
   throw new ProblemError('unsupported_media_type', detail);
 }
 
-function tooLarge({ maxBytes }: BodyRules): ProblemError {
+function createTooLargeError({ maxBytes }: BodyRules): ProblemError {
   const size = maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`;
   return new ProblemError('too_large', `The body is larger than ${size}.`);
 }
 
-const brokenOff = (): ProblemError =>
+const createIncompleteError = (): ProblemError =>
   new ProblemError('malformed_json', 'The body is incomplete or could not be decompressed.');
 
 /** Runs `work` and returns its result. @throws ProblemError `malformed_json` if `work` fails. */
-function orMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T {
+function runOrMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T {
   try {
     return work();
   } catch (error) {
@@ -315,18 +326,18 @@ function orMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T 
   }
 }
 
-const decode = (body: Uint8Array): string =>
-  orMalformed(
+const decodeUtf8 = (body: Uint8Array): string =>
+  runOrMalformed(
     () => new TextDecoder('utf-8', { fatal: true }).decode(body),
     () => 'The body is not valid UTF-8.',
   );
 
-function parse(text: string, { maxValues }: BodyRules): JsonObject {
+function parseObject(text: string, { maxValues }: BodyRules): JsonObject {
   const excess = jsonExcess(text, { depth: JSON_DEPTH, values: maxValues });
   if (excess) throw toExcessError(excess, maxValues);
-  const value = orMalformed<unknown>(
+  const value = runOrMalformed<unknown>(
     () => JSON.parse(text),
-    (error) => `The body is not valid JSON${position(error)}.`,
+    (error) => `The body is not valid JSON${formatPosition(error)}.`,
   );
   if (!isObject(value)) throw new ProblemError('malformed_json', 'The body must be a JSON object.');
   return value;
@@ -338,7 +349,7 @@ const toExcessError = (excess: 'depth' | 'values', maxValues: number): ProblemEr
     : new ProblemError('too_large', `The body has more than ${maxValues} JSON values.`);
 
 /** Returns the position of a syntax error. The rest of the parser's message quotes the body, which may contain a password. */
-function position(error: unknown): string {
+function formatPosition(error: unknown): string {
   const found = /position \d+/.exec(error instanceof Error ? error.message : '');
   return found ? ` (at ${found[0]})` : '';
 }
@@ -352,7 +363,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
  * Closes the connection after this response if the request body has not been read completely. Otherwise the service would
  * keep reading for as long as the client sends.
  */
-export function closeIfUnread(response: ServerResponse): void {
+export function closeIfBodyUnread(response: ServerResponse): void {
   const { req: request } = response;
   if (!request.complete && hasBody(request)) stopReading(request, response);
 }
@@ -362,7 +373,7 @@ function stopReading(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('Connection', 'close');
   if (!socket) return;
   socket.destroySoon = () => {
-    linger(socket);
+    closeGracefully(socket);
   };
   let left = LINGER_BYTES;
   request.unpipe();
@@ -374,7 +385,7 @@ function stopReading(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /** Flushes and half-closes a connection, and destroys it after `LINGER_MILLIS` unless the client closes it first. */
-export function linger(socket: Socket): void {
+export function closeGracefully(socket: Socket): void {
   socket.end();
   const timer = setTimeout(() => {
     socket.destroy();

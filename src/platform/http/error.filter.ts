@@ -1,100 +1,100 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { pathOf } from '../telemetry/observe.js';
+import { getPath } from '../telemetry/observe.js';
 import { CATALOGUE, ProblemError } from '../common/errors.js';
 import { withoutSecrets } from '../common/secrets.js';
 import { Log } from '../telemetry/log.js';
-import { type ProblemDto, toProblem, toProblemError } from './problem.js';
-import { allowedMethods } from './express.adapter.js';
-import { asksForPlainJson } from './request-headers.js';
-import { PAGE_POLICY, htmlPage, markup, prose } from './html-page.js';
+import { type ProblemDto, toProblemDto, toProblemError } from './problem.js';
+import { findAllowedMethods } from './express.adapter.js';
+import { acceptsOnlyJson } from './request-headers.js';
+import { PAGE_POLICY, renderPage, toHtml, renderInlineCode } from './html-page.js';
 
 /** An error format for one path prefix, in place of problem details. */
-export interface ErrorForm {
+export interface ErrorFormat {
   /** Returns true if errors at this path use the format. */
-  holds(path: string): boolean;
-  write(
+  appliesTo(path: string): boolean;
+  toResponse(
     error: ProblemError,
     request: Request,
   ): { status: number; headers?: Record<string, string>; body: object };
-  readonly type: string;
+  readonly mediaType: string;
 }
 
 /** Turns every thrown value into problem details (RFC 9457), and logs server errors with their stack. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  private readonly forms: ErrorForm[] = [];
+  private readonly formats: ErrorFormat[] = [];
 
   constructor(private readonly log: Log) {}
 
   /** Registers an error format for a path prefix. */
-  writeAs(form: ErrorForm): void {
-    this.forms.push(form);
+  addFormat(form: ErrorFormat): void {
+    this.formats.push(form);
   }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.answer(thrown, http.getRequest<Request>(), http.getResponse<Response>());
+    this.sendError(thrown, http.getRequest<Request>(), http.getResponse<Response>());
   }
 
-  answer(thrown: unknown, request: Request, response: Response): void {
-    if (thrown instanceof FirstAnswer) {
-      replay(thrown.answer, response);
+  sendError(thrown: unknown, request: Request, response: Response): void {
+    if (thrown instanceof ReplayedResponseError) {
+      sendReplay(thrown.storedResponse, response);
       return;
     }
     if (response.writableEnded) return; // the server has already rejected an incomplete or late request
     // The client has disconnected. Compared by identity because a database connection can also fail with ECONNRESET.
     if (thrown !== undefined && thrown === request.errored) return;
-    const error = withMethods(thrown, request);
+    const error = toRoutingError(thrown, request);
     if (error.status >= 500 && error.code !== 'not_implemented')
-      this.log.fault(request.requestId, error.code, thrown);
+      this.log.logFault(request.requestId, error.code, thrown);
     if (response.headersSent) {
       response.destroy(error); // cut off, so that the client does not take the partial response for a complete one
       return;
     }
-    const path = pathOf(request);
-    const form = this.forms.find((each) => each.holds(path));
+    const path = getPath(request);
+    const form = this.formats.find((each) => each.appliesTo(path));
     if (form) {
-      sendAs(form, error, request, response);
+      sendFormatted(form, error, request, response);
       return;
     }
-    const problem = toProblem(error, path, request.requestId);
+    const problem = toProblemDto(error, path, request.requestId);
     response
       .status(error.status)
       .vary('Accept')
       .set(error.extras.headers ?? {});
-    if (asksForPage(request)) {
+    if (prefersHtml(request)) {
       sendProblemPage(response, error, problem);
       return;
     }
     response
-      .set('Content-Type', asksForPlainJson(request) ? 'application/json' : 'application/problem+json')
+      .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : 'application/problem+json')
       .send(withoutSecrets(JSON.stringify(problem)));
   }
 }
 
-function sendAs(form: ErrorForm, error: ProblemError, request: Request, response: Response): void {
-  const { status, headers, body } = form.write(error, request);
+function sendFormatted(form: ErrorFormat, error: ProblemError, request: Request, response: Response): void {
+  const { status, headers, body } = form.toResponse(error, request);
   response
     .status(status)
     .set({ ...error.extras.headers, ...headers })
-    .set('Content-Type', asksForPlainJson(request) ? 'application/json' : form.type)
+    .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : form.mediaType)
     .send(withoutSecrets(JSON.stringify(body)));
 }
 
-function replay({ status, headers, body }: SentAnswer, response: Response): void {
-  response.status(status).set(REPLAYED, 'true');
+function sendReplay({ status, headers, body }: StoredResponse, response: Response): void {
+  response.status(status).set(REPLAYED_HEADER, 'true');
   if (body !== '' && !response.hasHeader('Content-Type'))
     response.set('Content-Type', 'application/json; charset=utf-8');
   response.set(headers).end(body);
 }
 
 /** Converts a thrown value, to `method_not_allowed` if the path exists only with other methods. */
-function withMethods(thrown: unknown, request: Request): ProblemError {
+function toRoutingError(thrown: unknown, request: Request): ProblemError {
   const error = toProblemError(thrown);
   if (thrown instanceof ProblemError || error.status >= 500) return error; // a route has handled the request
-  const methods = allowedMethods(request);
+  const methods = findAllowedMethods(request);
   if (methods.length === 0 || methods.includes(request.method)) return error;
   const allow = methods.join(', ');
   return new ProblemError(
@@ -106,28 +106,28 @@ function withMethods(thrown: unknown, request: Request): ProblemError {
   );
 }
 
-const JSON_FORMS = ['application/problem+json', 'application/json'];
+const JSON_TYPES = ['application/problem+json', 'application/json'];
 
 /** Returns true if the client prefers HTML over JSON, as browsers do when they navigate to a page. */
-export function asksForPage(request: Request): boolean {
-  return request.accepts([...JSON_FORMS, 'text/html']) === 'text/html';
+export function prefersHtml(request: Request): boolean {
+  return request.accepts([...JSON_TYPES, 'text/html']) === 'text/html';
 }
 
 /** Sends a problem as an HTML page with its remedy and the request id. */
 function sendProblemPage(response: Response, { code }: ProblemError, problem: ProblemDto): void {
   const { title, detail, status, type, errors = [], request_id: id } = problem;
-  const faults = errors.map(({ field, message }) => markup`<li><code>${field}</code> ${message}</li>`);
-  const body = markup`<h1>${title}</h1><p>${detail}</p>
-${faults.length > 0 ? markup`<ul>${faults}</ul>` : ''}
-<p>${prose(CATALOGUE[code].remedy)}</p>
+  const faults = errors.map(({ field, message }) => toHtml`<li><code>${field}</code> ${message}</li>`);
+  const body = toHtml`<h1>${title}</h1><p>${detail}</p>
+${faults.length > 0 ? toHtml`<ul>${faults}</ul>` : ''}
+<p>${renderInlineCode(CATALOGUE[code].remedy)}</p>
 <p>HTTP status ${status}, <a href="${type}"><code>${code}</code></a>, request <code>${id}</code></p>
 <p><a href="/">Rollcall</a></p>`;
-  const page = withoutSecrets(htmlPage(title, body));
+  const page = withoutSecrets(renderPage(title, body));
   response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(page);
 }
 
 /** A stored response of an idempotent request. */
-export interface SentAnswer {
+export interface StoredResponse {
   status: number;
   headers: Readonly<Record<string, string | string[]>>;
   /** JSON text, or an empty string. */
@@ -135,12 +135,12 @@ export interface SentAnswer {
 }
 
 /** Thrown for a repeated idempotent request. `ErrorFilter` sends the stored response again. */
-export class FirstAnswer extends Error {
-  constructor(readonly answer: SentAnswer) {
+export class ReplayedResponseError extends Error {
+  constructor(readonly storedResponse: StoredResponse) {
     super('This request has already been answered.');
     this.name = 'ReplayedResponseError';
   }
 }
 
 /** Response header that marks the response to an earlier request with the same `Idempotency-Key`. */
-export const REPLAYED = 'Idempotency-Replayed';
+export const REPLAYED_HEADER = 'Idempotency-Replayed';

@@ -9,14 +9,14 @@ import {
   ServerResponse,
 } from 'node:http';
 import { ProblemError } from '../common/errors.js';
-import { pathOf } from '../telemetry/observe.js';
+import { getPath } from '../telemetry/observe.js';
 import { isObject } from '../common/json.js';
-import { LOCAL_USER, localAddress, normalAddress } from './request-headers.js';
-import { MIN_BYTES, type Preparation, boundedServer, varies } from './server.js';
-import { closeIfUnread } from './body-reader.js';
+import { LOCAL_USER_HEADER, toLocalAddress, normalizeAddress } from './request-headers.js';
+import { MIN_COMPRESSED_BYTES, type Preparation, createLimitedServer, varyByEncoding } from './server.js';
+import { closeIfBodyUnread } from './body-reader.js';
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
-type Rest =
+type WriteHeadArguments =
   [statusMessage?: string | undefined, headers?: Headers | undefined] | [headers?: Headers | undefined];
 type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
 
@@ -28,22 +28,22 @@ declare module 'express-serve-static-core' {
 }
 
 /** Sends the error response of a request that is rejected before routing. */
-type Refuse = (rejection: ProblemError, request: Request, response: Response) => void;
+type SendRejection = (rejection: ProblemError, request: Request, response: Response) => void;
 
 /**
  * Nest's Express adapter without the overhead that takes half the time of a short request (docs/performance.md). Express
  * replaces the prototype of each request and response, which discards V8's hidden classes. It matches middleware like
  * routes, and `json` reads application settings for each response. Everything else is stock Express.
  */
-export class LeanAdapter extends ExpressAdapter {
+export class FastExpressAdapter extends ExpressAdapter {
   /** Server of the same routes for local commands. Another module makes it listen on the private socket. */
   localServer!: Server;
   private preparations: readonly Preparation[] = [];
-  private held: Promise<unknown> | undefined;
+  private startup: Promise<unknown> | undefined;
   private state: { readonly ending: boolean } = { ending: false };
-  private addressOf: (request: Request) => string | undefined = peerOf;
-  private forwarded: ((request: Request) => ProblemError | undefined) | undefined;
-  private refuse: Refuse = (_rejection, _request, response) => {
+  private getAddress: (request: Request) => string | undefined = getPeerAddress;
+  private checkForwarded: ((request: Request) => ProblemError | undefined) | undefined;
+  private sendRejection: SendRejection = (_rejection, _request, response) => {
     response.destroy(); // until `rejectWith` is called
   };
 
@@ -53,23 +53,23 @@ export class LeanAdapter extends ExpressAdapter {
   }
 
   /** Sets functions that run in this order for every request. They cost less than Express middleware. */
-  prepareWith(...preparations: readonly Preparation[]): void {
+  usePreparations(...preparations: readonly Preparation[]): void {
     this.preparations = preparations;
   }
 
   /** Sends `Connection: close` with every response while `state.ending` is true. */
-  closeWhile(state: { readonly ending: boolean }): void {
+  closeConnectionsWhile(state: { readonly ending: boolean }): void {
     this.state = state;
   }
 
   /** Sets the handler of requests that the server rejects before routing. */
-  refuseWith(refuse: Refuse): void {
-    this.refuse = refuse;
+  rejectWith(refuse: SendRejection): void {
+    this.sendRejection = refuse;
   }
 
   /** Takes client addresses from the connection and ignores `X-Forwarded-For`. */
-  trustNobody(): void {
-    this.addressOf = peerOf;
+  trustNoProxy(): void {
+    this.getAddress = getPeerAddress;
   }
 
   /**
@@ -79,9 +79,10 @@ export class LeanAdapter extends ExpressAdapter {
   trustProxies(): void {
     const expressIp = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
     const getForwardedAddress = (each: Request): string => String(expressIp?.get?.call(each));
-    this.addressOf = (each) => normalAddress(getForwardedAddress(each)) ?? peerOf(each);
-    this.forwarded = (each) =>
-      each.headers['x-forwarded-for'] === undefined || normalAddress(getForwardedAddress(each)) !== undefined
+    this.getAddress = (each) => normalizeAddress(getForwardedAddress(each)) ?? getPeerAddress(each);
+    this.checkForwarded = (each) =>
+      each.headers['x-forwarded-for'] === undefined ||
+      normalizeAddress(getForwardedAddress(each)) !== undefined
         ? undefined
         : new ProblemError(
             'invalid_parameter',
@@ -90,11 +91,11 @@ export class LeanAdapter extends ExpressAdapter {
   }
 
   /** Delays requests until the promise is settled. */
-  holdUntil(ready: Promise<unknown>): void {
+  holdRequestsUntil(ready: Promise<unknown>): void {
     const release = (): void => {
-      this.held = undefined;
+      this.startup = undefined;
     };
-    this.held = ready.then(release, release);
+    this.startup = ready.then(release, release);
   }
 
   /** Creates requests and responses with the prototypes of Express, so that Express does not replace them. */
@@ -110,8 +111,8 @@ export class LeanAdapter extends ExpressAdapter {
       }
     }
     class Outgoing<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
-      override writeHead(status: number, ...[first, second]: Rest): this {
-        closeIfUnread(this);
+      override writeHead(status: number, ...[first, second]: WriteHeadArguments): this {
+        closeIfBodyUnread(this);
         if (isEnding()) this.setHeader('Connection', 'close');
         return typeof first === 'string'
           ? super.writeHead(status, first, second)
@@ -126,13 +127,13 @@ export class LeanAdapter extends ExpressAdapter {
       const [request, response] = [incoming as Request, outgoing as Response];
       request.originalUrl = incoming.url ?? '';
       response.setHeader('Connection', 'close');
-      this.refuse(rejection, request, response);
+      this.sendRejection(rejection, request, response);
     };
     const serve = (incoming: IncomingMessage, outgoing: ServerResponse, rejection?: ProblemError): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
-      if (incoming instanceof Incoming) incoming.address = this.addressOf(request);
-      const error = rejection ?? this.forwarded?.(request);
+      if (incoming instanceof Incoming) incoming.address = this.getAddress(request);
+      const error = rejection ?? this.checkForwarded?.(request);
       if (error) refuse(error, request, response);
       else route(request, response);
     };
@@ -140,17 +141,17 @@ export class LeanAdapter extends ExpressAdapter {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
       request.isLocal = true;
-      if (incoming instanceof Incoming) incoming.address = localAddress(request.headers[LOCAL_USER]);
+      if (incoming instanceof Incoming) incoming.address = toLocalAddress(request.headers[LOCAL_USER_HEADER]);
       response.setHeader('Connection', 'close'); // idle connections would delay the shutdown
       if (rejection) refuse(rejection, request, response);
       else route(request, response);
     };
     const route = (request: Request, response: Response): void => {
-      if (this.held) void this.held.then(() => void app(request, response));
+      if (this.startup) void this.startup.then(() => void app(request, response));
       else app(request, response);
     };
-    this.httpServer = boundedServer(options.httpsOptions, classes, serve, refuse);
-    this.localServer = boundedServer(undefined, classes, serveLocal, refuse);
+    this.httpServer = createLimitedServer(options.httpsOptions, classes, serve, refuse);
+    this.localServer = createLimitedServer(undefined, classes, serveLocal, refuse);
     this.localServer.requestTimeout = 0; // a file from standard input may arrive slowly
   }
 
@@ -169,13 +170,13 @@ export class LeanAdapter extends ExpressAdapter {
     if (!response.hasHeader('Content-Type'))
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Content-Length', length);
-    if (length >= MIN_BYTES) varies(response);
+    if (length >= MIN_COMPRESSED_BYTES) varyByEncoding(response);
     return response.end(json);
   }
 }
 
-function peerOf({ socket }: Request): string | undefined {
-  return normalAddress(socket.remoteAddress ?? '');
+function getPeerAddress({ socket }: Request): string | undefined {
+  return normalizeAddress(socket.remoteAddress ?? '');
 }
 
 /** A router layer of Express, reduced to its path and methods. */
@@ -185,9 +186,9 @@ interface Layer {
 }
 
 /** Returns the methods of the request's path in upper case, or an empty list for an unknown path. */
-export function allowedMethods(request: Request): string[] {
-  const path = pathOf(request);
-  const served = routesOf(request.app).filter((layer) => matches(layer, path));
+export function findAllowedMethods(request: Request): string[] {
+  const path = getPath(request);
+  const served = getRoutes(request.app).filter((layer) => matchesPath(layer, path));
   const names = new Set(
     served.flatMap(({ route }) => Object.keys(route?.methods ?? {})).map((name) => name.toUpperCase()),
   );
@@ -199,20 +200,20 @@ export function allowedMethods(request: Request): string[] {
  * Gives literal routes precedence over routes with parameters, for every method: `/users/me` never matches
  * `/users/:user_id`. A wrong method is then reported before parameters are checked. Call it after the last route is added.
  */
-export function literalsFirst(app: Express): void {
-  const layers = routesOf(app);
+export function prioritizeLiteralRoutes(app: Express): void {
+  const layers = getRoutes(app);
   const paths = layers.flatMap(({ route }) => route?.path ?? []);
   for (const layer of layers) {
-    const closer = paths.filter((path) => isCloser(path, layer.route?.path ?? ''));
+    const closer = paths.filter((path) => isMoreSpecific(path, layer.route?.path ?? ''));
     if (closer.length === 0) continue;
-    const taken = new RegExp(`^(?:${[...new Set(closer)].map(patternOf).join('|')})/?$`, 'i');
+    const taken = new RegExp(`^(?:${[...new Set(closer)].map(toPattern).join('|')})/?$`, 'i');
     const match = layer.match.bind(layer);
     layer.match = (path) => !taken.test(path) && match(path);
   }
 }
 
 /** Returns true if the second pattern matches every path of the first one and has parameters in place of its literals. */
-function isCloser(path: string, wide: string): boolean {
+function isMoreSpecific(path: string, wide: string): boolean {
   const [own, others] = [path.split('/'), wide.split('/')];
   if (own.length !== others.length) return false;
   const differing = own.filter((part, index) => part !== others[index] && !isParameter(part));
@@ -221,13 +222,13 @@ function isCloser(path: string, wide: string): boolean {
 
 const isParameter = (part = ''): boolean => part.startsWith(':');
 
-const patternOf = (path: string): string =>
+const toPattern = (path: string): string =>
   path
     .split('/')
     .map((part) => (isParameter(part) ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
     .join('/');
 
-function routesOf({ router }: Pick<Express, 'router'>): Layer[] {
+function getRoutes({ router }: Pick<Express, 'router'>): Layer[] {
   const layers: unknown[] = router.stack;
   return layers.filter(isRoute);
 }
@@ -239,7 +240,7 @@ function isRoute(value: unknown): value is Layer {
   return typeof path === 'string' && isObject(methods) && !('trace' in methods);
 }
 
-function matches(layer: Layer, path: string): boolean {
+function matchesPath(layer: Layer, path: string): boolean {
   try {
     return layer.match(path);
   } catch {

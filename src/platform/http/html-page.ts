@@ -19,29 +19,29 @@ export class Html {
 type Part = string | number | Html | readonly Html[];
 
 /** Template tag that builds HTML markup. Interpolated text is escaped, so client input cannot inject markup. */
-export function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function toHtml(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
-    template.reduce((whole, next, index) => `${whole}${markupOf(parts[index - 1] ?? '')}${next}`),
+    template.reduce((whole, next, index) => `${whole}${escapePart(parts[index - 1] ?? '')}${next}`),
   );
 }
 
-function markupOf(part: Part): string {
+function escapePart(part: Part): string {
   if (part instanceof Html) return part.markup;
   if (typeof part === 'object') return part.map((each) => each.markup).join('');
   return escapeHtml(String(part));
 }
 
 /** Renders trusted text as HTML. Backquotes mark code, as in Markdown. */
-export function prose(text: string): Html {
+export function renderInlineCode(text: string): Html {
   const parts = text
     .split('`')
-    .map((part, index) => (index % 2 ? markup`<code>${part}</code>` : markup`${part}`));
-  return markup`${parts}`;
+    .map((part, index) => (index % 2 ? toHtml`<code>${part}</code>` : toHtml`${part}`));
+  return toHtml`${parts}`;
 }
 
 /** Renders a complete HTML page. Send it with `PAGE_POLICY`. */
-export function htmlPage(title: string, body: Html): string {
-  return markup`<!doctype html>
+export function renderPage(title: string, body: Html): string {
+  return toHtml`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title}</title><style>${new Html(STYLE)}</style></head>
 <body>${body}</body></html>

@@ -5,7 +5,7 @@ import { ProblemError } from '../common/errors.js';
 import type { InputClass } from '../common/fields.js';
 import { readInput } from '../input/read-input.js';
 import { canonicalUuid } from '../common/uuid.js';
-import { asksForPlainJson } from './request-headers.js';
+import { acceptsOnlyJson } from './request-headers.js';
 import { BodyBudget, BodyReader, type BodyRules, UPLOAD_BYTES } from './body-reader.js';
 
 declare module 'express-serve-static-core' {
@@ -15,7 +15,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-interface Accepted {
+interface AcceptedInput {
   /** Accepts a JSON object as the body, with the default limits or the route's own limits. */
   body?: true | Partial<BodyRules>;
   /** Accepts a file as the body. The route reads the file itself. */
@@ -34,7 +34,7 @@ class NoQuery {
 }
 
 /** Declares the input and response type of a route. Without it the body is not read, and every query parameter is an error. */
-export const Accepts = Reflector.createDecorator<Accepted | undefined>();
+export const Accepts = Reflector.createDecorator<AcceptedInput | undefined>();
 
 /** Injects the query as an instance of the class declared with `Accepts`. */
 export const CheckedQuery = createParamDecorator(
@@ -61,7 +61,7 @@ export class InputGuard implements CanActivate {
       this.reflector.get(Accepts, context.getHandler()) ?? {};
     if (responseType) setResponseType(request, response, responseType);
     if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
-    if (file) this.admitFile(request, response, file);
+    if (file) this.acceptFile(request, response, file);
     for (const name in request.params) {
       if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(request.params[name]));
     }
@@ -70,15 +70,15 @@ export class InputGuard implements CanActivate {
     return true;
   }
 
-  private admitFile(request: Request, response: Response, rules: FileRules): void {
-    assertFile(request, rules);
-    this.budget.take(response, UPLOAD_BYTES);
+  private acceptFile(request: Request, response: Response, rules: FileRules): void {
+    assertFileHeaders(request, rules);
+    this.budget.reserve(response, UPLOAD_BYTES);
   }
 }
 
 /** Sets the media type early: a replayed idempotent response gets its type from the current request. */
 function setResponseType(request: Request, response: Response, type: string): void {
-  const accepted = asksForPlainJson(request) ? 'application/json' : type;
+  const accepted = acceptsOnlyJson(request) ? 'application/json' : type;
   response.setHeader('Content-Type', `${accepted}; charset=utf-8`);
 }
 
@@ -102,13 +102,13 @@ export interface FileRules {
 }
 
 /** Bytes allowed for boundaries and part headers of a multipart body. */
-export const MULTIPART_EXTRA = 64 * 1024;
+export const MULTIPART_OVERHEAD = 64 * 1024;
 
 /**
  * Validates the headers of an upload.
  * @throws ProblemError `unsupported_media_type`, `too_large`.
  */
-function assertFile(request: Request, { type, maxBytes }: FileRules): void {
+function assertFileHeaders(request: Request, { type, maxBytes }: FileRules): void {
   if (!request.is(type) && !isMultipart(request)) {
     throw new ProblemError(
       'unsupported_media_type',
@@ -122,7 +122,10 @@ function assertFile(request: Request, { type, maxBytes }: FileRules): void {
       'File uploads do not support Content-Encoding. Send the file uncompressed.',
     );
   }
-  if (Number(request.get('content-length') ?? 0) > maxBytes + (isMultipart(request) ? MULTIPART_EXTRA : 0)) {
+  if (
+    Number(request.get('content-length') ?? 0) >
+    maxBytes + (isMultipart(request) ? MULTIPART_OVERHEAD : 0)
+  ) {
     throw new ProblemError('too_large', `The file is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
   }
 }

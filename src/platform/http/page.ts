@@ -40,7 +40,7 @@ export const AfterParam = () =>
   );
 
 /** The query parameters of a list with offset paging. */
-export class Page {
+export class PageQuery {
   @IntegerParam(0, { default: 0 })
   offset: number = 0;
 
@@ -49,7 +49,7 @@ export class Page {
 }
 
 /** The query parameters of a list with cursor paging, from the newest record to the oldest. */
-export class Walk {
+export class CursorQuery {
   @LimitParam()
   limit: number = 25;
 
@@ -58,13 +58,14 @@ export class Walk {
 }
 
 /** Returns the page size, at most `MAX_LIMIT`. */
-export const limitOf = ({ limit = DEFAULT_LIMIT }: { limit?: number }): number => Math.min(limit, MAX_LIMIT);
+export const clampLimit = ({ limit = DEFAULT_LIMIT }: { limit?: number }): number =>
+  Math.min(limit, MAX_LIMIT);
 
 /** Converts offset paging to the range of a database query. */
-export const page = (query: Page) => ({ offset: query.offset, limit: limitOf(query) });
+export const toPageRange = (query: PageQuery) => ({ offset: query.offset, limit: clampLimit(query) });
 
 /** Returns the path and query of the next page (`Link: rel="next"`). @param after id of the last record of this page. */
-export function nextPage(request: Request, after: string): string {
+export function buildNextPageUrl(request: Request, after: string): string {
   const { searchParams: query } = new URL(request.originalUrl, 'http://localhost');
   query.delete('offset');
   query.set('after', after);

@@ -73,7 +73,7 @@ export function toProblemError(thrown: unknown): ProblemError {
   );
 }
 
-export function toProblem(error: ProblemError, path: string, requestId: string): ProblemDto {
+export function toProblemDto(error: ProblemError, path: string, requestId: string): ProblemDto {
   return {
     type: `/problems/${error.code}`,
     title: CATALOGUE[error.code].title,

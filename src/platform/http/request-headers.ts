@@ -6,7 +6,7 @@ import { ProblemError } from '../common/errors.js';
 import { deceptiveIn, isCleanText, isWithin, normaliseLine } from '../common/text.js';
 
 /** An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2), as `inet_ntop` formats it. */
-const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 /** An address with a client port, as Azure Application Gateway forwards it. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+)):\d{1,5}$/;
 
@@ -14,29 +14,29 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+)):\d{1,5}$/;
  * Normalizes an IP address: IPv4 in dotted form, IPv6 by RFC 5952, without port and zone. IPv4-mapped IPv6 addresses
  * become IPv4. @returns undefined for an invalid address.
  */
-export function normalAddress(text: string): string | undefined {
-  return isIPv4(text) ? text : normalize(text);
+export function normalizeAddress(text: string): string | undefined {
+  return isIPv4(text) ? text : normalizeNonCanonical(text);
 }
 
-function normalize(text: string): string | undefined {
+function normalizeNonCanonical(text: string): string | undefined {
   const [, inBrackets, beforePort] = WITH_PORT.exec(text) ?? [];
   const [address = ''] = (inBrackets ?? beforePort ?? text).split('%', 1); // a zone is meaningful on one host only
   if (isIPv4(address)) return inBrackets === undefined ? address : undefined;
   if (isIP(address) !== 6) return undefined;
   const { address: normal } = new SocketAddress({ address, family: 'ipv6' });
-  return MAPPED.exec(normal)?.[1] ?? normal;
+  return MAPPED_IPV4.exec(normal)?.[1] ?? normal;
 }
 
 /** Header in which a local command sends the name of its operating system user. */
-export const LOCAL_USER = 'x-local-user';
+export const LOCAL_USER_HEADER = 'x-local-user';
 const USER_NAME = /^[!-~]{1,59}$/;
 
 /** Returns the address of a private socket client for the audit, such as `unix:alice`. Empty for an invalid user name. */
-export const localAddress = (user: unknown): string =>
+export const toLocalAddress = (user: unknown): string =>
   typeof user === 'string' && USER_NAME.test(user) ? `unix:${user}` : '';
 
 /** Returns the network by which limits count an address: the IPv4 address, or the /64 of an IPv6 address. */
-export function networkOf(ip: string): string {
+export function toNetwork(ip: string): string {
   // ipaddr.js 1 rejects most IPv6 addresses with a dotted suffix, which is not part of the network.
   const readable = ipaddr.isValid(ip) ? ip : ip.replace(/:[\d.]+$/, ':0:0');
   if (!ipaddr.isValid(readable)) return ip;
@@ -50,13 +50,13 @@ export function networkOf(ip: string): string {
  * Maximum characters of `X-Forwarded-For` that are parsed, counted from the end, where each proxy appends an address. Enough
  * for more than twenty proxies.
  */
-export const FORWARDED_CHARACTERS = 1000;
+export const MAX_FORWARDED = 1000;
 
 /** Truncates `X-Forwarded-For` at the start, where the client can send any value. */
-export function boundForwarded({ headers }: Request): void {
+export function truncateForwarded({ headers }: Request): void {
   const list = headers['x-forwarded-for'];
-  if (typeof list !== 'string' || list.length <= FORWARDED_CHARACTERS) return;
-  const end = list.slice(-FORWARDED_CHARACTERS);
+  if (typeof list !== 'string' || list.length <= MAX_FORWARDED) return;
+  const end = list.slice(-MAX_FORWARDED);
   headers['x-forwarded-for'] = end.slice(end.indexOf(',') + 1);
 }
 
@@ -64,34 +64,34 @@ export function boundForwarded({ headers }: Request): void {
  * A host name or IPv4 address with an optional port (RFC 3986, section 3.2.2). Excludes the comma of that grammar, because it
  * shows that several Host headers were joined.
  */
-const NAMED = /^(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})+(?::\d{0,5})?$/i;
+const HOST_NAME = /^(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})+(?::\d{0,5})?$/i;
 /** An IPv6 address, or an address of a future IP version, in brackets. */
-const BRACKETED = /^\[(?:([\d:.a-f]+)|v[\da-f]+\.[\w.~!$&'()*+;=:-]+)\](?::\d{0,5})?$/i;
+const HOST_IN_BRACKETS = /^\[(?:([\d:.a-f]+)|v[\da-f]+\.[\w.~!$&'()*+;=:-]+)\](?::\d{0,5})?$/i;
 
 /**
  * Returns an error text for an invalid Host header (RFC 9112, section 3.2), or undefined. HTTP/1.1 requires exactly one Host
  * header, whose value may be empty. The server must set `joinDuplicateHeaders`, so that repeated headers are detected.
  */
-export function hostFault({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>) {
+export function findHostError({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>) {
   const { host } = headers;
   if (host === undefined)
     return httpVersion === '1.1'
       ? 'The Host header is missing. Send it with every HTTP/1.1 request.'
       : undefined;
-  if (host === '' || NAMED.test(host) || isBracketed(host)) return undefined;
+  if (host === '' || HOST_NAME.test(host) || isBracketedHost(host)) return undefined;
   return 'The Host header is invalid. Send it once, with a host and an optional port.';
 }
 
-function isBracketed(host: string): boolean {
-  const [matched, address] = BRACKETED.exec(host) ?? [];
+function isBracketedHost(host: string): boolean {
+  const [matched, address] = HOST_IN_BRACKETS.exec(host) ?? [];
   return matched !== undefined && (address === undefined || isIPv6(address));
 }
 
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Returns true for a safe, read-only method (RFC 9110, section 9.2.1). */
-export function isSafe({ method }: { method: string }): boolean {
-  return SAFE.has(method);
+export function isSafeMethod({ method }: { method: string }): boolean {
+  return SAFE_METHODS.has(method);
 }
 
 /** Request header with the reason for a change. */
@@ -102,17 +102,17 @@ export const MAX_REASON = 500;
  * Reads the audit reason of a request. Characters outside ASCII are percent-encoded as UTF-8.
  * @returns undefined for a safe method or without a reason. @throws ProblemError `invalid_parameter`.
  */
-export function auditReasonOf(request: Request): string | undefined {
+export function readAuditReason(request: Request): string | undefined {
   const sent = request.headers['x-audit-reason'];
-  if (typeof sent !== 'string' || isSafe(request)) return undefined;
-  return checkedReason(decoded(sent), AUDIT_REASON);
+  if (typeof sent !== 'string' || isSafeMethod(request)) return undefined;
+  return parseReason(decodeReason(sent), AUDIT_REASON);
 }
 
 /**
  * Validates a reason as single-line text. @returns undefined for an empty reason.
  * @param name header or option of the reason, for the error text. @throws ProblemError `invalid_parameter`.
  */
-export function checkedReason(text: string, name: string): string | undefined {
+export function parseReason(text: string, name: string): string | undefined {
   const reason = normaliseLine(text);
   if (!isWithin(reason, MAX_REASON) || !isCleanText(reason) || deceptiveIn(reason) !== undefined) {
     throw new ProblemError(
@@ -123,7 +123,7 @@ export function checkedReason(text: string, name: string): string | undefined {
   return reason === '' ? undefined : reason;
 }
 
-function decoded(sent: string): string {
+function decodeReason(sent: string): string {
   try {
     return decodeURIComponent(sent);
   } catch {
@@ -136,10 +136,10 @@ function decoded(sent: string): string {
  * @param tag matches an entity tag, with the version as its first group. Other tags are ignored.
  */
 export function parseIfMatch(ifMatch: string | undefined, tag: RegExp): number[] | undefined {
-  return ifMatch === undefined || ifMatch.trim() === '*' ? undefined : versionsOf(ifMatch, tag);
+  return ifMatch === undefined || ifMatch.trim() === '*' ? undefined : parseVersions(ifMatch, tag);
 }
 
-function versionsOf(ifMatch: string, tag: RegExp): number[] {
+function parseVersions(ifMatch: string, tag: RegExp): number[] {
   return ifMatch.split(',').flatMap((each) => {
     const found = tag.exec(each.trim())?.[1];
     return found === undefined ? [] : [Number(found)];
@@ -147,24 +147,25 @@ function versionsOf(ifMatch: string, tag: RegExp): number[] {
 }
 
 /** Returns the weak entity tag of a version, used in `ETag` and in SCIM's `meta.version` (RFC 7644, section 3.14). */
-export const etagOf = ({ version }: { version: number }): string => `W/"${version}"`;
+export const weakEtagOf = ({ version }: { version: number }): string => `W/"${version}"`;
 
 /** An entity tag with a version. Identity providers send it with and without `W/`. */
-const TAG = /^(?:W\/)?"(\d{1,9})"$/i;
+const WEAK_TAG = /^(?:W\/)?"(\d{1,9})"$/i;
 
 /** Returns the versions that an `If-Match` header with weak entity tags accepts, or undefined if it accepts any. */
-export const versionsIn = (ifMatch: string | undefined): number[] | undefined => parseIfMatch(ifMatch, TAG);
+export const parseWeakIfMatch = (ifMatch: string | undefined): number[] | undefined =>
+  parseIfMatch(ifMatch, WEAK_TAG);
 
 /** Returns true if `If-None-Match` contains the entity tag of this version. */
-export function isNotModified(ifNoneMatch: string | undefined, version: number): boolean {
+export function includesVersion(ifNoneMatch: string | undefined, version: number): boolean {
   if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.trim() === '*' || (versionsIn(ifNoneMatch) ?? []).includes(version);
+  return ifNoneMatch.trim() === '*' || (parseWeakIfMatch(ifNoneMatch) ?? []).includes(version);
 }
 
 /** An `Accept` value with `application/json` as its only media type. Parameters and weight are allowed. */
 const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
 
 /** Returns true if the client accepts only `application/json`, so the response must not use a more specific media type. */
-export function asksForPlainJson({ headers }: Request): boolean {
+export function acceptsOnlyJson({ headers }: Request): boolean {
   return PLAIN_JSON.test(headers.accept ?? '');
 }

@@ -7,15 +7,15 @@ import type { Duplex } from 'node:stream';
 import type { Request, Response } from 'express';
 import { type Env, EnvError } from '../config/env.js';
 import { readPemFile } from '../config/settings.js';
-import type { Observer } from '../telemetry/observe.js';
+import type { RequestObserver } from '../telemetry/observe.js';
 import { ProblemError, errorCode } from '../common/errors.js';
 import type { Log } from '../telemetry/log.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import { hostFault } from './request-headers.js';
-import { linger } from './body-reader.js';
+import { findHostError } from './request-headers.js';
+import { closeGracefully } from './body-reader.js';
 
 /** Cipher suites of TLS 1.3, and suites of TLS 1.2 with forward secrecy and AEAD (Mozilla's "intermediate" profile). */
-const FORWARD_SECRECY = [
+const CIPHERS = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -34,7 +34,7 @@ export type Preparation = (request: Request, response: Response) => void;
  * Returns the options of built-in HTTPS, or undefined if HTTPS is not configured.
  * @throws EnvError if only one of the two settings is set, or if a file cannot be read.
  */
-export function tlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
+export function readTlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
   if (cert === undefined && key === undefined) return undefined;
   const missing = cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE';
   if (cert === undefined || key === undefined) {
@@ -44,15 +44,15 @@ export function tlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
     cert: readPemFile('TLS_CERT_FILE', cert),
     key: readPemFile('TLS_KEY_FILE', key),
     minVersion: 'TLSv1.2' as const,
-    ciphers: FORWARD_SECRECY,
+    ciphers: CIPHERS,
     honorCipherOrder: true,
   };
 }
 
 /** Creates an observer that closes idle connections during shutdown, so that they do not delay it. */
-export function closePromptly(server: Server): Observer {
+export function closeIdleOnShutdown(server: Server): RequestObserver {
   return {
-    answered: () => {
+    onRequestEnd: () => {
       if (server.listening) return;
       setImmediate(() => {
         server.closeIdleConnections();
@@ -61,27 +61,27 @@ export function closePromptly(server: Server): Observer {
   };
 }
 
-const NOTHING = ["'none'"];
+const NONE = ["'none'"];
 const SELF = ["'self'"];
 
 /** Policy of API responses and plain pages: a browser may display them but not run or load anything. */
-const OF_AN_ANSWER = {
-  'default-src': NOTHING,
-  'base-uri': NOTHING,
-  'form-action': NOTHING,
-  'frame-ancestors': NOTHING,
+const BASE_POLICY = {
+  'default-src': NONE,
+  'base-uri': NONE,
+  'form-action': NONE,
+  'frame-ancestors': NONE,
 };
 /** Policy of Swagger UI, which loads scripts from files and uses inline styles. */
-const OF_THE_DOCS = {
-  ...OF_AN_ANSWER,
+const DOCS_POLICY = {
+  ...BASE_POLICY,
   'script-src': SELF,
   'style-src': [...SELF, "'unsafe-inline'"],
   'img-src': [...SELF, 'data:'],
   'connect-src': SELF,
 };
 /** Policy of the console: only own files, connections to this service only, and no injection of markup (Trusted Types). */
-const OF_THE_CONSOLE = {
-  ...OF_AN_ANSWER,
+const CONSOLE_POLICY = {
+  ...BASE_POLICY,
   'script-src': SELF,
   'style-src': SELF,
   'img-src': SELF,
@@ -90,7 +90,7 @@ const OF_THE_CONSOLE = {
 };
 
 /** Turns off the headers that affect only HTML pages. */
-const OF_PAGES_ALONE = {
+const WITHOUT_PAGE_HEADERS = {
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
   xDnsPrefetchControl: false,
@@ -103,21 +103,21 @@ const OF_PAGES_ALONE = {
  * Creates the preparation that sets security headers (OWASP HTTP Headers Cheat Sheet).
  * @param https true if clients use HTTPS, directly or through a proxy.
  */
-export function securityHeaders(https: boolean): Preparation {
+export function createSecurityHeaders(https: boolean): Preparation {
   const withPolicy = (directives: Record<string, string[]>, more = {}) =>
-    headersOf({
+    computeHeaders({
       contentSecurityPolicy: { useDefaults: false, directives },
       strictTransportSecurity: https,
       // Responses cannot be embedded cross-origin. The default avatar route overrides this.
       crossOriginResourcePolicy: { policy: 'same-origin' },
       ...more,
     });
-  const pages = withPolicy(OF_AN_ANSWER);
-  const docs = withPolicy(OF_THE_DOCS);
-  const consolePage = withPolicy(OF_THE_CONSOLE);
+  const pages = withPolicy(BASE_POLICY);
+  const docs = withPolicy(DOCS_POLICY);
+  const consolePage = withPolicy(CONSOLE_POLICY);
   // Responses contain personal data, so caches must not store them. Clients with an ETag revalidate with If-None-Match.
   const api = [
-    ...withPolicy(OF_AN_ANSWER, OF_PAGES_ALONE),
+    ...withPolicy(BASE_POLICY, WITHOUT_PAGE_HEADERS),
     ['Cache-Control', 'no-store'] satisfies [string, string],
   ];
   const headersOfPrefix: Partial<Record<string, [string, string][]>> = {
@@ -129,11 +129,11 @@ export function securityHeaders(https: boolean): Preparation {
   return (request, response) => {
     const headers = headersOfPrefix[request.url.slice(0, 5).toLowerCase()] ?? pages; // route matching ignores case
     for (const [name, value] of headers) response.setHeader(name, value);
-    if (headers === docs) varies(response); // caches may store these files, compressed or not
+    if (headers === docs) varyByEncoding(response); // caches may store these files, compressed or not
   };
 }
 
-class Recorder extends ServerResponse {
+class HeaderRecorder extends ServerResponse {
   readonly headers: [string, string][] = [];
 
   override setHeader(name: string, value: number | string | readonly string[]): this {
@@ -143,16 +143,16 @@ class Recorder extends ServerResponse {
 }
 
 /** Computes the headers that helmet sets. They do not depend on the request, so each set is computed once. */
-function headersOf(options: Parameters<typeof helmet>[0]): [string, string][] {
+function computeHeaders(options: Parameters<typeof helmet>[0]): [string, string][] {
   const request = new IncomingMessage(new Socket());
-  const response = new Recorder(request);
+  const response = new HeaderRecorder(request);
   helmet(options)(request, response, (error?: unknown) => {
     if (error instanceof Error) throw error;
   });
   return response.headers;
 }
 
-interface Classes {
+interface MessageClasses {
   IncomingMessage: typeof IncomingMessage;
   ServerResponse: typeof ServerResponse;
 }
@@ -160,7 +160,7 @@ interface Classes {
 /** Prepares a request and routes it, or rejects it with the given error. */
 type Serve = (request: IncomingMessage, response: ServerResponse, rejection?: ProblemError) => void;
 /** Sends the error response of a prepared request. */
-type Refuse = (rejection: ProblemError, request: IncomingMessage, response: ServerResponse) => void;
+type Reject = (rejection: ProblemError, request: IncomingMessage, response: ServerResponse) => void;
 
 /** Maximum bytes of the request line and headers. Node's default, set explicitly so that no process option can raise it. */
 export const HEADER_BYTES = 16 * 1024;
@@ -169,17 +169,17 @@ export const HEADER_BYTES = 16 * 1024;
 const HEADERS_MILLIS = 15_000;
 
 /** Deadline for a whole request, in milliseconds. Allows for 100 MiB over a slow connection. */
-const FILE_MILLIS = 15 * 60 * 1000;
+const REQUEST_MILLIS = 15 * 60 * 1000;
 
 /** Interval, in milliseconds, at which deadlines are checked. Node's default of 30 s would triple the header deadline. */
-const CHECK_MILLIS = 2000;
+const DEADLINE_CHECK_MILLIS = 2000;
 
 const LIMITS = {
   maxHeaderSize: HEADER_BYTES,
   headersTimeout: HEADERS_MILLIS,
-  requestTimeout: FILE_MILLIS,
+  requestTimeout: REQUEST_MILLIS,
   handshakeTimeout: HEADERS_MILLIS, // for TLS, where Node's default is 120 s
-  connectionsCheckingInterval: CHECK_MILLIS,
+  connectionsCheckingInterval: DEADLINE_CHECK_MILLIS,
   requireHostHeader: false, // this service checks it itself, for the usual error format
   joinDuplicateHeaders: true, // otherwise Node.js silently drops a second Host header
 };
@@ -189,16 +189,16 @@ const LIMITS = {
  * request id, log line and metric as other requests.
  * @param tls options of HTTPS. The server uses HTTP when undefined.
  */
-export function boundedServer(
+export function createLimitedServer(
   tls: ServerOptions | undefined,
-  classes: Classes,
+  classes: MessageClasses,
   serve: Serve,
-  refuse: Refuse,
+  refuse: Reject,
 ): Server {
   const latestResponses = new WeakMap<Duplex, ServerResponse>();
   const route: Serve = (request, response, rejection) => {
     latestResponses.set(request.socket, response);
-    serve(request, response, rejection ?? withoutHost(request) ?? withoutPath(request));
+    serve(request, response, rejection ?? checkHost(request) ?? checkTarget(request));
   };
   /** Sends a response on a connection that Node.js no longer reads. */
   const respondOnSocket = (socket: Socket, request: IncomingMessage, rejection: ProblemError): void => {
@@ -207,7 +207,7 @@ export function boundedServer(
     response.once('finish', () => {
       response.detachSocket(socket);
       response.emit('close'); // as Node.js does for its own requests
-      linger(socket);
+      closeGracefully(socket);
     });
     route(request, response, rejection);
   };
@@ -229,14 +229,18 @@ export function boundedServer(
     socket.on('error', () => socket.destroy());
     const isBusy = latestResponses.get(socket)?.closed === false;
     if (socket instanceof Socket && !isBusy)
-      respondOnSocket(socket, request, malformed('CONNECT is not supported: this service is not a proxy.'));
+      respondOnSocket(
+        socket,
+        request,
+        createMalformedError('CONNECT is not supported: this service is not a proxy.'),
+      );
     else socket.destroy();
   });
   server.on('clientError', (error: Error, socket: Duplex) => {
-    const rejection = refusalOf(error);
+    const rejection = toRejection(error);
     const last = latestResponses.get(socket);
     const isReading = last !== undefined && !last.closed && !last.headersSent && !last.req.complete;
-    if (isReading && errorCode(error) === BROKE_OFF) {
+    if (isReading && errorCode(error) === UNEXPECTED_END) {
       socket.destroy(); // the client has disconnected, which the reader of the body detects
       return;
     }
@@ -246,7 +250,7 @@ export function boundedServer(
       return;
     }
     if (!last || last.closed) {
-      respondOnSocket(socket, unknownRequest(classes, socket), rejection);
+      respondOnSocket(socket, createPlaceholderRequest(classes, socket), rejection);
     } else if (last.headersSent) {
       if (!last.writableEnded) socket.destroy(); // an error response would be taken for the rest of the partial response
     } else if (last.req.complete) {
@@ -260,21 +264,21 @@ export function boundedServer(
 }
 
 /** Parser error: the connection ended within a request. */
-const BROKE_OFF = 'HPE_INVALID_EOF_STATE';
+const UNEXPECTED_END = 'HPE_INVALID_EOF_STATE';
 
-function withoutHost(request: IncomingMessage): ProblemError | undefined {
-  const fault = hostFault(request);
-  return fault === undefined ? undefined : malformed(fault);
+function checkHost(request: IncomingMessage): ProblemError | undefined {
+  const fault = findHostError(request);
+  return fault === undefined ? undefined : createMalformedError(fault);
 }
 
 /** Rejects an invalid request target (RFC 9112, section 3.2.2), for which Express would send its own error response. */
-function withoutPath({ url = '' }: IncomingMessage): ProblemError | undefined {
+function checkTarget({ url = '' }: IncomingMessage): ProblemError | undefined {
   if (url.startsWith('/') || url === '*' || URL.canParse(url)) return undefined;
-  return malformed('The request target is invalid. Send a path or an absolute URL.');
+  return createMalformedError('The request target is invalid. Send a path or an absolute URL.');
 }
 
 /** Creates a placeholder for a request that could not be parsed. */
-function unknownRequest(classes: Classes, socket: Socket): IncomingMessage {
+function createPlaceholderRequest(classes: MessageClasses, socket: Socket): IncomingMessage {
   const request = new classes.IncomingMessage(socket);
   request.method = 'none';
   request.url = '';
@@ -282,7 +286,7 @@ function unknownRequest(classes: Classes, socket: Socket): IncomingMessage {
 }
 
 /** Converts a parser or deadline error to a problem. @returns undefined for a failure of the connection or of TLS. */
-function refusalOf(error: Error): ProblemError | undefined {
+function toRejection(error: Error): ProblemError | undefined {
   const code = errorCode(error) ?? '';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new ProblemError('request_timeout', 'The request did not arrive in time. Send it again.');
@@ -296,10 +300,10 @@ function refusalOf(error: Error): ProblemError | undefined {
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
     return new ProblemError('too_large', 'The chunk extensions are too long. Send the body without them.');
   }
-  return code.startsWith('HPE_') ? malformed('The request is not valid HTTP/1.1.') : undefined;
+  return code.startsWith('HPE_') ? createMalformedError('The request is not valid HTTP/1.1.') : undefined;
 }
 
-function malformed(detail: string): ProblemError {
+function createMalformedError(detail: string): ProblemError {
   return new ProblemError('malformed_request', detail);
 }
 
@@ -325,10 +329,10 @@ export function limitConnections(server: Server, max: number, log: Log, metrics:
     refused++;
     if (performance.now() - reported < REPORT_MILLIS) return;
     reported = performance.now();
-    log.warning('connections refused', { limit: max, refused });
+    log.warn('connections refused', { limit: max, refused });
   });
-  metrics.gauge('rollcall_connections', 'Open connections.', 'sum', () => open);
-  metrics.gauge(
+  metrics.addGauge('rollcall_connections', 'Open connections.', 'sum', () => open);
+  metrics.addGauge(
     'rollcall_connections_refused',
     'Connections refused because of MAX_CONNECTIONS.',
     'sum',
@@ -337,20 +341,20 @@ export function limitConnections(server: Server, max: number, log: Log, metrics:
 }
 
 /** Minimum size, in bytes, of a compressed response. Smaller responses cost more to compress than the transfer saves. */
-export const MIN_BYTES = 4096;
+export const MIN_COMPRESSED_BYTES = 4096;
 /** Compression level. Higher levels take up to twice the time for hardly smaller user lists (docs/performance.md). */
-const LEVEL = 4;
+const COMPRESSION_LEVEL = 4;
 /** Fake request for the package `compression`, which would prefer Brotli if the client accepts it. */
-const GZIP_ONLY = { method: 'GET', headers: { 'accept-encoding': 'gzip' } } as Request;
+const GZIP_REQUEST = { method: 'GET', headers: { 'accept-encoding': 'gzip' } } as Request;
 
 const compress = compression({
-  level: LEVEL,
-  threshold: MIN_BYTES,
+  level: COMPRESSION_LEVEL,
+  threshold: MIN_COMPRESSED_BYTES,
   filter: (request, response) => isCompressible(response) && compression.filter(request, response),
 });
 
 /** Adds `Vary: Accept-Encoding`, so that caches separate compressed and uncompressed responses. */
-export function varies(response: Response): void {
+export function varyByEncoding(response: Response): void {
   response.vary('Accept-Encoding');
 }
 
@@ -360,7 +364,7 @@ export function varies(response: Response): void {
  */
 export function compressResponse(request: Request, response: Response): void {
   if (request.method !== 'GET' || request.headers['accept-encoding']?.includes('gzip') !== true) return;
-  compress(GZIP_ONLY, response, () => undefined);
+  compress(GZIP_REQUEST, response, () => undefined);
 }
 
 /** Returns true if a response may be compressed. A strong ETag excludes it, and compression would delay event streams. */
@@ -369,7 +373,7 @@ function isCompressible(response: Response): boolean {
   return (
     response.statusCode === 200 &&
     /^(?:W\/.*)?$/.test(header('ETag')) &&
-    Number(header('Content-Length') || MIN_BYTES) >= MIN_BYTES &&
+    Number(header('Content-Length') || MIN_COMPRESSED_BYTES) >= MIN_COMPRESSED_BYTES &&
     header('Set-Cookie') === '' &&
     !header('Content-Type').startsWith('text/event-stream') &&
     response.req.acceptsEncodings('gzip') === 'gzip' // not `gzip;q=0`

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { varies } from './server.js';
+import { varyByEncoding } from './server.js';
 
 /**
  * Streams generated text with backpressure. Nothing is sent before the first chunk is available, so an early failure gets a
@@ -10,7 +10,7 @@ import { varies } from './server.js';
  */
 export async function streamText(response: Response, text: AsyncGenerator<string>): Promise<void> {
   const first = await text.next();
-  varies(response);
+  varyByEncoding(response);
   let failure: { error: unknown } | undefined;
   // Records only errors of `text`. The pipeline also throws into its source when the client disconnects.
   const next = async (): Promise<IteratorResult<string, unknown>> => {
@@ -37,7 +37,7 @@ export async function streamText(response: Response, text: AsyncGenerator<string
  * Returns a signal that aborts when the client disconnects before the response is complete. Use it only for long-running
  * work: on a short request the listener costs as much as the route itself.
  */
-export function departureOf(response: Response): AbortSignal {
+export function abortOnDisconnect(response: Response): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => {
     if (!response.writableFinished) controller.abort();

@@ -14,7 +14,7 @@ import {
 import { characters, isCleanText, normalise } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
-import { Normalise, Rule, Sized } from './field-rules.js';
+import { Normalize, Rule, LimitSize } from './field-rules.js';
 
 /**
  * Additional OpenAPI schema of a query parameter. Each decorator below declares the schema, parsing and rules of a parameter.
@@ -29,12 +29,12 @@ export interface QuerySchema {
 }
 
 /** Creates a normalizer that parses text. Other values and invalid text stay unchanged. */
-const read =
+const createParser =
   (parse: (text: string) => string | number | boolean | undefined) =>
   (raw: unknown): unknown =>
     typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : raw;
-const asIs = read((text) => text);
-const listed = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw);
+const trimText = createParser((text) => text);
+const toList = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw);
 
 /** Maximum integer, which every engine accepts as an offset. Larger numbers are reduced to it. */
 const MAX_INTEGER = 1e15;
@@ -44,7 +44,7 @@ export const RangeParam = (min: number, max: number, schema: QuerySchema = {}) =
   const rule = { message: `must be an integer from ${min} to ${max}` };
   return applyDecorators(
     ApiPropertyOptional({ type: 'integer', minimum: min, maximum: max, ...schema }),
-    Normalise(read((text) => (/^-?\d{1,9}$/.test(text) ? Number(text) : undefined))),
+    Normalize(createParser((text) => (/^-?\d{1,9}$/.test(text) ? Number(text) : undefined))),
     IsInt(rule),
     Min(min, rule),
     Max(max, rule),
@@ -56,7 +56,7 @@ export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
   const rule = { message: `must be an integer of at least ${min}` };
   return applyDecorators(
     ApiPropertyOptional({ type: 'integer', minimum: min, maximum: MAX_INTEGER, ...schema }),
-    Normalise(read((text) => (/^\d+$/.test(text) ? Math.min(Number(text), MAX_INTEGER) : undefined))),
+    Normalize(createParser((text) => (/^\d+$/.test(text) ? Math.min(Number(text), MAX_INTEGER) : undefined))),
     IsInt(rule),
     Min(min, rule),
     Max(MAX_INTEGER, rule),
@@ -70,7 +70,7 @@ const MAX_REPEATS = 100;
 export const BooleanParam = (schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: Boolean, ...schema }),
-    Normalise(read((text) => (text === 'true' ? true : text === 'false' ? false : undefined))),
+    Normalize(createParser((text) => (text === 'true' ? true : text === 'false' ? false : undefined))),
     IsBoolean({ message: 'must be true or false' }),
   );
 
@@ -81,7 +81,7 @@ export const CHOICES = 'x-choices';
 export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ enum: [...choices], ...{ [CHOICES]: [...choices] }, ...schema }),
-    Normalise(asIs),
+    Normalize(trimText),
     IsIn(choices, { message: `must be one of ${choices.join(', ')}` }),
   );
 
@@ -90,7 +90,7 @@ export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {
   const rule = { message: `must be one of ${choices.join(', ')}, at most ${MAX_REPEATS} times` };
   return applyDecorators(
     ApiPropertyOptional({ enum: [...choices], isArray: true, maxItems: MAX_REPEATS, ...schema }),
-    Normalise(listed),
+    Normalize(toList),
     ArrayMaxSize(MAX_REPEATS, rule),
     IsIn(choices, { ...rule, each: true }),
   );
@@ -107,7 +107,7 @@ export const TextsParam = (max: number, schema: QuerySchema = {}) => {
       maxItems: MAX_REPEATS,
       ...schema,
     }),
-    Normalise(listed),
+    Normalize(toList),
     ArrayMaxSize(MAX_REPEATS, rule),
     IsString(each),
     Matches(/\S/, each),
@@ -119,8 +119,8 @@ export const TextsParam = (max: number, schema: QuerySchema = {}) => {
 export const TextParam = (max: number, schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: max, ...schema }),
-    Sized({ text: max }),
-    Normalise(read(normalise)),
+    LimitSize({ text: max }),
+    Normalize(createParser(normalise)),
     Rule(
       'invalid_value',
       `must be sent once, with 1 to ${max} characters and without control characters`,
@@ -136,7 +136,7 @@ export const PatternParam = (pattern: RegExp, message: string, schema: QuerySche
       ...(pattern.flags === '' && { pattern: pattern.source }),
       ...schema,
     }),
-    Normalise(asIs),
+    Normalize(trimText),
     Matches(pattern, { message }),
   );
 
@@ -149,7 +149,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\
 export const TimeParam = (schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'date-time', ...schema }),
-    Normalise(read(parseTime)),
+    Normalize(createParser(parseTime)),
     Rule(
       'invalid_value',
       'must be a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31',
@@ -160,11 +160,11 @@ export const TimeParam = (schema: QuerySchema = {}) =>
 /** Parses an ISO 8601 time or date. @returns undefined for invalid text, or for a day that does not exist. */
 export function parseTime(text: string): DbTime | undefined {
   const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(millis) || !isDay(text.slice(0, 10)) ? undefined : toDbTime(new Date(millis));
+  return Number.isNaN(millis) || !isCalendarDay(text.slice(0, 10)) ? undefined : toDbTime(new Date(millis));
 }
 
 /** Returns true for a day that exists. `Date.parse` alone accepts 30 February as 2 March. */
-function isDay(text: string): boolean {
+function isCalendarDay(text: string): boolean {
   const midnight = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text);
 }

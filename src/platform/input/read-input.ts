@@ -5,10 +5,16 @@ import { FIELD_CODES, type FieldCode, type FieldError, MAX_ERRORS } from '../com
 import { type InputClass, fieldsOf } from '../common/fields.js';
 import type { JsonObject } from '../common/json.js';
 import { characters, isWithin } from '../common/text.js';
-import { type Form, type Size, fitted, formOf, sizeOf } from './field-rules.js';
+import {
+  type Normalizer,
+  type SizeLimits,
+  truncateToSize,
+  findNormalizer,
+  getSizeLimits,
+} from './field-rules.js';
 
 /** The result of `readInput`. */
-export interface Checked<T> {
+export interface CheckedInput<T> {
   /** The input as it was sent. */
   raw: JsonObject;
   /** The input with normalized fields. */
@@ -21,36 +27,39 @@ export interface Checked<T> {
  * Reads a request body: `@Body(new InputPipe(NewUserInput)) input: CheckedInput<NewUserInput>`. It returns errors instead of
  * throwing them, because a missing record is reported first (interface section 1).
  */
-export class InputPipe<T extends object> implements PipeTransform<JsonObject, Checked<T>> {
+export class InputPipe<T extends object> implements PipeTransform<JsonObject, CheckedInput<T>> {
   constructor(private readonly type: InputClass<T>) {}
 
-  transform(body: JsonObject): Checked<T> {
+  transform(body: JsonObject): CheckedInput<T> {
     return readInput(this.type, body);
   }
 }
 
 /** The error code and text for a decorator of class-validator. */
-interface Standard {
+interface StandardRule {
   code: FieldCode;
   message: (limit: unknown) => string;
   /** Replaces the test of class-validator where the API counts differently. */
   test?: (value: unknown, limit: unknown) => boolean;
 }
 
-const type = (name: string): Standard => ({ code: 'invalid_type', message: () => `must be ${name}` });
-const count = (value: unknown): number => (typeof value === 'string' ? characters(value) : 0);
+const createTypeRule = (name: string): StandardRule => ({
+  code: 'invalid_type',
+  message: () => `must be ${name}`,
+});
+const getTextLength = (value: unknown): number => (typeof value === 'string' ? characters(value) : 0);
 
 /**
  * Errors of class-validator's decorators. It ignores variation selectors, whereas the API and the databases count all code
  * points.
  */
-const STANDARD: Readonly<Record<string, Standard>> = {
+const STANDARD_RULES: Readonly<Record<string, StandardRule>> = {
   isDefined: { code: 'required', message: () => 'is required' },
   isNotEmpty: { code: 'blank', message: () => 'must not be empty' },
-  isString: type('a string'),
-  isBoolean: type('a boolean'),
-  isArray: type('an array'),
-  isObject: type('an object'),
+  isString: createTypeRule('a string'),
+  isBoolean: createTypeRule('a boolean'),
+  isArray: createTypeRule('an array'),
+  isObject: createTypeRule('an object'),
   isInt: { code: 'invalid_value', message: () => 'must be an integer' },
   min: { code: 'invalid_value', message: (min) => `must be at least ${String(min)}` },
   max: { code: 'invalid_value', message: (max) => `must be at most ${String(max)}` },
@@ -64,7 +73,7 @@ const STANDARD: Readonly<Record<string, Standard>> = {
   minLength: {
     code: 'too_short',
     message: (min) => `must have at least ${String(min)} characters`,
-    test: (value, min) => count(value) >= Number(min),
+    test: (value, min) => getTextLength(value) >= Number(min),
   },
   arrayMinSize: { code: 'too_short', message: (min) => `must have at least ${String(min)} values` },
   arrayMaxSize: { code: 'too_long', message: (max) => `may have at most ${String(max)} values` },
@@ -77,10 +86,10 @@ interface Check {
   message: (value: unknown) => string;
 }
 
-interface Field {
-  form: Form | undefined;
+interface CompiledField {
+  normalizer: Normalizer | undefined;
   /** Larger values are not normalized. */
-  size: Size;
+  size: SizeLimits;
   /** Checks of a present value, in reporting order. */
   checks: readonly Check[];
   /** Check of a missing field. */
@@ -97,25 +106,29 @@ interface Field {
  * The cost depends on the class and not on the input. Oversized values are truncated and not normalized. Errors of known
  * fields are always reported, and errors of unknown keys only up to `MAX_ERRORS` in total.
  */
-export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): Checked<T> {
-  const fields = compiledFields.get(type) ?? compile(type);
+export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): CheckedInput<T> {
+  const fields = compiledFields.get(type) ?? compileFields(type);
   const sent: JsonObject = {};
   const errors: FieldError[] = [];
   for (const [name, field] of fields) {
-    const value = Object.hasOwn(raw, name) ? (sent[name] = formed(field, raw[name])) : undefined;
-    const broken = brokenCheck(field, value);
+    const value = Object.hasOwn(raw, name) ? (sent[name] = normalizeField(field, raw[name])) : undefined;
+    const broken = findFailedCheck(field, value);
     if (broken) errors.push({ field: name, code: broken.code, message: broken.message(value) });
   }
-  const unknown = unknownKeys(raw, fields, Math.max(0, MAX_ERRORS - errors.length));
+  const unknown = findUnknownKeys(raw, fields, Math.max(0, MAX_ERRORS - errors.length));
   return { raw, value: Object.assign(new type(), sent), errors: [...unknown, ...errors] };
 }
 
-function formed({ form, size }: Field, raw: unknown): unknown {
-  const value = fitted(raw, size);
-  return form && value === raw ? form(value) : value;
+function normalizeField({ normalizer, size }: CompiledField, raw: unknown): unknown {
+  const value = truncateToSize(raw, size);
+  return normalizer && value === raw ? normalizer(value) : value;
 }
 
-function unknownKeys(raw: JsonObject, fields: ReadonlyMap<string, Field>, most: number): FieldError[] {
+function findUnknownKeys(
+  raw: JsonObject,
+  fields: ReadonlyMap<string, CompiledField>,
+  most: number,
+): FieldError[] {
   const unknown = Object.keys(raw).filter((name) => !fields.has(name));
   return unknown.slice(0, most).map((name) => toUnknownField(name));
 }
@@ -126,28 +139,28 @@ const toUnknownField = (name: string): FieldError => ({
   message: 'is not a field',
 });
 
-function brokenCheck({ checks, required, notEmpty }: Field, value: unknown): Check | undefined {
+function findFailedCheck({ checks, required, notEmpty }: CompiledField, value: unknown): Check | undefined {
   if (value === undefined) return required;
   if (value === null) return notEmpty;
   return checks.find((check) => !check.passes(value));
 }
 
-const compiledFields = new WeakMap<object, ReadonlyMap<string, Field>>();
+const compiledFields = new WeakMap<object, ReadonlyMap<string, CompiledField>>();
 
 /**
  * Reads the rules of an input class from class-validator once. Its `validateSync` collects them again for each value, which
  * takes four times as long as the rules themselves. An import validates a hundred thousand values.
  */
-function compile(type: InputClass<object>): ReadonlyMap<string, Field> {
-  const checks = checksOf(type);
-  const limits = limitsOf(type);
+function compileFields(type: InputClass<object>): ReadonlyMap<string, CompiledField> {
+  const checks = readChecks(type);
+  const limits = readLimits(type);
   const sample = new type();
-  const fields = new Map<string, Field>();
+  const fields = new Map<string, CompiledField>();
   for (const name of fieldsOf(type)) {
     const own = checks.get(name) ?? [];
     fields.set(name, {
-      form: formOf(sample, name),
-      size: sizeOf(sample, name, limits.get(name)),
+      normalizer: findNormalizer(sample, name),
+      size: getSizeLimits(sample, name, limits.get(name)),
       checks: own.filter(({ code }) => code !== 'required'),
       required: own.find(({ code }) => code === 'required'),
       notEmpty: own.find(({ code }) => code === 'blank'),
@@ -158,16 +171,16 @@ function compile(type: InputClass<object>): ReadonlyMap<string, Field> {
 }
 
 /** Metadata that class-validator stores for a decorator. `message` and `constraints` are missing on some decorators. */
-type Registered = Pick<ValidationMetadata, 'propertyName' | 'constraintCls' | 'each'> & {
+type RuleMetadata = Pick<ValidationMetadata, 'propertyName' | 'constraintCls' | 'each'> & {
   constraints?: unknown[];
   message?: ValidationMetadata['message'];
 };
 
 /** Returns the size limits of each field that decorators of class-validator declare. */
-function limitsOf(type: InputClass<object>): ReadonlyMap<string, Partial<Size>> {
+function readLimits(type: InputClass<object>): ReadonlyMap<string, Partial<SizeLimits>> {
   const storage = getMetadataStorage();
-  const limits = new Map<string, Partial<Size>>();
-  const rules: readonly Registered[] = storage.getTargetValidationMetadatas(type, '', false, false);
+  const limits = new Map<string, Partial<SizeLimits>>();
+  const rules: readonly RuleMetadata[] = storage.getTargetValidationMetadatas(type, '', false, false);
   for (const { propertyName, constraintCls, constraints: [limit] = [] } of rules) {
     for (const { name } of storage.getTargetValidatorConstraints(constraintCls)) {
       const own = limits.get(propertyName) ?? {};
@@ -179,14 +192,14 @@ function limitsOf(type: InputClass<object>): ReadonlyMap<string, Partial<Size>> 
 }
 
 /** Returns the checks of each field in the order of `FIELD_CODES`, so that a wrong type is reported before a wrong length. */
-function checksOf(type: InputClass<object>): ReadonlyMap<string, Check[]> {
+function readChecks(type: InputClass<object>): ReadonlyMap<string, Check[]> {
   const storage = getMetadataStorage();
   const checks = new Map<string, Check[]>();
-  const rules: readonly Registered[] = storage.getTargetValidationMetadatas(type, '', false, false);
+  const rules: readonly RuleMetadata[] = storage.getTargetValidationMetadatas(type, '', false, false);
   for (const rule of rules) {
     const { constraints = [] } = rule;
     for (const { name, instance } of storage.getTargetValidatorConstraints(rule.constraintCls)) {
-      const standard = STANDARD[name];
+      const standard = STANDARD_RULES[name];
       const code = standard?.code ?? FIELD_CODES.find((own) => own === name);
       if (!code) throw new Error(`${type.name}.${rule.propertyName}: the rule ${name} has no error code`);
       const args = (value?: unknown): ValidationArguments => ({

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { isObject } from '../common/json.js';
-import { REPLAYED } from '../http/error.filter.js';
+import { REPLAYED_HEADER } from '../http/error.filter.js';
 import { CHOICES } from '../input/query-rules.js';
 import { describeHeader } from './shared-schemas.js';
 import { IDEMPOTENCY_KEY, REQUEST_BODY, REQUIRED_SCOPE } from './route-docs.js';
@@ -38,7 +38,7 @@ export interface Operation {
   [REQUIRED_SCOPE]?: string;
 }
 
-export const operationsOf = ({ paths }: OpenAPIObject): Operation[] =>
+export const listOperations = ({ paths }: OpenAPIObject): Operation[] =>
   Object.values(paths).flatMap((item) => Object.values(item).filter(isOperation));
 
 function isOperation(value: unknown): value is Operation {
@@ -46,14 +46,14 @@ function isOperation(value: unknown): value is Operation {
 }
 
 /** Response header of a replayed response. */
-const REPLAY = describeHeader(
-  REPLAYED,
+const REPLAY_HEADERS = describeHeader(
+  REPLAYED_HEADER,
   'Present if this is the stored response to an earlier request with the same Idempotency-Key.',
   { enum: ['true'] },
 );
 
 /** Headers of every response with a status below 500. */
-const QUOTA = {
+const RATE_LIMIT_HEADERS = {
   ...describeHeader(
     'RateLimit',
     'Remaining requests, and seconds until the limit resets. Only if RATE_LIMIT_PER_MINUTE is set.',
@@ -68,26 +68,29 @@ const QUOTA = {
 
 /** Completes the generated document with shared schemas, headers and request bodies. */
 export function completeDocument(document: OpenAPIObject): void {
-  completeSchemas(document);
+  addEnumsAndLimits(document);
   const { schemas = {} } = (document.components ??= {});
-  document.components.headers = { ...QUOTA, ...REPLAY };
-  for (const operation of operationsOf(document)) {
+  document.components.headers = { ...RATE_LIMIT_HEADERS, ...REPLAY_HEADERS };
+  for (const operation of listOperations(document)) {
     const { [REQUEST_BODY]: body, parameters, responses } = operation;
     if (body) operation.requestBody = body;
     Reflect.deleteProperty(operation, REQUEST_BODY);
-    close(operation.requestBody?.content['application/json']?.schema, schemas);
+    forbidUnknownMembers(operation.requestBody?.content['application/json']?.schema, schemas);
     addFormFields(operation);
     const isChange = parameters.some(({ name }) => name === IDEMPOTENCY_KEY);
     for (const [key, response] of Object.entries(responses)) {
       const status = Number(key);
-      const added = { ...(isChange && status < 400 && REPLAY), ...(status < 500 && QUOTA) };
-      if (status < 500) response.headers = { ...response.headers, ...referencesTo(added) };
+      const added = {
+        ...(isChange && status < 400 && REPLAY_HEADERS),
+        ...(status < 500 && RATE_LIMIT_HEADERS),
+      };
+      if (status < 500) response.headers = { ...response.headers, ...toReferences(added) };
     }
   }
 }
 
 /** Returns references to shared headers, so that the document defines each header once. */
-function referencesTo(headers: object): object {
+function toReferences(headers: object): object {
   return Object.fromEntries(
     Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
@@ -103,9 +106,9 @@ const LIMITS: Readonly<Record<string, object>> = {
 };
 
 /** Moves `CHOICES` into the `enum` of their schemas and adds `LIMITS`, throughout the document. */
-function completeSchemas(node: unknown): void {
+function addEnumsAndLimits(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
-  for (const member of Object.values(node)) completeSchemas(member);
+  for (const member of Object.values(node)) addEnumsAndLimits(member);
   if (!isObject(node)) return;
   const { schema, type, format, [CHOICES]: values } = node;
   if (isObject(schema) && values) schema['enum'] = values;
@@ -118,11 +121,14 @@ function completeSchemas(node: unknown): void {
  * Sets `additionalProperties: false` on the schema of a JSON body and on its nested objects, because `readInput` rejects
  * unknown keys. SCIM bodies stay open, because SCIM ignores unknown keys.
  */
-function close(schema: SchemaObject | undefined, schemas: Readonly<Record<string, SchemaObject>>): void {
+function forbidUnknownMembers(
+  schema: SchemaObject | undefined,
+  schemas: Readonly<Record<string, SchemaObject>>,
+): void {
   const named = schema?.$ref === undefined ? schema : schemas[schema.$ref.split('/').at(-1) ?? ''];
   if (!named?.properties) return;
   named.additionalProperties = false;
-  for (const member of Object.values(named.properties)) close(member, schemas);
+  for (const member of Object.values(named.properties)) forbidUnknownMembers(member, schemas);
 }
 
 /** Adds the query options of an upload to its form, where a client may send them too. */

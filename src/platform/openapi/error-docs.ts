@@ -2,27 +2,27 @@ import type { Type } from '@nestjs/common';
 import { ApiCookieAuth, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
 import { CATALOGUE, type ErrorCode, ProblemError } from '../common/errors.js';
 import { isObject } from '../common/json.js';
-import { ProblemDto, toProblem } from '../http/problem.js';
+import { ProblemDto, toProblemDto } from '../http/problem.js';
 import { describeHeader } from './shared-schemas.js';
 
 /** Conventions of an API (REST or SCIM): credentials, error codes and error format. */
 export interface Conventions {
   /** Returns the security decorators of a route. @param scope undefined for a public route. */
-  securityOf: (scope: string | undefined) => MethodDecorator[];
+  getSecurity: (scope: string | undefined) => MethodDecorator[];
   /** Error codes of every route, listed before the codes of the route itself. */
-  first?: readonly ErrorCode[];
+  firstErrors?: readonly ErrorCode[];
   /** Error codes of every route, listed after the codes of the route itself. */
-  last: readonly ErrorCode[];
+  lastErrors: readonly ErrorCode[];
   /** Error codes of unsafe methods. */
-  ofUnsafe?: readonly ErrorCode[];
+  unsafeErrors?: readonly ErrorCode[];
   /** Additional responses of routes that change data. */
-  ofChange?: readonly MethodDecorator[];
+  changeResponses?: readonly MethodDecorator[];
   /** Schema of errors. */
   error: Type<unknown>;
   mediaType: string;
-  exampleOf: (code: ErrorCode) => { status: number | string };
+  buildExample: (code: ErrorCode) => { status: number | string };
   /** Members of an error whose values depend on the status. The last member identifies the error. */
-  narrowed: readonly string[];
+  restrictedMembers: readonly string[];
 }
 
 const CHALLENGE = describeHeader('WWW-Authenticate', 'The required credentials.', { maxLength: 255 });
@@ -34,31 +34,31 @@ const RETRY = describeHeader('Retry-After', 'Seconds to wait before the next att
 
 /** Describes errors in OpenAPI, as one response for each status. */
 export function describeErrors(codes: readonly ErrorCode[], conventions: Conventions): MethodDecorator[] {
-  const { error, mediaType, exampleOf, narrowed } = conventions;
-  const examples = [...new Set(codes)].map((code) => ({ code, example: exampleOf(code) }));
+  const { error, mediaType, buildExample, restrictedMembers } = conventions;
+  const examples = [...new Set(codes)].map((code) => ({ code, example: buildExample(code) }));
   const byStatus = Map.groupBy(examples, ({ example }) => Number(example.status));
   return [...byStatus].map(([status, own]) => {
-    const collectValues = (member: string) => own.flatMap(({ example }) => textIn(example, member) ?? []);
-    const names = own.map(({ code, example }) => textIn(example, narrowed.at(-1) ?? '') ?? code);
+    const collectValues = (member: string) => own.flatMap(({ example }) => getText(example, member) ?? []);
+    const names = own.map(({ code, example }) => getText(example, restrictedMembers.at(-1) ?? '') ?? code);
     const isRetry = status === 429 || status === 503;
     const headers = names.includes('unauthenticated') ? CHALLENGE : isRetry && RETRY;
-    const values = Object.fromEntries(narrowed.map((member) => [member, collectValues(member)]));
+    const values = Object.fromEntries(restrictedMembers.map((member) => [member, collectValues(member)]));
     return ApiResponse({
       status,
       description: names.join(', '),
       ...(headers && { headers }),
-      content: { [mediaType]: { schema: narrowSchema(error, values), example: own[0]?.example } },
+      content: { [mediaType]: { schema: restrictSchema(error, values), example: own[0]?.example } },
     });
   });
 }
 
-function textIn(example: object, member: string): string | undefined {
+function getText(example: object, member: string): string | undefined {
   const value = isObject(example) ? example[member] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
 /** Returns a schema that restricts members of a type to the given values. */
-export function narrowSchema(type: Type<unknown>, values: Readonly<Record<string, readonly string[]>>) {
+export function restrictSchema(type: Type<unknown>, values: Readonly<Record<string, readonly string[]>>) {
   const properties: Record<string, object> = {};
   for (const [name, list] of Object.entries(values))
     if (list.length > 0) properties[name] = { type: 'string', enum: [...new Set(list)] };
@@ -66,7 +66,12 @@ export function narrowSchema(type: Type<unknown>, values: Readonly<Record<string
 }
 
 /** Error codes of every route, at the end of each list. */
-export const ALWAYS: readonly ErrorCode[] = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'];
+export const COMMON_ERRORS: readonly ErrorCode[] = [
+  'rate_limited',
+  'internal',
+  'unavailable',
+  'outcome_unknown',
+];
 
 /** Additional members of the examples by status. */
 const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
@@ -75,20 +80,20 @@ const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
 };
 
 /** Conventions of the REST API: an API key or a session, and problem details. */
-export const REST: Conventions = {
-  securityOf: (scope) => {
+export const REST_CONVENTIONS: Conventions = {
+  getSecurity: (scope) => {
     if (scope === undefined) return [ApiSecurity({})]; // states explicitly that the route needs no credentials
     return scope === 'none' ? [ApiCookieAuth('session')] : [ApiSecurity('api_key'), ApiCookieAuth('session')];
   },
-  first: ['invalid_parameter'],
-  last: ALWAYS,
-  ofUnsafe: ['cross_site'],
+  firstErrors: ['invalid_parameter'],
+  lastErrors: COMMON_ERRORS,
+  unsafeErrors: ['cross_site'],
   error: ProblemDto,
   mediaType: 'application/problem+json',
-  exampleOf: (code) => {
+  buildExample: (code) => {
     const { remedy, status } = CATALOGUE[code];
     const error = new ProblemError(code, remedy, EXTRAS[status]);
-    return toProblem(error, '/api/0.3/users', '4f0c1a52-6a2c-4d0c-9a0e-2f6f3f9f1a11');
+    return toProblemDto(error, '/api/0.3/users', '4f0c1a52-6a2c-4d0c-9a0e-2f6f3f9f1a11');
   },
-  narrowed: ['code'],
+  restrictedMembers: ['code'],
 };

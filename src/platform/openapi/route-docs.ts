@@ -16,8 +16,8 @@ import {
 import type { ErrorCode } from '../common/errors.js';
 import { AUDIT_REASON, MAX_REASON } from '../http/request-headers.js';
 import { Accepts, type FileRules } from '../http/input.guard.js';
-import { ID, LOCATION, TAGS, type linkTo } from './shared-schemas.js';
-import { type Conventions, REST, describeErrors } from './error-docs.js';
+import { ID, LOCATION, ENTITY_TAGS, type createLinks } from './shared-schemas.js';
+import { type Conventions, REST_CONVENTIONS, describeErrors } from './error-docs.js';
 
 /**
  * The OpenAPI description of a route. Security, path and query parameters, request headers, response status and common
@@ -27,7 +27,7 @@ export interface RouteDocs {
   description?: string;
   /** The successful response. A text describes a response without a body. */
   answer: string | ApiResponseNoStatusOptions;
-  links?: ReturnType<typeof linkTo>;
+  links?: ReturnType<typeof createLinks>;
   /** Error codes specific to this route. */
   errors?: readonly ErrorCode[];
   /** Class of the JSON body. */
@@ -54,7 +54,7 @@ const reflector = new Reflector();
 const Documented = Reflector.createDecorator<NamedDocs | undefined>();
 
 /** Describes a route. @param operationId method name in generated clients, chosen by hand and never changed. */
-export const Doc = (operationId: string, summary: string, docs: RouteDocs) =>
+export const DescribeRoute = (operationId: string, summary: string, docs: RouteDocs) =>
   Documented({ operationId, summary, ...docs });
 
 type Headers = NonNullable<ApiResponseNoStatusOptions['headers']>;
@@ -86,13 +86,13 @@ export const RequiredScope = Reflector.createDecorator<string | undefined>();
 
 /** Declares a controller of the REST API, with its path, OpenAPI tag and route descriptions. */
 export const ApiController = (path: string, tag: string) =>
-  applyDecorators(Controller(path), DescribesRoutes(tag, REST));
+  applyDecorators(Controller(path), DescribeRoutes(tag, REST_CONVENTIONS));
 
 /** Deferred descriptions. Commands and worker processes never need them. */
 const pending: (() => void)[] = [];
 
 /** Registers the described routes of a controller. `applyRouteDocs` later passes them to Swagger. */
-export const DescribesRoutes =
+export const DescribeRoutes =
   (tag: string, conventions: Conventions): ClassDecorator =>
   (controller) => {
     ApiTags(tag)(controller);
@@ -112,7 +112,7 @@ export const DescribesRoutes =
   };
 
 /** Passes the deferred descriptions of all routes to Swagger. */
-export function describeRoutes(): void {
+export function applyRouteDocs(): void {
   for (const describe of pending.splice(0)) describe();
 }
 
@@ -146,16 +146,16 @@ function describeRoute(route: Route, conventions: Conventions): MethodDecorator[
     ...(id === undefined ? [] : [ApiParam({ name: id, ...ID, ...docs.id })]),
     ...(query ? [ApiQuery({ type: query })] : []),
     ...more,
-    ...(ifMatch === undefined ? [] : [OptionalHeader('If-Match', ifMatch, TAGS)]),
-    ...(ifNoneMatch === undefined ? [] : [OptionalHeader('If-None-Match', ifNoneMatch, TAGS)]),
+    ...(ifMatch === undefined ? [] : [OptionalHeader('If-Match', ifMatch, ENTITY_TAGS)]),
+    ...(ifNoneMatch === undefined ? [] : [OptionalHeader('If-None-Match', ifNoneMatch, ENTITY_TAGS)]),
     ...(isChange ? CHANGE_HEADERS : []),
-    ...bodyOf(route),
-    ApiResponse(answerOf(route)),
+    ...describeBody(route),
+    ApiResponse(buildResponse(route)),
     ...(ifNoneMatch === undefined || isUnsafe ? [] : [NOT_MODIFIED]),
-    ...(docs.security ? [docs.security] : conventions.securityOf(scope)),
+    ...(docs.security ? [docs.security] : conventions.getSecurity(scope)),
     ...(scope === undefined ? [] : [ApiExtension(REQUIRED_SCOPE, scope)]),
-    ...describeErrors(codesOf(route, conventions), conventions),
-    ...(isChange ? (conventions.ofChange ?? []) : []),
+    ...describeErrors(listErrorCodes(route, conventions), conventions),
+    ...(isChange ? (conventions.changeResponses ?? []) : []),
   ];
 }
 
@@ -165,27 +165,30 @@ const NOT_MODIFIED = ApiResponse({
 });
 
 /** Lists the error codes of a route: codes of the guards, of its input and of the route itself. */
-function codesOf({ docs, body, file, scope, id, isUnsafe, isChange }: Route, conventions: Conventions) {
+function listErrorCodes(
+  { docs, body, file, scope, id, isUnsafe, isChange }: Route,
+  conventions: Conventions,
+) {
   return [
-    ...(conventions.first ?? []),
+    ...(conventions.firstErrors ?? []),
     ...codesIf(body, 'request_timeout', 'malformed_json', 'validation_failed'),
     ...codesIf(body ?? file, 'too_large', 'unsupported_media_type'),
     ...codesIf(scope, 'unauthenticated', 'forbidden'),
-    ...codesIf(isUnsafe, ...(conventions.ofUnsafe ?? [])),
+    ...codesIf(isUnsafe, ...(conventions.unsafeErrors ?? [])),
     ...codesIf(isChange, 'invalid_parameter', 'validation_failed'),
     ...codesIf(id?.endsWith('_id'), 'malformed_uuid'),
     ...codesIf(id, 'not_found'),
     ...codesIf(docs.ifMatch, 'precondition_failed'),
     ...(docs.errors ?? []),
     ...codesIf(scope, 'insufficient_scope', 'network_not_permitted'),
-    ...conventions.last,
+    ...conventions.lastErrors,
   ];
 }
 
 const codesIf = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
 
 /** Builds the successful response of a route. Status 201 and 202 add the `Location` header. */
-function answerOf({ docs: { answer, links }, status }: Route) {
+function buildResponse({ docs: { answer, links }, status }: Route) {
   const {
     description = '',
     headers,
@@ -196,15 +199,15 @@ function answerOf({ docs: { answer, links }, status }: Route) {
   return { status, description, ...(hasHeaders && { headers: all }), ...(links && { links }), ...rest };
 }
 
-function bodyOf({ docs: { body, examples = {} }, file }: Route): MethodDecorator[] {
-  if (file) return [ApiExtension(REQUEST_BODY, fileBody(file))];
+function describeBody({ docs: { body, examples = {} }, file }: Route): MethodDecorator[] {
+  if (file) return [ApiExtension(REQUEST_BODY, describeFileBody(file))];
   if (!body) return [];
   const named = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
   return [ApiBody({ type: body, ...(named.length > 0 && { examples: Object.fromEntries(named) }) })];
 }
 
 /** Describes a file as the whole body or as part of a form. */
-const fileBody = ({ type, maxBytes, description, example }: FileRules) => {
+const describeFileBody = ({ type, maxBytes, description, example }: FileRules) => {
   const file = { type: 'string', format: 'binary', maxLength: maxBytes };
   const form = { schema: { type: 'object', properties: { file }, required: ['file'] } };
   const text = { schema: { type: 'string', maxLength: maxBytes }, example };
@@ -218,7 +221,7 @@ const OptionalHeader = (name: string, description: string, schema: object) =>
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
 /** Maximum length of one percent-encoded character. */
-const MAX_ENCODED = 12;
+const MAX_ENCODED_CHARACTER = 12;
 
 /** Request headers of a route that changes data. */
 const CHANGE_HEADERS = [
@@ -230,6 +233,6 @@ const CHANGE_HEADERS = [
   OptionalHeader(
     AUDIT_REASON,
     `Reason for the change, stored in the audit. At most ${MAX_REASON} characters, percent-encoded as UTF-8.`,
-    { type: 'string', maxLength: MAX_REASON * MAX_ENCODED, pattern: '^[ -~]*$' },
+    { type: 'string', maxLength: MAX_REASON * MAX_ENCODED_CHARACTER, pattern: '^[ -~]*$' },
   ),
 ];

@@ -10,7 +10,7 @@ export const NULLABLE_ID = { type: String, format: 'uuid', nullable: true } as c
 export const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
 /** Addition to the schema of a case-insensitive id. */
-export const IN_ANY_CASE = { description: 'The id is case-insensitive.' } as const;
+export const CASE_INSENSITIVE = { description: 'The id is case-insensitive.' } as const;
 
 /** Returns the schema of a list of texts. */
 export const describeTexts = (maxLength: number, maxItems: number) =>
@@ -25,7 +25,7 @@ export const describeHeader = (name: string, description: string, schema: object
 export const LOCATION = describeHeader('Location', 'Path of the created record.', { maxLength: 255 });
 
 /** Response header of a list with cursor paging. */
-export const NEXT = describeHeader(
+export const NEXT_PAGE_LINK = describeHeader(
   'Link',
   'Link to the next page, with `rel="next"`. Missing on the last page.',
   { maxLength: HEADER_BYTES },
@@ -36,13 +36,18 @@ export const ETAG = describeHeader('ETag', 'Version of the resource, for If-None
 });
 
 /** Schema of one or several entity tags, limited by the maximum size of request headers. */
-export const TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
+export const ENTITY_TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
 
 /**
  * Returns OpenAPI links from a response to operations on the returned record.
  * @param field response field with the value of the parameter.
  */
-export const linkTo = (operationIds: readonly string[], parameter: string, field: string, more?: object) => {
+export const createLinks = (
+  operationIds: readonly string[],
+  parameter: string,
+  field: string,
+  more?: object,
+) => {
   const parameters = { [parameter]: `$response.body#/${field}` };
   return Object.fromEntries(operationIds.map((id) => [id, { operationId: id, parameters, ...more }]));
 };

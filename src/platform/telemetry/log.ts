@@ -6,40 +6,40 @@ import { Env } from '../config/env.js';
 import { errorCode, originOf } from '../common/errors.js';
 import { withoutSecrets } from '../common/secrets.js';
 import { isoNow } from '../common/time.js';
-import { prettyLine } from './pretty-line.js';
-import { type Observer, type Outcome, pathOf } from './observe.js';
+import { formatPrettyLine } from './pretty-line.js';
+import { type RequestObserver, type RequestResult, getPath } from './observe.js';
 
 /** Maximum characters of one write. Writes of this size stay atomic in a pipe that several instances share. */
-const MAX_WAITING = 2048;
+const MAX_BUFFERED = 2048;
 
 /** Maximum bytes buffered for a slow pipe reader, a few seconds of output of a busy service. */
-const MAX_WAITING_BYTES = 1024 * 1024;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 /** Delay, in milliseconds, before a write to a full pipe is retried. */
 const RETRY_MILLIS = 50;
 /** Longest time, in milliseconds, that the exiting process waits for a pipe reader. */
-const LAST_TRY_MILLIS = 500;
+const FINAL_FLUSH_MILLIS = 500;
 /** Error codes of writes that can be retried. */
-const BUSY: readonly (string | undefined)[] = ['EAGAIN', 'EBUSY', 'EINTR'];
-const LINE_END = 10;
+const RETRYABLE: readonly (string | undefined)[] = ['EAGAIN', 'EBUSY', 'EINTR'];
+const NEWLINE = 10;
 
 /**
  * Writes log lines to standard output or standard error without ever blocking or failing. Lines for a slow pipe reader are
  * buffered in limited memory. Lines that cannot be written (closed pipe, full disk, full buffer) are dropped and counted.
  */
 export class LogOutput {
-  private opened: number | undefined;
-  private readonly waiting: Buffer[] = [];
-  private waitingBytes = 0;
+  private openedFd: number | undefined;
+  private readonly buffered: Buffer[] = [];
+  private bufferedBytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private dropped = 0;
   /** True if the last written byte did not end a line. */
-  private isWithin = false;
+  private isWithinLine = false;
   /** True if the rest of a partly written line was dropped. */
-  private torn = false;
+  private isLineCut = false;
 
   constructor(private readonly fd: number) {
     process.once('exit', () => {
-      this.lastTry();
+      this.flushBeforeExit();
     });
   }
 
@@ -49,7 +49,7 @@ export class LogOutput {
    */
   write(lines: string): number {
     const bytes = Buffer.from(lines);
-    const isWritten = this.waiting.length > 0 ? this.writeInOrder(bytes) : this.send(bytes);
+    const isWritten = this.buffered.length > 0 ? this.writeInOrder(bytes) : this.send(bytes);
     if (!isWritten) return 0;
     const lost = this.dropped;
     this.dropped = 0;
@@ -58,18 +58,18 @@ export class LogOutput {
 
   /** Appends bytes to the buffer and flushes it, unless a retry is pending. */
   private writeInOrder(bytes: Buffer): boolean {
-    if (this.waitingBytes + bytes.length > MAX_WAITING_BYTES) this.drop(bytes);
+    if (this.bufferedBytes + bytes.length > MAX_BUFFERED_BYTES) this.countDropped(bytes);
     else {
-      this.waiting.push(bytes);
-      this.waitingBytes += bytes.length;
+      this.buffered.push(bytes);
+      this.bufferedBytes += bytes.length;
     }
     return !this.timer && this.flush();
   }
 
   /** Writes the buffer. @returns true if the buffer is empty afterwards. */
   private flush(): boolean {
-    for (let bytes = this.waiting.shift(); bytes; bytes = this.waiting.shift()) {
-      this.waitingBytes -= bytes.length;
+    for (let bytes = this.buffered.shift(); bytes; bytes = this.buffered.shift()) {
+      this.bufferedBytes -= bytes.length;
       if (!this.send(bytes)) return false;
     }
     return true;
@@ -79,58 +79,58 @@ export class LogOutput {
   private send(bytes: Buffer): boolean {
     let rest = bytes;
     try {
-      if (this.torn) this.endTornLine();
+      if (this.isLineCut) this.endCutLine();
       while (rest.length > 0) {
-        const written = writeSync(this.target(), rest);
-        if (written > 0) this.isWithin = rest[written - 1] !== LINE_END;
+        const written = writeSync(this.getTarget(), rest);
+        if (written > 0) this.isWithinLine = rest[written - 1] !== NEWLINE;
         rest = rest.subarray(written);
       }
       return true;
     } catch (error) {
-      if (BUSY.includes(errorCode(error))) this.retrySoon(rest);
-      else this.lose(rest);
+      if (RETRYABLE.includes(errorCode(error))) this.retrySoon(rest);
+      else this.dropRest(rest);
       return false;
     }
   }
 
   private retrySoon(rest: Buffer): void {
-    this.waiting.unshift(rest);
-    this.waitingBytes += rest.length;
+    this.buffered.unshift(rest);
+    this.bufferedBytes += rest.length;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.flush();
     }, RETRY_MILLIS).unref();
   }
 
-  private lose(rest: Buffer): void {
-    this.torn = this.isWithin;
-    this.drop(rest);
+  private dropRest(rest: Buffer): void {
+    this.isLineCut = this.isWithinLine;
+    this.countDropped(rest);
   }
 
-  private endTornLine(): void {
-    writeSync(this.target(), '\n');
-    this.torn = this.isWithin = false;
+  private endCutLine(): void {
+    writeSync(this.getTarget(), '\n');
+    this.isLineCut = this.isWithinLine = false;
   }
 
-  private drop(bytes: Buffer): void {
-    for (const byte of bytes) if (byte === LINE_END) this.dropped++;
+  private countDropped(bytes: Buffer): void {
+    for (const byte of bytes) if (byte === NEWLINE) this.dropped++;
   }
 
   /** Returns the file descriptor for writes, which never blocks. */
-  private target(): number {
-    this.opened ??= nonBlocking(this.fd);
-    return this.opened;
+  private getTarget(): number {
+    this.openedFd ??= reopenNonBlocking(this.fd);
+    return this.openedFd;
   }
 
-  private lastTry(): void {
+  private flushBeforeExit(): void {
     const pause = new Int32Array(new SharedArrayBuffer(4));
-    const until = Date.now() + LAST_TRY_MILLIS;
-    while (!this.flush() && this.waiting.length > 0 && Date.now() < until) Atomics.wait(pause, 0, 0, 10);
+    const until = Date.now() + FINAL_FLUSH_MILLIS;
+    while (!this.flush() && this.buffered.length > 0 && Date.now() < until) Atomics.wait(pause, 0, 0, 10);
   }
 }
 
 /** Reopens a pipe in non-blocking mode, so that a slow reader does not block the process. */
-function nonBlocking(fd: number): number {
+function reopenNonBlocking(fd: number): number {
   try {
     if (!fstatSync(fd).isFIFO()) return fd;
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
@@ -140,7 +140,7 @@ function nonBlocking(fd: number): number {
 }
 
 /** Keeps this process alive when standard output or standard error fails, for every writer in the process. */
-export function outliveOutput(): void {
+export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
@@ -150,12 +150,12 @@ export function outliveOutput(): void {
  * masked. Lines of requests are written in batches, once per iteration of the event loop.
  */
 @Injectable()
-export class Log implements Observer {
+export class Log implements RequestObserver {
   private readonly pino: Logger;
   private readonly format: Env['LOG_FORMAT'];
   private output = new LogOutput(process.stdout.fd);
   private isTerminal = process.stdout.isTTY;
-  private waiting = '';
+  private buffered = '';
 
   constructor({ LOG_LEVEL: level, LOG_FORMAT: format, WORKERS }: Env) {
     this.format = format;
@@ -163,7 +163,7 @@ export class Log implements Observer {
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {
-        this.keep(line);
+        this.addMasked(line);
       },
     });
   }
@@ -174,14 +174,14 @@ export class Log implements Observer {
     this.isTerminal = process.stderr.isTTY;
   }
 
-  answered(req: Request, _response: Response, ms: number, outcome: Outcome): void {
-    this.request({
+  onRequestEnd(req: Request, _response: Response, ms: number, outcome: RequestResult): void {
+    this.logRequest({
       request_id: req.requestId,
       method: req.method,
-      path: pathOf(req),
+      path: getPath(req),
       ...(outcome === 'aborted' ? { aborted: true } : { status: outcome }),
       ms: Math.round(ms * 10) / 10,
-      ...senderOf(req),
+      ...getSenderFields(req),
     });
   }
 
@@ -189,7 +189,7 @@ export class Log implements Observer {
    * Logs a request.
    * @param fields `aborted` replaces the status if the client disconnected before the response was complete.
    */
-  request(fields: {
+  logRequest(fields: {
     request_id: string;
     method: string;
     path: string;
@@ -201,7 +201,7 @@ export class Log implements Observer {
   }
 
   /** Logs an error with its stack but without its message, because a driver's message may quote values. */
-  fault(requestId: string, code: string, thrown: unknown): void {
+  logFault(requestId: string, code: string, thrown: unknown): void {
     const origin = originOf(thrown);
     const stack = origin instanceof Error ? origin.stack?.split('\n    at ').slice(1) : undefined;
     const name = origin instanceof Error ? origin.name : typeof origin;
@@ -211,24 +211,24 @@ export class Log implements Observer {
   }
 
   /** Logs an event at level info. */
-  event(message: string, fields: Record<string, string | number> = {}): void {
+  info(message: string, fields: Record<string, string | number> = {}): void {
     this.pino.info(fields, message);
     this.write();
   }
 
   /** Logs a problem that does not stop the service but that an operator should know. */
-  warning(message: string, fields: Record<string, string | number>): void {
+  warn(message: string, fields: Record<string, string | number>): void {
     this.pino.warn(fields, message);
     this.write();
   }
 
   /** Writes whole lines that a worker process has logged. */
-  relay(lines: string): void {
+  writeLines(lines: string): void {
     for (const line of lines.split(/(?<=\n)/)) this.add(line);
     this.write();
   }
 
-  private keep(logged: string): void {
+  private addMasked(logged: string): void {
     this.add(withoutSecrets(logged));
   }
 
@@ -238,23 +238,23 @@ export class Log implements Observer {
   }
 
   private add(logged: string): void {
-    const line = this.isPretty ? prettyLine(logged, this.isTerminal) : logged;
-    if (this.waiting.length + line.length > MAX_WAITING) this.write();
-    if (this.waiting === '') setImmediate(this.write.bind(this));
-    this.waiting += line;
+    const line = this.isPretty ? formatPrettyLine(logged, this.isTerminal) : logged;
+    if (this.buffered.length + line.length > MAX_BUFFERED) this.write();
+    if (this.buffered === '') setImmediate(this.write.bind(this));
+    this.buffered += line;
   }
 
   private write(): void {
-    if (this.waiting === '') return;
-    const lines = this.waiting;
-    this.waiting = '';
+    if (this.buffered === '') return;
+    const lines = this.buffered;
+    this.buffered = '';
     const lost = this.output.write(lines);
-    if (lost > 0) this.warning('log lines lost', { lines: lost });
+    if (lost > 0) this.warn('log lines lost', { lines: lost });
   }
 }
 
 /** Returns the sender fields of a log line. The actor is missing on public routes and for invalid credentials. */
-const senderOf = ({ actor, ip }: Partial<Request>) => ({
+const getSenderFields = ({ actor, ip }: Partial<Request>) => ({
   ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,
 });

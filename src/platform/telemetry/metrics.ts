@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { isObject } from '../common/json.js';
-import type { Observer, Outcome } from './observe.js';
+import type { RequestObserver, RequestResult } from './observe.js';
 
 type Series = Histogram.Internal<'method' | 'route' | 'status'>;
 
 /** Prometheus metrics of this process. Labels never contain client input: they name routes instead of paths. */
 @Injectable()
-export class Metrics implements Observer {
+export class Metrics implements RequestObserver {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
@@ -34,8 +34,8 @@ export class Metrics implements Observer {
     labelNames: ['kind', 'profile'],
     registers: [this.registry],
   });
-  private readonly known = new Map<string, Series>();
-  private report = () => this.registry.metrics();
+  private readonly cachedSeries = new Map<string, Series>();
+  private renderReport = () => this.registry.metrics();
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -45,29 +45,29 @@ export class Metrics implements Observer {
     return this.registry.contentType;
   }
 
-  async text(): Promise<string> {
-    return this.report();
+  async renderText(): Promise<string> {
+    return this.renderReport();
   }
 
   /** Replaces the source of the metrics text. An instance in a cluster reports the metrics of all instances. */
   reportFrom(text: () => Promise<string>): void {
-    this.report = text;
+    this.renderReport = text;
   }
 
   /** Returns the metrics of this process as JSON, for the combined metrics of all instances. */
-  async share() {
+  async toJson() {
     return this.registry.getMetricsAsJSON();
   }
 
-  login(result: 'success' | 'failed' | 'throttled'): void {
+  countLogin(result: 'success' | 'failed' | 'throttled'): void {
     this.logins.inc({ result });
   }
 
-  scimDeviation(kind: string, profile: string): void {
+  countScimDeviation(kind: string, profile: string): void {
     this.deviations.inc({ kind, profile });
   }
 
-  ignoredFields(count: number): void {
+  countIgnoredFields(count: number): void {
     this.ignored.inc(count);
   }
 
@@ -75,7 +75,7 @@ export class Metrics implements Observer {
    * Adds a gauge whose value is read on each scrape. The value is NaN if `read` fails.
    * @param aggregator how instances combine the value: `sum` if each has its own value, `max` if all read the same value.
    */
-  gauge(
+  addGauge(
     name: string,
     help: string,
     aggregator: Extract<Aggregator, 'sum' | 'max'>,
@@ -92,20 +92,20 @@ export class Metrics implements Observer {
   }
 
   /** Returns the cached series of these labels, because prom-client's look-up costs more than the observation. */
-  private series(method: string, route: string, status: Outcome): Series {
+  private getSeries(method: string, route: string, status: RequestResult): Series {
     const key = `${method} ${status} ${route}`;
-    return this.known.get(key) ?? this.addSeries(key, method, route, String(status));
+    return this.cachedSeries.get(key) ?? this.addSeries(key, method, route, String(status));
   }
 
   private addSeries(key: string, ...labels: [method: string, route: string, status: string]): Series {
     const added = this.requests.labels(...labels);
-    this.known.set(key, added);
+    this.cachedSeries.set(key, added);
     return added;
   }
 
-  answered(request: Request, _response: Response, ms: number, outcome: Outcome): void {
+  onRequestEnd(request: Request, _response: Response, ms: number, outcome: RequestResult): void {
     const route: unknown = request.route;
     const name = isObject(route) && typeof route['path'] === 'string' ? route['path'] : 'none';
-    this.series(request.method, name, outcome).observe(ms / 1000);
+    this.getSeries(request.method, name, outcome).observe(ms / 1000);
   }
 }

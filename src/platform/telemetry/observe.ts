@@ -3,52 +3,54 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { holdsSecret } from '../common/secrets.js';
 
-const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
+const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 /** Rejects ids that look like a credential, because request ids are logged and stored unmasked. */
-const isAcceptable = (id: string): boolean => ACCEPTABLE.test(id) && !holdsSecret(id);
+const isAcceptableId = (id: string): boolean => VALID_REQUEST_ID.test(id) && !holdsSecret(id);
 
 /** The status of a complete response, or `aborted` if the client disconnected earlier. */
-export type Outcome = number | 'aborted';
+export type RequestResult = number | 'aborted';
 
 /** Observes the end of every request. */
-export interface Observer {
+export interface RequestObserver {
   /** Called after the response is sent or the client has disconnected. @param ms milliseconds since the request arrived. */
-  answered(request: Request, response: Response, ms: number, outcome: Outcome): void;
+  onRequestEnd(request: Request, response: Response, ms: number, outcome: RequestResult): void;
 }
 
 /**
  * Creates the preparation that assigns request ids, returns them in `X-Request-Id` and notifies observers at the end of each
  * request. Observers share one listener, because a listener costs as much as a short route.
  */
-export function observe(...observers: readonly Observer[]): (request: Request, response: Response) => void {
+export function observeRequests(
+  ...observers: readonly RequestObserver[]
+): (request: Request, response: Response) => void {
   return (request, response) => {
     const sent = request.headers['x-request-id'];
-    request.requestId = typeof sent === 'string' && isAcceptable(sent) ? sent : randomUUID();
+    request.requestId = typeof sent === 'string' && isAcceptableId(sent) ? sent : randomUUID();
     response.setHeader('X-Request-Id', request.requestId);
     const started = performance.now();
     response.on('close', () => {
       const ms = performance.now() - started;
-      const outcome = outcomeOf(request, response);
-      for (const observer of observers) observer.answered(request, response, ms, outcome);
+      const outcome = getResult(request, response);
+      for (const observer of observers) observer.onRequestEnd(request, response, ms, outcome);
     });
   };
 }
 
 /** Status that is reported for a response that the service cut off after a failure. */
-const CUT = 500;
+const CUT_OFF_STATUS = 500;
 
 /**
  * Returns the result of a request. Node.js detaches the socket from a complete response, and never if the connection closes
  * first. A request with an unread body may lose its socket earlier. An error of the response comes from the service, whereas
  * a disconnect is an error of the socket.
  */
-function outcomeOf({ socket }: { socket: Socket | null }, response: Response): Outcome {
-  if (response.errored) return CUT;
+function getResult({ socket }: { socket: Socket | null }, response: Response): RequestResult {
+  if (response.errored) return CUT_OFF_STATUS;
   return response.socket === null && !socket?.errored ? response.statusCode : 'aborted';
 }
 
 /** Returns the full path as the client sent it. In a router, `request.path` lacks the mount path. */
-export function pathOf(request: Request): string {
+export function getPath(request: Request): string {
   const target = request.originalUrl || request.url; // requests that are rejected before Express lack `originalUrl`
   const end = target.indexOf('?');
   return end < 0 ? target : target.slice(0, end);

@@ -17,27 +17,27 @@ const SERVER_FAULT = 500;
  * unchanged.
  * @param isColored true for terminal colours.
  */
-export function prettyLine(line: string, isColored: boolean): string {
-  const event = parsed(line);
+export function formatPrettyLine(line: string, isColored: boolean): string {
+  const event = parseEvent(line);
   if (!event) return line;
   const { level, time, msg, stack, ...fields } = event;
   const { name, color } = LEVELS[String(level)] ?? { name: String(level), color: 'dim' };
   const applyStyle = (style: 'dim' | 'green' | 'yellow' | 'red' | 'bold', text: string): string =>
     isColored ? styleText(style, text, { validateStream: false }) : text;
-  const what = msg === 'request' ? requestText(fields) : String(msg);
+  const what = msg === 'request' ? formatRequest(fields) : String(msg);
   const isBad = typeof fields['status'] === 'number' && fields['status'] >= SERVER_FAULT;
-  const shown = Object.entries(msg === 'request' ? senderOf(fields) : fields).map(
+  const shown = Object.entries(msg === 'request' ? getOtherFields(fields) : fields).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const frames = Array.isArray(stack) ? stack.map((frame) => `    at ${String(frame)}\n`).join('') : '';
-  const head = `${applyStyle('dim', clock(time))} ${applyStyle(isBad ? 'red' : color, name.padEnd(NAME_LENGTH))} ${applyStyle('bold', printable(what))}`;
-  return `${[head, ...(shown.length > 0 ? [applyStyle('dim', printable(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
+  const head = `${applyStyle('dim', formatClock(time))} ${applyStyle(isBad ? 'red' : color, name.padEnd(NAME_LENGTH))} ${applyStyle('bold', replaceControls(what))}`;
+  return `${[head, ...(shown.length > 0 ? [applyStyle('dim', replaceControls(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
 }
 
 /** Replaces control characters, because client input could contain terminal escape sequences. */
-const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\ufffd');
+const replaceControls = (text: string): string => text.replace(/\p{Cc}/gu, '\ufffd');
 
-function parsed(line: string): Record<string, unknown> | undefined {
+function parseEvent(line: string): Record<string, unknown> | undefined {
   try {
     const event: unknown = JSON.parse(line);
     return isObject(event) ? event : undefined;
@@ -47,17 +47,17 @@ function parsed(line: string): Record<string, unknown> | undefined {
 }
 
 /** Formats the time of day, from hours to milliseconds. */
-function clock(time: unknown): string {
+function formatClock(time: unknown): string {
   const date = new Date(String(time));
   if (Number.isNaN(date.getTime())) return String(time);
   return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
-const requestText = ({ method, path, status, aborted, ms }: Record<string, unknown>): string =>
+const formatRequest = ({ method, path, status, aborted, ms }: Record<string, unknown>): string =>
   `${String(method)} ${String(path)} ${aborted === true ? 'aborted' : String(status)} ${String(ms)} ms`;
 
 /** Returns the fields of a request that its summary does not contain. */
-function senderOf({
+function getOtherFields({
   method: _m,
   path: _p,
   status: _s,

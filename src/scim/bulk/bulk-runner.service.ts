@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Actor, Caller } from '../../access/actor.js';
 import { createScopeError, findMissingScope } from '../../access/policy.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { FirstAnswer } from '../../platform/http/error.filter.js';
+import { ReplayedResponseError } from '../../platform/http/error.filter.js';
 import type { Group } from '../../groups/group.js';
 import { Resources } from '../discovery/resources.js';
 import { ScimGroups } from '../groups/scim-groups.service.js';
@@ -62,7 +62,7 @@ export class BulkRunner {
       const part = repeatable ? { ...rest, repeatable: await repeatable.createPart(at) } : caller;
       return await (isGroup(first) ? this.runGroup(first, state, part) : this.sets.run(items, state, part));
     } catch (error) {
-      if (error instanceof FirstAnswer) return JSON.parse(error.answer.body) as BulkPart; // a part stores its result in this form
+      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // a part stores its result in this form
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/actor.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
-import { etagOf, versionsIn } from '../../platform/http/request-headers.js';
+import { weakEtagOf, parseWeakIfMatch } from '../../platform/http/request-headers.js';
 import { toErrorBody } from '../http/scim-format.js';
 import type { PendingChange } from '../users/scim-user-changes.service.js';
 import { type BulkOperation, resolved } from './bulk-plan.js';
@@ -92,7 +92,7 @@ export class BulkState {
     return {
       ...head,
       location: `${this.base}/${type}/${result?.uuid ?? id}`,
-      ...(result && method !== 'DELETE' && { version: etagOf(result) }),
+      ...(result && method !== 'DELETE' && { version: weakEtagOf(result) }),
       status: method === 'POST' ? '201' : isEmpty ? '204' : '200',
     };
   }
@@ -116,7 +116,7 @@ export async function execute<T>(
   caller: Caller,
 ): Promise<T> {
   const data = references.size > 0 ? resolved(sent, (bulkId) => idOf(bulkId) ?? '') : sent;
-  const versions = versionsIn(version);
+  const versions = parseWeakIfMatch(version);
   if (method === 'POST') return writer.create(data, caller, id);
   if (method === 'PUT') return writer.replace(id, data, caller, versions);
   if (method === 'PATCH') return writer.patch(id, data, caller, versions);

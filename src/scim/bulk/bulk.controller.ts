@@ -2,7 +2,7 @@ import { Body, HttpCode, Post } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
-import { Doc, describeJson } from '../../platform/openapi/route-docs.js';
+import { DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
 import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import {
@@ -27,7 +27,7 @@ export class BulkController {
   constructor(private readonly bulk: BulkRunner) {}
 
   @Post('Bulk')
-  @Doc('runScimBulk', 'Create, change and delete users and groups in one request', {
+  @DescribeRoute('runScimBulk', 'Create, change and delete users and groups in one request', {
     description:
       `At most ${MAX_OPERATIONS} operations, 4 MiB, and 50 operations with a password. They are executed in request order, but ` +
       'after the operations that they refer to by `bulkId:…` in a path, a `value` or a `$ref`. Users are written in sets, and ' +

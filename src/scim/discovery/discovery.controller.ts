@@ -3,7 +3,7 @@ import { ApiExcludeController, ApiParam } from '@nestjs/swagger';
 import { Requires } from '../../access/decorators.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
-import { Doc, describeJson } from '../../platform/openapi/route-docs.js';
+import { DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
 import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { quote } from '../protocol/errors.js';
 import { LIST_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
@@ -34,7 +34,7 @@ const Discovery = (
   const errors = more.length > 0 ? (['not_found'] as const) : [];
   return applyDecorators(
     Get(path),
-    Doc(id, summary, { answer: describeJson(summary, type), more, errors }),
+    DescribeRoute(id, summary, { answer: describeJson(summary, type), more, errors }),
     AnyKey(),
   );
 };

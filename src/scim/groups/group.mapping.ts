@@ -1,5 +1,5 @@
 import { toIso } from '../../platform/common/time.js';
-import { etagOf } from '../../platform/http/request-headers.js';
+import { weakEtagOf } from '../../platform/http/request-headers.js';
 import {
   type ScimObject,
   type ScimValue,
@@ -33,7 +33,7 @@ export function toGroupResource(
       created: toIso(created),
       lastModified: toIso(updated),
       location: `${base}/Groups/${uuid}`,
-      version: etagOf(group),
+      version: weakEtagOf(group),
     },
   };
 }

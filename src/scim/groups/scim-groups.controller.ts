@@ -6,7 +6,7 @@ import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
+import { weakEtagOf, includesVersion, parseWeakIfMatch } from '../../platform/http/request-headers.js';
 import { describeResources } from '../discovery/resources.js';
 import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
@@ -113,7 +113,7 @@ export class ScimGroupsController {
     const view = this.view.createView(query, caller.actor);
     const group = await this.groups.get(id);
     setETag(group, response);
-    if (!isNotModified(request.get('if-none-match'), group.version)) return view(group);
+    if (!includesVersion(request.get('if-none-match'), group.version)) return view(group);
     response.status(304);
     return undefined;
   }
@@ -136,7 +136,7 @@ export class ScimGroupsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.view.createView(query, caller.actor);
-    const group = await this.groups.replace(id, body, caller, versionsIn(ifMatch));
+    const group = await this.groups.replace(id, body, caller, parseWeakIfMatch(ifMatch));
     setETag(group, response);
     return view(group, caller.repeatable?.transaction);
   }
@@ -166,7 +166,7 @@ export class ScimGroupsController {
   ): Promise<ScimObject | undefined> {
     const view = this.view.createPatchView(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
-    const group = await this.groups.patch(id, body, caller, versionsIn(ifMatch));
+    const group = await this.groups.patch(id, body, caller, parseWeakIfMatch(ifMatch));
     setETag(group, response);
     const resource = isBrief ? undefined : await view(group, caller.repeatable?.transaction);
     if (!resource) response.status(204);
@@ -183,8 +183,8 @@ export class ScimGroupsController {
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    await this.groups.delete(id, caller, versionsIn(ifMatch));
+    await this.groups.delete(id, caller, parseWeakIfMatch(ifMatch));
   }
 }
 
-const setETag = (group: Group, response: Response): Response => response.setHeader('ETag', etagOf(group));
+const setETag = (group: Group, response: Response): Response => response.setHeader('ETag', weakEtagOf(group));

@@ -10,7 +10,7 @@ import { idMismatch } from '../../platform/common/uuid.js';
 import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
-import { Normalise, Required, line } from '../../platform/input/field-rules.js';
+import { Normalize, Required, normalizeLineInput } from '../../platform/input/field-rules.js';
 import { Line, Roles } from '../../users/rules/fields.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
@@ -25,7 +25,7 @@ import { type SentGroup, toSentGroup, toGroupResource } from './group.mapping.js
 class ScimGroupInput {
   @Required()
   @Line({ max: MAX_GROUP_NAME, example: 'Newsroom' })
-  @Normalise(line)
+  @Normalize(normalizeLineInput)
   @IsNotEmpty()
   displayName!: string;
 

@@ -35,7 +35,7 @@ export class Deviations {
   createCounter(actor: Actor): CountDeviation {
     const profile = keyProfileOf(actor);
     return (kind) => {
-      this.metrics.scimDeviation(kind, profile);
+      this.metrics.countScimDeviation(kind, profile);
     };
   }
 }

@@ -7,8 +7,8 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import type { ErrorCode } from '../../platform/common/errors.js';
-import { describeHeader, describeValue, linkTo } from '../../platform/openapi/shared-schemas.js';
-import { Doc, type RouteDocs, describeJson } from '../../platform/openapi/route-docs.js';
+import { describeHeader, describeValue, createLinks } from '../../platform/openapi/shared-schemas.js';
+import { DescribeRoute, type RouteDocs, describeJson } from '../../platform/openapi/route-docs.js';
 import type { Attribute, ResourceDescription } from '../protocol/attribute.js';
 import { MAX_COUNT } from '../protocol/list.js';
 import { LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';
@@ -115,10 +115,10 @@ export function buildListDocs(what: string, found: string, type: Type<unknown>) 
   const listed = { answer: describeJson(`A page of ${found}.`, type), errors: ON_LIST };
   return {
     list: (id: string, description: string, filter: string) =>
-      Doc(id, `Find ${what}`, { ...listed, description, more: describeListParameters(filter) }),
+      DescribeRoute(id, `Find ${what}`, { ...listed, description, more: describeListParameters(filter) }),
     search: (id: string, description: string, examples: Examples) => {
       const search = { body: ScimSearchDto, examples, changesNothing: true } as const;
-      return Doc(id, `Find ${what} by POST`, { ...listed, ...search, description });
+      return DescribeRoute(id, `Find ${what} by POST`, { ...listed, ...search, description });
     },
   };
 }
@@ -147,28 +147,28 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   return {
     ...buildListDocs(`${noun}s`, `${noun}s`, list),
     create: (id: string, docs: Omit<RouteDocs, 'answer'>) =>
-      Doc(id, `Create a ${noun}`, {
+      DescribeRoute(id, `Create a ${noun}`, {
         ...docs,
         more: VIEW_PARAMETERS,
         body: resource,
         answer: describeJson(`The ${noun}.`, resource, ETAG),
         links: {
-          ...linkTo([`getScim${name}`], 'id', 'id'),
-          ...linkTo([`get${name}`], `${noun}_id`, 'id', {
+          ...createLinks([`getScim${name}`], 'id', 'id'),
+          ...createLinks([`get${name}`], `${noun}_id`, 'id', {
             description: `The same ${noun} in the REST API.`,
           }),
         },
         errors: ['invalid_value', ...(docs.errors ?? []), ...taken],
       }),
     get: (id: string, docs: { description?: string } = {}) =>
-      Doc(id, `One ${noun}`, {
+      DescribeRoute(id, `One ${noun}`, {
         ...docs,
         more: VIEW_PARAMETERS,
         ifNoneMatch: 'The version that the client has.',
         answer: describeJson(`The ${noun}.`, resource, ETAG),
       }),
     replace: (id: string, description: string, examples: Examples) =>
-      Doc(id, `Replace a ${noun}`, {
+      DescribeRoute(id, `Replace a ${noun}`, {
         ...change,
         description,
         body: resource,
@@ -177,7 +177,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
       }),
     /** @param operations one operation for each example, by the name of the example. */
     patch: (id: string, summary: string, description: string, operations: Examples) =>
-      Doc(id, summary, {
+      DescribeRoute(id, summary, {
         ...change,
         description,
         more: [
@@ -194,7 +194,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         errors: [...ON_PATCH, ...changed],
       }),
     delete: (id: string, description: string) =>
-      Doc(id, `Delete a ${noun}`, {
+      DescribeRoute(id, `Delete a ${noun}`, {
         description,
         ifMatch: change.ifMatch,
         answer: `The ${noun} was deleted.`,

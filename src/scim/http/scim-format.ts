@@ -12,12 +12,12 @@ import { ByKey } from '../../access/decorators.js';
 import { CATALOGUE, ProblemError, keyOfOtherRequest } from '../../platform/common/errors.js';
 import { truncated } from '../../platform/common/text.js';
 import type { BodyRules } from '../../platform/http/body-reader.js';
-import type { ErrorForm } from '../../platform/http/error.filter.js';
+import type { ErrorFormat } from '../../platform/http/error.filter.js';
 import { Accepts } from '../../platform/http/input.guard.js';
 import { MAX_DETAIL } from '../../platform/http/problem.js';
 import { describeTexts } from '../../platform/openapi/shared-schemas.js';
-import { ALWAYS, type Conventions, narrowSchema } from '../../platform/openapi/error-docs.js';
-import { DescribesRoutes } from '../../platform/openapi/route-docs.js';
+import { COMMON_ERRORS, type Conventions, restrictSchema } from '../../platform/openapi/error-docs.js';
+import { DescribeRoutes } from '../../platform/openapi/route-docs.js';
 import { scimTypeOf, listScimTypes } from '../protocol/errors.js';
 import { ERROR_MESSAGE } from '../protocol/urns.js';
 
@@ -31,10 +31,10 @@ const SCIM_URL = new RegExp(`^/${SCIM_PATH}(?:[/?]|$)`, 'i');
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="rollcall"' };
 
 /** The SCIM form of errors (RFC 7644, section 3.12), created from the same errors as the problems of the API. */
-export const SCIM_ERRORS: ErrorForm = {
-  type: SCIM_TYPE,
-  holds: (path) => SCIM_URL.test(path),
-  write: (error) => {
+export const SCIM_ERRORS: ErrorFormat = {
+  mediaType: SCIM_TYPE,
+  appliesTo: (path) => SCIM_URL.test(path),
+  toResponse: (error) => {
     const status = statusOf(error);
     return { status, body: toErrorBody(error), ...(status === 401 && { headers: CHALLENGE }) };
   },
@@ -80,19 +80,19 @@ function detailOf({ detail, extras: { errors, conflicts = [] } }: ProblemError):
 /** Describes the error of an Idempotency-Key that belongs to a different request. */
 const OTHER_REQUEST = ApiResponse({
   status: 422,
-  schema: narrowSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
+  schema: restrictSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
   description: 'The Idempotency-Key belongs to a different request.',
   example: toErrorBody(keyOfOtherRequest()),
 });
 
 const CONVENTIONS: Conventions = {
-  securityOf: () => [ApiBearerAuth('scim'), ApiSecurity('api_key')],
-  last: ['invalid_value', ...ALWAYS],
-  ofChange: [OTHER_REQUEST],
+  getSecurity: () => [ApiBearerAuth('scim'), ApiSecurity('api_key')],
+  lastErrors: ['invalid_value', ...COMMON_ERRORS],
+  changeResponses: [OTHER_REQUEST],
   error: ScimErrorDto,
   mediaType: SCIM_TYPE,
-  exampleOf: (code) => toErrorBody(new ProblemError(code, CATALOGUE[code].remedy)),
-  narrowed: ['status', 'scimType'],
+  buildExample: (code) => toErrorBody(new ProblemError(code, CATALOGUE[code].remedy)),
+  restrictedMembers: ['status', 'scimType'],
 };
 
 /** Declares a SCIM controller, whose routes take an API key as bearer token. @param path path below `/scim/v2` */
@@ -102,7 +102,7 @@ export const ScimController = (path = '') =>
     ByKey(),
     ApiConsumes(SCIM_TYPE),
     ApiProduces(SCIM_TYPE),
-    DescribesRoutes('scim', CONVENTIONS),
+    DescribeRoutes('scim', CONVENTIONS),
   );
 
 /**

@@ -4,12 +4,12 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_BODY } from '../../platform/http/body-reader.js';
-import { departureOf } from '../../platform/http/stream.js';
+import { abortOnDisconnect } from '../../platform/http/stream.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
+import { weakEtagOf, includesVersion, parseWeakIfMatch } from '../../platform/http/request-headers.js';
 import { describeResources } from '../discovery/resources.js';
 import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
@@ -87,7 +87,7 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    return this.lists.list(query, caller.actor, () => departureOf(response));
+    return this.lists.list(query, caller.actor, () => abortOnDisconnect(response));
   }
 
   @Post('.search')
@@ -104,7 +104,7 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    return this.lists.list(body, caller.actor, () => departureOf(response));
+    return this.lists.list(body, caller.actor, () => abortOnDisconnect(response));
   }
 
   @Post()
@@ -137,7 +137,7 @@ export class ScimUsersController {
     const view = this.users.createView(query);
     const user = await this.users.get(id, caller);
     this.setETag(user, response);
-    if (!isNotModified(request.get('if-none-match'), user.version)) return view(user);
+    if (!includesVersion(request.get('if-none-match'), user.version)) return view(user);
     response.status(304);
     return undefined;
   }
@@ -160,7 +160,7 @@ export class ScimUsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.users.createView(query);
-    const user = await this.users.replace(id, body, caller, versionsIn(ifMatch));
+    const user = await this.users.replace(id, body, caller, parseWeakIfMatch(ifMatch));
     this.setETag(user, response);
     return view(user, caller.repeatable?.transaction);
   }
@@ -189,7 +189,7 @@ export class ScimUsersController {
   ): Promise<ScimObject | undefined> {
     const view = this.users.createView(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
-    const user = await this.users.patch(id, body, caller, versionsIn(ifMatch));
+    const user = await this.users.patch(id, body, caller, parseWeakIfMatch(ifMatch));
     this.setETag(user, response);
     if (!isBrief) return view(user, caller.repeatable?.transaction);
     response.status(204);
@@ -209,10 +209,10 @@ export class ScimUsersController {
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    await this.users.delete(id, caller, versionsIn(ifMatch));
+    await this.users.delete(id, caller, parseWeakIfMatch(ifMatch));
   }
 
   private setETag(user: User, response: Response): Response {
-    return response.setHeader('ETag', etagOf(user));
+    return response.setHeader('ETag', weakEtagOf(user));
   }
 }

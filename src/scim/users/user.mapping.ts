@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
-import { etagOf } from '../../platform/http/request-headers.js';
+import { weakEtagOf } from '../../platform/http/request-headers.js';
 import type { User } from '../../users/model/user.js';
 import { COMMON, ENTERPRISE, ROLLCALL_USER, describeUser } from '../discovery/schemas.js';
 import {
@@ -271,7 +271,7 @@ export function toResource(user: User, base: string, groups: readonly Membership
     created: toIso(created),
     lastModified: toIso(updated),
     location: locationOf(user, base),
-    version: etagOf(user),
+    version: weakEtagOf(user),
   };
   return resource;
 }

@@ -7,7 +7,7 @@ import type { Caller } from '../../access/actor.js';
 import { unavailable } from '../../platform/common/errors.js';
 import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore.js';
 import { Env } from '../../platform/config/env.js';
-import { networkOf } from '../../platform/http/request-headers.js';
+import { toNetwork } from '../../platform/http/request-headers.js';
 
 /** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, 2 passes, 1 lane. */
 const PARAMETERS = {
@@ -37,7 +37,7 @@ export interface Asker {
 
 export const askerOf = ({ actor, ip }: Caller): Asker => ({
   account: actor.id ?? actor.kind,
-  network: networkOf(ip),
+  network: toNetwork(ip),
 });
 
 /** Functions that run in the slot of a password check: before the check, and after a wrong password. */

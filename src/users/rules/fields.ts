@@ -12,15 +12,15 @@ import {
 } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import {
-  Clean,
-  Honest,
-  Normalise,
+  NoControlCharacters,
+  NoDeceptiveCharacters,
+  Normalize,
   Rule,
-  Sized,
+  LimitSize,
   TextRule,
-  Visible,
-  line,
-  trimmed,
+  NoInvisibleCharacters,
+  normalizeLineInput,
+  normalizeTextInput,
 } from '../../platform/input/field-rules.js';
 import {
   MAX,
@@ -47,17 +47,21 @@ type TextSchema = Schema & { max: number };
 const Text = ({ max, ...schema }: TextSchema) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: max, ...schema }),
-    Normalise(trimmed),
+    Normalize(normalizeTextInput),
     IsString(),
     MaxLength(max),
   );
 
 /** A single line of text, which can be cleared. */
 export const Line = (schema: TextSchema) =>
-  applyDecorators(Text({ nullable: true, ...schema }), Clean(), Visible());
+  applyDecorators(Text({ nullable: true, ...schema }), NoControlCharacters(), NoInvisibleCharacters());
 
 export const Paragraphs = (schema: TextSchema) =>
-  applyDecorators(Text({ nullable: true, ...schema }), Clean({ newlines: true }), Honest());
+  applyDecorators(
+    Text({ nullable: true, ...schema }),
+    NoControlCharacters({ newlines: true }),
+    NoDeceptiveCharacters(),
+  );
 
 const URL_RULE = 'must be an http or https URL with a host and without credentials';
 const normalizeUrlInput = (value: unknown): unknown => (typeof value === 'string' ? parsedUrl(value) : value);
@@ -65,7 +69,7 @@ const normalizeUrlInput = (value: unknown): unknown => (typeof value === 'string
 export const Url = (schema: Schema) =>
   applyDecorators(
     Line({ max: MAX.url, ...schema }),
-    Normalise((raw) => normalizeUrlInput(trimmed(raw))),
+    Normalize((raw) => normalizeUrlInput(normalizeTextInput(raw))),
     TextRule('invalid_format', URL_RULE, isHttpUrl),
   );
 
@@ -73,7 +77,7 @@ export const Url = (schema: Schema) =>
 export const Secret = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.password, writeOnly: true, ...schema }),
-    Normalise((raw) =>
+    Normalize((raw) =>
       typeof raw === 'string' && raw.isWellFormed() ? normalForm(raw, 'NFC') || null : raw,
     ),
     TextRule('invalid_format', 'must not contain invalid Unicode', (text) => text.isWellFormed()),
@@ -84,13 +88,19 @@ export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nu
 
 /** A username. This is the only text field in which runs of spaces collapse. */
 export const Username = (schema: Schema) =>
-  applyDecorators(Text({ max: MAX.username, ...schema }), Clean(), Visible(), Normalise(line), IsNotEmpty());
+  applyDecorators(
+    Text({ max: MAX.username, ...schema }),
+    NoControlCharacters(),
+    NoInvisibleCharacters(),
+    Normalize(normalizeLineInput),
+    IsNotEmpty(),
+  );
 
 export const Email = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.email, ...schema }),
-    Clean(),
-    Visible(),
+    NoControlCharacters(),
+    NoInvisibleCharacters(),
     IsNotEmpty(),
     TextRule('invalid_format', 'must be an e-mail address', isEmailAddress),
     TextRule('too_long', `must have at most ${MAX.localPart} characters before the @`, (text) =>
@@ -104,8 +114,8 @@ const MAX_SHORT_TEXT = 64;
 export const Status = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ enum: STATUSES, ...schema }),
-    Sized({ text: MAX_SHORT_TEXT }),
-    Normalise(line),
+    LimitSize({ text: MAX_SHORT_TEXT }),
+    Normalize(normalizeLineInput),
     IsNotEmpty(),
     IsString(),
     IsIn(STATUSES, { message: `must be ${STATUSES.join(' or ')}` }),
@@ -117,8 +127,8 @@ export const Flag = (schema: Schema) =>
 export const Reference = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, ...schema }),
-    Sized({ text: MAX_SHORT_TEXT }),
-    Normalise((raw) => (typeof raw === 'string' ? line(raw.toLowerCase()) : raw)),
+    LimitSize({ text: MAX_SHORT_TEXT }),
+    Normalize((raw) => (typeof raw === 'string' ? normalizeLineInput(raw.toLowerCase()) : raw)),
     IsString(),
     TextRule('invalid_format', 'must be a UUID', isUuid),
   );
@@ -140,8 +150,10 @@ export const Roles = (schema: Schema) =>
       nullable: true,
       ...schema,
     }),
-    Sized({ text: MAX.role }),
-    Normalise((raw) => (isStringArray(raw) ? emptyToNull(raw.map((role) => line(role) ?? '')) : raw)),
+    LimitSize({ text: MAX.role }),
+    Normalize((raw) =>
+      isStringArray(raw) ? emptyToNull(raw.map((role) => normalizeLineInput(role) ?? '')) : raw,
+    ),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MOST.roles, { message: `must contain at most ${MOST.roles} roles` }),
     ArrayUnique((role: unknown) => (isString(role) ? caseFold(role) : role), {
@@ -167,8 +179,8 @@ export const Authnames = (schema: Schema) =>
       },
       ...schema,
     }),
-    Sized({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
-    Normalise((raw) => {
+    LimitSize({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
+    Normalize((raw) => {
       if (!isObject(raw) || !valuesOf(raw).every(isStringArray)) return raw;
       return emptyToNull(
         Object.fromEntries(
@@ -181,7 +193,7 @@ export const Authnames = (schema: Schema) =>
       'must be an object of arrays of strings',
       (value) => isObject(value) && valuesOf(value).every(isStringArray),
     ),
-    Visible(namesOf),
+    NoInvisibleCharacters(namesOf),
     Rule(
       'invalid_format',
       'must contain methods of 1 to 32 characters (a-z, 0-9, _ and -) and names without control characters',
@@ -221,12 +233,15 @@ export const SocialMediaLinks = (schema: Schema) =>
       ),
       ...schema,
     }),
-    Sized({ text: MAX.url }),
-    Normalise((raw) => {
+    LimitSize({ text: MAX.url }),
+    Normalize((raw) => {
       if (!isObject(raw)) return raw;
       return emptyToNull(
         Object.fromEntries(
-          Object.entries(raw).map(([network, url]) => [network, normalizeUrlInput(line(url)) ?? '']),
+          Object.entries(raw).map(([network, url]) => [
+            network,
+            normalizeUrlInput(normalizeLineInput(url)) ?? '',
+          ]),
         ),
       );
     }),
@@ -244,7 +259,7 @@ export const SocialMediaLinks = (schema: Schema) =>
     Rule('too_long', `must contain URLs of at most ${MAX.url} characters`, (value) =>
       stringsOf(valuesOf(value)).every((url) => isWithin(url, MAX.url)),
     ),
-    Visible((value) => stringsOf(valuesOf(value))),
+    NoInvisibleCharacters((value) => stringsOf(valuesOf(value))),
     Rule('invalid_format', 'must contain http or https URLs with a host and without credentials', (value) =>
       stringsOf(valuesOf(value)).every(isUrlOrEmpty),
     ),

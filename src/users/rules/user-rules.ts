@@ -1,7 +1,7 @@
 import { EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue, WEBMASTER } from '../../access/roles.js';
 import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
-import type { Checked } from '../../platform/input/read-input.js';
+import type { CheckedInput } from '../../platform/input/read-input.js';
 import {
   type Attributes,
   MOST,
@@ -190,7 +190,7 @@ export interface ValidatedChange<T extends UserInput> {
  */
 export function validateChange<T extends UserInput>(
   current: User,
-  { value, errors: sent }: Pick<Checked<T>, 'value' | 'errors'>,
+  { value, errors: sent }: Pick<CheckedInput<T>, 'value' | 'errors'>,
   settings: RuleSettings,
 ): ValidatedChange<T> {
   const { input, errors: ruleErrors } = applyConfiguredRules(value, sent, settings);

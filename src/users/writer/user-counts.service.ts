@@ -138,7 +138,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
         .then(() => this.fold())
         .catch((error: unknown) => {
           // The counters are still correct. The next change folds the rows.
-          this.log.fault('counts', toProblemError(error).code, error);
+          this.log.logFault('counts', toProblemError(error).code, error);
         });
     }, FOLD_DELAY_MILLIS).unref();
   }

@@ -1,7 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import type { LanePrograms } from '../../../src/platform/config/config.module.js';
+import type { WorkerPrograms } from '../../../src/platform/config/config.module.js';
 import { createApp } from '../../../src/create-app.js';
 import { type Env, loadEnv } from '../../../src/platform/config/env.js';
 import { migrateAtStart } from '../../../src/platform/database/data-source.js';
@@ -33,7 +33,7 @@ export class TestApp {
   ) {}
 
   /** @param settings environment variables in addition to those that every test needs. */
-  static async start(settings: Record<string, string> = {}, programs?: LanePrograms): Promise<TestApp> {
+  static async start(settings: Record<string, string> = {}, programs?: WorkerPrograms): Promise<TestApp> {
     return TestApp.open(await freshDatabase('first-start'), settings, programs);
   }
 
@@ -67,7 +67,7 @@ export class TestApp {
   private static async open(
     database: TestDatabase,
     settings: Record<string, string>,
-    programs?: LanePrograms,
+    programs?: WorkerPrograms,
   ): Promise<TestApp> {
     const app = await createApp(TestApp.settings(database, settings), programs);
     await app.get(FirstStart).run();

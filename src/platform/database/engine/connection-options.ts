@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'mysql2';
 import { isIP } from 'node:net';
 import { basename, resolve } from 'node:path';
-import { type DatabaseHost, type DatabaseUrl, readDatabaseUrl } from '../../config/database-url.js';
+import { type DatabaseHost, type DatabaseUrl, parseDatabaseUrl } from '../../config/database-url.js';
 import { type Env, EnvError } from '../../config/env.js';
 import { readPemFile } from '../../config/settings.js';
 
@@ -28,7 +28,7 @@ export function sqliteFile({ databaseUrl }: DatabaseSettings): string | undefine
  * @throws EnvError for an invalid URL, or for a TLS setting that cannot be applied.
  */
 export function serversOf(settings: DatabaseSettings): [Server, ...Server[]] {
-  const url = readDatabaseUrl(settings.databaseUrl);
+  const url = parseDatabaseUrl(settings.databaseUrl);
   const servers = url?.hosts.map((host) => ({ name: nameOf(host), options: optionsOf(url, host, settings) }));
   const [first, ...others] = servers ?? [];
   if (!first) throw new EnvError('DATABASE_URL names no database server. Add a host to it.');
