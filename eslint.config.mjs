@@ -97,7 +97,7 @@ export default tseslint.config(
     rules: {
       'no-restricted-properties': [
         'error',
-        { property: 'normalize', message: 'Use normalForm: a client can make normalize() take minutes.' },
+        { property: 'normalize', message: 'Use toNormalForm: a client can make normalize() take minutes.' },
       ],
     },
   },

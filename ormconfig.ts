@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { readSettings } from './src/platform/config/settings.js';
 import { ENTITIES } from './src/entities.js';
-import { dataSourceOptions } from './src/platform/database/data-source.js';
+import { buildDataSourceOptions } from './src/platform/database/data-source.js';
 
 /** For TypeORM's own command line (`npm run typeorm -- …`); the service opens the same options. */
-export default new DataSource(dataSourceOptions(readSettings(), ENTITIES));
+export default new DataSource(buildDataSourceOptions(readSettings(), ENTITIES));

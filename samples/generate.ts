@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { csvLine } from '../src/platform/common/csv.js';
+import { toCsvLine } from '../src/platform/common/csv.js';
 import { ABOUT, FORENAMES, ROLES, SURNAMES } from './names.js';
 
 /**
@@ -69,10 +69,10 @@ function userCells({ seed, changed }: Sample, row: number): string[] {
 }
 
 export function* sampleLines(sample: Sample): Generator<string> {
-  yield csvLine(HEADER);
+  yield toCsvLine(HEADER);
   for (let from = 1; from <= sample.rows; from += LINES_AT_ONCE) {
     const count = Math.min(LINES_AT_ONCE, sample.rows - from + 1);
-    yield Array.from({ length: count }, (_, index) => csvLine(userCells(sample, from + index))).join('');
+    yield Array.from({ length: count }, (_, index) => toCsvLine(userCells(sample, from + index))).join('');
   }
 }
 

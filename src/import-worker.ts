@@ -5,7 +5,7 @@ import { ConfigModule } from './platform/config/config.module.js';
 import { type Env, loadEnv } from './platform/config/env.js';
 import { runProgram } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
-import { answerAsLane } from './platform/database/engine/worker-process.js';
+import { serveAsWorker } from './platform/database/engine/worker-process.js';
 import { WriteLock } from './platform/database/sqlite/write-lock.js';
 import {
   type ImportLaneCalls,
@@ -34,11 +34,11 @@ class WorkerModule {
 void runProgram('The import worker cannot start.', async () => {
   const env = loadEnv(); // the settings that the service has read, even if `.env` has changed since
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
-  const service = answerAsLane<ServiceCalls, ImportLaneCalls>(
+  const service = serveAsWorker<ServiceCalls, ImportLaneCalls>(
     {
       work: async () => (await starting).get(ImportWorker).work(),
       stop: async () => (await starting).close(),
-      isThere: () => true,
+      ping: () => true,
     },
     ['releaseLock', 'notify'],
   );

@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import { type Env, loadEnv } from './platform/config/env.js';
 import { readSettings, runProgram } from './platform/config/settings.js';
-import { migrateInProcess } from './platform/database/engine/worker-process.js';
+import { runMigrator } from './platform/database/engine/worker-process.js';
 import { ignoreOutputErrors } from './platform/telemetry/log.js';
 
 /** Returns the path of a program in the folder of this file. */
@@ -29,6 +29,6 @@ void runProgram('Rollcall cannot start.', async () => {
 
 /** Creates the application after migrating the schema. */
 async function createApp(env: Env) {
-  const [application] = await Promise.all([import('./create-app.js'), migrateInProcess(MIGRATOR)]);
+  const [application] = await Promise.all([import('./create-app.js'), runMigrator(MIGRATOR)]);
   return application.createApp(env, WORKER_PROGRAMS);
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { loadEnv } from './platform/config/env.js';
 import { migrateAtStart } from './platform/database/data-source.js';
-import type { Refusal } from './platform/database/engine/worker-process.js';
+import type { MigrationRefusal } from './platform/database/engine/worker-process.js';
 import { ENTITIES } from './entities.js';
 
 // The program that checks the schema and migrates it before the service starts.
@@ -10,7 +10,7 @@ process.on('disconnect', () => process.exit()); // the process that started this
 migrateAtStart(loadEnv(), ENTITIES).then(
   () => process.exit(),
   (error: unknown) => {
-    const refusal: Refusal = { refusal: error instanceof Error ? error.message : String(error) };
+    const refusal: MigrationRefusal = { refusal: error instanceof Error ? error.message : String(error) };
     process.send?.(refusal, undefined, undefined, () => process.exit(1));
   },
 );

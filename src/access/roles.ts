@@ -1,4 +1,4 @@
-import { caseFold, normalForm } from '../platform/common/text.js';
+import { foldCase, toNormalForm } from '../platform/common/text.js';
 
 export const WEBMASTER = 'Webmaster';
 export const EXTERNAL_USER = 'External user';
@@ -36,7 +36,7 @@ export class RoleCatalogue {
     // The first name with a key wins: `EXTRA_ROLES=webmaster` must not rename the role that permissions depend on.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {
-      const key = caseFold(normalForm(name, 'NFC').trim());
+      const key = foldCase(toNormalForm(name, 'NFC').trim());
       if (!byKey.has(key)) byKey.set(key, name);
     }
     this.byKey = byKey;
@@ -45,7 +45,7 @@ export class RoleCatalogue {
 
   /** Returns the canonical name of a role, or undefined for an unknown role. */
   find(name: string): string | undefined {
-    return this.byKey.get(caseFold(normalForm(name, 'NFC').trim()));
+    return this.byKey.get(foldCase(toNormalForm(name, 'NFC').trim()));
   }
 
   /** Returns the roles in catalogue order, so that equal sets of roles become equal lists. */

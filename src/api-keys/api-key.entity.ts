@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Profile, Scope } from '../access/actor.js';
 import type { JsonText } from '../platform/common/json.js';
-import { ascii, flag, longText, text, time, uuid } from '../platform/database/engine/columns.js';
+import { ascii, bool, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 
 @Entity('api_keys')
 @Index('uq_api_keys_hash', ['key_hash'], { unique: true })
@@ -19,7 +19,7 @@ export class ApiKeyEntity {
   @Column({ ...longText(), nullable: true }) scopes!: JsonText<Scope[]> | null;
   /** null: any network. */
   @Column({ ...longText(), nullable: true }) networks!: JsonText<string[]> | null;
-  @Column(flag()) ignores_unknown_fields!: number;
+  @Column(bool()) ignores_unknown_fields!: number;
   /** The kind of the actor that created the key. null for keys of earlier versions. */
   @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
   /** The uuid of the user, or the id of the key, that created this key. null for the service and its command line. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Sql, forUpdate, insertRows } from '../platform/database/engine/sql.js';
+import { type Sql, lockClauseOf, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
 import { fromJson } from '../platform/common/json.js';
@@ -16,11 +16,11 @@ export class ApiKeyRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async findByHash(hash: string): Promise<ApiKeyEntity | undefined> {
-    return this.database.first(`SELECT ${COLUMNS} FROM api_keys WHERE key_hash = ?`, [hash]);
+    return this.database.queryOne(`SELECT ${COLUMNS} FROM api_keys WHERE key_hash = ?`, [hash]);
   }
 
   async find(id: string, sql: Sql = this.database): Promise<ApiKeyEntity | undefined> {
-    return sql.first(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`, [id]);
+    return sql.queryOne(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`, [id]);
   }
 
   async insert(tx: Sql, key: ApiKeyEntity): Promise<void> {
@@ -42,7 +42,7 @@ export class ApiKeyRepository {
 
   /** Returns the key and locks its row until the transaction ends. */
   async lock(tx: Sql, id: string): Promise<ApiKeyEntity | undefined> {
-    return tx.first(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?${forUpdate(tx)}`, [id]);
+    return tx.queryOne(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?${lockClauseOf(tx)}`, [id]);
   }
 
   async revoke(tx: Sql, id: string, time: string): Promise<void> {

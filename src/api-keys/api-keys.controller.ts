@@ -2,7 +2,7 @@ import { Body, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/comm
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { ProblemError, validationFailed } from '../platform/common/errors.js';
+import { ProblemError, createValidationError } from '../platform/common/errors.js';
 import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
@@ -75,7 +75,7 @@ export class ApiKeysController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<NewApiKeyDto> {
-    if (errors.length > 0) throw validationFailed(errors);
+    if (errors.length > 0) throw createValidationError(errors);
     const { row, key } = await this.keys.create(value, caller);
     response.location(`${request.path.replace(/\/$/, '')}/${row.id}`);
     return Object.assign(presentApiKey(row), { key });

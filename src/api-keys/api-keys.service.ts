@@ -5,11 +5,11 @@ import { type Caller, DEFAULT_PROFILE, type KeyActor } from '../access/actor.js'
 import { areWithin, isInNetworks } from '../access/networks.js';
 import { rightsOf } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
-import { ProblemError, unauthenticated } from '../platform/common/errors.js';
+import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
 import { toJson } from '../platform/common/json.js';
-import { randomToken, sha256 } from '../platform/common/secrets.js';
-import { truncated } from '../platform/common/text.js';
-import { now, secondsFrom, toIso, toMillis } from '../platform/common/time.js';
+import { createToken, sha256 } from '../platform/common/secrets.js';
+import { truncate } from '../platform/common/text.js';
+import { now, addSeconds, toIso, toMillis } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { toProblemError } from '../platform/http/problem.js';
@@ -68,7 +68,7 @@ export class ApiKeysService {
   private async storeUse(id: string, ip: string): Promise<void> {
     this.pendingUses.add(id);
     try {
-      await this.repository.touch(id, now(), truncated(ip, MAX_ADDRESS_LENGTH));
+      await this.repository.touch(id, now(), truncate(ip, MAX_ADDRESS_LENGTH));
     } catch (error) {
       this.log.logFault('api keys', toProblemError(error).code, error);
     } finally {
@@ -125,7 +125,7 @@ export class ApiKeysService {
   /** Lists active keys that expire within a number of seconds, in order of expiry. */
   async expiring(seconds: number, limit: number): Promise<ApiKeyEntity[]> {
     const time = now();
-    return this.repository.listExpiring(time, secondsFrom(time, seconds), limit);
+    return this.repository.listExpiring(time, addSeconds(time, seconds), limit);
   }
 
   /**
@@ -185,11 +185,13 @@ export class ApiKeysService {
 
 function assertNotMistyped(key: string): void {
   if (isMistyped(key))
-    throw unauthenticated('The checksum of the API key is wrong. Check the key for typing errors.');
+    throw createUnauthenticatedError(
+      'The checksum of the API key is wrong. Check the key for typing errors.',
+    );
 }
 
 function createNetworkError(ip: string): ProblemError {
-  const address = truncated(ip, MAX_ADDRESS_LENGTH);
+  const address = truncate(ip, MAX_ADDRESS_LENGTH);
   return new ProblemError('network_not_permitted', `This API key cannot be used from ${address}.`);
 }
 
@@ -215,7 +217,7 @@ function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Ca
  * The public id is the end of the key's id, so that an operator can tell which key to revoke.
  */
 export function makeApiKey(id = uuidv7()): string {
-  const body = `${PREFIX}_${id.slice(-12)}_${randomToken()}`;
+  const body = `${PREFIX}_${id.slice(-12)}_${createToken()}`;
   return `${body}_${computeChecksum(body)}`;
 }
 

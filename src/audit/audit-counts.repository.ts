@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type SqlValue, byIndex, placeholders } from '../platform/database/engine/sql.js';
+import { type SqlValue, indexHintOf, toPlaceholders } from '../platform/database/engine/sql.js';
 import type { AuditAction } from './audit-event.js';
 import type { Range } from './audit-walk.repository.js';
 
@@ -36,9 +36,9 @@ export class AuditCountsRepository {
     offset: number,
     actions: readonly AuditAction[],
   ): Promise<CountedAction[]> {
-    const rows = await this.database.aside<{ day: number; action: AuditAction; value: number | string }>(
+    const rows = await this.database.scan<{ day: number; action: AuditAction; value: number | string }>(
       `SELECT hour - (hour + ?) % ${HOURS_OF_DAY} AS day, action, SUM(value) AS value FROM audit_counts
-       WHERE seal > ? AND seal <= ? AND hour >= ? AND action IN (${placeholders(actions.length)}) GROUP BY 1, 2`,
+       WHERE seal > ? AND seal <= ? AND hour >= ? AND action IN (${toPlaceholders(actions.length)}) GROUP BY 1, 2`,
       [offset, after, last, from, ...actions],
     );
     return rows.map(({ day, action, value }) => ({ hour: day, action, value: Number(value) }));
@@ -52,16 +52,18 @@ export class AuditCountsRepository {
   ): Promise<{ action: AuditAction; value: number }[]> {
     const parts = actions.map(
       (action) =>
-        `SELECT '${action}' AS action, COUNT(*) AS value FROM (SELECT id FROM audit_events${byIndex(this.database, BY_ACTION)}
+        `SELECT '${action}' AS action, COUNT(*) AS value FROM (SELECT id FROM audit_events${indexHintOf(this.database, BY_ACTION)}
          WHERE action = ? AND id >= ? AND id < ? LIMIT ?) AS part`,
     );
     const params = actions.flatMap((action): SqlValue[] => [action, range.low, range.high, most]);
-    return this.database.aside(parts.join(' UNION ALL '), params);
+    return this.database.scan(parts.join(' UNION ALL '), params);
   }
 
   /** Returns the smallest event id, or undefined if the table is empty. */
   async firstId(): Promise<string | undefined> {
-    const row = await this.database.first<{ id: string }>('SELECT id FROM audit_events ORDER BY id LIMIT 1');
+    const row = await this.database.queryOne<{ id: string }>(
+      'SELECT id FROM audit_events ORDER BY id LIMIT 1',
+    );
     return row?.id;
   }
 

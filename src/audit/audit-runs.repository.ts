@@ -5,7 +5,7 @@ import { DATABASE, type Database } from '../platform/database/engine/database.js
 import {
   type Clause,
   type Sql,
-  byIndex,
+  indexHintOf,
   deleteRows,
   selectIn,
   upsertRows,
@@ -123,7 +123,9 @@ export class AuditRunsRepository {
       const rows = await selectIn<{ id: string; event: string | null }>(
         this.database,
         runs,
-        (list) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${byIndex(this.database, index)}
+        (
+          list,
+        ) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, index)}
             WHERE e.${column} = audit_runs.run_id ORDER BY e.id DESC LIMIT 1) AS event
           FROM audit_runs WHERE run_id IN (${list})`,
       );

@@ -55,13 +55,13 @@ export class AuditSealRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async last(): Promise<KnownSeal | undefined> {
-    return this.database.first(
+    return this.database.queryOne(
       `SELECT ${SEAL} FROM audit_seals WHERE number = (SELECT MAX(number) FROM audit_seals)`,
     );
   }
 
   async find(number: number): Promise<KnownSeal | undefined> {
-    return this.database.first(`SELECT ${SEAL} FROM audit_seals WHERE number = ?`, [number]);
+    return this.database.queryOne(`SELECT ${SEAL} FROM audit_seals WHERE number = ?`, [number]);
   }
 
   /** Yields the seals after a number, oldest first. */
@@ -92,12 +92,12 @@ export class AuditSealRepository {
   async lastUntil(id: string): Promise<number | undefined> {
     const sql =
       'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC, number DESC LIMIT 1';
-    return (await this.database.first<{ number: number }>(sql, [id]))?.number;
+    return (await this.database.queryOne<{ number: number }>(sql, [id]))?.number;
   }
 
   /** Returns the members of a seal: null if they were deleted, undefined if the driver did not return the stored bytes. */
   async membersOf(number: number): Promise<string | null | undefined> {
-    const found = await this.database.first<{ members: string | null; stored: string | null }>(
+    const found = await this.database.queryOne<{ members: string | null; stored: string | null }>(
       `SELECT members, ${storedForm(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
       [number],
     );
@@ -125,7 +125,7 @@ export class AuditSealRepository {
     let from = until;
     while (
       from > 0 &&
-      (await this.database.first(`SELECT number FROM audit_seals WHERE ${named} LIMIT 1`, [
+      (await this.database.queryOne(`SELECT number FROM audit_seals WHERE ${named} LIMIT 1`, [
         from - MEMBERS,
         from,
       ]))
@@ -191,7 +191,7 @@ export class AuditSealRepository {
   /** Returns ids of late entries that are not text or whose seal is missing. The result is limited. */
   async unknownLate(): Promise<string[]> {
     const { dialect } = this.database;
-    const found = await this.database.aside<{ id: string }>(
+    const found = await this.database.scan<{ id: string }>(
       `SELECT CASE WHEN ${noTexts(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
        WHERE ${noTexts(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
     );

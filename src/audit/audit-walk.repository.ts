@@ -1,13 +1,13 @@
 import { Changes } from '../platform/common/field-changes.js';
 import { toMillis } from '../platform/common/time.js';
 import {
-  byIndex,
+  indexHintOf,
   type Clause,
-  clause,
+  toClause,
   joinClauses,
-  joinInOrder,
-  placeholders,
-  where,
+  orderedJoinOf,
+  toPlaceholders,
+  buildWhere,
 } from '../platform/database/engine/sql.js';
 import type { AuditFilter } from './audit.query.js';
 import { BEFORE_ALL, BEHIND_ALL, firstId, justBehind } from './audit-event.js';
@@ -60,24 +60,24 @@ function restOf(filter: AuditFilter, chosen: Lead | undefined): Clause | undefin
   const others = leadsOf(filter).filter(({ column }) => column !== chosen?.column);
   const conditions = [...others.map(comparison), ...unindexed(filter)];
   if (conditions.length === 0) return undefined;
-  const bracketed = conditions.map(({ sql, params }) => clause(`(${sql})`, ...params));
+  const bracketed = conditions.map(({ sql, params }) => toClause(`(${sql})`, ...params));
   return joinClauses(bracketed, ' AND ');
 }
 
 function comparison({ column, values }: Lead): Clause {
-  const equal = clause(`${column} IN (${placeholders(values.length)})`, ...values);
+  const equal = toClause(`${column} IN (${toPlaceholders(values.length)})`, ...values);
   if (column !== 'actor_id') return equal;
   const [party = ''] = values;
-  return clause(`${equal.sql} OR actor_id IN (${PEOPLES_RUNS})`, ...equal.params, party);
+  return toClause(`${equal.sql} OR actor_id IN (${PEOPLES_RUNS})`, ...equal.params, party);
 }
 
 function unindexed({ actor_kind, field }: AuditFilter): Clause[] {
-  const mentions = field === undefined ? [] : Changes.mentions(field).map((piece) => `%${piece}%`);
+  const mentions = field === undefined ? [] : Changes.buildSearchTexts(field).map((piece) => `%${piece}%`);
   return [
-    ...(actor_kind === undefined ? [] : [clause('actor_kind = ?', actor_kind)]),
+    ...(actor_kind === undefined ? [] : [toClause('actor_kind = ?', actor_kind)]),
     ...(mentions.length === 0
       ? []
-      : [clause(mentions.map(() => 'changes LIKE ?').join(' OR '), ...mentions)]),
+      : [toClause(mentions.map(() => 'changes LIKE ?').join(' OR '), ...mentions)]),
   ];
 }
 
@@ -180,7 +180,7 @@ export class AuditWalkRepository {
     if (indexed?.column !== 'actor_id') return count;
     const [party = ''] = indexed.values;
     const sql = `SELECT e.id FROM (${PEOPLES_RUNS}) AS runs
-      ${joinInOrder(this.database)} audit_events AS e${byIndex(this.database, indexOf(indexed))} ON e.actor_id = runs.run_id
+      ${orderedJoinOf(this.database)} audit_events AS e${indexHintOf(this.database, indexOf(indexed))} ON e.actor_id = runs.run_id
       WHERE e.id >= ? AND e.id < ? LIMIT ?`;
     const rows = await this.database.query(sql, [party, range.low, range.high, MAX_COUNT - count]);
     return count + rows.length;
@@ -191,8 +191,8 @@ export class AuditWalkRepository {
     if (indexed?.column !== 'actor_id') return sources;
     const [party = ''] = indexed.values;
     // Reads the newest event of each import that this party started or approved.
-    const runs = await this.database.aside<{ run_id: string; newest: string | null }>(
-      `SELECT run_id, (SELECT e.id FROM audit_events AS e${byIndex(this.database, indexOf(indexed))}
+    const runs = await this.database.scan<{ run_id: string; newest: string | null }>(
+      `SELECT run_id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, indexOf(indexed))}
          WHERE e.actor_id = runs.run_id AND e.id < ? ORDER BY e.id DESC LIMIT 1) AS newest
        FROM (${PEOPLES_RUNS}) AS runs`,
       [range.high, party],
@@ -227,14 +227,14 @@ export class AuditWalkRepository {
     columns: string,
   ): Promise<{ rows: Rows; isDone: boolean }> {
     const scan = candidates(this.database, source, { low, high: source.before }, 'id');
-    const [bound] = await this.database.aside<{ scanned: number; last: string | null }>(
+    const [bound] = await this.database.scan<{ scanned: number; last: string | null }>(
       `SELECT COUNT(*) AS scanned, MIN(id) AS last FROM (${scan.sql}) AS part`,
       [...scan.params, PART],
     );
     if (!bound?.last) return { rows: [], isDone: true };
     const range = { low: bound.last, high: source.before };
     const { sql, params } = candidates(this.database, source, range, columns, rest);
-    const rows = await this.database.aside<AuditEventEntity>(sql, [...params, size]);
+    const rows = await this.database.scan<AuditEventEntity>(sql, [...params, size]);
     const full = rows.length === size;
     source.before = (full ? rows.at(-1)?.id : undefined) ?? bound.last;
     return { rows, isDone: !full && bound.scanned < PART };
@@ -242,7 +242,7 @@ export class AuditWalkRepository {
 }
 
 function sourceOf(indexed: Lead | undefined, value: string | undefined, { high }: Range): Source {
-  const condition = indexed && value !== undefined ? clause(`${indexed.column} = ?`, value) : undefined;
+  const condition = indexed && value !== undefined ? toClause(`${indexed.column} = ?`, value) : undefined;
   return { condition, index: indexed && indexOf(indexed), before: high };
 }
 
@@ -254,10 +254,10 @@ function candidates(
   columns: string,
   rest?: Clause,
 ): Clause {
-  const inRange = clause('id >= ? AND id < ?', low, before);
-  const { sql, params } = where([...(condition ? [condition] : []), inRange, ...(rest ? [rest] : [])]);
-  const hint = index === undefined ? '' : byIndex(database, index);
-  return clause(
+  const inRange = toClause('id >= ? AND id < ?', low, before);
+  const { sql, params } = buildWhere([...(condition ? [condition] : []), inRange, ...(rest ? [rest] : [])]);
+  const hint = index === undefined ? '' : indexHintOf(database, index);
+  return toClause(
     `SELECT ${columns} FROM audit_events${hint} WHERE ${sql} ORDER BY id DESC LIMIT ?`,
     ...params,
   );

@@ -1,7 +1,7 @@
 import { Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Requires } from '../access/decorators.js';
-import { BOM, csvLine } from '../platform/common/csv.js';
+import { BOM, toCsvLine } from '../platform/common/csv.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { PageQuery, clampLimit, buildNextPageUrl, toPageRange } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
@@ -81,9 +81,9 @@ export class AuditController {
   }
 
   private async *lines(filter: AuditFilter): AsyncGenerator<string> {
-    yield BOM + csvLine(CSV_COLUMNS);
+    yield BOM + toCsvLine(CSV_COLUMNS);
     for await (const records of this.audit.all(filter)) {
-      yield records.map((record) => csvLine(csvCells(record))).join('');
+      yield records.map((record) => toCsvLine(csvCells(record))).join('');
     }
   }
 }

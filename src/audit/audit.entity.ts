@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { ChangesText } from '../platform/common/field-changes.js';
-import { ascii, integer, longText, text, time, uuid } from '../platform/database/engine/columns.js';
+import { ascii, int, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 import type { AuditAction } from './audit-event.js';
 
 /** Audit event. The table is append-only. Ids are UUIDs of version 7, so they sort by time. */
@@ -44,16 +44,16 @@ export class AuditRunEntity {
 @Index('ix_audit_seals_until', ['until_id'])
 export class AuditSealEntity {
   /** Starts at 1, without gaps. The primary key prevents two instances from creating the same seal. */
-  @PrimaryColumn({ ...integer() }) number!: number;
+  @PrimaryColumn({ ...int() }) number!: number;
   @Column(time()) sealed!: string;
   @Column(uuid()) until_id!: string;
-  @Column(integer()) row_count!: number;
+  @Column(int()) row_count!: number;
   @Column(ascii(64)) rows_hash!: string;
   /** Number of late events that this seal covers one by one (`audit_late_events`). */
-  @Column(integer()) late_count!: number;
+  @Column(int()) late_count!: number;
   @Column(ascii(64)) late_hash!: string;
   /** Newest seal whose events may be deleted by AUDIT_RETENTION_DAYS. 0 if there is none. */
-  @Column(integer()) purged!: number;
+  @Column(int()) purged!: number;
   /** Id of the key from AUDIT_SEAL_KEY. Empty if the seal was created without a key. */
   @Column(ascii(16)) key_id!: string;
   @Column(ascii(64)) hash!: string;
@@ -67,7 +67,7 @@ export class AuditSealEntity {
 @Index('ix_audit_late_events_seal', ['seal', 'id'])
 export class AuditLateEventEntity {
   @PrimaryColumn(uuid()) id!: string;
-  @Column(integer()) seal!: number;
+  @Column(int()) seal!: number;
   /** Hash of the event, so that the seal can still be verified after the event was deleted. */
   @Column(ascii(64)) row_hash!: string;
 }
@@ -75,9 +75,9 @@ export class AuditLateEventEntity {
 /** Number of events per action and hour that a seal covers (ADR 28). Retained when the events are deleted. */
 @Entity('audit_counts', { withoutRowid: true })
 export class AuditCountEntity {
-  @PrimaryColumn({ ...integer() }) seal!: number;
+  @PrimaryColumn({ ...int() }) seal!: number;
   /** Hours since 1970 (UTC). */
-  @PrimaryColumn({ ...integer() }) hour!: number;
+  @PrimaryColumn({ ...int() }) hour!: number;
   @PrimaryColumn(ascii(64)) action!: string;
-  @Column(integer()) value!: number;
+  @Column(int()) value!: number;
 }

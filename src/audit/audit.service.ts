@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { DatabaseFault } from '../platform/database/engine/database-error.js';
+import { DatabaseError } from '../platform/database/engine/database-error.js';
 import { type Sql, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { Caller } from '../access/actor.js';
 import { Changes, type FieldChange } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { withoutKeys, withoutSecrets } from '../platform/common/secrets.js';
-import { truncated } from '../platform/common/text.js';
-import { timeOf, uuidsInOrder } from '../platform/common/uuid.js';
+import { maskKeys, maskSecrets } from '../platform/common/secrets.js';
+import { truncate } from '../platform/common/text.js';
+import { timeOf, createOrderedUuids } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
 import { toNetwork } from '../platform/http/request-headers.js';
 import { AuditEventEntity, type AuditRunEntity } from './audit.entity.js';
@@ -45,13 +45,13 @@ export class AuditRepository {
     try {
       await insertRows(this.database, AuditEventEntity, [event]);
     } catch (error) {
-      if (!(error instanceof DatabaseFault && error.fault === 'duplicate')) throw error;
+      if (!(error instanceof DatabaseError && error.fault === 'duplicate')) throw error;
     }
   }
 
   /** Returns true if the target has an event with this action and client address. */
   async has(target: string, action: AuditAction, ip: string): Promise<boolean> {
-    const found = await this.database.first(
+    const found = await this.database.queryOne(
       'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1',
       [target, action, ip],
     );
@@ -136,7 +136,7 @@ export class AuditService {
     request: { requestId: string; ip: string },
   ): Promise<void> {
     const target = { kind: 'user', id: user ?? NO_TARGET } as const;
-    const changes = [{ field: 'username', new: truncated(withoutSecrets(name), MAX_NAME) }];
+    const changes = [{ field: 'username', new: truncate(maskSecrets(name), MAX_NAME) }];
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
     const id = idOfMinute(JSON.stringify([key, toNetwork(request.ip)]), Date.now());
@@ -223,7 +223,7 @@ export class AuditService {
 
 /** Converts events to rows. The time of a row is the time of its id, so that both sort alike. */
 function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEventEntity[] {
-  const ids = uuidsInOrder(events.length);
+  const ids = createOrderedUuids(events.length);
   const [first] = ids;
   if (first === undefined) return [];
   const time = timeOf(first);
@@ -235,7 +235,7 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
     action,
     target_kind: target.kind,
     target_id: target.id,
-    changes: withReason(changes, caller.reason).textAfter(withoutKeys),
+    changes: withReason(changes, caller.reason).maskText(maskKeys),
     request_id: caller.requestId,
     ip: caller.ip,
   }));
@@ -243,8 +243,8 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
 
 /** Adds the reason of the request to the changes, so that it is sealed and searched with them. */
 function withReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
-  const all = changes instanceof Changes ? changes : Changes.of(changes ?? []);
-  return reason === undefined ? all : Changes.of([...all.list, { field: GIVEN_REASON, new: reason }]);
+  const all = changes instanceof Changes ? changes : Changes.fromList(changes ?? []);
+  return reason === undefined ? all : Changes.fromList([...all.list, { field: GIVEN_REASON, new: reason }]);
 }
 
 function tooBroad(filter: AuditFilter): ProblemError {
@@ -272,7 +272,7 @@ function peopleBy(rows: readonly AuditRunEntity[]): ReadonlyMap<string, People> 
 /** Converts a row to a record. */
 function toRecord(row: AuditEventEntity, people: ReadonlyMap<string, People>): AuditRecord {
   const { actor_kind: kind, actor_id: id } = row;
-  const { list } = Changes.read(row.changes);
+  const { list } = Changes.fromText(row.changes);
   return {
     id: row.id,
     time: row.time,

@@ -40,7 +40,7 @@ export class SealedRowsRepository {
     const upper = upperBound(dialect, 'id', until);
     const columns = dialect === 'sqlite' ? '' : `${ROW_COLUMNS.join(', ')}, `;
     const read = ({ sql, params }: Clause): Promise<Found[]> =>
-      this.database.aside(
+      this.database.scan(
         `SELECT ${columns}HEX(id) AS at, ${storedForm(dialect, ROW_COLUMNS)} AS stored
          FROM audit_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, ROWS],
@@ -55,7 +55,7 @@ export class SealedRowsRepository {
 
   /** Returns event ids that are not text, in hexadecimal. The result is limited. */
   async oddIds(): Promise<string[]> {
-    const found = await this.database.aside<{ at: string }>(
+    const found = await this.database.scan<{ at: string }>(
       `SELECT HEX(id) AS at FROM audit_events WHERE ${noTexts(this.database.dialect, 'id')} LIMIT ${ODD_IDS}`,
     );
     return found.map(({ at }) => at);

@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { millisOf } from '../platform/common/uuid.js';
 import { type DbTime, toDbTime, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
-import { DatabaseFault } from '../platform/database/engine/database-error.js';
+import { DatabaseError } from '../platform/database/engine/database-error.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { toProblemError } from '../platform/http/problem.js';
 import { Leases } from '../platform/database/leases/leases.service.js';
@@ -164,7 +164,7 @@ export class Sealer implements BeforeApplicationShutdown {
       const counts = range.counts.rows(facts.number);
       await this.transactions.run((tx) => this.repository.insert(tx, seal, entries, counts));
     } catch (error) {
-      if (error instanceof DatabaseFault && error.fault === 'duplicate') return false;
+      if (error instanceof DatabaseError && error.fault === 'duplicate') return false;
       throw error;
     }
     this.log.info('audit sealed', { seal: seal.number, rows: range.rows.count, late: late.length, hash });

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Clause, type Dialect, clause } from '../platform/database/engine/sql.js';
+import { type Clause, type Dialect, toClause } from '../platform/database/engine/sql.js';
 
 /**
  * SQLite stores more than its driver returns: bytes after a NUL character, bytes that are not UTF-8, and the type of each
@@ -54,18 +54,18 @@ export const textOfHex: Record<Dialect, string> = {
  * bound. Use only one bound per side, because SQLite uses only one of them for its index.
  */
 export const lowerBound = (dialect: Dialect, column: string, from: string | undefined): Clause => {
-  if (from !== undefined) return clause(`${column} >= ?`, from);
-  return clause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
+  if (from !== undefined) return toClause(`${column} >= ?`, from);
+  return toClause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
 };
 /** Builds the upper bound of a range of texts. */
 export const upperBound = (dialect: Dialect, column: string, until?: string): Clause => {
-  if (until !== undefined) return clause(`${column} < ?`, until);
-  return clause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
+  if (until !== undefined) return toClause(`${column} < ?`, until);
+  return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
 /** Builds the condition for keys after the key with these bytes. */
 export const after = (dialect: Dialect, column: string, at: string): Clause =>
-  clause(`${column} > ${textOfHex[dialect]}`, at);
+  toClause(`${column} > ${textOfHex[dialect]}`, at);
 
 /**
  * Reads rows page by page in the order of a key. Each page starts after the stored bytes of the last key, because the value

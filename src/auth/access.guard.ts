@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { RateLimiterCluster, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
-import { ProblemError, unauthenticated } from '../platform/common/errors.js';
+import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
 import { Env } from '../platform/config/env.js';
 import { SYSTEM, countedFor, isSelf } from '../access/actor.js';
 import { ByKey, Public, RequiredPermission, type Requirement } from '../access/decorators.js';
@@ -77,7 +77,7 @@ function createGuard(strategy: string, hint: string): IAuthGuard {
     override handleRequest<T>(error: Error | null, actor: T | false): T {
       if (error) throw error;
       if (actor) return actor;
-      throw unauthenticated(hint);
+      throw createUnauthenticatedError(hint);
     }
   }
   return new StrategyGuard();

@@ -5,7 +5,7 @@ import { HeaderAPIKeyStrategy } from 'passport-headerapikey';
 import { Strategy } from 'passport';
 import type { KeyActor, UserActor } from '../access/actor.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import { unauthenticated } from '../platform/common/errors.js';
+import { createUnauthenticatedError } from '../platform/common/errors.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { rolesOf } from '../users/model/user.js';
@@ -63,7 +63,9 @@ export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') 
     const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
     const sent = headers['x-api-key'];
     if (bearer !== undefined && sent !== undefined && sent !== bearer) {
-      throw unauthenticated('Authorization and X-API-Key contain different keys. Send only one of them.');
+      throw createUnauthenticatedError(
+        'Authorization and X-API-Key contain different keys. Send only one of them.',
+      );
     }
     const key = bearer ?? sent;
     return typeof key === 'string' && key !== '' ? ((await this.keys.authenticate(key, ip)) ?? false) : false;

@@ -7,8 +7,8 @@ import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
 import { connectWithin, findService } from '../operations/start/private-socket.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
-import { type Entities, migrateAtStart } from '../platform/database/data-source.js';
-import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
+import { type EntityClasses, migrateAtStart } from '../platform/database/data-source.js';
+import { databaseNameOf, sqliteFileOf } from '../platform/database/engine/connection-options.js';
 import { LOCAL_USER_HEADER, parseReason } from '../platform/http/request-headers.js';
 import { Log } from '../platform/telemetry/log.js';
 import { ServiceClient } from './service-client.js';
@@ -18,7 +18,7 @@ import { type Target, readKey } from './target.js';
 export class Application {
   /** @param create creates an application without background work. */
   constructor(
-    readonly entities: Entities,
+    readonly entities: EntityClasses,
     private readonly create: (env: Env) => Promise<INestApplication>,
   ) {}
 
@@ -43,7 +43,7 @@ export class Application {
       work(new ServiceClient({ headers: localHeaders, connect, passwordLength }));
     const connect = await findService(env);
     if (!connect) assertThere(env);
-    if (!target.json) process.stderr.write(`Database: ${databaseName(env).full}\n`);
+    if (!target.json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
     return connect ? workBy(connect) : this.open(env, (app) => workBy(() => connectWithin(app)));
   }
 
@@ -54,7 +54,7 @@ export class Application {
   ): Promise<Verdict> {
     const env = readSettings();
     assertThere(env);
-    if (!json) process.stderr.write(`Database: ${databaseName(env).full}\n`);
+    if (!json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
     return this.open(env, (app) => app.get(SealVerifier).verify(expected));
   }
 
@@ -77,7 +77,7 @@ export class Application {
 
 /** Checks that the database file exists, so that a mistyped name does not create one. @throws Error if it is missing. */
 function assertThere(env: Env): void {
-  const file = sqliteFile(env);
+  const file = sqliteFileOf(env);
   if (file === undefined || existsSync(file)) return;
   throw new Error(
     `There is no database at ${resolve(file)} (DATABASE_URL, DATA_DIR). Create one with "rollcall start", or an empty one with "rollcall migrate".`,

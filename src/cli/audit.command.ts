@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { AuditEventDto } from '../audit/audit.view.js';
 import { AuditQuery } from '../audit/audit.query.js';
 import type { Verdict } from '../audit/seal-verifier.service.js';
-import { truncated } from '../platform/common/text.js';
+import { truncate } from '../platform/common/text.js';
 import type { Application } from './application.js';
 import { partyOf, print, table } from './output.js';
 import { type Target, queryOf, targetCommand } from './target.js';
@@ -68,7 +68,7 @@ function cells({ time, action, actor, target, ip, changes, reason }: AuditEventD
     who,
     `${target.kind} ${target.id}`,
     ip,
-    truncated(what, MAX_CHANGES),
+    truncate(what, MAX_CHANGES),
   ];
 }
 

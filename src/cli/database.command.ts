@@ -15,10 +15,10 @@ import { writeBackup } from '../operations/backup/write-backup.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
-import { executedMigrations, migrateAtStart, openDataSource } from '../platform/database/data-source.js';
-import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
+import { listExecutedMigrations, migrateAtStart, openDataSource } from '../platform/database/data-source.js';
+import { databaseNameOf, sqliteFileOf } from '../platform/database/engine/connection-options.js';
 import { type Snapshot, isInUse, openSnapshot } from '../platform/database/engine/backup-connections.js';
-import { KNOWN_MIGRATIONS, assertOurs, migrate } from '../platform/database/migrate.js';
+import { KNOWN_MIGRATIONS, assertOwnSchema, migrate } from '../platform/database/migrate.js';
 import type { Application } from './application.js';
 import { table, withProgress } from './output.js';
 
@@ -28,10 +28,10 @@ export const migrateCommand = ({ entities }: Application) =>
     .addHelpText('after', '\nExit codes: 0 done, 2 not migrated (invalid usage, no database).')
     .action(async () => {
       const env = readSettings();
-      process.stderr.write(`Database: ${databaseName(env).full}\n`);
+      process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
       const dataSource = await openDataSource(env, entities);
       try {
-        await assertOurs(dataSource);
+        await assertOwnSchema(dataSource);
         const done = await migrate(dataSource);
         process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
       } finally {
@@ -56,9 +56,9 @@ export const backupCommand = ({ entities }: Application) =>
     .action(async (path: string, { force }: { force?: true }) => {
       if (!force && existsSync(path)) throw new Error(`${path} exists. Use --force to overwrite it.`);
       const env = readSettings();
-      const source = sqliteFile(env);
+      const source = sqliteFileOf(env);
       if (source !== undefined && !existsSync(source)) throw new Error(`There is no database at ${source}.`);
-      process.stderr.write(`Backing up ${databaseName(env).full} …\n`);
+      process.stderr.write(`Backing up ${databaseNameOf(env).fullName} …\n`);
       setPriority(NICENESS);
       await assertCurrent(env, entities);
       const snapshot = await openSnapshot(env);
@@ -77,7 +77,7 @@ export const backupCommand = ({ entities }: Application) =>
 
 /** Checks that the schema is the schema of this release, because other releases may interpret columns differently. */
 async function assertCurrent(env: Env, entities: Application['entities']): Promise<void> {
-  const executed = await executedMigrations(env, entities);
+  const executed = await listExecutedMigrations(env, entities);
   if (executed.join() === KNOWN_MIGRATIONS.join()) return;
   throw new Error(
     'The database has the schema of another release. Back it up with that release, or run "rollcall migrate" first.',
@@ -87,7 +87,7 @@ async function assertCurrent(env: Env, entities: Application['entities']): Promi
 async function headerOf(snapshot: Snapshot, entities: Application['entities']): Promise<BackupHeader> {
   const tables = [];
   for (const table of backedUpTables(entities)) {
-    tables.push({ ...table, rows: await snapshot.number(`SELECT COUNT(*) FROM ${table.name}`) });
+    tables.push({ ...table, rows: await snapshot.queryNumber(`SELECT COUNT(*) FROM ${table.name}`) });
   }
   return {
     rollcall_backup: FORMAT,
@@ -130,7 +130,7 @@ export const restoreCommand = (application: Application) =>
         if (flags.check) return;
         const env = readSettings();
         await assertAllowed(env, application, flags.replace);
-        process.stderr.write(`Restoring into ${databaseName(env).full} …\n`);
+        process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
         env.MIGRATE_ON_START = 'true';
         await migrateAtStart(env, entities);
         const checked = await withProgress(totalOf(backup), (show) =>
@@ -159,10 +159,10 @@ async function assertAllowed(
   { entities }: Application,
   replace: string | undefined,
 ): Promise<void> {
-  const { name, full } = databaseName(env);
+  const { name, fullName: full } = databaseNameOf(env);
   if (replace !== undefined && replace !== name)
     throw new Error(`--replace names ${replace}, but the database of the settings is ${full}.`);
-  const file = sqliteFile(env);
+  const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file)) return;
   if (await isInUse(env))
     throw new Error(`${full} is in use: stop the service on all machines and try again.`);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { now } from '../platform/common/time.js';
 import { type Env, EnvError } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
-import type { Entities } from '../platform/database/data-source.js';
+import type { EntityClasses } from '../platform/database/data-source.js';
 import type { Application } from './application.js';
 import {
   baseUrlCheck,
@@ -28,7 +28,7 @@ import {
   secretChecks,
 } from '../operations/doctor/security-checks.js';
 
-type Check = (env: Env, entities: Entities) => Finding[] | Promise<Finding[]>;
+type Check = (env: Env, entities: EntityClasses) => Finding[] | Promise<Finding[]>;
 
 const CHECKS: readonly [subject: string, check: Check][] = [
   ['data folder', dataDirCheck],

@@ -3,7 +3,7 @@ import { PROFILES, type Profile, type Scope } from '../access/actor.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
 import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../api-keys/api-key.view.js';
 import type { JsonObject } from '../platform/common/json.js';
-import { type DbTime, now, secondsFrom, toDbTime, toIso, toMillis } from '../platform/common/time.js';
+import { type DbTime, now, addSeconds, toDbTime, toIso, toMillis } from '../platform/common/time.js';
 import { readInput } from '../platform/input/read-input.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import type { Application } from './application.js';
@@ -150,7 +150,7 @@ function parsed(part: JsonObject): ApiKeyInput {
 /** Parses an expiry: a future date, or a number of days. @throws InvalidArgumentError for other texts. */
 export function parseExpiry(text: string): DbTime {
   const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1];
-  if (days !== undefined) return secondsFrom(now(), Number(days) * DAY_SECONDS);
+  if (days !== undefined) return addSeconds(now(), Number(days) * DAY_SECONDS);
   const day = `${text} 00:00:00.000`;
   const known = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(toMillis(day));
   // The date is compared with the argument, because `Date` reads 31 February as a day in March.

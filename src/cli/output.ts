@@ -2,7 +2,7 @@ import { Presets, SingleBar } from 'cli-progress';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorCode } from '../platform/common/errors.js';
+import { errorCodeOf } from '../platform/common/errors.js';
 
 /** Mode of output files, which contain personal data. */
 const OWNER_ONLY = 0o600;
@@ -53,7 +53,7 @@ export async function writeOut(text: AsyncIterable<string>, file: string | undef
   const target = file === undefined ? process.stdout : createWriteStream(file, { mode: OWNER_ONLY });
   await pipeline(Readable.from(text), target).catch((error: unknown) => {
     // Ignores that the reader, such as `head`, has closed the pipe.
-    if (errorCode(error) !== 'EPIPE') throw error;
+    if (errorCodeOf(error) !== 'EPIPE') throw error;
   });
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { PassThrough } from 'node:stream';
 import type { JsonObject } from '../platform/common/json.js';
-import { canonicalUuid, isUuid } from '../platform/common/uuid.js';
+import { toCanonicalUuid, isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
 import { type DeletedPageDto, DeletedQuery, type UserDto, type UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
@@ -130,7 +130,7 @@ const restore = (application: Application) =>
   changingCommand('restore', 'restore a deleted user without its groups, within SCIM_DELETED_DAYS days')
     .argument('<uuid>', 'UUID as listed by "users deleted"')
     .action((text: string, flags: Target) => {
-      const path = `users/${canonicalUuid('<uuid>', text)}/restore`;
+      const path = `users/${toCanonicalUuid('<uuid>', text)}/restore`;
       return application.use(flags, async (service) => {
         const user = await service.json<UserDto>('POST', path);
         print(flags, user, `${user.username} (${user.uuid}) was restored. Status: ${user.status}.\n`);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { errorCode } from '../platform/common/errors.js';
+import { errorCodeOf } from '../platform/common/errors.js';
 
 /**
  * The output folder of `bundle-console.mjs`, next to the bundled service. When tests run
@@ -57,7 +57,7 @@ async function listFiles(folder: URL): Promise<ReadonlySet<string>> {
       ...assets.filter((name) => !/\.(br|gz)$/.test(name)).map((name) => `assets/${name}`),
     ]);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return new Set();
+    if (errorCodeOf(error) === 'ENOENT') return new Set();
     throw error;
   }
 }

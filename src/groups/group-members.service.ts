@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
-import { type FieldError, validationFailed } from '../platform/common/errors.js';
+import { type FieldError, createValidationError } from '../platform/common/errors.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
@@ -126,7 +126,7 @@ export class GroupMembers {
       const message = `would make user ${locked[index] ?? ''} invalid: ${broken.field} ${broken.message}`;
       errors.push({ field, code: 'exclusive_roles', message });
     }
-    if (errors.length > 0) throw validationFailed(errors);
+    if (errors.length > 0) throw createValidationError(errors);
   }
 
   /** Returns the users in the list who are members of the group. */
@@ -149,7 +149,7 @@ export class GroupMembers {
       const groups = await this.repository.groupsAmong(tx, part);
       if (groups.length === 0) continue;
       const message = `must contain users only, not groups: ${groups.slice(0, 5).join(', ')}`;
-      throw validationFailed([{ field: 'members', code: 'invalid_value', message }]);
+      throw createValidationError([{ field: 'members', code: 'invalid_value', message }]);
     }
   }
 }

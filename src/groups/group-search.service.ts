@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Clause, type SqlValue, countRows, where } from '../platform/database/engine/sql.js';
+import { type Clause, type SqlValue, countRows, buildWhere } from '../platform/database/engine/sql.js';
 import {
   type Direction,
-  type Page,
+  type KeysetPage,
   type PageOrder,
-  type Place,
+  type PageWindow,
   type Position,
-  type Range,
+  type KeyRange,
   readPage,
   sortPage,
   splitEmpty,
@@ -36,7 +36,7 @@ export class GroupSearch {
 
   /** Counts the groups that meet all conditions. */
   async count(conditions: readonly Clause[]): Promise<number> {
-    const { sql, params } = where(conditions);
+    const { sql, params } = buildWhere(conditions);
     return countRows(this.database, `SELECT COUNT(*) AS n FROM user_groups u WHERE ${sql}`, params);
   }
 
@@ -44,20 +44,20 @@ export class GroupSearch {
   async page(
     conditions: readonly Clause[],
     order: GroupOrder,
-    place: Place,
+    place: PageWindow,
     total: number,
-  ): Promise<Page<Group>> {
+  ): Promise<KeysetPage<Group>> {
     if (place.limit === 0 || place.offset >= total) return { rows: [], last: undefined };
     // No engine chooses well between the index of a condition and the index of the order.
     if (conditions.length > 0 && total <= MAX_SORTED_IN_MEMORY) {
       return sortPage(await this.select(conditions), positionIn(order), order.order, place);
     }
     const source = {
-      read: (range: Range, part: Clause, offset: number, limit: number) => {
+      read: (range: KeyRange, part: Clause, offset: number, limit: number) => {
         const rows = ` ORDER BY ${sortColumnsOf(range, order)} LIMIT ? OFFSET ?`;
         return this.select([...conditions, part], rows, [limit, offset]);
       },
-      count: (_: Range, part: Clause) => this.count([...conditions, part]),
+      count: (_: KeyRange, part: Clause) => this.count([...conditions, part]),
     };
     return readPage(source, order, place, this.database.dialect);
   }
@@ -67,14 +67,14 @@ export class GroupSearch {
     rows = '',
     values: readonly SqlValue[] = [],
   ): Promise<Group[]> {
-    const { sql, params } = where(conditions);
+    const { sql, params } = buildWhere(conditions);
     const text = `SELECT ${GROUP_COLUMNS} FROM user_groups u WHERE ${sql}${rows}`;
     return (await this.database.query<GroupRow>(text, [...params, ...values])).map(toGroup);
   }
 }
 
 /** Returns the columns to sort by. Omits the redundant column, because MariaDB uses a unique index only on its own. */
-function sortColumnsOf({ key, unique, only }: Range, { order }: GroupOrder): string {
+function sortColumnsOf({ key, unique, only }: KeyRange, { order }: GroupOrder): string {
   const columns = only !== undefined ? ['u.uuid'] : unique ? [key] : [key, 'u.uuid'];
   return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }
@@ -96,7 +96,7 @@ export function groupOrder(sort: GroupSort, order: Direction): GroupOrder {
   return { sort, order, ranges: order === 'asc' ? ranges : ranges.toReversed() };
 }
 
-const RANGES: Readonly<Record<GroupSort, Range>> = {
+const RANGES: Readonly<Record<GroupSort, KeyRange>> = {
   uuid: { key: 'u.uuid', unique: true },
   display_name: { key: 'u.display_name_key', unique: true },
   external_id: { key: 'u.external_id', unique: true },

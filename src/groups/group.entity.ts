@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { JsonText } from '../platform/common/json.js';
-import { integer, longText, text, time, uuid } from '../platform/database/engine/columns.js';
+import { int, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 
 /** A group. The table is not called `groups`, because that is a reserved word in MySQL. */
 @Entity('user_groups')
@@ -19,7 +19,7 @@ export class GroupEntity {
   @Column(time()) created!: string;
   @Column(time()) updated!: string;
   /** Increases by one with every change of the group or its members. The ETag contains it. */
-  @Column(integer()) version!: number;
+  @Column(int()) version!: number;
 }
 
 /** A membership of a user in a group. When the user writer deletes a user, it also deletes the memberships. */

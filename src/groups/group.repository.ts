@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { type JsonText, fromJson } from '../platform/common/json.js';
 import {
   type Sql,
-  byIndex,
+  indexHintOf,
   countRows,
-  forUpdate,
+  lockClauseOf,
   insertRows,
-  placeholders,
+  toPlaceholders,
   selectIn,
   updateRow,
 } from '../platform/database/engine/sql.js';
@@ -36,20 +36,20 @@ export class GroupRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async find(uuid: string, sql: Sql = this.database): Promise<Group | undefined> {
-    const row = await sql.first<GroupRow>(`${SELECT} WHERE uuid = ?`, [uuid]);
+    const row = await sql.queryOne<GroupRow>(`${SELECT} WHERE uuid = ?`, [uuid]);
     return row && toGroup(row);
   }
 
   /** Finds a group and locks it. No other transaction changes the group or its members until this one ends. */
   async lock(tx: Sql, uuid: string): Promise<Group | undefined> {
-    const row = await tx.first<GroupRow>(`${SELECT} WHERE uuid = ?${forUpdate(tx)}`, [uuid]);
+    const row = await tx.queryOne<GroupRow>(`${SELECT} WHERE uuid = ?${lockClauseOf(tx)}`, [uuid]);
     return row && toGroup(row);
   }
 
   /** Finds the uuid of the group with this value in a unique column. */
   async owner(tx: Sql, column: 'display_name_key' | 'external_id', key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
-    return (await tx.first<{ uuid: string }>(sql, [key]))?.uuid;
+    return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
   }
 
   /** Returns the ids in the list that are ids of groups. */
@@ -167,7 +167,7 @@ export class GroupRepository {
  * would use the index by group and read all members of a large group.
  */
 const buildMembersWhere = (sql: Sql, users: readonly string[]): string =>
-  `${byIndex(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${placeholders(users.length)}) AND m.group_uuid = ?`;
+  `${indexHintOf(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${toPlaceholders(users.length)}) AND m.group_uuid = ?`;
 
 const toMemberships = (group_uuid: string, users: readonly string[]): GroupMemberEntity[] =>
   users.map((user_uuid) => ({ group_uuid, user_uuid }));

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
-import { type FieldError, validationFailed } from '../platform/common/errors.js';
+import { type FieldError, createValidationError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
-import { idMismatch } from '../platform/common/uuid.js';
-import { type Clause, type Sql, clause } from '../platform/database/engine/sql.js';
-import { cutPage, encodeCursor, placeOf } from '../platform/database/keyset-pages.js';
+import { findIdMismatch } from '../platform/common/uuid.js';
+import { type Clause, type Sql, toClause } from '../platform/database/engine/sql.js';
+import { cutPage, encodeCursor, parsePageWindow } from '../platform/database/keyset-pages.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
 import { UserSettings } from '../users/rules/user-settings.js';
@@ -45,7 +45,7 @@ export class GroupsService {
     const { sort, order } = query;
     const pageOrder = groupOrder(sort, order);
     const list = ['', sort, order];
-    const place = placeOf(query, list, pageOrder.ranges);
+    const place = parsePageWindow(query, list, pageOrder.ranges);
     const conditions = toConditions(query);
     const count = await this.searcher.count(conditions);
     const { rows, last } = await this.searcher.page(conditions, pageOrder, place, count);
@@ -102,7 +102,7 @@ export class GroupsService {
     const current = await this.get(uuid);
     const { roles, errors: roleErrors } = this.validateRoles(value, errors);
     const allErrors = [...errors, ...roleErrors, ...findReadOnlyErrors(value, current)];
-    if (allErrors.length > 0) throw validationFailed(allErrors);
+    if (allErrors.length > 0) throw createValidationError(allErrors);
     return this.change(uuid, { fields: () => ({ roles: roles ?? [] }), ifVersions }, caller);
   }
 
@@ -121,18 +121,18 @@ export class GroupsService {
 
 function toConditions({ display_name, external_id, user_uuid }: GroupQuery): Clause[] {
   const conditions: Clause[] = [];
-  if (display_name !== undefined) conditions.push(clause('u.display_name_key = ?', loginKey(display_name)));
-  if (external_id !== undefined) conditions.push(clause('u.external_id = ?', external_id));
+  if (display_name !== undefined) conditions.push(toClause('u.display_name_key = ?', loginKey(display_name)));
+  if (external_id !== undefined) conditions.push(toClause('u.external_id = ?', external_id));
   if (user_uuid !== undefined) conditions.push(createMemberCondition(user_uuid));
   return conditions;
 }
 
 const createMemberCondition = (user: string): Clause =>
-  clause('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
+  toClause('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
 /** Returns an error for each read-only field that was sent with another value. */
 function findReadOnlyErrors(sent: GroupRolesInput, group: Group): FieldError[] {
-  const errors = idMismatch('uuid', sent.uuid, group.uuid);
+  const errors = findIdMismatch('uuid', sent.uuid, group.uuid);
   for (const field of ['display_name', 'external_id'] as const) {
     if (sent[field] === undefined || (sent[field] ?? '') === group[field]) continue;
     errors.push({ field, code: 'invalid_value', message: 'can be changed only over SCIM' });

@@ -9,7 +9,9 @@ export class IdempotencyRepository {
   constructor(@Inject(DATABASE) readonly database: Database) {}
 
   async find(sql: Sql, id: string): Promise<IdempotencyEntity | undefined> {
-    return sql.first('SELECT id, request_mac, answer, created FROM idempotent_requests WHERE id = ?', [id]);
+    return sql.queryOne('SELECT id, request_mac, answer, created FROM idempotent_requests WHERE id = ?', [
+      id,
+    ]);
   }
 
   async insert(tx: Sql, row: IdempotencyEntity): Promise<void> {

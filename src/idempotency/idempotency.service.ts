@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ProblemError } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
-import { now, secondsFrom } from '../platform/common/time.js';
+import { now, addSeconds } from '../platform/common/time.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 import { IdempotentRequest, RETENTION_SECONDS, PENDING } from './idempotent-request.js';
 
@@ -40,6 +40,6 @@ export class IdempotencyService {
   }
 
   async purge(): Promise<void> {
-    await this.repository.deleteBefore(secondsFrom(now(), -RETENTION_SECONDS));
+    await this.repository.deleteBefore(addSeconds(now(), -RETENTION_SECONDS));
   }
 }

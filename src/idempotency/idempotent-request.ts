@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import type { RepeatableRequest } from '../access/actor.js';
-import { keyOfOtherRequest, unavailable } from '../platform/common/errors.js';
+import { createKeyReuseError, createUnavailableError } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
-import { now, secondsFrom } from '../platform/common/time.js';
-import { repeated } from '../platform/database/engine/database-error.js';
+import { now, addSeconds } from '../platform/common/time.js';
+import { runWithRetry } from '../platform/database/engine/database-error.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
 import { ReplayedResponseError, type StoredResponse } from '../platform/http/error.filter.js';
@@ -76,7 +76,7 @@ export class IdempotentRequest implements RepeatableRequest {
     if (!row) return;
     this.hasExpiredRow = row.created < computeCutoff();
     if (this.hasExpiredRow) return;
-    if (row.request_mac !== this.getMac()) throw keyOfOtherRequest();
+    if (row.request_mac !== this.getMac()) throw createKeyReuseError();
     throw new ReplayedResponseError(decryptResponse(row.answer, this.request.key, id));
   }
 
@@ -100,7 +100,7 @@ export class IdempotentRequest implements RepeatableRequest {
    */
   async runOnce<T>(handle: () => Promise<T>): Promise<T> {
     try {
-      const handled = await repeated('transaction', async (attempt) => {
+      const handled = await runWithRetry('transaction', async (attempt) => {
         if (attempt > 1) await this.assertRepeatable();
         return this.runHandler(handle);
       });
@@ -162,7 +162,8 @@ export class IdempotentRequest implements RepeatableRequest {
   /** @throws ReplayedResponseError, ProblemError `unavailable` for a file, which cannot be read a second time. */
   private async assertRepeatable(): Promise<void> {
     await this.assertFirst();
-    if (this.hasFile) throw unavailable('A concurrent request was faster. Send the file again.', 1);
+    if (this.hasFile)
+      throw createUnavailableError('A concurrent request was faster. Send the file again.', 1);
   }
 
   /**
@@ -195,4 +196,4 @@ export class IdempotentRequest implements RepeatableRequest {
 /** The content of a file that is not yet read. */
 export const PENDING = Symbol('pending');
 
-const computeCutoff = (): string => secondsFrom(now(), -RETENTION_SECONDS);
+const computeCutoff = (): string => addSeconds(now(), -RETENTION_SECONDS);

@@ -4,7 +4,7 @@ import { type Caller, datasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { now, secondsFrom, toMillis } from '../platform/common/time.js';
+import { now, addSeconds, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -157,7 +157,7 @@ export class ImportsService {
    * waited that long for a decision end as superseded, because their files would otherwise stay forever.
    */
   async purge(): Promise<void> {
-    const oldest = secondsFrom(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
+    const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
     const message = `No decision on this plan was made within ${this.env.IMPORT_RETENTION_DAYS} days. Start a new run.`;
     for (const id of await this.runs.waitingSince(oldest, PURGE_RUNS))
       await this.worker.endWaiting(id, 'lapse', async () => ({ code: 'lapsed', message }));

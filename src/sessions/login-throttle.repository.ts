@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type DbTime, secondsFrom } from '../platform/common/time.js';
-import { type Sql, insertRows, placeholders } from '../platform/database/engine/sql.js';
+import { type DbTime, addSeconds } from '../platform/common/time.js';
+import { type Sql, insertRows, toPlaceholders } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
 
@@ -20,7 +20,7 @@ export class LoginThrottleRepository {
   async find(scopes: readonly string[], time: string): Promise<LoginFailureEntity[]> {
     return this.database.query(
       `SELECT scope, failures, window_ends FROM login_failures
-       WHERE scope IN (${placeholders(scopes.length)}) AND window_ends > ?`,
+       WHERE scope IN (${toPlaceholders(scopes.length)}) AND window_ends > ?`,
       [...scopes, time],
     );
   }
@@ -49,7 +49,7 @@ export class LoginThrottleRepository {
   }
 
   async hasAddress(userUuid: string, network: string): Promise<boolean> {
-    const row = await this.database.first(
+    const row = await this.database.queryOne(
       'SELECT network FROM login_addresses WHERE user_uuid = ? AND network = ?',
       [userUuid, network],
     );
@@ -63,7 +63,7 @@ export class LoginThrottleRepository {
       [userUuid],
     );
     const own = stored.find((row) => row.network === network);
-    if (own && own.last_login > secondsFrom(time, -DAY_SECONDS)) return;
+    if (own && own.last_login > addSeconds(time, -DAY_SECONDS)) return;
     if (own) {
       const text = 'UPDATE login_addresses SET last_login = ? WHERE user_uuid = ? AND network = ?';
       await tx.execute(text, [time, userUuid, network]);

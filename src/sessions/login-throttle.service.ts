@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ProblemError, unavailable } from '../platform/common/errors.js';
+import { ProblemError, createUnavailableError } from '../platform/common/errors.js';
 import { FairSemaphore, NoSlotError } from '../platform/common/fair-semaphore.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { toNetwork } from '../platform/http/request-headers.js';
-import { type DbTime, now, secondsFrom, toMillis } from '../platform/common/time.js';
+import { type DbTime, now, addSeconds, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -62,7 +62,9 @@ export class LoginThrottle {
     if (ends === undefined) return;
     const wait = () => delay(DELAY_MILLIS, undefined, { signal });
     await this.delayed.run([toNetwork(login.ip)], wait, signal).catch((error: unknown) => {
-      throw error instanceof NoSlotError ? toThrottled(ends) : unavailable('The client disconnected.', 1);
+      throw error instanceof NoSlotError
+        ? toThrottled(ends)
+        : createUnavailableError('The client disconnected.', 1);
     });
   }
 
@@ -88,7 +90,7 @@ export class LoginThrottle {
   async purge(): Promise<void> {
     const time = now();
     await this.repository.deleteEnded(computeOldestEnd(time));
-    await this.repository.deleteAddressesBefore(secondsFrom(time, -ADDRESS_SECONDS));
+    await this.repository.deleteAddressesBefore(addSeconds(time, -ADDRESS_SECONDS));
   }
 
   /**
@@ -116,9 +118,9 @@ export class LoginThrottle {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     await this.transactions.run(async (tx) => {
-      await this.repository.countFailure(tx, pair, time, secondsFrom(time, PAIR_WINDOW_SECONDS));
-      await this.repository.countFailure(tx, user, time, secondsFrom(time, HOUR_SECONDS));
-      await this.repository.countFailure(tx, network, time, secondsFrom(time, HOUR_SECONDS));
+      await this.repository.countFailure(tx, pair, time, addSeconds(time, PAIR_WINDOW_SECONDS));
+      await this.repository.countFailure(tx, user, time, addSeconds(time, HOUR_SECONDS));
+      await this.repository.countFailure(tx, network, time, addSeconds(time, HOUR_SECONDS));
     });
   }
 }
@@ -127,7 +129,7 @@ export class LoginThrottle {
  * Returns the earliest end of a window whose failures still count. Failures count for an hour,
  * even if their window is shorter.
  */
-const computeOldestEnd = (time: DbTime): DbTime => secondsFrom(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
+const computeOldestEnd = (time: DbTime): DbTime => addSeconds(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
 
 function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; network: string } {
   const account = uuid === undefined ? ['name', name] : ['user', uuid];

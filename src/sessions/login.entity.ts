@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, integer, text, time, uuid } from '../platform/database/engine/columns.js';
+import { ascii, int, text, time, uuid } from '../platform/database/engine/columns.js';
 
 /**
  * Failed logins in the current window of one scope. A scope is the SHA-256 of a user and an
@@ -9,7 +9,7 @@ import { ascii, integer, text, time, uuid } from '../platform/database/engine/co
 @Index('ix_login_failures_window', ['window_ends'])
 export class LoginFailureEntity {
   @PrimaryColumn(ascii(64)) scope!: string;
-  @Column(integer()) failures!: number;
+  @Column(int()) failures!: number;
   @Column(time()) window_ends!: string;
 }
 

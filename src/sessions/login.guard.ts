@@ -1,7 +1,7 @@
 import { type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
-import { ProblemError, validationFailed } from '../platform/common/errors.js';
+import { ProblemError, createValidationError } from '../platform/common/errors.js';
 import { readInput } from '../platform/input/read-input.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { LoginInput } from './login.input.js';
@@ -24,7 +24,7 @@ export class LoginGuard extends AuthGuard('local') {
   override canActivate(context: ExecutionContext) {
     const request = context.switchToHttp().getRequest<Request<object, unknown, JsonObject>>();
     const { value, errors } = readInput(LoginInput, request.body);
-    if (errors.length > 0) throw validationFailed(errors);
+    if (errors.length > 0) throw createValidationError(errors);
     request.body = { username: value.username, password: value.password };
     return super.canActivate(context);
   }

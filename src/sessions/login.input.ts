@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { NoControlCharacters, Normalize, normalizeLineInput } from '../platform/input/field-rules.js';
-import { normalForm } from '../platform/common/text.js';
+import { toNormalForm } from '../platform/common/text.js';
 
 /** Body of `POST /sessions/login`. The rules only reject malformed values. */
 export class LoginInput {
@@ -21,7 +21,7 @@ export class LoginInput {
   @ApiProperty({ example: 'correct horse battery staple', format: 'password', maxLength: 1024 })
   @IsDefined()
   @IsNotEmpty()
-  @Normalize((raw) => (typeof raw === 'string' ? normalForm(raw, 'NFC') || null : raw))
+  @Normalize((raw) => (typeof raw === 'string' ? toNormalForm(raw, 'NFC') || null : raw))
   @IsString()
   @MaxLength(1024)
   password!: string;

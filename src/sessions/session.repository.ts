@@ -3,10 +3,10 @@ import { WEBMASTER } from '../access/roles.js';
 import {
   type Sql,
   countRows,
-  forUpdate,
-  inParts,
+  lockClauseOf,
+  chunkValues,
   insertRows,
-  placeholders,
+  toPlaceholders,
 } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { SessionEntity } from './session.entity.js';
@@ -20,12 +20,14 @@ export class SessionRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async findByToken(tokenHash: string): Promise<SessionEntity | undefined> {
-    return this.database.first(`SELECT ${SHOWN}, token_hash FROM sessions WHERE token_hash = ?`, [tokenHash]);
+    return this.database.queryOne(`SELECT ${SHOWN}, token_hash FROM sessions WHERE token_hash = ?`, [
+      tokenHash,
+    ]);
   }
 
   async isLive(id: string, time: string): Promise<boolean> {
     const sql = 'SELECT id FROM sessions WHERE id = ? AND expires > ?';
-    return (await this.database.first(sql, [id, time])) !== undefined;
+    return (await this.database.queryOne(sql, [id, time])) !== undefined;
   }
 
   async insert(tx: Sql, session: SessionEntity): Promise<void> {
@@ -59,7 +61,7 @@ export class SessionRepository {
   }
 
   async lock(tx: Sql, id: string): Promise<Omit<SessionEntity, 'token_hash'> | undefined> {
-    return tx.first(`SELECT ${SHOWN} FROM sessions WHERE id = ?${forUpdate(tx)}`, [id]);
+    return tx.queryOne(`SELECT ${SHOWN} FROM sessions WHERE id = ?${lockClauseOf(tx)}`, [id]);
   }
 
   /**
@@ -71,13 +73,13 @@ export class SessionRepository {
   }
 
   async lockOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
-    return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${forUpdate(tx)}`, [userUuid]);
+    return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${lockClauseOf(tx)}`, [userUuid]);
   }
 
   /** Returns true if the user is a Webmaster. Reads the table of the users feature, which is in a higher layer. */
   async isOfWebmaster(tx: Sql, userUuid: string): Promise<boolean> {
     const sql = 'SELECT 1 AS found FROM user_roles WHERE role = ? AND user_uuid = ?';
-    return (await tx.first(sql, [WEBMASTER, userUuid])) !== undefined;
+    return (await tx.queryOne(sql, [WEBMASTER, userUuid])) !== undefined;
   }
 
   async delete(tx: Sql, id: string): Promise<void> {
@@ -85,11 +87,11 @@ export class SessionRepository {
   }
 
   async deleteOfUsers(tx: Sql, userUuids: readonly string[], except: string): Promise<void> {
-    for (const part of inParts(userUuids)) {
-      await tx.execute(`DELETE FROM sessions WHERE user_uuid IN (${placeholders(part.length)}) AND id <> ?`, [
-        ...part,
-        except,
-      ]);
+    for (const part of chunkValues(userUuids)) {
+      await tx.execute(
+        `DELETE FROM sessions WHERE user_uuid IN (${toPlaceholders(part.length)}) AND id <> ?`,
+        [...part, except],
+      );
     }
   }
 

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Public, Requires } from '../access/decorators.js';
 import { isWebmaster } from '../access/policy.js';
-import { ProblemError, unauthenticated } from '../platform/common/errors.js';
+import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
 import { LOGIN_BODY } from '../platform/http/body-reader.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { toPageRange } from '../platform/http/page.js';
@@ -57,7 +57,8 @@ export class SessionsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
     const { actor } = caller;
-    if (actor.kind !== 'user') throw unauthenticated('An API key cannot log out, because it has no session.');
+    if (actor.kind !== 'user')
+      throw createUnauthenticatedError('An API key cannot log out, because it has no session.');
     await this.sessions.end(actor.sessionId, caller);
     this.cookie.clear(response);
     return {};

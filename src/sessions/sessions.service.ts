@@ -3,8 +3,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { assertScope, hasScope } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
-import { randomToken, sha256 } from '../platform/common/secrets.js';
-import { now, secondsFrom } from '../platform/common/time.js';
+import { createToken, sha256 } from '../platform/common/secrets.js';
+import { now, addSeconds } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -48,14 +48,14 @@ export class SessionsService {
    * @returns the value of the cookie. Only its hash is stored.
    */
   async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
-    const token = randomToken();
+    const token = createToken();
     const created = now();
     const session: SessionEntity = {
       id: uuidv7(),
       token_hash: sha256(token),
       user_uuid: userUuid,
       created,
-      ...this.computeExpiry(created, secondsFrom(created, this.absoluteSeconds)),
+      ...this.computeExpiry(created, addSeconds(created, this.absoluteSeconds)),
       ip: caller.ip,
     };
     await this.enforceLimit(tx, userUuid, created, caller);
@@ -79,7 +79,7 @@ export class SessionsService {
     const time = now();
     if (!session || session.expires <= time || session.absolute_expires <= time) return undefined;
     const next = this.computeExpiry(time, session.absolute_expires).expires;
-    const renewed = secondsFrom(time, this.idleSeconds / 2) > session.expires && next > session.expires;
+    const renewed = addSeconds(time, this.idleSeconds / 2) > session.expires && next > session.expires;
     if (renewed) await this.repository.renew(session.id, next);
     return { id: session.id, userUuid: session.user_uuid, renewed };
   }
@@ -155,7 +155,7 @@ export class SessionsService {
   }
 
   private computeExpiry(from: string, absolute: string): Pick<SessionEntity, 'expires' | 'absolute_expires'> {
-    const idle = secondsFrom(from, this.idleSeconds);
+    const idle = addSeconds(from, this.idleSeconds);
     return { expires: idle < absolute ? idle : absolute, absolute_expires: absolute };
   }
 }

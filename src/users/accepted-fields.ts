@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { ProblemError } from '../platform/common/errors.js';
 import { fieldsOf } from '../platform/common/fields.js';
 import { type JsonObject, isObject } from '../platform/common/json.js';
-import { caseFold } from '../platform/common/text.js';
+import { foldCase } from '../platform/common/text.js';
 import { describeHeader } from '../platform/openapi/shared-schemas.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import { NETWORKS } from './model/formats.js';
@@ -138,4 +138,4 @@ function toComparable(value: unknown): unknown {
   return value ?? null;
 }
 
-const foldRole = (role: unknown): unknown => (typeof role === 'string' ? caseFold(role) : role);
+const foldRole = (role: unknown): unknown => (typeof role === 'string' ? foldCase(role) : role);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
-import { now, secondsFrom } from '../platform/common/time.js';
+import { now, addSeconds } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { type DeletedUser, DeletedUsersRepository } from './writer/deleted-users.repository.js';
@@ -44,7 +44,7 @@ export class DeletedUsers {
 
   /** Removes users whose retention time is over, in batches that block other writers only briefly. */
   async purge(): Promise<void> {
-    const until = secondsFrom(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
+    const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
     while (await this.repository.purge(until));
   }
 }

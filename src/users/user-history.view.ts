@@ -8,7 +8,7 @@ import {
 } from '../audit/audit-event.js';
 import type { NameOf } from '../audit/audit-names.service.js';
 import { AuditChangeDto, EventPageOf, MAX_CHANGES, REASON, presentEvent } from '../audit/audit.view.js';
-import { truncated } from '../platform/common/text.js';
+import { truncate } from '../platform/common/text.js';
 import { NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
 
@@ -95,5 +95,5 @@ const isEmpty = (value: unknown): boolean =>
 
 function formatValue(value: unknown): string {
   const text = JSON.stringify(value);
-  return truncated(text, MAX_VALUE);
+  return truncate(text, MAX_VALUE);
 }

@@ -3,10 +3,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
-import { type FieldError, ProblemError, validationFailed } from '../platform/common/errors.js';
+import { type FieldError, ProblemError, createValidationError } from '../platform/common/errors.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
 import { now } from '../platform/common/time.js';
-import { idMismatch } from '../platform/common/uuid.js';
+import { findIdMismatch } from '../platform/common/uuid.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { OwnPassword, assertStillProven } from './passwords/own-password.service.js';
@@ -93,7 +93,7 @@ export class UsersService {
       if (password?.proven) assertStillProven(user, password.proven);
       const change = this.validate(user, input, caller);
       assertAllowed(user, change, caller);
-      if (change.errors.length > 0) throw validationFailed(change.errors);
+      if (change.errors.length > 0) throw createValidationError(change.errors);
       const patch = toPatch(change.input, password?.hash);
       return this.writer.applyOne(
         tx,
@@ -127,7 +127,7 @@ export class UsersService {
     const sent = isWebmaster(caller.actor)
       ? writable
       : pickSelfFields(writable, presentUser(user, 'self', this.settings.defaultAvatar));
-    const fieldErrors = [...errors, ...idMismatch('uuid', value.uuid, user.uuid)];
+    const fieldErrors = [...errors, ...findIdMismatch('uuid', value.uuid, user.uuid)];
     const isOwnPassword = isSelf(caller.actor, user.uuid) && sent.password !== undefined;
     const isUnexpected = isSent(sent.current_password) && !isOwnPassword;
     if (isUnexpected && !fieldErrors.some(isAboutProof)) fieldErrors.push(UNEXPECTED_PROOF);
@@ -144,7 +144,7 @@ export class UsersService {
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
     if (errors.length === 0 && before)
       errors.push(...(await this.validateProof(before, change.input, caller)));
-    if (errors.length > 0) throw validationFailed(errors);
+    if (errors.length > 0) throw createValidationError(errors);
   }
 
   /** Checks the current password of users who change their own password. Webmasters may omit it. */

@@ -78,7 +78,7 @@ describe('a key', () => {
     const expired = await store(makeApiKey(), { expires: inSeconds(-1) });
     expectUnauthenticated(await search(expired));
     const lastUsed = 'SELECT last_used FROM api_keys WHERE key_hash = ?';
-    expect(await databaseOf(app).first(lastUsed, [sha256(expired)])).toEqual({ last_used: null });
+    expect(await databaseOf(app).queryOne(lastUsed, [sha256(expired)])).toEqual({ last_used: null });
   });
 
   test('ends with its revocation, whatever its expiry', async () => {

@@ -162,7 +162,7 @@ test('what is more than an hour ago does not count, and is purged', async () => 
   await databaseOf(app).execute(age, [inSeconds(-3601), id, uuids[0] ?? '']);
   expect(await blockAll(client, uuids.slice(3))).toEqual([200, 429]);
   await app.app.get(KeyFuse).purge();
-  const row = await databaseOf(app).first<{ n: number }>(
+  const row = await databaseOf(app).queryOne<{ n: number }>(
     'SELECT COUNT(*) AS n FROM key_deactivations WHERE key_id = ?',
     [id],
   );

@@ -131,7 +131,7 @@ const send = (
 async function effects(table?: string): Promise<number[]> {
   const tables = ['audit_events', ...(table === undefined ? [] : [table])];
   const counts = tables.map((name) =>
-    databaseOf(app).first<{ count: number }>(`SELECT COUNT(*) AS count FROM ${name}`),
+    databaseOf(app).queryOne<{ count: number }>(`SELECT COUNT(*) AS count FROM ${name}`),
   );
   return (await Promise.all(counts)).map((row) => row?.count ?? 0);
 }

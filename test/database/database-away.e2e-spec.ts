@@ -60,9 +60,9 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
       cause: { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
     });
     await tx.rollback();
-    expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
+    expect(await database.queryOne('SELECT 1 AS one')).toEqual({ one: 1 });
     // The import worker uses a connection now and then; one that is not returned would stay in use forever.
-    while (database.load.inUse + database.load.waiting > 0) await setImmediate();
+    while (database.usage.inUse + database.usage.waiting > 0) await setImmediate();
   });
 
   test('makes every request a 503, and all requests work again when it is back', async () => {

@@ -32,7 +32,7 @@ async function atOnce(
   return answers;
 }
 const count = async (table: string): Promise<number> =>
-  (await databaseOf(app).first<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table}`))?.n ?? 0;
+  (await databaseOf(app).queryOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table}`))?.n ?? 0;
 
 test('a create', async () => {
   const [body, before] = [aUser({ external_id: randomUUID() }), await count('users')];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DatabaseFault } from '../../src/platform/database/engine/database-error.js';
+import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
 import type { InsertStatement, SqlValue } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE, freshDatabase } from '../support/app/database.js';
@@ -82,7 +82,7 @@ test('every text arrives as it was sent, whatever a statement or a stream means 
 test('a key that exists is a duplicate, and nothing of the set stays', async () => {
   const rows = filled([plain(7), plain(8), plain(7)]);
   await expect(inserted(rows)).rejects.toMatchObject({ fault: 'duplicate' });
-  await expect(inserted(rows)).rejects.toBeInstanceOf(DatabaseFault);
+  await expect(inserted(rows)).rejects.toBeInstanceOf(DatabaseError);
   expect(await databaseOf(app).query('SELECT id FROM many_rows')).toEqual([]);
 });
 

@@ -64,14 +64,14 @@ onMariadb('a connection that breaks (needs a server: MariaDB only)', () => {
 
   test('at a read: the read is run again', async () => {
     link.breakAt('SELECT 42', { arrives: true });
-    expect(await databaseOf(app).first('SELECT 42 AS answer')).toEqual({ answer: 42 });
+    expect(await databaseOf(app).queryOne('SELECT 42 AS answer')).toEqual({ answer: 42 });
   });
 
   test.each([true, false])(
     'at a change that is its own transaction, which arrives (%s): unknown',
     async (arrives) => {
       const database = databaseOf(app);
-      const before = await database.first<{ failures: number }>(
+      const before = await database.queryOne<{ failures: number }>(
         'SELECT COUNT(*) AS failures FROM login_failures',
       );
       const row = `('${String(arrives)}', 1, '2030-01-01 00:00:00.000')`;
@@ -80,7 +80,7 @@ onMariadb('a connection that breaks (needs a server: MariaDB only)', () => {
         `INSERT INTO login_failures (scope, failures, window_ends) VALUES ${row}`,
       );
       await expect(change).rejects.toMatchObject({ fault: 'unknown', code: 'outcome_unknown' });
-      const after = await database.first<{ failures: number }>(
+      const after = await database.queryOne<{ failures: number }>(
         'SELECT COUNT(*) AS failures FROM login_failures',
       );
       expect((after?.failures ?? 0) - (before?.failures ?? 0)).toBe(Number(arrives));

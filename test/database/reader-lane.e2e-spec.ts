@@ -33,23 +33,23 @@ onSqlite('the process that reads', () => {
   test('what is acknowledged is seen by the next search', async () => {
     for (let i = 1; i <= 200; i++) {
       await database.execute('INSERT INTO t (a, b) VALUES (?, ?)', [i, `é${i}`]);
-      const [row] = await database.aside('SELECT COUNT(*) AS n, MAX(b) AS b FROM t WHERE a >= ?', [i]);
+      const [row] = await database.scan('SELECT COUNT(*) AS n, MAX(b) AS b FROM t WHERE a >= ?', [i]);
       expect(row).toEqual({ n: 1, b: `é${i}` });
     }
   });
 
   test('rows are those that the connection of the service finds, whatever their types', async () => {
     const sql = "SELECT a, b, NULL AS missing, 0.5 AS part, '' AS empty FROM t WHERE a < ? ORDER BY a DESC";
-    expect(await database.aside(sql, [4])).toEqual(await database.query(sql, [4]));
-    expect(await database.aside('SELECT a FROM t WHERE a < 0')).toEqual([]);
+    expect(await database.scan(sql, [4])).toEqual(await database.query(sql, [4]));
+    expect(await database.scan('SELECT a FROM t WHERE a < 0')).toEqual([]);
   });
 
   test('the thread of the service goes on, and answers, while a search runs', async () => {
     let answered = 0;
-    const search = database.aside(counting(2_000_000));
+    const search = database.scan(counting(2_000_000));
     const done = search.then(() => true);
     while (!(await Promise.race([done, new Promise((resolve) => setImmediate(resolve, false))]))) {
-      await database.first('SELECT b FROM t WHERE a = ?', [1]);
+      await database.queryOne('SELECT b FROM t WHERE a = ?', [1]);
       await database.execute('UPDATE t SET b = ? WHERE a = 1', [String(answered)]);
       answered++;
     }
@@ -59,9 +59,9 @@ onSqlite('the process that reads', () => {
 
   test('a search that is given up is stopped, and those behind it run', async () => {
     const gone = new AbortController();
-    const endless = database.aside(counting(1e15), [], gone.signal);
-    const behind = database.aside('SELECT 1 AS one');
-    const late = database.aside('SELECT 2 AS two', [], gone.signal);
+    const endless = database.scan(counting(1e15), [], gone.signal);
+    const behind = database.scan('SELECT 1 AS one');
+    const late = database.scan('SELECT 2 AS two', [], gone.signal);
     const settled = Promise.allSettled([endless, behind, late]);
     gone.abort();
     expect(await settled).toMatchObject([
@@ -72,35 +72,35 @@ onSqlite('the process that reads', () => {
   });
 
   test('a process that is killed from outside is replaced, and its search repeated', async () => {
-    await database.aside('SELECT 1 AS one');
+    await database.scan('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
-    const search = database.aside(counting(2_000_000));
+    const search = database.scan(counting(2_000_000));
     process.kill(reader, 'SIGKILL');
     expect(await search).toEqual([{ n: 2_000_000 }]);
   });
 
   test('a read worker that does not answer for 20 seconds is replaced by another one', async () => {
-    await database.aside('SELECT 1 AS one');
+    await database.scan('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
     process.kill(reader, 'SIGSTOP');
     jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
-    const unanswered = expect(database.aside('SELECT 1 AS one')).rejects.toMatchObject({
+    const unanswered = expect(database.scan('SELECT 1 AS one')).rejects.toMatchObject({
       code: 'unavailable',
     });
     jest.advanceTimersByTime(20_000);
     await unanswered;
-    expect(await database.aside('SELECT 2 AS two')).toEqual([{ two: 2 }]);
+    expect(await database.scan('SELECT 2 AS two')).toEqual([{ two: 2 }]);
   });
 
   test('errors are those of the connection of the service, and nothing can be written', async () => {
     const wrong = (error: unknown) => Promise.resolve(error);
-    const codeOf = async (sql: string, at: 'query' | 'aside') => database[at](sql).catch(wrong);
+    const codeOf = async (sql: string, at: 'query' | 'scan') => database[at](sql).catch(wrong);
     const bad = 'SELECT nothing FROM nowhere';
-    expect(await codeOf(bad, 'aside')).toMatchObject({ code: 'SQLITE_ERROR' });
+    expect(await codeOf(bad, 'scan')).toMatchObject({ code: 'SQLITE_ERROR' });
     expect(await codeOf(bad, 'query')).toMatchObject({ code: 'SQLITE_ERROR' });
-    expect(await codeOf('DELETE FROM t RETURNING a', 'aside')).toMatchObject({
+    expect(await codeOf('DELETE FROM t RETURNING a', 'scan')).toMatchObject({
       cause: { code: 'SQLITE_READONLY' },
     });
-    await expect(database.aside('SELECT ?', ['\0'])).rejects.toThrow(TypeError);
+    await expect(database.scan('SELECT ?', ['\0'])).rejects.toThrow(TypeError);
   });
 });

@@ -48,7 +48,7 @@ onMariadb('a primary and its replica (needs servers: MariaDB only)', () => {
     const [position = ''] = primary.sql('SELECT @@gtid_binlog_pos');
     while (replica.sql(`SELECT MASTER_GTID_WAIT('${position}', 10)`)[0] !== '0') await delay(100);
   };
-  const inUse = async () => (await databaseOf(app).first<{ port: number }>('SELECT @@port AS port'))?.port;
+  const inUse = async () => (await databaseOf(app).queryOne<{ port: number }>('SELECT @@port AS port'))?.port;
   const ready = () => app.nobody.raw('GET', '/health/ready');
 
   /** Clients that create users until they are told to stop. */

@@ -54,23 +54,21 @@ onServer('statements of a server', () => {
   test('a statement that is given up ends in the server, and the pool has its connection again', async () => {
     for (let round = 0; round < 3; round++) {
       const gone = new AbortController();
-      const reads = Array.from({ length: 3 }, () =>
-        database.aside('SELECT SLEEP(600) AS s', [], gone.signal),
-      );
+      const reads = Array.from({ length: 3 }, () => database.scan('SELECT SLEEP(600) AS s', [], gone.signal));
       const ended = Promise.allSettled(reads);
       await until(3);
       gone.abort();
       for (const end of await ended) expect(end).toMatchObject({ reason: { name: 'AbortError' } });
       await until(0);
     }
-    expect(database.load).toEqual({ inUse: 0, waiting: 0 });
+    expect(database.usage).toEqual({ inUse: 0, waiting: 0 });
     const rows = await Promise.all(Array.from({ length: 8 }, () => database.query('SELECT 1 AS one')));
     expect(rows).toEqual(Array(8).fill([{ one: 1 }]));
   });
 
   test('a statement that was given up before is not sent', async () => {
-    const read = database.aside('SELECT SLEEP(600) AS s', [], AbortSignal.abort());
+    const read = database.scan('SELECT SLEEP(600) AS s', [], AbortSignal.abort());
     await expect(read).rejects.toMatchObject({ name: 'AbortError' });
-    expect(database.load.inUse).toBe(0);
+    expect(database.usage.inUse).toBe(0);
   });
 });

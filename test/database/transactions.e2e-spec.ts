@@ -113,7 +113,7 @@ test('a statement run for one row and for all rows finds the row of its own valu
   for (const name of ['values-a', 'values-b']) await insert(database, name);
   const sql = 'SELECT identifier AS name FROM user_identifiers WHERE identifier = ?';
   expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
-  expect(await database.first(sql, ['values-a'])).toEqual({ name: 'values-a' });
+  expect(await database.queryOne(sql, ['values-a'])).toEqual({ name: 'values-a' });
   expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { unavailable } from '../../src/platform/common/errors.js';
+import { createUnavailableError } from '../../src/platform/common/errors.js';
 import { ImportFilesRepository } from '../../src/import/file/import-files.repository.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
@@ -105,7 +105,7 @@ test('a run killed while it was failing continues as if it had not begun to fail
   const move = runs.move.bind(runs);
   let killed = 0;
   jest.spyOn(runs, 'move').mockImplementation(async (sql, id, change) => {
-    if (change.state === 'failed' && killed++ === 0) throw unavailable('killed');
+    if (change.state === 'failed' && killed++ === 0) throw createUnavailableError('killed');
     return move(sql, id, change);
   });
   const run = await imported(app.key, fileOf('again'));

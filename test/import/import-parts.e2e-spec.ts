@@ -45,7 +45,7 @@ test('parts of a waiting run are kept by the purge and by another upload of the 
   await queue.submit(await store.store('b.csv', bytes('b'), id), options, CALLER);
   await app.app.get(ImportsService).purge();
   await expect(store.store('b.csv', bytes('x'), id)).rejects.toMatchObject({ fault: 'duplicate' });
-  await leases.give(IMPORT_LEASE);
+  await leases.release(IMPORT_LEASE);
   const run = await settled(app.key, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });

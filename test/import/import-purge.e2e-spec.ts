@@ -41,7 +41,7 @@ async function idle(work: () => Promise<void>): Promise<void> {
   const leases = new Leases(app.app.get(DATABASE));
   while (!(await leases.take(IMPORT_LEASE, 3600)));
   await work();
-  await leases.give(IMPORT_LEASE);
+  await leases.release(IMPORT_LEASE);
 }
 
 test('a plan that is approved just before it expires keeps its file, and is applied', async () => {

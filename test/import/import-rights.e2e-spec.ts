@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { unavailable } from '../../src/platform/common/errors.js';
+import { createUnavailableError } from '../../src/platform/common/errors.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
@@ -152,7 +152,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     const [starter, before] = [await aKey(app), await users()];
     breakOff(async () => {
       await app.key.delete(`/api_keys/${starter.id}`);
-      throw unavailable('The database is away.');
+      throw createUnavailableError('The database is away.');
     });
     const { id } = (await upload(starter.client, aFile(2999).file, PRIVILEGED)).body;
     const run = await settled(app.key, id);

@@ -61,7 +61,7 @@ test('nothing of it is stored, and the rows are judged against the live users', 
   await imported(app.key, fileOf('live'));
   const tables = ['import_runs', 'import_rows', 'import_file_parts', 'audit_events', 'idempotent_requests'];
   const counts = () =>
-    Promise.all(tables.map((name) => databaseOf(app).first(`SELECT COUNT(*) AS count FROM ${name}`)));
+    Promise.all(tables.map((name) => databaseOf(app).queryOne(`SELECT COUNT(*) AS count FROM ${name}`)));
   const before = await counts();
   const file = csv('ExternalId,Phone', 'live,+44 1', 'strange,+44 2');
   const answer = await app.key.send('POST', '/imports/preview', file, {

@@ -80,13 +80,13 @@ test('one moment: what is written while a backup reads is in none of its tables'
   const app = await TestApp.on(database);
   await create(app.key);
   const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
-  const count = (table: string) => snapshot.number(`SELECT COUNT(*) FROM ${table}`);
+  const count = (table: string) => snapshot.queryNumber(`SELECT COUNT(*) FROM ${table}`);
   const before = [await count('users')];
   const { uuid } = await create(app.key);
   await app.key.put(`/users/${uuid}`, { roles: ['Webmaster'] });
   const rows: unknown[] = [];
   for (const table of TABLES) {
-    for await (const batch of snapshot.rows(table)) rows.push(...batch);
+    for await (const batch of snapshot.streamRows(table)) rows.push(...batch);
   }
   expect(JSON.stringify(rows)).not.toContain(uuid);
   expect([await count('users'), await count('user_roles')]).toEqual([before[0], before[0]]);
@@ -215,7 +215,7 @@ async function hasBegun({ url }: TestDatabase): Promise<boolean> {
     return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 100_000;
   }
   const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: url }));
-  const inserts = await snapshot.number(
+  const inserts = await snapshot.queryNumber(
     "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'INSERT INTO import_file_parts%'",
   );
   await snapshot.close();

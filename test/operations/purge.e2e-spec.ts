@@ -29,7 +29,7 @@ async function counts(): Promise<Record<string, number>> {
   );
   const others = names.map(({ name }) => name).filter((name) => !KEPT.test(name));
   const rows = others.sort().map(async (name) => {
-    const row = await database.first<{ n: number }>(`SELECT COUNT(*) AS n FROM ${name}`);
+    const row = await database.queryOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${name}`);
     return [name, row?.n ?? 0] as const;
   });
   return Object.fromEntries(await Promise.all(rows));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
-import type { Writability } from '../../src/platform/database/engine/sql.js';
+import type { WriteState } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
 import { csv, imported } from '../support/app/imports.js';
 
@@ -27,10 +27,10 @@ test('a process that answers is alive, and ready with its database', async () =>
 });
 
 test('without its database it is alive and not ready', async () => {
-  const database = app.app.get<{ query: unknown; writability: unknown }>(DATABASE);
-  const { query, writability } = database;
+  const database = app.app.get<{ query: unknown; checkWriteState: unknown }>(DATABASE);
+  const { query, checkWriteState } = database;
   const away = () => Promise.reject(new Error('away'));
-  Object.assign(database, { query: away, writability: away });
+  Object.assign(database, { query: away, checkWriteState: away });
   try {
     const { status, body, headers } = await app.nobody.raw('GET', '/health/ready');
     expect({ status, code: body.code, detail: body.detail }).toEqual({
@@ -42,7 +42,7 @@ test('without its database it is alive and not ready', async () => {
     expect((await app.nobody.raw('GET', '/health/live')).status).toBe(200);
     expect(await value('rollcall_imports_parked')).toBeNaN();
   } finally {
-    Object.assign(database, { query, writability });
+    Object.assign(database, { query, checkWriteState });
   }
   expect((await app.nobody.raw('GET', '/health/ready')).status).toBe(200);
 });
@@ -52,8 +52,8 @@ test.each([
   ['out_of_sync', 'Not ready: database is out of sync with its cluster.'],
 ])('a database that is %s makes it not ready, and the answer says so', async (writability, detail) => {
   const asked = jest
-    .spyOn(app.app.get<Database>(DATABASE), 'writability')
-    .mockResolvedValueOnce(writability as Writability);
+    .spyOn(app.app.get<Database>(DATABASE), 'checkWriteState')
+    .mockResolvedValueOnce(writability as WriteState);
   const { status, body } = await app.nobody.raw('GET', '/health/ready');
   expect([status, body.code, body.detail]).toEqual([503, 'unavailable', detail]);
   asked.mockRestore();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { errorCode } from '../../src/platform/common/errors.js';
+import { errorCodeOf } from '../../src/platform/common/errors.js';
 import { LoginThrottle } from '../../src/sessions/login-throttle.service.js';
 import { TestApp } from '../support/app/app.js';
 import { stopClock } from '../support/app/clock.js';
@@ -118,7 +118,7 @@ test('new names at an address over its limit are admitted one a second, while at
         if (++admitted === 2) client.abort(); // the others stop waiting
         return 'admitted';
       },
-      (error: unknown) => errorCode(error),
+      (error: unknown) => errorCodeOf(error),
     ),
   );
   const outcomes = await Promise.all(logins); // a database may answer them in another order

@@ -46,8 +46,8 @@ const HEADER: BackupHeader = {
 };
 const snapshotOf = (rows: typeof ROWS): Snapshot => ({
   dialect: 'sqlite',
-  number: () => Promise.resolve(0),
-  rows: async function* ({ name }) {
+  queryNumber: () => Promise.resolve(0),
+  streamRows: async function* ({ name }) {
     yield rows[name] ?? [];
   },
   close: () => Promise.resolve(),
@@ -137,7 +137,7 @@ test('a database that fails leaves nothing, and the file of before as it was', a
   writeFileSync(path, 'before');
   const broken: Snapshot = {
     ...snapshotOf(ROWS),
-    rows: async function* () {
+    streamRows: async function* () {
       yield await Promise.reject(new Error('gone'));
     },
   };

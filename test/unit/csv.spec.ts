@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
-import { BOM, unescapeFormula, csvLine } from '../../src/platform/common/csv.js';
+import { BOM, unescapeFormula, toCsvLine } from '../../src/platform/common/csv.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { randoms } from '../support/data/random.js';
 
@@ -15,7 +15,7 @@ test.each<[string[], string]>([
   [[' a', 'a '], '" a","a "\r\n'],
   [['a=b', '1-2', 'a@b', '1+2'], 'a=b,1-2,a@b,1+2\r\n'],
 ])('a line of %j', (cells, line) => {
-  expect(csvLine(cells)).toBe(line);
+  expect(toCsvLine(cells)).toBe(line);
 });
 
 test.each<[string, string]>([
@@ -37,13 +37,13 @@ test.each<[string, string]>([
   ["''tis", "''tis"],
   ["x'=", "x'="],
 ])('the cell %j is written as %j, and read back', (cell, written) => {
-  expect(csvLine([cell])).toBe(`${written}\r\n`);
+  expect(toCsvLine([cell])).toBe(`${written}\r\n`);
   expect(unescapeFormula(written)).toBe(cell);
 });
 
 test('an escaped cell is quoted where it must be, and a formula without an escape stays as it is', () => {
-  expect(csvLine(['\rx'])).toBe(`"'\rx"\r\n`);
-  expect(csvLine(['=a,b'])).toBe(`"'=a,b"\r\n`);
+  expect(toCsvLine(['\rx'])).toBe(`"'\rx"\r\n`);
+  expect(toCsvLine(['=a,b'])).toBe(`"'=a,b"\r\n`);
   expect(['=x', ''].map(unescapeFormula)).toEqual(['=x', '']);
 });
 
@@ -56,7 +56,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     const cell = () => Array.from({ length: random(6) }, () => ALPHABET[random(ALPHABET.length)]).join('');
     const rows = Array.from({ length: 3_000 }, () => Array.from({ length: width }, cell));
     const names = Array.from({ length: width }, (__, index) => `c${index}`);
-    const file = BOM + csvLine(names) + rows.map(csvLine).join('');
+    const file = BOM + toCsvLine(names) + rows.map(toCsvLine).join('');
     const reader = new CsvReader(new ByteSource(Buffer.from(file), size), { knownColumn: () => false });
     expect(await reader.header()).toEqual(names);
     const read: string[][] = [];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  DatabaseFault,
-  ofChange,
-  ofCommit,
-  pauseAfter,
+  DatabaseError,
+  toChangeError,
+  toCommitError,
+  computeRetryDelay,
   toDatabaseError,
 } from '../../src/platform/database/engine/database-error.js';
 
@@ -24,7 +24,7 @@ test.each([
 ])('%s is for a later attempt', (_, code, fault, retryAfter) => {
   const cause = driverError(code);
   const error = toDatabaseError(cause);
-  expect(error).toBeInstanceOf(DatabaseFault);
+  expect(error).toBeInstanceOf(DatabaseError);
   expect(error).toMatchObject({ fault, cause, code: 'unavailable' });
   expect(error).toMatchObject({ extras: { headers: { 'Retry-After': retryAfter } } });
 });
@@ -44,21 +44,21 @@ describe('of an error whose moment is a commit', () => {
 
   test.each([...known, 'ER_UNKNOWN_COM_ERROR', 'ER_READ_ONLY_MODE'])('%s is a rollback', (code) => {
     const error = toDatabaseError(driverError(code));
-    expect(ofCommit(error)).toBe(error);
-    expect(ofChange(error)).toBe(error);
+    expect(toCommitError(error)).toBe(error);
+    expect(toChangeError(error)).toBe(error);
   });
   test.each([...lost, ...left])('%s leaves the outcome open, and is not tried again', (code) => {
     const error = toDatabaseError(driverError(code));
-    for (const meant of [ofCommit(error), ofChange(error)]) {
+    for (const meant of [toCommitError(error), toChangeError(error)]) {
       expect(meant).toMatchObject({ ...unknown, cause: { code } });
-      expect(pauseAfter(meant, 'transaction', 1, 0)).toBeUndefined();
-      expect(pauseAfter(meant, 'statement', 1, 0)).toBeUndefined();
+      expect(computeRetryDelay(meant, 'transaction', 1, 0)).toBeUndefined();
+      expect(computeRetryDelay(meant, 'statement', 1, 0)).toBeUndefined();
     }
   });
   test('an unheard-of one leaves it open at COMMIT, and is a fault of ours at a statement', () => {
     const error = driverError('ER_UNHEARD_OF');
-    expect(ofCommit(error)).toMatchObject(unknown);
-    expect(ofChange(error)).toBe(error);
+    expect(toCommitError(error)).toMatchObject(unknown);
+    expect(toChangeError(error)).toBe(error);
   });
 });
 
@@ -67,24 +67,26 @@ describe('another attempt', () => {
   test('follows a race, for transactions and for statements of their own, a bounded number of times', () => {
     for (const work of ['transaction', 'statement'] as const) {
       for (let attempts = 1; attempts < 12; attempts++) {
-        expect(pauseAfter(fault('ER_LOCK_DEADLOCK'), work, attempts, 100)).toBeLessThanOrEqual(200);
+        expect(computeRetryDelay(fault('ER_LOCK_DEADLOCK'), work, attempts, 100)).toBeLessThanOrEqual(200);
       }
-      expect(pauseAfter(fault('ER_LOCK_DEADLOCK'), work, 12, 100)).toBeUndefined();
+      expect(computeRetryDelay(fault('ER_LOCK_DEADLOCK'), work, 12, 100)).toBeUndefined();
     }
   });
   test('follows a unique violation only where the work reads first', () => {
-    expect(pauseAfter(fault('ER_DUP_ENTRY'), 'transaction', 1, 0)).toBeGreaterThanOrEqual(0);
-    expect(pauseAfter(fault('ER_DUP_ENTRY'), 'statement', 1, 0)).toBeUndefined();
+    expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'transaction', 1, 0)).toBeGreaterThanOrEqual(0);
+    expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'statement', 1, 0)).toBeUndefined();
   });
   test('is made on another connection at once, and then until the deadline', () => {
-    expect(pauseAfter(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 1, 0)).toBe(0);
-    expect(pauseAfter(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 50, 7999)).toBeLessThanOrEqual(500);
-    expect(pauseAfter(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 2, 8000)).toBeUndefined();
+    expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 1, 0)).toBe(0);
+    expect(
+      computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 50, 7999),
+    ).toBeLessThanOrEqual(500);
+    expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 2, 8000)).toBeUndefined();
   });
   test('is not made where no server has taken changes for long, none answers, or the statement is wrong', () => {
-    const long = new DatabaseFault('moved', driverError('ER_OPTION_PREVENTS_STATEMENT'), true);
+    const long = new DatabaseError('moved', driverError('ER_OPTION_PREVENTS_STATEMENT'), true);
     for (const error of [long, fault('ER_DISK_FULL'), driverError('ER_PARSE_ERROR')]) {
-      expect(pauseAfter(error, 'transaction', 1, 0)).toBeUndefined();
+      expect(computeRetryDelay(error, 'transaction', 1, 0)).toBeUndefined();
     }
   });
 });

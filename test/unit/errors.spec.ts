@@ -5,7 +5,7 @@ import {
   type ErrorCode,
   FIELD_CODES,
   ProblemError,
-  validationFailed,
+  createValidationError,
 } from '../../src/platform/common/errors.js';
 import { toDatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { toProblemDto, toProblemError } from '../../src/platform/http/problem.js';
@@ -60,7 +60,7 @@ test('a failed validation names all fields in its detail and in its errors', () 
     { field: 'email', code: 'required', message: 'is required' },
     { field: 'x', code: 'unknown_field', message: 'is not a field' },
   ] as const;
-  const problem = toProblemDto(validationFailed([...errors]), '/', 'id');
+  const problem = toProblemDto(createValidationError([...errors]), '/', 'id');
   expect(problem.errors).toEqual(errors);
   expect(problem.detail).toContain('email is required');
   expect(problem.detail).toContain('x is not a field');

@@ -47,7 +47,7 @@ test('never gives more slots than there are', async () => {
   await settled();
   expect([began.length, semaphore.waiting]).toEqual([2, 3]);
   await end();
-  expect([began.length, semaphore.waiting, semaphore.granted]).toEqual([3, 2, 3]);
+  expect([began.length, semaphore.waiting, semaphore.grantCount]).toEqual([3, 2, 3]);
 });
 
 test('gives one key a bounded number of slots, and other keys the rest', async () => {

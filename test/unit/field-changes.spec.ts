@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Changes, type FieldChange, setName } from '../../src/platform/common/field-changes.js';
+import { Changes, type FieldChange, toSetName } from '../../src/platform/common/field-changes.js';
 
 const FIELDS = ['username', 'email', 'roles', 'authname', 'password', 'manager_uuid'];
 const value = fc.oneof(
@@ -21,7 +21,9 @@ const list = fc.uniqueArray(change, { selector: ({ field }) => field });
 test('a text gives back the list it was made of, in its order', () => {
   fc.assert(
     fc.property(list, (changes) => {
-      expect(Changes.read(Changes.of(changes).text).list).toEqual(JSON.parse(JSON.stringify(changes)));
+      expect(Changes.fromText(Changes.fromList(changes).text).list).toEqual(
+        JSON.parse(JSON.stringify(changes)),
+      );
     }),
   );
 });
@@ -29,10 +31,10 @@ test('a text gives back the list it was made of, in its order', () => {
 test('the fields of a new record are the same, by list and by value', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...FIELDS), value), (values) => {
-      const set = Object.fromEntries(Object.entries(values).map(([field, each]) => [setName(field), each]));
+      const set = Object.fromEntries(Object.entries(values).map(([field, each]) => [toSetName(field), each]));
       const expected = Object.entries(values).map(([field, each]) => ({ field, old: null, new: each }));
-      const read = Changes.read(Changes.ofNew(set).text);
-      expect(Changes.ofNew(set).list).toEqual(expected);
+      const read = Changes.fromText(Changes.fromNewRecord(set).text);
+      expect(Changes.fromNewRecord(set).list).toEqual(expected);
       expect(read.list).toEqual(expected);
       expect(read.values).toEqual({ ...values });
     }),
@@ -42,8 +44,8 @@ test('the fields of a new record are the same, by list and by value', () => {
 test('a field is mentioned in the text of its own changes only, whatever values hold', () => {
   fc.assert(
     fc.property(list, fc.constantFrom(...FIELDS), (changes, field) => {
-      const { text } = Changes.of(changes);
-      const found = Changes.mentions(field).some((piece) => text.includes(piece));
+      const { text } = Changes.fromList(changes);
+      const found = Changes.buildSearchTexts(field).some((piece) => text.includes(piece));
       expect(found).toBe(changes.some((each) => each.field === field));
     }),
   );

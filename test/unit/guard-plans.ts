@@ -50,12 +50,14 @@ export const updated = (i: number, field: string, old: unknown, now: unknown) =>
   line: i + 2,
   external_id: `e${i}`,
   outcome: 'updated' as const,
-  changes: Changes.of([{ field, old, new: now }]),
+  changes: Changes.fromList([{ field, old, new: now }]),
 });
 export const created = (i: number, names: { firstname: string; surname: string }) => ({
   ...updated(i, '', null, null),
   outcome: 'created' as const,
-  changes: Changes.of(Object.entries(names).map(([field, value]) => ({ field, old: null, new: value }))),
+  changes: Changes.fromList(
+    Object.entries(names).map(([field, value]) => ({ field, old: null, new: value })),
+  ),
 });
 export const other = (field: string, rows: number) => shapeOf(rows, field, (i) => [`a${i}`, `b${i}`]);
 export const emptied = (field: string, rows: number) => shapeOf(rows, field, (i) => [`a${i}`, '']);

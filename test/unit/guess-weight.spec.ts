@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { guessWeight } from '../../src/platform/common/guess-weight.js';
+import { computeGuessWeight } from '../../src/platform/common/guess-weight.js';
 
 const words = new Set(['password', 'dragon', 'letmein', 'qwerty12']);
 const isWord = (text: string): boolean => words.has(text);
@@ -27,12 +27,12 @@ describe('what a text counts as', () => {
     ['a name of the user with digits', 'Jane.Doe1234', 3],
     ['characters beyond the words of the list', 'żółć-øåñ', 8],
   ])('%s: %s', (_, text, weight) => {
-    expect(guessWeight(text, { isWord, known: ['jane.doe', 'x'] })).toBe(weight);
+    expect(computeGuessWeight(text, { isWord, known: ['jane.doe', 'x'] })).toBe(weight);
   });
 });
 
 test('the work is bounded, however the text grows when it is folded', () => {
   const asked: string[] = [];
-  guessWeight('ﷺ'.repeat(128), { isWord: (text) => (asked.push(text), false) });
+  computeGuessWeight('ﷺ'.repeat(128), { isWord: (text) => (asked.push(text), false) });
   expect(asked.length).toBeLessThan(256 * 17 * 3);
 });

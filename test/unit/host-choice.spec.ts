@@ -1,9 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/platform/config/database-url.js';
 import { serversOf } from '../../src/platform/database/engine/connection-options.js';
-import { DatabaseFault } from '../../src/platform/database/engine/database-error.js';
+import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { chooseSession } from '../../src/platform/database/mysql/choose-session.js';
-import { type Session, stateOf, writabilityOf } from '../../src/platform/database/mysql/session.js';
+import {
+  type ServerSession,
+  toServerState,
+  writeStateOf,
+} from '../../src/platform/database/mysql/session.js';
 
 describe('DATABASE_URL', () => {
   const hosts = (url: string) => parseDatabaseUrl(url)?.hosts.map(({ host, port }) => `${host} ${port}`);
@@ -70,7 +74,7 @@ describe('what a server says of itself', () => {
     ['a node without its group', 0, galera('OFF', 'non-Primary', 'Initialized'), 'out_of_sync'],
   ])('%s', (_, read_only, wsrep, expected) => {
     const row = { version: '10.11', read_only, ...(wsrep !== undefined && { wsrep }) };
-    expect(writabilityOf(stateOf(row))).toBe(expected);
+    expect(writeStateOf(toServerState(row))).toBe(expected);
   });
 });
 
@@ -81,8 +85,8 @@ describe('of several hosts', () => {
   /** The choice among servers that answer so. */
   async function choose(...outcomes: Outcome[]) {
     const ended: string[] = [];
-    const answers: Promise<Session>[] = [];
-    const open = (server: (typeof servers)[number]): Promise<Session> => {
+    const answers: Promise<ServerSession>[] = [];
+    const open = (server: (typeof servers)[number]): Promise<ServerSession> => {
       const outcome = outcomes[servers.indexOf(server)];
       if (outcome === undefined || outcome === 'silent') return new Promise(() => undefined);
       const answer = respond(server, outcome);
@@ -93,19 +97,19 @@ describe('of several hosts', () => {
       if (outcome instanceof Error) throw outcome;
       const [wsrep, read_only = 0, millis = 0] = outcome;
       await new Promise((resolve) => setTimeout(resolve, millis));
-      const session: Pick<Session, 'server' | 'state'> = {
+      const session: Pick<ServerSession, 'server' | 'state'> = {
         server,
-        state: stateOf({ version: '10.11', read_only, wsrep }),
+        state: toServerState({ version: '10.11', read_only, wsrep }),
       };
-      return session as Session;
+      return session as ServerSession;
     };
-    const end = ({ server }: Session) => ended.push(server.options.host);
+    const end = ({ server }: ServerSession) => ended.push(server.options.host);
     const chosen = await chooseSession(servers, { open, end });
     await Promise.allSettled(answers);
     await new Promise(setImmediate);
     return { chosen: chosen.server.options.host, ended };
   }
-  const away = new DatabaseFault('away', new Error('ECONNREFUSED'));
+  const away = new DatabaseError('away', new Error('ECONNREFUSED'));
 
   test('the first that takes changes serves, and the sessions with the others end', async () => {
     expect(await choose([SYNCED], [SYNCED], [SYNCED])).toEqual({ chosen: 'a', ended: ['b', 'c'] });
@@ -125,7 +129,7 @@ describe('of several hosts', () => {
     await expect(choose([NONE, 1], away, [NONE, 1])).rejects.toMatchObject({
       fault: 'moved',
       cause: {
-        writability: 'read_only',
+        writeState: 'read_only',
         message: expect.stringMatching(/a:3306 is read_only, c:3306 is read_only/),
       },
     });

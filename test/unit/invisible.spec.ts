@@ -1,18 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { codePointOf, deceptiveIn, invisibleIn, isCleanText } from '../../src/platform/common/text.js';
+import {
+  formatCodePoint,
+  findDeceptive,
+  findInvisible,
+  isCleanText,
+} from '../../src/platform/common/text.js';
 
 const at = (code: number): string => String.fromCodePoint(code);
 
 describe('characters that nobody sees', () => {
   test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('%i is found wherever it is', (code) => {
     for (const text of [`admin${at(code)}`, `${at(code)}é`, `a${at(code)}b`, at(code)])
-      expect(invisibleIn(text)).toBe(at(code));
+      expect(findInvisible(text)).toBe(at(code));
   });
 
   test('the first one is named', () => {
-    expect(codePointOf(invisibleIn('x\u200by\u00ad') ?? '')).toBe('U+200B');
-    expect(codePointOf('\u{e0041}')).toBe('U+E0041');
-    expect(codePointOf('\u00ad')).toBe('U+00AD');
+    expect(formatCodePoint(findInvisible('x\u200by\u00ad') ?? '')).toBe('U+200B');
+    expect(formatCodePoint('\u{e0041}')).toBe('U+E0041');
+    expect(formatCodePoint('\u00ad')).toBe('U+00AD');
   });
 });
 
@@ -36,11 +41,11 @@ describe('of all code points of Unicode', () => {
       const char = at(code);
       const isHidden = BLANK.includes(code) || HIDDEN.some((property) => property.test(char));
       if (isHidden) hidden++;
-      if ((invisibleIn(`é${char}b`) !== undefined) !== isHidden) wrong.push(codePointOf(char));
+      if ((findInvisible(`é${char}b`) !== undefined) !== isHidden) wrong.push(formatCodePoint(char));
       const isRefused = REFUSED_AS_TEXT.test(char);
-      if (isCleanText(`é${char}b`) === isRefused) wrong.push(`text ${codePointOf(char)}`);
+      if (isCleanText(`é${char}b`) === isRefused) wrong.push(`text ${formatCodePoint(char)}`);
       if (isCleanText(`é${char}b`, { newlines: true }) === (isRefused && char !== '\n'))
-        wrong.push(`lines ${codePointOf(char)}`);
+        wrong.push(`lines ${formatCodePoint(char)}`);
     }
     expect(wrong).toEqual([]);
     expect(hidden).toBeGreaterThan(4200);
@@ -58,7 +63,7 @@ describe('joiners', () => {
     ['Bengali, before the virama', 'র\u200d্যাচেল'],
     ['several', 'علی\u200cرضا علی\u200cرضا'],
   ])('%s: seen', (_, text) => {
-    expect(invisibleIn(text)).toBeUndefined();
+    expect(findInvisible(text)).toBeUndefined();
   });
 
   test.each([
@@ -75,23 +80,23 @@ describe('joiners', () => {
     ['between emoji', '👩\u200d👧'],
     ['a good one and a bad one', 'علی\u200cرضا\u200d'],
   ])('%s: unseen', (_, text) => {
-    expect(invisibleIn(text)).toMatch(/^[\u200c\u200d]$/);
+    expect(findInvisible(text)).toMatch(/^[\u200c\u200d]$/);
   });
 
   test('another character beside a good joiner is found', () => {
-    expect(invisibleIn('علی\u200cرضا\u200b')).toBe('\u200b');
+    expect(findInvisible('علی\u200cرضا\u200b')).toBe('\u200b');
   });
 });
 
 test.each(['a\nb', '👩\u200d👧', '❤\ufe0f', 'soft\u00adhyphen', 'a\u200bb', 'x\u200ey', '\ufeffx'])(
   'running text may hold %j',
   (text) => {
-    expect(deceptiveIn(text)).toBeUndefined();
+    expect(findDeceptive(text)).toBeUndefined();
   },
 );
 test.each(['\u202e', '\u202a', '\u2066', '\ufffe', '\u{e0041}', '\u{1ffff}'])(
   'running text may not hold %j',
   (text) => {
-    expect(deceptiveIn(`a${text}b`)).toBe(text);
+    expect(findDeceptive(`a${text}b`)).toBe(text);
   },
 );

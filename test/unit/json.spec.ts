@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { jsonExcess } from '../../src/platform/common/json.js';
+import { findJsonExcess } from '../../src/platform/common/json.js';
 
 const ROOMY = { depth: 100, values: 1000 };
 test.each([
@@ -15,8 +15,8 @@ test.each([
   [']]]][', 0],
   ['', 0],
 ])('the depth of %s is %d', (text, depth) => {
-  expect(jsonExcess(text, { ...ROOMY, depth })).toBeUndefined();
-  if (depth > 0) expect(jsonExcess(text, { ...ROOMY, depth: depth - 1 })).toBe('depth');
+  expect(findJsonExcess(text, { ...ROOMY, depth })).toBeUndefined();
+  if (depth > 0) expect(findJsonExcess(text, { ...ROOMY, depth: depth - 1 })).toBe('depth');
 });
 
 test.each([
@@ -26,11 +26,11 @@ test.each([
   ['[",,,,[[["]', 2],
   ['{"a":1,"a":1,"a":1}', 4],
 ])('%s counts as %d values', (text, values) => {
-  expect(jsonExcess(text, { ...ROOMY, values })).toBeUndefined();
-  if (values > 1) expect(jsonExcess(text, { ...ROOMY, values: values - 1 })).toBe('values');
+  expect(findJsonExcess(text, { ...ROOMY, values })).toBeUndefined();
+  if (values > 1) expect(findJsonExcess(text, { ...ROOMY, values: values - 1 })).toBe('values');
 });
 
 test('a megabyte of brackets or members is left at the limit', () => {
-  expect(jsonExcess('['.repeat(1_000_000), ROOMY)).toBe('depth');
-  expect(jsonExcess('{},'.repeat(300_000), ROOMY)).toBe('values');
+  expect(findJsonExcess('['.repeat(1_000_000), ROOMY)).toBe('depth');
+  expect(findJsonExcess('{},'.repeat(300_000), ROOMY)).toBe('values');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import {
   type Position,
-  type Range,
+  type KeyRange,
   decodeCursor,
   encodeCursor,
   sortPage,
@@ -12,7 +12,7 @@ import type { Sort } from '../../src/users/search/user.query.js';
 
 const UUID = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-const rangesOf = (sort: Sort): readonly Range[] => orderOf(sort, 'asc', 'score', 'many').ranges;
+const rangesOf = (sort: Sort): readonly KeyRange[] => orderOf(sort, 'asc', 'score', 'many').ranges;
 const decode = (text: string, sort: Sort = 'surname') => decodeCursor(text, [sort, 'asc'], rangesOf(sort));
 
 test.each<[Sort, Position['key'], number]>([

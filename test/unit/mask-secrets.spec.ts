@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomInt } from 'node:crypto';
 import { makeApiKey } from '../../src/api-keys/api-keys.service.js';
-import { holdsSecret, randomToken, withoutKeys, withoutSecrets } from '../../src/platform/common/secrets.js';
+import { hasSecret, createToken, maskKeys, maskSecrets } from '../../src/platform/common/secrets.js';
 import { isLinear } from '../support/data/growth.js';
 
 const escaped = (text: string): string =>
@@ -32,13 +32,13 @@ describe.each(FORMS)('a credential %s', (_, form) => {
   test.each(AROUND)('is masked beside %j', (around) => {
     for (let time = 0; time < 25; time++) {
       const key = makeApiKey();
-      const token = randomToken();
+      const token = createToken();
       const text = `${around}${form(key)}${around} ${form(token)}${around}`;
-      expect([text, isShown(withoutSecrets(text), secretOf(key))]).toEqual([text, false]);
-      expect([text, isShown(withoutSecrets(text), token)]).toEqual([text, false]);
-      expect([text, isShown(withoutKeys(text), secretOf(key))]).toEqual([text, false]);
-      expect(withoutSecrets(text)).toContain(`rollcall_${key.slice(9, 21)}_***`);
-      expect([holdsSecret(form(key)), holdsSecret(form(token))]).toEqual([true, true]);
+      expect([text, isShown(maskSecrets(text), secretOf(key))]).toEqual([text, false]);
+      expect([text, isShown(maskSecrets(text), token)]).toEqual([text, false]);
+      expect([text, isShown(maskKeys(text), secretOf(key))]).toEqual([text, false]);
+      expect(maskSecrets(text)).toContain(`rollcall_${key.slice(9, 21)}_***`);
+      expect([hasSecret(form(key)), hasSecret(form(token))]).toEqual([true, true]);
     }
   });
 });
@@ -46,9 +46,9 @@ describe.each(FORMS)('a credential %s', (_, form) => {
 test('a token is masked wherever it is in a line without a key', () => {
   const words = 'words of a /path, and "more": '.repeat(8);
   for (let length = 0; length < 200; length++) {
-    const token = randomToken();
+    const token = createToken();
     const text = `${words.slice(0, length)} ${token} ${words.slice(0, length % 17)}`;
-    expect([text, withoutSecrets(text)]).toEqual([text, text.replace(token, '***')]);
+    expect([text, maskSecrets(text)]).toEqual([text, text.replace(token, '***')]);
   }
 });
 
@@ -58,7 +58,7 @@ test('a key that is cut or changed by hand is masked', () => {
     const cut = key.slice(0, randomInt(30, key.length));
     const mistyped = key.slice(0, 40) + key.slice(41);
     for (const text of [cut, mistyped, key.toUpperCase(), `${key}${key}`])
-      expect([text, isShown(withoutSecrets(text).toLowerCase(), secretOf(key).toLowerCase())]).toEqual([
+      expect([text, isShown(maskSecrets(text).toLowerCase(), secretOf(key).toLowerCase())]).toEqual([
         text,
         false,
       ]);
@@ -80,12 +80,12 @@ test.each([
   'at InputGuard.canActivate (file:///opt/rollcall/dist/http/input.guard.js:56:11)',
   'imports:write:hr-north_and_south',
 ])('%j stays as it is', (text) => {
-  expect([withoutSecrets(text), withoutKeys(text), holdsSecret(text)]).toEqual([text, text, false]);
+  expect([maskSecrets(text), maskKeys(text), hasSecret(text)]).toEqual([text, text, false]);
 });
 
 test('an identifier as random as a session is no API key', () => {
-  const subject = randomToken();
-  expect([withoutKeys(subject), withoutSecrets(subject)]).toEqual([subject, '***']);
+  const subject = createToken();
+  expect([maskKeys(subject), maskSecrets(subject)]).toEqual([subject, '***']);
 });
 
 test('a line of JSON stays one', () => {
@@ -93,11 +93,9 @@ test('a line of JSON stays one', () => {
     path: `/${escaped(makeApiKey())}`,
     odd: '%22%5C"\\',
     name: makeApiKey(),
-    token: randomToken(),
+    token: createToken(),
   };
-  expect(Object.keys(JSON.parse(withoutSecrets(JSON.stringify(fields))) as object)).toEqual(
-    Object.keys(fields),
-  );
+  expect(Object.keys(JSON.parse(maskSecrets(JSON.stringify(fields))) as object)).toEqual(Object.keys(fields));
 });
 
 test.each(['a', 'aA', 'rollcall_', 'rollcall_0123456789ab_', '%', '%25', '%61', '-_', 'A.'])(
@@ -105,7 +103,7 @@ test.each(['a', 'aA', 'rollcall_', 'rollcall_0123456789ab_', '%', '%25', '%61', 
   (part) => {
     const masking = (length: number) => {
       const text = part.repeat(Math.ceil(length / part.length));
-      return () => withoutSecrets(text);
+      return () => maskSecrets(text);
     };
     expect(isLinear(400_000, masking)).toBe(true);
   },

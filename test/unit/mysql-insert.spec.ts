@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { multiRow } from '../../src/platform/database/mysql/mysql-insert.js';
-import { PREPARED_LENGTH } from '../../src/platform/database/engine/sql.js';
+import { buildMultiRowInserts } from '../../src/platform/database/mysql/mysql-insert.js';
+import { MAX_PREPARED_LENGTH } from '../../src/platform/database/engine/sql.js';
 
 const INSERT = { head: 'INSERT INTO notes (id, note) VALUES ', columns: 2, tail: '' };
 const rowsOf = (count: number, note: string) => Array.from({ length: count }, (_, id) => [id, note]);
-const statements = (count: number, note: string) => [...multiRow(INSERT, rowsOf(count, note))];
+const statements = (count: number, note: string) => [...buildMultiRowInserts(INSERT, rowsOf(count, note))];
 
 test.each([
   ['short values', 'x'],
@@ -34,5 +34,5 @@ test('rows of long values come in statements of one form that is kept prepared, 
   const forms = statements(2000, 'x'.repeat(500)).map(({ sql }) => sql);
   expect(new Set(forms.slice(0, -1)).size).toBe(1);
   expect(forms.length).toBeGreaterThan(2);
-  expect(Math.max(...forms.map((sql) => sql.length))).toBeLessThanOrEqual(PREPARED_LENGTH);
+  expect(Math.max(...forms.map((sql) => sql.length))).toBeLessThanOrEqual(MAX_PREPARED_LENGTH);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { isGuessableKey, passwordFault } from '../../src/platform/common/secret-rules.js';
-import { randomToken } from '../../src/platform/common/secrets.js';
+import { isGuessableKey, findPasswordFault } from '../../src/platform/common/secret-rules.js';
+import { createToken } from '../../src/platform/common/secrets.js';
 import { commonPasswords } from '../../src/users/passwords/new-passwords.service.js';
 
 const codeOf = async (password: string, known: string[] = []) =>
-  passwordFault(password, { minLength: 12, known, isWord: await commonPasswords() })?.code;
+  findPasswordFault(password, { minLength: 12, known, isWord: await commonPasswords() })?.code;
 
 test.each([
   ['too_long', 'k7#Vq2!mZx9p'.repeat(11)],
@@ -50,7 +50,7 @@ test('names of the user with something appended are too common', async () => {
 test('random secrets are good', async () => {
   const isWord = await commonPasswords();
   for (let round = 0; round < 300; round++) {
-    const token = randomToken();
+    const token = createToken();
     const hex = Buffer.from(token).toString('hex').slice(0, 32);
     expect([token, await codeOf(token.slice(0, 12))]).toEqual([token, undefined]);
     expect([token, isGuessableKey(token, { isWord }), isGuessableKey(hex, { isWord })]).toEqual([

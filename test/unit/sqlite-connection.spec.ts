@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   Checkpointer,
   SqliteConnection,
-  assertSound,
+  assertSafeVersion,
   openFile,
 } from '../../src/platform/database/sqlite/sqlite-connection.js';
 
@@ -28,7 +28,7 @@ test.each([
   ['4.0.0', true],
 ])('SQLite %s is accepted: %s', (version, isSound) => {
   const check = () => {
-    assertSound(version);
+    assertSafeVersion(version);
   };
   if (isSound) expect(check).not.toThrow();
   else expect(check).toThrow(`contains SQLite ${version}, which can lose data`);
@@ -40,7 +40,7 @@ test('an error of the driver has the name of its result code', () => {
 
 /** Pages of the log, and those of them that are written back. */
 const logOf = (connection: SqliteConnection) =>
-  connection.first('PRAGMA wal_checkpoint(NOOP)', []) as { log: number; checkpointed: number };
+  connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as { log: number; checkpointed: number };
 
 test('a commit leaves the log as it is, and a checkpoint writes back all of it', () => {
   const connection = SqliteConnection.open(file);

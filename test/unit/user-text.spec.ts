@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { codePointOf } from '../../src/platform/common/text.js';
+import { formatCodePoint } from '../../src/platform/common/text.js';
 import {
   DEFAULT_AVATAR,
   expectRefused,
@@ -42,7 +42,7 @@ describe.each(Object.entries(TEXTS))('%s', (field, valueOf) => {
   test.each(['admin\u200b', 'ad\u202emin', 'ad\u200dmin', '\u3164', 'a\u{16fe4}b'])(
     'refuses %j and names the character',
     (text) => {
-      const character = codePointOf(/[^ -~]/u.exec(text)?.[0] ?? '');
+      const character = formatCodePoint(/[^ -~]/u.exec(text)?.[0] ?? '');
       const message = `must not contain the invisible character ${character}`;
       expectRefused(field, valueOf(text), 'invisible_character', message);
     },

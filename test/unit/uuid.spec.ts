@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { v7 as uuidv7, validate, version } from 'uuid';
-import { uuidsInOrder } from '../../src/platform/common/uuid.js';
+import { createOrderedUuids } from '../../src/platform/common/uuid.js';
 
 test('uuids of one call ascend, behind those made before, and no two are the same', () => {
-  const lists = Array.from({ length: 50 }, (_, count) => [uuidv7(), ...uuidsInOrder(count * 20)]);
+  const lists = Array.from({ length: 50 }, (_, count) => [uuidv7(), ...createOrderedUuids(count * 20)]);
   for (const list of lists) expect(list.toSorted()).toEqual(list);
   const all = lists.flat();
   expect(new Set(all).size).toBe(all.length);
   expect(all.every((uuid) => validate(uuid) && version(uuid) === 7)).toBe(true);
-  expect(uuidsInOrder(0)).toEqual([]);
+  expect(createOrderedUuids(0)).toEqual([]);
 });

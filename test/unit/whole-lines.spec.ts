@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { WholeLines } from '../../src/platform/database/engine/worker-process.js';
+import { LineBuffer } from '../../src/platform/database/engine/worker-process.js';
 
 /** Lines of another process arrive in pieces, and are passed on whole, each with its end, in bounded memory. */
 const TEXT = 'one\n\nthree, and longer\nfour\n';
 
 test.each(Array.from({ length: TEXT.length }, (_, n) => n + 1))('in pieces of %d characters', (size) => {
-  const lines = new WholeLines();
+  const lines = new LineBuffer();
   const taken: string[] = [];
   for (let at = 0; at < TEXT.length; at += size) taken.push(lines.add(TEXT.slice(at, at + size)));
   expect(taken.join('')).toBe(TEXT);
@@ -14,12 +14,12 @@ test.each(Array.from({ length: TEXT.length }, (_, n) => n + 1))('in pieces of %d
 });
 
 test('a last line without an end gets one, so that nothing runs into the next line', () => {
-  const lines = new WholeLines();
+  const lines = new LineBuffer();
   expect([lines.add('one\ntw'), lines.add('o'), lines.end()]).toEqual(['one\n', '', 'two\n']);
 });
 
 test('a line without an end is dropped at 64 KiB, and the lines behind it are whole', () => {
-  const lines = new WholeLines();
+  const lines = new LineBuffer();
   const piece = 'x'.repeat(16 * 1024);
   for (let n = 0; n < 4; n++) expect(lines.add(piece)).toBe('');
   expect([lines.add('x'), lines.add(`${piece}y\ntwo\nth`), lines.add('ree\n')]).toEqual([

@@ -26,7 +26,7 @@ const BAD: [string, string, string][] = [
 ];
 const names = () => ({ username: NAME, email: `${NAME}@example.org` });
 const stored = (uuid: string) =>
-  databaseOf(app).first('SELECT password_hash, version FROM users WHERE uuid = ?', [uuid]);
+  databaseOf(app).queryOne('SELECT password_hash, version FROM users WHERE uuid = ?', [uuid]);
 
 describe('a password of', () => {
   let webmaster: Awaited<ReturnType<TestApp['login']>>;

@@ -12,7 +12,7 @@ const USERS = 16_000;
 onSqlite('statements of a search', () => {
   let app: TestApp;
   let member: Client;
-  let aside: jest.SpiedFunction<Database['aside']>;
+  let aside: jest.SpiedFunction<Database['scan']>;
   jest.setTimeout(120_000);
   beforeAll(async () => {
     app = await TestApp.start();
@@ -23,7 +23,7 @@ onSqlite('statements of a search', () => {
       password: 'a long password',
     });
     member = await app.login('member', 'a long password');
-    aside = jest.spyOn(app.app.get<Database>(DATABASE), 'aside');
+    aside = jest.spyOn(app.app.get<Database>(DATABASE), 'scan');
   });
   afterAll(async () => {
     await app.end();

@@ -33,7 +33,7 @@ async function traces(uuid: string): Promise<Record<string, number>> {
   ];
   const rows = tables.map(async (table) => {
     const column = table === 'users' ? 'uuid' : 'user_uuid';
-    const row = await databaseOf(app).first<{ n: number }>(
+    const row = await databaseOf(app).queryOne<{ n: number }>(
       `SELECT COUNT(*) AS n FROM ${table} WHERE ${column} = ?`,
       [uuid],
     );
@@ -81,7 +81,7 @@ describe('a deleted user', () => {
     expect((await session.get('/users/me')).status).toBe(401);
     await expect(app.login(user.username, PASSWORD)).rejects.toThrow();
     expect(Object.values(await traces(user.uuid))).toEqual(Array(7).fill(0));
-    const row = await databaseOf(app).first('SELECT version FROM user_groups WHERE uuid = ?', [group]);
+    const row = await databaseOf(app).queryOne('SELECT version FROM user_groups WHERE uuid = ?', [group]);
     expect(row).toEqual({ version: 2 });
     expect(codes(await apply([deletion(user.uuid)]))).toEqual(['not_found']);
   });

@@ -88,7 +88,7 @@ async function watch(minutes: number): Promise<void> {
     );
     const [check] = connection.query('PRAGMA integrity_check', []) as { integrity_check: string }[];
     const rows = connection.query('SELECT id FROM written', []) as { id: number }[];
-    const totals = connection.first('SELECT value FROM totals', []) as { value: number };
+    const totals = connection.queryOne('SELECT value FROM totals', []) as { value: number };
     const present = new Set(rows.map(({ id }) => id));
     const lost = [...acknowledged].filter((id) => !present.has(id));
     total += rows.length;

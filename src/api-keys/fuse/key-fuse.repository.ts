@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type Sql,
   countRows,
-  forUpdate,
+  lockClauseOf,
   insertRows,
   upsertRows,
 } from '../../platform/database/engine/sql.js';
@@ -43,13 +43,13 @@ export class KeyFuseRepository {
   }
 
   async find(sql: Sql, key: string): Promise<KeyFuseEntity | undefined> {
-    return sql.first('SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?', [key]);
+    return sql.queryOne('SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?', [key]);
   }
 
   /** Like `find`, but locks the row until the transaction ends. */
   async lock(tx: Sql, key: string): Promise<KeyFuseEntity | undefined> {
-    const sql = `SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?${forUpdate(tx)}`;
-    return tx.first(sql, [key]);
+    const sql = `SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?${lockClauseOf(tx)}`;
+    return tx.queryOne(sql, [key]);
   }
 
   async insert(tx: Sql, fuse: KeyFuseEntity): Promise<void> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Actor, type Caller, initiatorOf } from '../../access/actor.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { type DbTime, now, secondsFrom, toMillis } from '../../platform/common/time.js';
+import { type DbTime, now, addSeconds, toMillis } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
@@ -109,7 +109,7 @@ export class KeyFuse {
       if (!key) return undefined;
       if (!isIndependent(caller.actor, key.id))
         throw new ProblemError('forbidden', 'A key cannot reset its own fuse. Use another credential.');
-      const until = secondsFrom(now(), HOUR_SECONDS);
+      const until = addSeconds(now(), HOUR_SECONDS);
       await this.repository.save(tx, { key_id: key.id, blown: null, open_until: until });
       const changes = [{ field: 'open_until', new: until }];
       await this.audit.record(tx, caller, [
@@ -209,4 +209,4 @@ export class KeyFuse {
 const isIndependent = (actor: Actor, key: string): boolean =>
   actor.kind !== 'key' || (actor.id !== key && actor.rights.scopes === null);
 
-const subtractHour = (time: DbTime): DbTime => secondsFrom(time, -HOUR_SECONDS);
+const subtractHour = (time: DbTime): DbTime => addSeconds(time, -HOUR_SECONDS);

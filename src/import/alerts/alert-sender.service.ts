@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { errorCode } from '../../platform/common/errors.js';
+import { errorCodeOf } from '../../platform/common/errors.js';
 import { Env, EnvError } from '../../platform/config/env.js';
 
 /** Type of an alert: an import waits for approval, or no import has completed for too long. */
@@ -95,5 +95,5 @@ async function run(command: string, { type, body }: Alert, signal: AbortSignal):
 /** Returns the code or the name of an error. Errors of `fetch` have the code in their cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return errorCode(cause) ?? (cause instanceof Error ? cause.name : 'error');
+  return errorCodeOf(cause) ?? (cause instanceof Error ? cause.name : 'error');
 }

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type DbTime, now, secondsFrom, toIso } from '../../platform/common/time.js';
+import { type DbTime, now, addSeconds, toIso } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { toProblemError } from '../../platform/http/problem.js';
@@ -91,15 +91,15 @@ export class Alerts implements BeforeApplicationShutdown {
       // Read once: an import that completes during this check must not be reported as overdue.
       const last = await this.summary.lastCompleted();
       if ((await this.isReminderDue(last)) && (await this.tell(overdueAlert(hours, last))))
-        await this.leases.note(OVERDUE, now());
+        await this.leases.recordTime(OVERDUE, now());
     });
   }
 
   private async isReminderDue(last: DbTime | null): Promise<boolean> {
     if (!this.summary.isOverdueSince(last)) return false;
-    const told = await this.leases.lastNoted(OVERDUE);
+    const told = await this.leases.findRecordedTime(OVERDUE);
     return (
-      told === undefined || told < secondsFrom(now(), -REMINDER_SECONDS) || (last !== null && told < last)
+      told === undefined || told < addSeconds(now(), -REMINDER_SECONDS) || (last !== null && told < last)
     );
   }
 

@@ -1,5 +1,9 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { LaneEnded, type LaneCalls, LaneProcess } from '../../platform/database/engine/worker-process.js';
+import {
+  WorkerEndedError,
+  type WorkerCalls,
+  WorkerProcess,
+} from '../../platform/database/engine/worker-process.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
@@ -24,7 +28,7 @@ import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/da
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 
 /** Calls to the import worker process. */
-export interface ImportLaneCalls extends LaneCalls {
+export interface ImportLaneCalls extends WorkerCalls {
   /** Works on runs until none is left to plan or apply. */
   work(): Promise<void>;
   /** Stops at the next checkpoint and closes the database. */
@@ -49,7 +53,7 @@ const NICENESS = 10;
 /** The separate process that runs imports, if the settings name its program. */
 @Injectable()
 export class ImportLane {
-  private readonly process: LaneProcess<ImportLaneCalls, ServiceCalls> | undefined;
+  private readonly process: WorkerProcess<ImportLaneCalls, ServiceCalls> | undefined;
   private stopping = false;
 
   constructor(
@@ -59,7 +63,9 @@ export class ImportLane {
     private readonly log: Log,
   ) {
     if (program !== undefined)
-      this.process = new LaneProcess({ program, flags: FLAGS, niceness: NICENESS }, () => this.createLink());
+      this.process = new WorkerProcess({ program, flags: FLAGS, niceness: NICENESS }, () =>
+        this.createLink(),
+      );
   }
 
   /** True if imports run in a separate process. */
@@ -95,7 +101,7 @@ export class ImportLane {
       lock.end();
       if (how !== '0' && !this.stopping) this.log.warn('import worker ended', { exit: how });
     };
-    return { answers, printed, ended };
+    return { handlers: answers, onOutput: printed, onExit: ended };
   }
 }
 
@@ -150,7 +156,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     this.busy = this.work()
       .then(() => this.endRevoked())
       .catch((error: unknown) => {
-        if (error instanceof LaneEnded) this.crashes++;
+        if (error instanceof WorkerEndedError) this.crashes++;
         this.log.logFault('imports', toProblemError(error).code, error);
       })
       .finally(() => {

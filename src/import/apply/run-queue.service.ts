@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type Caller, datasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { type FieldError, ProblemError, unavailable } from '../../platform/common/errors.js';
-import { truncated } from '../../platform/common/text.js';
+import { type FieldError, ProblemError, createUnavailableError } from '../../platform/common/errors.js';
+import { truncate } from '../../platform/common/text.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
@@ -135,7 +135,8 @@ export class RunQueue {
     this.assertOptions(options, caller);
     const run = await this.transactions.run(async (tx) => {
       const parts = await this.files.lock(tx, file.runId);
-      if (parts !== file.parts) throw unavailable('The stored file is incomplete. Send it again.', 1);
+      if (parts !== file.parts)
+        throw createUnavailableError('The stored file is incomplete. Send it again.', 1);
       const queued = newRun(file, options, caller, profile);
       await this.runs.insert(tx, queued);
       await this.audit.startRun(tx, caller, queued.id, startOf(queued));
@@ -160,7 +161,7 @@ export class RunQueue {
     if (allow_privileged) assertScope(actor, 'webmasters');
     const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
     if (unknown === undefined) return;
-    const detail = `default_roles names "${truncated(unknown, 64)}", which is not a role of this service.`;
+    const detail = `default_roles names "${truncate(unknown, 64)}", which is not a role of this service.`;
     throw new ProblemError('invalid_parameter', detail);
   }
 }

@@ -1,5 +1,5 @@
-import { nearest } from '../../platform/common/nearest.js';
-import { normalForm } from '../../platform/common/text.js';
+import { findNearest } from '../../platform/common/nearest.js';
+import { toNormalForm } from '../../platform/common/text.js';
 import { parsedUrl } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 
@@ -99,7 +99,7 @@ export const COLUMNS: readonly Column[] = [
 
 /** Returns the comparison key of a header, which ignores case, spaces, `_` and `-`. */
 export function headerKey(name: string): string {
-  return normalForm(name, 'NFKC')
+  return toNormalForm(name, 'NFKC')
     .toLowerCase()
     .replace(/[\s_-]+/gu, '');
 }
@@ -117,7 +117,7 @@ export function columnOf(header: string): Column | undefined {
 /** Finds the import column that a header probably misspells. Allows one edit per three letters, and at most two. */
 export function nearestColumn(header: string): Column | undefined {
   const key = headerKey(header);
-  return BY_KEY.get(nearest(key, BY_KEY.keys(), Math.min(2, Math.floor(key.length / 3))) ?? '');
+  return BY_KEY.get(findNearest(key, BY_KEY.keys(), Math.min(2, Math.floor(key.length / 3))) ?? '');
 }
 
 /** Returns the cells of a user in the order of `COLUMNS`. */

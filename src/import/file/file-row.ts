@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../../platform/common/json.js';
-import { normalForm, truncated } from '../../platform/common/text.js';
+import { toNormalForm, truncate } from '../../platform/common/text.js';
 import type { RowError } from '../runs/import-row.js';
 import { type Column, splitList } from './columns.js';
 import type { CsvRecord } from './record-parser.js';
@@ -39,7 +39,7 @@ const FALSE = new Set(['false', 'no', '0']);
 export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): RowKeys {
   const cell = (field: string): string | undefined => {
     const index = header.findIndex((column) => column?.field === field);
-    return index < 0 ? undefined : normalForm(unescapeFormula(record.cells[index] ?? ''), 'NFC').trim();
+    return index < 0 ? undefined : toNormalForm(unescapeFormula(record.cells[index] ?? ''), 'NFC').trim();
   };
   const manager = cell('manager_uuid');
   const cleared = blankCells === 'keep' ? undefined : null;
@@ -103,7 +103,7 @@ const LOST = '\ufffd';
 /** Returns the error of a cell that no longer holds its original value, or undefined for an intact cell. */
 function damageOf(cell: string, { field, looksNumeric }: Column): RowError | undefined {
   const error = (code: string, message: string): RowError => {
-    return { field, code, message, value: truncated(cell, MAX_VALUE) };
+    return { field, code, message, value: truncate(cell, MAX_VALUE) };
   };
   if (looksNumeric && NUMBER.test(cell)) {
     const message =

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { ProblemError } from '../../platform/common/errors.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { truncated } from '../../platform/common/text.js';
+import { truncate } from '../../platform/common/text.js';
 import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js';
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024;
@@ -79,7 +79,7 @@ export class FileStore {
 
 /** Replaces characters that the database cannot store and truncates the name, because a sender may use any name. */
 function cleaned(name: string): string {
-  return truncated(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
+  return truncate(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }
 
 /** Number of bytes that a preview stores, enough for a hundred rows. The remaining bytes are only counted. */
@@ -146,8 +146,8 @@ export async function storeForm(
       refuse('A form field has no name. Give every field a name.');
       return;
     }
-    if (valueTruncated) refuse(`Field ${truncated(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
-    if (fields.has(name)) refuse(`Field ${truncated(name, 100)} is sent twice. Send it once.`);
+    if (valueTruncated) refuse(`Field ${truncate(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
+    if (fields.has(name)) refuse(`Field ${truncate(name, 100)} is sent twice. Send it once.`);
     fields.set(name, value);
   });
   form.on('filesLimit', () => {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Sql, forUpdate, insertRows } from '../../platform/database/engine/sql.js';
+import { type Sql, lockClauseOf, insertRows } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { ImportFilePartEntity } from '../runs/import.entity.js';
 
@@ -24,7 +24,7 @@ export class ImportFilesRepository {
   /** Yields the bytes of a file, one part at a time. */
   async *read(runId: string): AsyncGenerator<Uint8Array> {
     for (let part = 0; ; part++) {
-      const row = await this.database.first<ImportFilePartEntity>(
+      const row = await this.database.queryOne<ImportFilePartEntity>(
         'SELECT bytes FROM import_file_parts WHERE run_id = ? AND part = ?',
         [runId, part],
       );
@@ -35,7 +35,7 @@ export class ImportFilesRepository {
 
   /** Deletes a file, a few parts at a time. Freeing the pages of a large file at once would block other writers of SQLite. */
   async delete(runId: string): Promise<void> {
-    const last = await this.database.first<{ part: number | null }>(
+    const last = await this.database.queryOne<{ part: number | null }>(
       'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?',
       [runId],
     );
@@ -49,7 +49,7 @@ export class ImportFilesRepository {
 
   /** Locks the parts of a file against deletion until the transaction ends. Returns the number of parts. */
   async lock(tx: Sql, runId: string): Promise<number> {
-    const sql = `SELECT part FROM import_file_parts WHERE run_id = ?${forUpdate(tx)}`;
+    const sql = `SELECT part FROM import_file_parts WHERE run_id = ?${lockClauseOf(tx)}`;
     return (await tx.query(sql, [runId])).length;
   }
 
@@ -57,7 +57,7 @@ export class ImportFilesRepository {
   async deleteUnneeded(tx: Sql, runId: string): Promise<void> {
     if ((await this.lock(tx, runId)) === 0) return;
     // Read after locking: the transaction that creates a run locks the parts until the run is visible.
-    const run = await tx.first('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
+    const run = await tx.queryOne('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
     if (run) return;
     await tx.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
   }

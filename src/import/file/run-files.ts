@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { truncated } from '../../platform/common/text.js';
+import { truncate } from '../../platform/common/text.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Column, columnOf, headerKey, nearestColumn, mayHoldPassword } from './columns.js';
 import { FileError, type FileFault } from './file-error.js';
@@ -15,7 +15,7 @@ const MAX_FAULTS = 100;
 const LOST =
   'The stored file of this import is missing or incomplete, because it was purged or the database was restored. Upload it again.';
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
-const quoted = (name: string): string => `"${truncated(name, 100)}"`;
+const quoted = (name: string): string => `"${truncate(name, 100)}"`;
 
 /** Import column of each cell of a row, or undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];

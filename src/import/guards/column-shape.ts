@@ -1,5 +1,5 @@
 import { isGarbled } from './garbled-text.js';
-import { truncated } from '../../platform/common/text.js';
+import { truncate } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
 import { hash64 } from '../plan/compact-collections.js';
 
@@ -45,17 +45,17 @@ export class FoundRows implements Found {
 export function shown(examples: readonly Example[]): GuardExample[] {
   return examples.slice(0, MAX_EXAMPLES).map(({ line, external_id, old, new: now }) => ({
     line: line > 0 ? line : null,
-    external_id: truncated(external_id, 255),
+    external_id: truncate(external_id, 255),
     old: cut(old),
     new: cut(now),
   }));
 }
 
 function cut(value: unknown): unknown {
-  if (typeof value === 'string') return truncated(value, MAX_VALUE);
+  if (typeof value === 'string') return truncate(value, MAX_VALUE);
   if (value === undefined) return null;
   const text = JSON.stringify(value);
-  return text.length <= MAX_VALUE ? value : truncated(text, MAX_VALUE);
+  return text.length <= MAX_VALUE ? value : truncate(text, MAX_VALUE);
 }
 
 /** Returns a 53-bit hash of a text, which a number holds exactly. The hash is the same in every plan. */

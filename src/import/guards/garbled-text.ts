@@ -1,4 +1,4 @@
-import { normalForm } from '../../platform/common/text.js';
+import { toNormalForm } from '../../platform/common/text.js';
 
 /** Letters that Unicode normalization does not decompose, and their ASCII spellings, such as two letters for an umlaut. */
 const SPELLED: Readonly<Record<string, readonly string[]>> = {
@@ -64,7 +64,7 @@ const MAX_ENTITY = 48;
  * character that is not a letter or by its base letter.
  */
 export function isGarbled(before: string, after: string): boolean {
-  const [old, now] = [normalForm(before, 'NFC'), normalForm(after, 'NFC')];
+  const [old, now] = [toNormalForm(before, 'NFC'), toNormalForm(after, 'NFC')];
   if (old === now || (ASCII.test(old) && !HAS_MARKUP.test(old))) return false;
   if (isEncodedTwice(now)) return !isEncodedTwice(old) || now.length > old.length;
   if (old.length > MAX_NAME || now.length > 2 * MAX_NAME) return false;
@@ -104,7 +104,7 @@ function losses(letter: string, now: readonly string[], at: number): number[] {
   for (let length = 1; length <= rest.length && !isLetter(rest[length - 1]); length++) lengths.push(length);
   const next = rest[0];
   if (next === undefined) return lengths;
-  const base = normalForm(letter, 'NFKD').replace(MARKS, '');
+  const base = toNormalForm(letter, 'NFKD').replace(MARKS, '');
   const upper = letter.toLowerCase() !== letter;
   const spelled = [base, ...(SPELLED[letter.toLowerCase()] ?? [])].filter(
     (text) => ASCII.test(text) && text !== '',

@@ -13,7 +13,7 @@ import { type Found, FoundRows, NO_ROWS } from './column-shape.js';
 import { Env } from '../../platform/config/env.js';
 import { guardsOf } from './guards.js';
 import type { PlanTally } from './plan-tally.js';
-import { secondsFrom } from '../../platform/common/time.js';
+import { addSeconds } from '../../platform/common/time.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ChangeSet, IntList, TextNumbers } from '../plan/compact-collections.js';
@@ -74,7 +74,7 @@ export class PlanGuards {
     const [last] = earlier;
     const isOther = last !== undefined && last.file_sha256 !== sha256;
     // Counted from the creation of the run, so that a second plan counts the same runs.
-    const crowd = await this.runs.crowdSince(dataset, secondsFrom(run.created, -WEEK_SECONDS), run.id);
+    const crowd = await this.runs.crowdSince(dataset, addSeconds(run.created, -WEEK_SECONDS), run.id);
     return {
       last,
       lastChanging: earlier.find((other) => changedUsers(other) > 0),

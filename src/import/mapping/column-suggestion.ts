@@ -1,4 +1,4 @@
-import { nearest } from '../../platform/common/nearest.js';
+import { findNearest } from '../../platform/common/nearest.js';
 import { COLUMNS, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
 import { IGNORE } from '../runs/import-options.js';
 
@@ -105,12 +105,12 @@ function exactly({ name }: Unknown): string | undefined {
 function nearly({ name }: Unknown): string | undefined {
   const key = headerKey(bare(name));
   if (key.length < 4) return undefined;
-  const ours = nearest(
+  const ours = findNearest(
     key,
     COLUMNS.map((column) => headerKey(column.name)),
   );
   if (ours !== undefined) return columnOf(ours)?.name;
-  const common = nearest(key, BY_NAME.keys());
+  const common = findNearest(key, BY_NAME.keys());
   return common === undefined ? undefined : BY_NAME.get(common);
 }
 

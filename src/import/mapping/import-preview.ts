@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../access/actor.js';
 import { isObject } from '../../platform/common/json.js';
-import { truncated } from '../../platform/common/text.js';
+import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import { type Column, columnOf } from '../file/columns.js';
@@ -109,7 +109,7 @@ export class ImportPreview {
 
 /** Truncates a value for the preview, because a file may contain values that are too long for any field. */
 function shown(value: unknown): unknown {
-  if (typeof value === 'string') return truncated(value, MAX_SHOWN);
+  if (typeof value === 'string') return truncate(value, MAX_SHOWN);
   if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(shown);
   return isObject(value)
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shown(member)]))

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { fromJson, toJson } from '../../platform/common/json.js';
 import { now } from '../../platform/common/time.js';
-import { type Sql, countRows, forUpdate, insertRows } from '../../platform/database/engine/sql.js';
+import { type Sql, countRows, lockClauseOf, insertRows } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import type { ImportProfile } from '../runs/import-options.js';
 import { ImportProfileEntity } from './import-profile.entity.js';
@@ -25,7 +25,7 @@ export class ImportProfilesRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async find(name: string): Promise<SavedProfile | undefined> {
-    const row = await this.database.first<ImportProfileEntity>(`${SELECT} WHERE name = ?`, [name]);
+    const row = await this.database.queryOne<ImportProfileEntity>(`${SELECT} WHERE name = ?`, [name]);
     return row && toSaved(row);
   }
 
@@ -41,7 +41,7 @@ export class ImportProfilesRepository {
 
   /** Finds a profile and locks it until the transaction ends. */
   async lock(tx: Sql, name: string): Promise<SavedProfile | undefined> {
-    const row = await tx.first<ImportProfileEntity>(`${SELECT} WHERE name = ?${forUpdate(tx)}`, [name]);
+    const row = await tx.queryOne<ImportProfileEntity>(`${SELECT} WHERE name = ?${lockClauseOf(tx)}`, [name]);
     return row && toSaved(row);
   }
 

@@ -4,9 +4,9 @@ import { type Caller, datasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { FieldChange } from '../../platform/common/field-changes.js';
-import { ProblemError, validationFailed } from '../../platform/common/errors.js';
+import { ProblemError, createValidationError } from '../../platform/common/errors.js';
 import type { JsonObject } from '../../platform/common/json.js';
-import { nearest } from '../../platform/common/nearest.js';
+import { findNearest } from '../../platform/common/nearest.js';
 import { now } from '../../platform/common/time.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
@@ -71,7 +71,7 @@ export class ImportProfiles {
   async named(name: string): Promise<NamedProfile> {
     const found = await this.find(name);
     if (found) return { ...found.profile, name };
-    const known = nearest(
+    const known = findNearest(
       name,
       (await this.list()).map((each) => each.name),
     );
@@ -141,10 +141,10 @@ export class ImportProfiles {
 
   private checked(document: JsonObject): ImportProfile {
     const { profile, errors } = checkProfile(document, this.settings);
-    if (errors.length > 0) throw validationFailed(errors);
+    if (errors.length > 0) throw createValidationError(errors);
     if (JSON.stringify(profile).length > MAX_DOCUMENT) {
       const message = `may have at most ${MAX_DOCUMENT} characters, including the rest of the profile`;
-      throw validationFailed([{ field: 'columns', code: 'too_long', message }]);
+      throw createValidationError([{ field: 'columns', code: 'too_long', message }]);
     }
     return profile;
   }

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../platform/common/errors.js';
 import { type JsonObject, isObject } from '../../platform/common/json.js';
-import { nearest } from '../../platform/common/nearest.js';
+import { findNearest } from '../../platform/common/nearest.js';
 import { isCleanText } from '../../platform/common/text.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { UserInput } from '../../users/rules/user.input.js';
@@ -193,6 +193,9 @@ class ProfileCheck {
 
 /** Returns a hint with the name that an unknown name probably misspells, or an empty text. */
 function meant(name: string, others: readonly string[] = []): string {
-  const found = nearest(name, [...COLUMNS.flatMap((column) => [column.name, ...column.aliases]), ...others]);
+  const found = findNearest(name, [
+    ...COLUMNS.flatMap((column) => [column.name, ...column.aliases]),
+    ...others,
+  ]);
   return found === undefined ? '' : `; did you mean ${columnOf(found)?.name ?? found}?`;
 }

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validator';
 import { NoControlCharacters, Rule, LimitSize } from '../../platform/input/field-rules.js';
-import { characters } from '../../platform/common/text.js';
+import { countCharacters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
 import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
 import { MAX_TEMPLATE } from './template.js';
@@ -71,7 +71,7 @@ export class ProfileInput extends ImportOptions {
   @Rule(
     'invalid_value',
     'must be one character',
-    (value) => typeof value === 'string' && characters(value) === 1,
+    (value) => typeof value === 'string' && countCharacters(value) === 1,
   )
   @IsString()
   @NoControlCharacters()

@@ -1,5 +1,5 @@
 import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
-import { truncated } from '../../platform/common/text.js';
+import { truncate } from '../../platform/common/text.js';
 import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
 import { type ImportOptions, IGNORE, type NamedProfile } from '../runs/import-options.js';
 import { FUNCTION_NAMES, asFunction, columnsOf, parseTemplate, render } from './template.js';
@@ -36,7 +36,7 @@ export function combinedStatus(cells: readonly string[]): string {
   return filled.find(is('blocked')) ?? filled.find((cell) => !is('active')(cell)) ?? filled[0] ?? '';
 }
 
-const quoted = (name: string): string => `"${truncated(name, 100)}"`;
+const quoted = (name: string): string => `"${truncate(name, 100)}"`;
 
 /** An error in the header of a file. */
 interface HeaderFault {

@@ -1,5 +1,5 @@
-import { nearest } from '../../platform/common/nearest.js';
-import { normalForm } from '../../platform/common/text.js';
+import { findNearest } from '../../platform/common/nearest.js';
+import { toNormalForm } from '../../platform/common/text.js';
 
 /** Letters that Unicode does not decompose into an ASCII letter and a mark, each followed by its ASCII form. */
 const LETTERS = new Map(
@@ -11,7 +11,7 @@ const LETTERS = new Map(
 /** Converts text to ASCII: `Zoë Åström` becomes `Zoe Astrom`. Characters without an ASCII form are removed. */
 function toAscii(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text;
-  return normalForm(text, 'NFKD').replace(/[^\0-\x7f]/gu, (letter) => LETTERS.get(letter) ?? '');
+  return toNormalForm(text, 'NFKD').replace(/[^\0-\x7f]/gu, (letter) => LETTERS.get(letter) ?? '');
 }
 
 export const MAX_TEMPLATE = 500;
@@ -90,7 +90,7 @@ function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholde
       functions.unshift((pieces.pop() ?? '').trim());
     }
     const last = (pieces.at(-1) ?? '').trim();
-    const meant = pieces.length > 1 ? nearest(last, FUNCTIONS.keys()) : undefined;
+    const meant = pieces.length > 1 ? findNearest(last, FUNCTIONS.keys()) : undefined;
     if (meant !== undefined || (pieces.length > 1 && last === ''))
       throw new TemplateError(`uses the unknown function "${last}"; the functions are ${FUNCTION_NAMES}`);
     const column = pieces.join(':').trim();

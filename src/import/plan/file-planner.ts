@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { NO_CHANGES } from '../../platform/common/field-changes.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
-import { truncated } from '../../platform/common/text.js';
+import { truncate } from '../../platform/common/text.js';
 import { toMillis } from '../../platform/common/time.js';
 import { type UserScope, isMarked } from '../../users/search/user-scope.js';
 import { exactKey } from '../../users/model/comparison-keys.js';
@@ -225,7 +225,7 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
     `has ${describeCells(record)}, and the header has ${width}. Put a cell that contains the delimiter in quotes, and keep ` +
     'empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
-  const external_id = truncated(unescapeFormula((cells[key] ?? '').trim()), 255);
+  const external_id = truncate(unescapeFormula((cells[key] ?? '').trim()), 255);
   return {
     row: { ...EMPTY_ROW, line, outcome: 'error', external_id, errors },
     before: undefined,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { Changes, type FieldChange } from '../../platform/common/field-changes.js';
-import { truncated } from '../../platform/common/text.js';
+import { truncate } from '../../platform/common/text.js';
 import { differences, type User } from '../../users/model/user.js';
 import { blocksSelf, patched, privilegeFailure } from '../../users/rules/user-rules.js';
 import { SELF_BLOCK } from '../../users/rules/failure.js';
@@ -79,7 +79,7 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
 }
 
 function toRow(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
-  const changes = Changes.of(differences(before, after));
+  const changes = Changes.fromList(differences(before, after));
   const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
   // A row with a conflict counts as failed, but its other values are restored.
   const outcome = errors.length > 0 ? 'error' : restored;
@@ -108,7 +108,7 @@ function toConflict(
 function toConflictError({ field, old }: FieldChange): RowError {
   const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');
   const message = 'has changed since the import and is not reverted';
-  return { field, code: 'changed_since', message, value: truncated(value, MAX_VALUE) };
+  return { field, code: 'changed_since', message, value: truncate(value, MAX_VALUE) };
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

@@ -3,7 +3,7 @@ import { Changes, type FieldChange } from '../../platform/common/field-changes.j
 import type { FieldError } from '../../platform/common/errors.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { readInput } from '../../platform/input/read-input.js';
-import { truncated } from '../../platform/common/text.js';
+import { truncate } from '../../platform/common/text.js';
 import { SELF_BLOCK } from '../../users/rules/failure.js';
 import {
   type RuleSettings,
@@ -97,7 +97,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const owned = isOurs ? { ...after, managed_by: scope.dataset, managed_part: scope.part } : after;
   return createPlannedRow(file, context, outcomeOf(before, after), {
     after: owned,
-    changes: Changes.of(differences(before, owned)),
+    changes: Changes.fromList(differences(before, owned)),
     errors: warnings,
   });
 }
@@ -173,7 +173,7 @@ function findDamagedCells(file: FileRow, { before, manager }: RowContext): RowEr
 
 function toRowError({ field, code, message }: FieldError, file: FileRow): RowError {
   const value = file.cells.get(field.split('.')[0] ?? field);
-  return { field, code, message, ...(value !== undefined && { value: truncated(value, MAX_VALUE) }) };
+  return { field, code, message, ...(value !== undefined && { value: truncate(value, MAX_VALUE) }) };
 }
 
 function checkRights(before: User | undefined, after: User, context: RowContext): RowError | undefined {
@@ -205,7 +205,7 @@ function createPlannedRow(
     ...EMPTY_ROW,
     line: file.line,
     outcome,
-    external_id: truncated(file.externalId, 255),
+    external_id: truncate(file.externalId, 255),
     user_uuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
     version: before?.version ?? 0,
     ...details,

@@ -126,7 +126,7 @@ function isMissing(user: Managed, { externalIds, failedNames }: PlanBuilder): bo
 
 /** Returns the row of a missing user. Blocking removes the user from the data set, and `blocked_by` allows a later return. */
 function createMissingRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
-  const changes = Changes.of([
+  const changes = Changes.fromList([
     { field: 'status', old: 'Active', new: 'Blocked' },
     { field: 'managed_by', old: dataset, new: null },
     ...(user.managed_part === null ? [] : [{ field: 'managed_part', old: user.managed_part, new: null }]),

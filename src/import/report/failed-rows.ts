@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { BOM, delimitedLine, unescapeFormula } from '../../platform/common/csv.js';
-import { truncated } from '../../platform/common/text.js';
+import { BOM, toDelimitedLine, unescapeFormula } from '../../platform/common/csv.js';
+import { truncate } from '../../platform/common/text.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { RunFiles, type SourceUse } from '../file/run-files.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
@@ -47,7 +47,7 @@ export class FailedRows {
         records
           .filter(({ line }) => wanted.includes(line))
           .map((record) => {
-            const external_id = truncated(unescapeFormula(record.cells[key] ?? '').trim(), 255);
+            const external_id = truncate(unescapeFormula(record.cells[key] ?? '').trim(), 255);
             return [record.line, { external_id, cells: keptCells(record, uses).map(unescapeFormula) }];
           }),
       );
@@ -79,14 +79,14 @@ export class FailedRows {
     const { delimiter = ',', skip_lines: above = 0, skip_last_lines: below = 0 } = run.profile ?? {};
     const title = `Failed rows of import ${run.id}\r\n`;
     yield (
-      BOM + title.repeat(above) + delimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
+      BOM + title.repeat(above) + toDelimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
     );
     const read = (after: number) => this.rows.failed(run.id, after, BATCH);
     for await (const rows of readPages(0, lineOf, read)) {
       const lines = isRevert
         ? rows.flatMap(conflicts)
         : rows.map((row) => failedCells(row, run.header.length));
-      yield lines.map((cells) => delimitedLine(cells, delimiter)).join('');
+      yield lines.map((cells) => toDelimitedLine(cells, delimiter)).join('');
     }
     yield title.repeat(below);
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ImportRun } from '../runs/import-run.js';
 import { COMPLETED, RUNNABLE, type RunState, WAITING } from '../runs/run-states.js';
 import { Env } from '../../platform/config/env.js';
-import { type DbTime, now, secondsFrom } from '../../platform/common/time.js';
+import { type DbTime, now, addSeconds } from '../../platform/common/time.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 
 /** Maximum number of data sets in a summary. */
@@ -54,7 +54,7 @@ export class ImportSummary {
   /** Returns true if imports are overdue after the last completed import. Returns false without IMPORT_OVERDUE_HOURS. */
   isOverdueSince(last: DbTime | null): boolean {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
-    return hours !== undefined && (last === null || last < secondsFrom(now(), -hours * 60 * 60));
+    return hours !== undefined && (last === null || last < addSeconds(now(), -hours * 60 * 60));
   }
 
   /** Returns the time when an import last completed, or null. */

@@ -6,7 +6,7 @@ import type { ImportRun } from '../runs/import-run.js';
 import { RUNNABLE } from '../runs/run-states.js';
 import type { Actor } from '../../access/actor.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
-import { unavailable } from '../../platform/common/errors.js';
+import { createUnavailableError } from '../../platform/common/errors.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 
 /** Longest and first delay between two reads of a run. The first delay is short because many runs are short. */
@@ -84,7 +84,10 @@ export class RunEvents implements BeforeApplicationShutdown {
    */
   async *watchAs(id: string, actor: Actor, disconnected: AbortSignal): AsyncGenerator<ImportRun> {
     if (this.watching >= MAX_WATCHERS) {
-      throw unavailable(`${MAX_WATCHERS} clients already watch runs. Read the run instead.`, RETRY_SECONDS);
+      throw createUnavailableError(
+        `${MAX_WATCHERS} clients already watch runs. Read the run instead.`,
+        RETRY_SECONDS,
+      );
     }
     this.watching++;
     const ended = new AbortController();

@@ -3,7 +3,7 @@ import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { User } from '../../users/model/user.js';
 import { COLUMNS, cellsOf } from '../file/columns.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
-import { BOM, csvLine } from '../../platform/common/csv.js';
+import { BOM, toCsvLine } from '../../platform/common/csv.js';
 
 const PAGE = 500;
 
@@ -14,7 +14,7 @@ export class UsersExport {
 
   /** Returns a file with a header and no rows. */
   template(): string {
-    return BOM + csvLine(COLUMNS.map(({ name }) => name));
+    return BOM + toCsvLine(COLUMNS.map(({ name }) => name));
   }
 
   /** Yields the lines of the file, page by page. @param all includes users without an external id. */
@@ -25,7 +25,7 @@ export class UsersExport {
       const managers = await this.directory.externalIdsOf(
         users.flatMap(({ manager_uuid }) => manager_uuid ?? []),
       );
-      yield users.map((user) => csvLine(cellsOf(user, managerCell(user, managers)))).join('');
+      yield users.map((user) => toCsvLine(cellsOf(user, managerCell(user, managers)))).join('');
     }
   }
 }

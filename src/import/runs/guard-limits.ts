@@ -1,7 +1,7 @@
 import type { Env } from '../../platform/config/env.js';
 import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
-import { nearest } from '../../platform/common/nearest.js';
+import { findNearest } from '../../platform/common/nearest.js';
 
 /** A number of a limit: the setting that holds it, and the range that settings and profiles share. */
 interface LimitRange {
@@ -111,7 +111,7 @@ export function guardFaults(guards: readonly [string, unknown][]): FieldError[] 
 /** Returns the error of an unknown name, with the most similar known name or with all known names. */
 function toUnknownError(field: string, what: string, name: string, names: object): FieldError {
   const known = Object.keys(names);
-  const meant = nearest(name, known);
+  const meant = findNearest(name, known);
   const hint = meant === undefined ? `use one of ${known.join(', ')}` : `did you mean ${meant}?`;
   return { field, code: 'unknown_field', message: `${what}; ${hint}` };
 }

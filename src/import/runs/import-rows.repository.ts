@@ -4,11 +4,11 @@ import { fromJson, toJson } from '../../platform/common/json.js';
 import {
   type Sql,
   type SqlValue,
-  byIndex,
+  indexHintOf,
   countRows,
-  inParts,
+  chunkValues,
   insertRows,
-  placeholders,
+  toPlaceholders,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
@@ -59,7 +59,7 @@ export type FailedRow = StagedRow & { cells: string[] };
 const PAGE_SIZE = 1000;
 
 const matchLines = (lines: readonly number[]): string =>
-  `run_id = ? AND line IN (${placeholders(lines.length)})`;
+  `run_id = ? AND line IN (${toPlaceholders(lines.length)})`;
 
 /**
  * The staged rows of a run, which are its plan and later its report. The SQL is hand-written, because it works on sets and
@@ -75,9 +75,9 @@ export class ImportRowsRepository {
   private readonly byExternalId: string;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
-    this.byOutcome = `import_rows${byIndex(database, 'ix_import_rows_outcome')}`;
-    this.byCode = `import_rows${byIndex(database, 'ix_import_rows_code')}`;
-    this.byExternalId = `import_rows${byIndex(database, 'ix_import_rows_external_id')}`;
+    this.byOutcome = `import_rows${indexHintOf(database, 'ix_import_rows_outcome')}`;
+    this.byCode = `import_rows${indexHintOf(database, 'ix_import_rows_code')}`;
+    this.byExternalId = `import_rows${indexHintOf(database, 'ix_import_rows_external_id')}`;
   }
 
   async insert(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
@@ -87,7 +87,7 @@ export class ImportRowsRepository {
 
   /** Replaces rows with the same lines and adds the others. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
-    for (const part of inParts(rows.map(({ line }) => line)))
+    for (const part of chunkValues(rows.map(({ line }) => line)))
       await tx.execute(`DELETE FROM import_rows WHERE ${matchLines(part)}`, [runId, ...part]);
     await this.insert(tx, runId, rows);
   }
@@ -130,7 +130,7 @@ export class ImportRowsRepository {
 
   async lines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
     const found: StagedRow[] = [];
-    for (const part of inParts(numbers)) {
+    for (const part of chunkValues(numbers)) {
       const where = `${matchLines(part)} ORDER BY line`;
       found.push(...(await this.select('import_rows', where, [runId, ...part], sql)));
     }
@@ -139,13 +139,13 @@ export class ImportRowsRepository {
 
   /** Moves rows to another batch. */
   async assign(tx: Sql, runId: string, numbers: readonly number[], batch: number): Promise<void> {
-    for (const part of inParts(numbers))
+    for (const part of chunkValues(numbers))
       await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${matchLines(part)}`, [batch, runId, ...part]);
   }
 
   /** Returns the rows of some batches, in the order of batches and lines. */
   async batches(runId: string, first: number, last: number): Promise<StagedRow[]> {
-    const from = `import_rows${byIndex(this.database, 'ix_import_rows_batch')}`;
+    const from = `import_rows${indexHintOf(this.database, 'ix_import_rows_batch')}`;
     const where = 'run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line';
     return this.select(from, where, [runId, first, last]);
   }
@@ -170,11 +170,11 @@ export class ImportRowsRepository {
 
   /** Returns true if a plan blocks a user. The query runs in a separate process, because a plan may block many users. */
   async blocks(runId: string, user_uuid: string): Promise<boolean> {
-    const rows = await this.database.aside<Pick<ImportRowEntity, 'changes'>>(
+    const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(
       "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
       [runId, user_uuid],
     );
-    return rows.some(({ changes }) => blocksUser({ changes: Changes.read(changes) }));
+    return rows.some(({ changes }) => blocksUser({ changes: Changes.fromText(changes) }));
   }
 
   /** Counts the users whom failed rows block. A failed row of a revert is applied except for its conflicts. */
@@ -234,7 +234,7 @@ export class ImportRowsRepository {
     let count = 0;
     for (const { from, where, params } of this.toSets(runId, filter)) {
       const sql = `SELECT COUNT(*) AS count FROM ${from} WHERE ${where}`;
-      count += (await this.database.aside<{ count: number }>(sql, params))[0]?.count ?? 0;
+      count += (await this.database.scan<{ count: number }>(sql, params))[0]?.count ?? 0;
     }
     return count;
   }
@@ -242,7 +242,7 @@ export class ImportRowsRepository {
   /** Splits the rows of a filter into sets that an index returns in the order of their lines. */
   private toSets(runId: string, { outcome: outcomes, code, external_id: externalIds }: RowFilter): RowSet[] {
     const wanted = [...new Set(outcomes ?? LISTED_OUTCOMES)];
-    const listed = `outcome IN (${placeholders(wanted.length)})`;
+    const listed = `outcome IN (${toPlaceholders(wanted.length)})`;
     if (externalIds !== undefined) {
       const coded = code === undefined ? '' : ' AND code = ?';
       const where = `run_id = ? AND external_id = ? AND ${listed}${coded}`;
@@ -281,7 +281,7 @@ export class ImportRowsRepository {
     const params = [...parts.flatMap((part) => [...part.params, after, offset + limit]), limit, offset];
     const found = sql
       ? await sql.query<{ line: number }>(query, params)
-      : await this.database.aside<{ line: number }>(query, params);
+      : await this.database.scan<{ line: number }>(query, params);
     const wanted = found.map(({ line }) => line);
     return wanted.length === 0 ? [] : this.lines(runId, wanted, sql);
   }
@@ -339,6 +339,6 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
 /** Converts a database row to a staged row. */
 const toStagedRow = ({ changes, errors, ...columns }: StagedColumns): StagedRow => ({
   ...columns,
-  changes: Changes.read(changes),
+  changes: Changes.fromText(changes),
   errors: errors === NO_ERRORS ? [] : fromJson(errors),
 });

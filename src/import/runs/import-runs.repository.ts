@@ -5,9 +5,9 @@ import {
   type Sql,
   type SqlValue,
   countRows,
-  forUpdate,
+  lockClauseOf,
   insertRows,
-  placeholders,
+  toPlaceholders,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import type { Actor } from '../../access/actor.js';
@@ -53,14 +53,14 @@ export class ImportRunsRepository {
   }
 
   async find(id: string): Promise<ImportRun | undefined> {
-    const row = await this.database.first<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
+    const row = await this.database.queryOne<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
     return row && toRun(row);
   }
 
   /** Returns a run and locks it until the end of the transaction. */
   async lock(tx: Sql, id: string): Promise<ImportRun | undefined> {
-    const sql = `SELECT * FROM import_runs WHERE id = ?${forUpdate(tx)}`;
-    const row = await tx.first<ImportRunEntity>(sql, [id]);
+    const sql = `SELECT * FROM import_runs WHERE id = ?${lockClauseOf(tx)}`;
+    const row = await tx.queryOne<ImportRunEntity>(sql, [id]);
     return row && toRun(row);
   }
 
@@ -72,7 +72,7 @@ export class ImportRunsRepository {
     limit,
   }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
     const conditions = [
-      ...(states ? [`state IN (${placeholders(states.length)})`] : []),
+      ...(states ? [`state IN (${toPlaceholders(states.length)})`] : []),
       ...(dataset === undefined ? [] : ['dataset = ?']),
     ];
     const params: SqlValue[] = [...(states ?? []), ...(dataset === undefined ? [] : [dataset])];
@@ -89,7 +89,7 @@ export class ImportRunsRepository {
   /** Returns the id of the next run to work on. A run that has started comes first. */
   async next(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
-      `SELECT id, state FROM import_runs WHERE state IN (${placeholders(RUNNABLE.length)}) ORDER BY id`,
+      `SELECT id, state FROM import_runs WHERE state IN (${toPlaceholders(RUNNABLE.length)}) ORDER BY id`,
       RUNNABLE,
     );
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
@@ -103,8 +103,8 @@ export class ImportRunsRepository {
     tx?: Sql,
   ): Promise<ImportRun[]> {
     return this.select(
-      `WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
-         AND COALESCE(part, '') = ? ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
+      `WHERE dataset = ? AND state IN (${toPlaceholders(states.length)}) AND reverts IS NULL
+         AND COALESCE(part, '') = ? ORDER BY id DESC LIMIT ?${tx ? lockClauseOf(tx) : ''}`,
       [dataset, ...states, part ?? '', limit],
       tx,
     );
@@ -136,8 +136,8 @@ export class ImportRunsRepository {
 
   /** Returns true if a run of the data set or part in one of these states had a file with the same content. */
   async hasFile({ dataset, part }: UserScope, sha256: string, states: readonly RunState[]): Promise<boolean> {
-    const row = await this.database.first<{ id: string }>(
-      `SELECT id FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
+    const row = await this.database.queryOne<{ id: string }>(
+      `SELECT id FROM import_runs WHERE dataset = ? AND state IN (${toPlaceholders(states.length)}) AND reverts IS NULL
        AND file_sha256 = ? AND COALESCE(part, '') = ? LIMIT 1`,
       [dataset, ...states, sha256, part ?? ''],
     );
@@ -182,7 +182,7 @@ export class ImportRunsRepository {
   async lastCompleted(): Promise<DbTime | null> {
     const [row] = await this.database.query<{ finished: DbTime | null }>(
       `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
-       AND state IN (${placeholders(COMPLETED.length)})`,
+       AND state IN (${toPlaceholders(COMPLETED.length)})`,
       COMPLETED,
     );
     return row?.finished ?? null;
@@ -190,7 +190,7 @@ export class ImportRunsRepository {
 
   /** Returns the first data set after a name that has runs. */
   async nextDataset(name: string): Promise<string | undefined> {
-    const row = await this.database.first<{ dataset: string | null }>(
+    const row = await this.database.queryOne<{ dataset: string | null }>(
       'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?',
       [name],
     );
@@ -208,13 +208,13 @@ export class ImportRunsRepository {
   }
 
   async runs(ids: readonly string[]): Promise<ImportRun[]> {
-    return this.select(`WHERE id IN (${placeholders(ids.length)})`, ids);
+    return this.select(`WHERE id IN (${toPlaceholders(ids.length)})`, ids);
   }
 
   /** Returns the number of runs in each of these states. */
   async countByState(states: readonly RunState[]): Promise<ReadonlyMap<RunState, number>> {
     const rows = await this.database.query<{ state: RunState; count: number }>(
-      `SELECT state, COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)}) GROUP BY state`,
+      `SELECT state, COUNT(*) AS count FROM import_runs WHERE state IN (${toPlaceholders(states.length)}) GROUP BY state`,
       states,
     );
     return new Map(rows.map(({ state, count }) => [state, count]));
@@ -232,7 +232,7 @@ export class ImportRunsRepository {
   /** Returns the ids of runs that were created before a time and still wait for an operator. */
   async waitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM import_runs WHERE state IN (${placeholders(WAITING.length)}) AND created < ?
+      `SELECT id FROM import_runs WHERE state IN (${toPlaceholders(WAITING.length)}) AND created < ?
        ORDER BY state, id LIMIT ?`,
       [...WAITING, time, limit],
     );

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../platform/common/json.js';
-import { ascii, flag, integer, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
+import { ascii, bool, int, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ChangesText } from '../../platform/common/field-changes.js';
 import { ImportOptions, type NamedProfile } from './import-options.js';
 import type { Counts, RowError, StagedOutcome } from './import-row.js';
@@ -15,7 +15,7 @@ import type { Reason, RunState } from './run-states.js';
 export class ImportRunEntity {
   @PrimaryColumn(uuid()) id = '';
   @Column(ascii(24)) state: RunState = 'queued';
-  @Column(flag()) dry_run = 0;
+  @Column(bool()) dry_run = 0;
   @Column(text(64)) dataset = '';
   /** Part of the data set that the file contains, or null if the file has no part. */
   @Column({ ...text(64), nullable: true }) part: string | null = null;
@@ -26,7 +26,7 @@ export class ImportRunEntity {
   @Column({ ...uuid(), nullable: true }) reverts: string | null = null;
   @Column(text(255)) file_name = '';
   /** Size in bytes. */
-  @Column(integer()) file_size = 0;
+  @Column(int()) file_size = 0;
   @Column(ascii(64)) file_sha256 = '';
 
   @Column(ascii(16)) actor_kind = '';
@@ -40,39 +40,39 @@ export class ImportRunEntity {
   @Column({ ...time(), nullable: true }) alerted: string | null = null;
 
   /** Number of processed rows: `percent` of all rows. */
-  @Column(integer()) rows_done = 0;
+  @Column(int()) rows_done = 0;
   /** Number of rows of the file, or null until it has been read to its end. */
-  @Column({ ...integer(), nullable: true, default: null }) rows_total: number | null = null;
+  @Column({ ...int(), nullable: true, default: null }) rows_total: number | null = null;
   /** Progress of the whole run, 0 to 100. */
-  @Column(integer()) percent = 0;
+  @Column(int()) percent = 0;
   /** `percent` at the start of the current phase. */
-  @Column(integer()) phase_percent = 0;
+  @Column(int()) phase_percent = 0;
   /** Time at which the current phase began. */
   @Column({ ...time(), nullable: true }) phase_started: string | null = null;
 
   @Column({ ...longText(), nullable: true }) counts: JsonText<Counts> | null = null;
-  @Column(integer()) missing_reported = 0;
-  @Column(integer()) missing_blocked = 0;
+  @Column(int()) missing_reported = 0;
+  @Column(int()) missing_blocked = 0;
   @Column({ ...longText(), nullable: true }) guards: JsonText<Guard[]> | null = toJson<Guard[]>([]);
   /** Reason why the file was rejected or the run ended early. */
   @Column({ ...longText(), nullable: true }) reason: JsonText<Reason> | null = null;
   /** Header of the file, if rows of it have failed. */
   @Column({ ...longText(), nullable: true }) header: JsonText<string[]> | null = toJson<string[]>([]);
   /** 1 if the last line of the file has a line end, or null until the file has been read to its end. */
-  @Column({ ...integer(), nullable: true, default: null }) line_ended: number | null = null;
+  @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;
   /** SHA-256 of the plan, for the comparison with a second plan. */
   @Column({ ...ascii(64), nullable: true }) plan_hash: string | null = null;
 
   /** Number of batches of the plan, and number of applied batches. Batches are numbered from 1. */
-  @Column(integer()) batches = 0;
-  @Column(integer()) applied_batches = 0;
+  @Column(int()) batches = 0;
+  @Column(int()) applied_batches = 0;
   /** 1 if an operator has approved the plan. */
-  @Column(flag()) approved = 0;
+  @Column(bool()) approved = 0;
   /** Actor who approved the plan. The run needs the rights of this actor too. */
   @Column({ ...ascii(16), nullable: true }) approver_kind: string | null = null;
   @Column({ ...uuid(), nullable: true }) approver_id: string | null = null;
   /** 1 if an operator has requested the run to stop. */
-  @Column(flag()) cancel = 0;
+  @Column(bool()) cancel = 0;
 }
 
 /** A row of a file and its outcome. Unchanged rows are usually counted only. Missing users have negative lines. */
@@ -83,16 +83,16 @@ export class ImportRunEntity {
 @Index('ix_import_rows_external_id', ['run_id', 'external_id', 'line'])
 export class ImportRowEntity {
   @PrimaryColumn(uuid()) run_id!: string;
-  @PrimaryColumn({ ...integer() }) line!: number;
+  @PrimaryColumn({ ...int() }) line!: number;
   @Column(ascii(16)) outcome!: StagedOutcome;
   /** Code of the first error or warning, or an empty text. */
   @Column(ascii(32)) code!: string;
   @Column(text(255)) external_id!: string;
   @Column({ ...uuid(), nullable: true }) user_uuid!: string | null;
   /** Version of the user at the time of the planning, or 0 for a new user. */
-  @Column(integer()) version!: number;
+  @Column(int()) version!: number;
   /** Number of the batch that applies the row, or 0 for no batch. */
-  @Column(integer()) batch!: number;
+  @Column(int()) batch!: number;
   @Column(longText()) changes!: ChangesText;
   @Column(longText()) errors!: JsonText<RowError[]>;
   /** Cells of a failed row, as in the file. */
@@ -104,7 +104,7 @@ export class ImportRowEntity {
 export class ImportFilePartEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   /** Index of the piece, from 0. */
-  @PrimaryColumn({ ...integer() }) part!: number;
+  @PrimaryColumn({ ...int() }) part!: number;
   /** Base64. */
   @Column(longText()) bytes!: string;
 }

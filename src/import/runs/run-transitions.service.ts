@@ -121,7 +121,7 @@ export class Checkpoint {
   ): Promise<void> {
     if (this.isStopping() && !this.isEnding) throw new ShuttingDownError();
     await this.transactions.run(async (tx) => {
-      if (!(await this.leases.keep(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new LeaseLostError();
+      if (!(await this.leases.renew(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new LeaseLostError();
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
       if (run.cancel && !this.isEnding) throw new StopRequestedError();

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { errorCode } from '../../platform/common/errors.js';
+import { errorCodeOf } from '../../platform/common/errors.js';
 import { matchesPattern } from '../runs/import-options.js';
 import { HeldFolder, Refusal } from './open-folder.js';
 
@@ -66,7 +66,7 @@ export class DropFolder {
         await unlink(processing.at(probe));
       } catch (error) {
         await unlink(drop.at(probe));
-        if (errorCode(error) !== 'EXDEV') throw error;
+        if (errorCodeOf(error) !== 'EXDEV') throw error;
         throw new Error(
           'IMPORT_WORK_FOLDER must be on the same file system as IMPORT_FOLDER (the same volume or mount in a ' +
             'container), because files move between them in one step.',
@@ -99,7 +99,7 @@ export class DropFolder {
       try {
         await rename(drop.at(name), processing.at(entry));
       } catch (error) {
-        if (errorCode(error) === 'ENOENT') return undefined;
+        if (errorCodeOf(error) === 'ENOENT') return undefined;
         throw error;
       }
       return { runId, name: kept, entry };
@@ -109,7 +109,7 @@ export class DropFolder {
   /** Yields the files in `processing/`, sorted by the ids of their runs, including rejected files. */
   async *claimed(): AsyncGenerator<ClaimedFile & WaitingFile> {
     const processing = await this.openPart('processing').catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return undefined;
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
       throw error;
     });
     if (!processing) return;
@@ -194,7 +194,7 @@ export class DropFolder {
     return HeldFolder.use(this.workFolder, { links: true }, async (parent) => {
       if (shouldCreate) {
         await mkdir(parent.at(part)).catch((error: unknown) => {
-          if (errorCode(error) !== 'EEXIST') throw error;
+          if (errorCodeOf(error) !== 'EEXIST') throw error;
         });
       }
       return HeldFolder.open(parent.at(part), { links: false });
@@ -208,8 +208,8 @@ async function lookedAt(folder: HeldFolder, name: string): Promise<Stats | Refus
     return await folder.look(name);
   } catch (error) {
     if (error instanceof Refusal) return error;
-    if (errorCode(error) !== 'ENOENT')
-      return new Refusal(name, `not accessible (${errorCode(error) ?? 'error'})`);
+    if (errorCodeOf(error) !== 'ENOENT')
+      return new Refusal(name, `not accessible (${errorCodeOf(error) ?? 'error'})`);
     return name.includes('\ufffd') ? new Refusal(name, 'a file whose name is not UTF-8') : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../platform/common/errors.js';
+import { errorCodeOf } from '../../platform/common/errors.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 /** Folder in which Linux lists the open files of this process, as paths to the files themselves. */
@@ -53,7 +53,7 @@ export class HeldFolder {
   static async open(path: string, { links }: { links: boolean }): Promise<HeldFolder> {
     const flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (links ? 0 : O_NOFOLLOW);
     const handle = await open(path, flags).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOTDIR' || errorCode(error) === 'ELOOP')
+      if (errorCodeOf(error) === 'ENOTDIR' || errorCodeOf(error) === 'ELOOP')
         throw new Refusal(path.slice(path.lastIndexOf('/') + 1), 'a link or a file, not a folder');
       throw error;
     });
@@ -105,7 +105,7 @@ export class HeldFolder {
     await this.look(name); // opening a device can have side effects
     const handle = await open(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch(
       (error: unknown) => {
-        if (errorCode(error) === 'ELOOP') throw new Refusal(name, 'a symbolic link');
+        if (errorCodeOf(error) === 'ELOOP') throw new Refusal(name, 'a symbolic link');
         throw error;
       },
     );

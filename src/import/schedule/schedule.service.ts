@@ -3,9 +3,9 @@ import { Cron } from 'croner';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
 import { Log } from '../../platform/telemetry/log.js';
-import { ProblemError, errorCode } from '../../platform/common/errors.js';
+import { ProblemError, errorCodeOf } from '../../platform/common/errors.js';
 import { toProblemError } from '../../platform/http/problem.js';
-import { type DbTime, now, secondsFrom, toIso, toMillis } from '../../platform/common/time.js';
+import { type DbTime, now, addSeconds, toIso, toMillis } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import { FileStore } from '../file/file-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
@@ -109,7 +109,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const { folder } = this;
     if (!folder) return;
     await folder.prepare().catch((error: unknown) => {
-      if (errorCode(error) === undefined) throw error;
+      if (errorCodeOf(error) === undefined) throw error;
       this.report(error);
     });
     this.cron = new Cron(this.env.IMPORT_CRON, { timezone: this.env.IMPORT_TIME_ZONE, unref: true }, () => {
@@ -144,7 +144,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
 
   /** Logs an error that ends a pass. A repeated error is logged once. */
   private report(error: unknown): void {
-    const text = error instanceof Refusal ? error.message : (errorCode(error) ?? toProblemError(error).code);
+    const text =
+      error instanceof Refusal ? error.message : (errorCodeOf(error) ?? toProblemError(error).code);
     if (text === this.lastFault) return;
     this.lastFault = text;
     if (error instanceof Refusal) this.log.warn('drop folder unusable', { reason: text });
@@ -159,16 +160,16 @@ export class ScheduleService implements BeforeApplicationShutdown {
       const last = await this.lastTick(time);
       // Record the tick after the sweep, so that a sweep that was killed or found no folder stays due.
       if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder, room))))
-        await this.leases.note(TICK, time);
+        await this.leases.recordTime(TICK, time);
     });
   }
 
   /** Returns the time of the last tick, or now if it is in the future, because the schedule would pause until then. */
   private async lastTick(time: DbTime): Promise<DbTime | undefined> {
-    const last = await this.leases.lastNoted(TICK);
-    if (last === undefined || last <= secondsFrom(time, AHEAD_SECONDS)) return last;
+    const last = await this.leases.findRecordedTime(TICK);
+    if (last === undefined || last <= addSeconds(time, AHEAD_SECONDS)) return last;
     this.log.warn('clock set back', { last_tick: toIso(last) });
-    await this.leases.note(TICK, time);
+    await this.leases.recordTime(TICK, time);
     return time;
   }
 
@@ -275,4 +276,4 @@ export class ScheduleService implements BeforeApplicationShutdown {
 }
 
 const reasonOf = (error: unknown): string =>
-  error instanceof Refusal || error instanceof ProblemError ? error.message : (errorCode(error) ?? 'error');
+  error instanceof Refusal || error instanceof ProblemError ? error.message : (errorCodeOf(error) ?? 'error');

@@ -3,7 +3,7 @@ import {
   type RestoreTransaction,
   type Snapshot,
   type TableColumns,
-  openRestore,
+  openRestoreTransaction,
   openSnapshot,
 } from '../../platform/database/engine/backup-connections.js';
 import type { Dialect } from '../../platform/database/engine/sql.js';
@@ -28,9 +28,9 @@ export async function restoreBackup(
   tables: readonly TableColumns[],
   progress: (rows: number) => void,
 ): Promise<Checked[]> {
-  const restore = await openRestore(settings);
+  const restore = await openRestoreTransaction(settings);
   try {
-    for (const { name } of tables) await restore.empty(name);
+    for (const { name } of tables) await restore.deleteAll(name);
     let written = 0;
     for await (const { table, rows } of backup.rows()) {
       await restore.insert(table, rows);
@@ -39,7 +39,7 @@ export async function restoreBackup(
     await assertCounts(restore, backup);
     const checked: Checked[] = [];
     for (const { name, sql } of checksOf(restore.dialect))
-      checked.push({ name, found: await restore.number(sql) });
+      checked.push({ name, found: await restore.queryNumber(sql) });
     await restore.commit();
     return checked;
   } finally {
@@ -49,7 +49,7 @@ export async function restoreBackup(
 
 async function assertCounts(restore: RestoreTransaction, { header }: BackupReader): Promise<void> {
   for (const { name, rows } of header.tables) {
-    const found = await restore.number(`SELECT COUNT(*) FROM ${name}`);
+    const found = await restore.queryNumber(`SELECT COUNT(*) FROM ${name}`);
     if (found !== rows)
       throw new Error(`Table ${name} has ${found} rows after the restore instead of ${rows}.`);
   }
@@ -114,8 +114,9 @@ export async function hasContent(
   const snapshot = await openSnapshot(settings);
   try {
     for (const { name } of tables) {
-      if (FILLED_BY_MIGRATIONS.has(name) || (await snapshot.number(exists(name, snapshot))) === 0) continue;
-      if ((await snapshot.number(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0)
+      if (FILLED_BY_MIGRATIONS.has(name) || (await snapshot.queryNumber(exists(name, snapshot))) === 0)
+        continue;
+      if ((await snapshot.queryNumber(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0)
         return true;
     }
     return false;

@@ -69,7 +69,7 @@ async function* textOf(
   yield lineOf(header);
   for (const table of header.tables) {
     yield lineOf({ table: table.name });
-    for await (const rows of snapshot.rows(table)) {
+    for await (const rows of snapshot.streamRows(table)) {
       if (rows.length > 0) yield rows.map(lineOf).join('');
       progress((written += rows.length));
     }

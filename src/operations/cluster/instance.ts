@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createBirpc } from 'birpc';
 import cluster from 'node:cluster';
 import { getSystemErrorMap } from 'node:util';
-import { errorCode } from '../../platform/common/errors.js';
+import { errorCodeOf } from '../../platform/common/errors.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import type { Env } from '../../platform/config/env.js';
 import { type CreateApp, serve } from '../start/serve.js';
@@ -41,7 +41,7 @@ async function listen(app: NestExpressApplication, { PORT, HOST }: Env): Promise
   try {
     await app.listen(PORT, HOST);
   } catch (error) {
-    const code = errorCode(error);
+    const code = errorCodeOf(error);
     const [, message] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
     throw message === undefined ? error : new Error(`listen ${code ?? ''}: ${message} ${HOST}:${PORT}`);
   }

@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { NEEDED_NODE, isNodeNewEnough } from '../../platform/common/version.js';
+import { MIN_NODE_VERSION, isNodeNewEnough } from '../../platform/common/version.js';
 import { type Env, EnvError } from '../../platform/config/env.js';
-import { type Entities, openDataSource } from '../../platform/database/data-source.js';
-import { sqliteFile } from '../../platform/database/engine/connection-options.js';
-import { type Database, openDatabase, sqliteVersion } from '../../platform/database/engine/database.js';
+import { type EntityClasses, openDataSource } from '../../platform/database/data-source.js';
+import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
+import { type Database, openDatabase, readSqliteVersion } from '../../platform/database/engine/database.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { ForeignSchemaError, assertOurs, hasPendingMigrations } from '../../platform/database/migrate.js';
+import {
+  ForeignSchemaError,
+  assertOwnSchema,
+  hasPendingMigrations,
+} from '../../platform/database/migrate.js';
 import { scheduleOptions } from '../../import/schedule/schedule-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 import { keyChecks } from './key-checks.js';
@@ -21,7 +25,7 @@ export function nodeCheck(version: string): Finding[] {
   const message = `version ${version}`;
   return isNodeNewEnough(version)
     ? ok('node', message)
-    : fail('node', `${message} is not supported: install ${NEEDED_NODE} or later`);
+    : fail('node', `${message} is not supported: install ${MIN_NODE_VERSION} or later`);
 }
 
 /** Checks the data folder by writing a file, because permissions do not reveal a read-only mount. */
@@ -83,8 +87,8 @@ export async function importFolderCheck(env: Env): Promise<Finding[]> {
 }
 
 /** Checks that the database answers, is migrated, and has an active Webmaster and a usable API key. */
-export async function databaseChecks(env: Env, entities: Entities): Promise<Finding[]> {
-  const file = sqliteFile(env);
+export async function databaseChecks(env: Env, entities: EntityClasses): Promise<Finding[]> {
+  const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file))
     return fail(
       'database',
@@ -102,7 +106,7 @@ export async function databaseChecks(env: Env, entities: Entities): Promise<Find
   try {
     sql = await openDatabase(env);
     findings.push(...(await serverChecks(sql, env)));
-    await assertOurs(dataSource);
+    await assertOwnSchema(dataSource);
     const pending = await hasPendingMigrations(dataSource);
     findings.push(...migrationsCheck(pending));
     if (!pending) findings.push(...(await accessChecks(sql)));
@@ -123,9 +127,9 @@ const remedy = ({ databaseUrl }: Env): string =>
     : 'Check DATABASE_URL, that the server is running, and that it accepts this user';
 
 async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
-  const sqlite = await sqliteVersion(sql);
+  const sqlite = await readSqliteVersion(sql);
   if (sqlite !== undefined) return ok('database', `SQLite ${sqlite}`);
-  const row = await sql.first<{ version: string; max_connections: number }>(
+  const row = await sql.queryOne<{ version: string; max_connections: number }>(
     'SELECT VERSION() AS version, @@max_connections AS max_connections',
   );
   return [
@@ -153,7 +157,7 @@ const migrationsCheck = (pending: boolean): Finding[] =>
   pending ? warn('migrations', PENDING) : ok('migrations', 'none pending');
 
 async function accessChecks(sql: Sql): Promise<Finding[]> {
-  const webmasters = await sql.first<{ value: number | string | null }>(
+  const webmasters = await sql.queryOne<{ value: number | string | null }>(
     "SELECT SUM(value) AS value FROM user_counts WHERE name = 'webmasters'",
   );
   const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB

@@ -1,4 +1,4 @@
-import { errorCode, originOf } from '../../platform/common/errors.js';
+import { errorCodeOf, originOf } from '../../platform/common/errors.js';
 
 /** Result of a check. */
 export interface Finding {
@@ -17,4 +17,4 @@ export const fail = finding('fail');
 export const warn = finding('warn');
 
 /** Returns the code of an error, because its message may contain settings. */
-export const codeOf = (error: unknown): string => errorCode(originOf(error)) ?? 'unknown';
+export const codeOf = (error: unknown): string => errorCodeOf(originOf(error)) ?? 'unknown';

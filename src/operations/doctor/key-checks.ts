@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { WEBMASTER } from '../../access/roles.js';
-import { type DbTime, now, secondsFrom } from '../../platform/common/time.js';
+import { type DbTime, now, addSeconds } from '../../platform/common/time.js';
 import type { Env } from '../../platform/config/env.js';
-import { sqliteFile } from '../../platform/database/engine/connection-options.js';
+import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
 import { openDatabase } from '../../platform/database/engine/database.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
@@ -81,7 +81,7 @@ function makerOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string |
 
 /** Checks the risks of the currently usable keys. */
 export async function keyRiskChecks(env: Env): Promise<Finding[]> {
-  const file = sqliteFile(env);
+  const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, because there is no database');
   const database = await openDatabase(env);
   try {
@@ -96,7 +96,7 @@ export async function keyRiskChecks(env: Env): Promise<Finding[]> {
 /** Returns the risks of the keys that are usable at a time. */
 export function keyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
   const keys = usableOf(all, time);
-  const long = secondsFrom(time, -UNUSED_DAYS * 24 * 60 * 60);
+  const long = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
   const lists: [keys: StoredKey[], what: string][] = [
     [keys.filter(({ expires }) => expires === null), 'never expire (replace them with --expires)'],
     [keys.filter((key) => !isLimited(key)), 'have all rights of a Webmaster'],

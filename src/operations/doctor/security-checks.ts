@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseDatabaseUrl } from '../../platform/config/database-url.js';
 import type { Env } from '../../platform/config/env.js';
-import { sqliteFile } from '../../platform/database/engine/connection-options.js';
+import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
 /** End of support of each release line of Node.js (https://github.com/nodejs/release). */
@@ -139,7 +139,7 @@ export function auditCheck({ AUDIT_RETENTION_DAYS: days }: Env): Finding[] {
 
 /** Checks that only the owner can access files with secrets or personal data. */
 export async function fileChecks(env: Env): Promise<Finding[]> {
-  const database = sqliteFile(env);
+  const database = sqliteFileOf(env);
   const files = [
     ['data folder', env.DATA_DIR, '700'],
     ...(database === undefined

@@ -1,10 +1,10 @@
 import { type Server, serversOf } from '../../platform/database/engine/connection-options.js';
-import { type Rows, sent } from '../../platform/database/mysql/mysql-statement.js';
+import { type Rows, runQuery } from '../../platform/database/mysql/mysql-statement.js';
 import {
-  type Session,
+  type ServerSession,
   endSession,
   openSession,
-  writabilityOf,
+  writeStateOf,
 } from '../../platform/database/mysql/session.js';
 import type { Env } from '../../platform/config/env.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
@@ -16,7 +16,7 @@ type Facts = ReadonlyMap<string, string>;
 export interface Node {
   name: string;
   version: string;
-  writability: ReturnType<typeof writabilityOf>;
+  writability: ReturnType<typeof writeStateOf>;
   isGalera: boolean;
   facts: Facts;
 }
@@ -64,7 +64,7 @@ async function ask(server: Server): Promise<Node | { name: string; code: string 
     return {
       name,
       version,
-      writability: writabilityOf(session.state),
+      writability: writeStateOf(session.state),
       isGalera: galera !== undefined,
       facts,
     };
@@ -73,14 +73,17 @@ async function ask(server: Server): Promise<Node | { name: string; code: string 
   }
 }
 
-async function factsOf({ connection }: Session): Promise<Facts> {
+async function factsOf({ connection }: ServerSession): Promise<Facts> {
   type Named = { Variable_name: string; Value: string };
-  const found = await sent<Rows<Named>>(
+  const found = await runQuery<Rows<Named>>(
     connection,
     `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${list(VARIABLES)})`,
   );
   found.push(
-    ...(await sent<Rows<Named>>(connection, `SHOW GLOBAL STATUS WHERE Variable_name IN (${list(STATUS)})`)),
+    ...(await runQuery<Rows<Named>>(
+      connection,
+      `SHOW GLOBAL STATUS WHERE Variable_name IN (${list(STATUS)})`,
+    )),
   );
   return new Map(found.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
 }

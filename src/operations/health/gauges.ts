@@ -25,13 +25,13 @@ export class Gauges implements OnModuleInit {
       'rollcall_database_connections_in_use',
       'Database connections in use.',
       'sum',
-      () => database.load.inUse,
+      () => database.usage.inUse,
     );
     metrics.addGauge(
       'rollcall_database_requests_waiting',
       'Database statements waiting for a connection.',
       'sum',
-      () => database.load.waiting,
+      () => database.usage.waiting,
     );
     metrics.addGauge(
       'rollcall_password_hashes_waiting',

@@ -1,7 +1,7 @@
 import { Get } from '@nestjs/common';
 import { Public } from '../../access/decorators.js';
 import { ApiController, DescribeRoute } from '../../platform/openapi/route-docs.js';
-import { unavailable } from '../../platform/common/errors.js';
+import { createUnavailableError } from '../../platform/common/errors.js';
 import { Readiness } from './readiness.js';
 
 const UP = {
@@ -35,7 +35,7 @@ export class HealthController {
   @Public()
   async ready() {
     const faults = await this.readiness.findFaults();
-    if (faults.length > 0) throw unavailable(`Not ready: ${faults.join(', ')}.`);
+    if (faults.length > 0) throw createUnavailableError(`Not ready: ${faults.join(', ')}.`);
     return { status: 'ok' };
   }
 }

@@ -1,9 +1,9 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { unavailable } from '../../platform/common/errors.js';
+import { createUnavailableError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import type { Writability } from '../../platform/database/engine/sql.js';
+import type { WriteState } from '../../platform/database/engine/sql.js';
 
 const FAULTS = {
   writable: undefined,
@@ -17,7 +17,7 @@ export class Readiness implements BeforeApplicationShutdown {
   /** True after the process received a signal to end. */
   ending = false;
 
-  private asked: Promise<Writability> | undefined;
+  private asked: Promise<WriteState> | undefined;
 
   constructor(
     @Inject(DATABASE) private readonly connection: Database,
@@ -35,7 +35,7 @@ export class Readiness implements BeforeApplicationShutdown {
     try {
       await this.connection.query('SELECT uuid FROM users LIMIT 1');
     } catch {
-      throw unavailable('The database does not answer.');
+      throw createUnavailableError('The database does not answer.');
     }
   }
 
@@ -52,8 +52,8 @@ export class Readiness implements BeforeApplicationShutdown {
   }
 
   /** Queries the database. Concurrent probes share one query. */
-  private queryWritability(): Promise<Writability> {
-    this.asked ??= this.connection.writability().finally(() => {
+  private queryWritability(): Promise<WriteState> {
+    this.asked ??= this.connection.checkWriteState().finally(() => {
       this.asked = undefined;
     });
     return this.asked;

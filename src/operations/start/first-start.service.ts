@@ -3,8 +3,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Caller, SYSTEM } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { ApiKeysService, makeApiKey } from '../../api-keys/api-keys.service.js';
-import { randomToken } from '../../platform/common/secrets.js';
-import { normalForm } from '../../platform/common/text.js';
+import { createToken } from '../../platform/common/secrets.js';
+import { toNormalForm } from '../../platform/common/text.js';
 import { Env, EnvError, FIRST_WEBMASTER } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
@@ -43,10 +43,10 @@ export class FirstStart {
   async run(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;
     await this.assertHardToGuess();
-    const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? randomToken().slice(0, 20);
+    const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? createToken().slice(0, 20);
     const keyId = uuidv7();
     const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey(keyId);
-    const password_hash = await this.passwords.hash(normalForm(password, 'NFC'), askerOf(CALLER));
+    const password_hash = await this.passwords.hash(toNormalForm(password, 'NFC'), askerOf(CALLER));
     const patch = { username: FIRST_WEBMASTER, email: EMAIL, roles: [WEBMASTER], password_hash };
     const first = await this.transactions.run(async (tx) => {
       const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], CALLER);
@@ -66,7 +66,7 @@ export class FirstStart {
     const { BOOTSTRAP_WEBMASTER_PASSWORD: password, BOOTSTRAP_API_KEY: key } = this.env;
     if (password !== undefined) {
       const user = { username: FIRST_WEBMASTER, email: EMAIL };
-      const fault = await this.newPasswords.fault(normalForm(password, 'NFC'), user);
+      const fault = await this.newPasswords.fault(toNormalForm(password, 'NFC'), user);
       if (fault)
         throw new EnvError(`BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it ${fault.message}.`);
     }

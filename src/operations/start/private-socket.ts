@@ -7,10 +7,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Duplex, duplexPair } from 'node:stream';
-import { errorCode } from '../../platform/common/errors.js';
+import { errorCodeOf } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import type { Env } from '../../platform/config/env.js';
-import { databaseName, sqliteFile } from '../../platform/database/engine/connection-options.js';
+import { databaseNameOf, sqliteFileOf } from '../../platform/database/engine/connection-options.js';
 import type { FastExpressAdapter } from '../../platform/http/express.adapter.js';
 import { Log } from '../../platform/telemetry/log.js';
 
@@ -28,8 +28,8 @@ const digest = (text: string): string => sha256(text).slice(0, 12);
  */
 export function socketPath(env: Env): string {
   const folder = resolve(env.DATA_DIR);
-  const file = sqliteFile(env);
-  const database = file === undefined ? databaseName(env).full : relative(folder, resolve(file));
+  const file = sqliteFileOf(env);
+  const database = file === undefined ? databaseNameOf(env).fullName : relative(folder, resolve(file));
   const path = join(folder, `rollcall-${digest(database)}.sock`);
   if (Buffer.byteLength(path) <= MAX_PATH) return path;
   return join(tmpdir(), `rollcall-${digest(path)}`, 'rollcall.sock');
@@ -52,7 +52,7 @@ export async function openServiceSocket(app: INestApplication, env: Env): Promis
     if (!isTrusted(path, env)) throw new Error(`${dirname(path)} belongs to another user.`);
     if (!(await isAnswered(path))) await listen(serverOf(app), path);
   } catch (error) {
-    const reason = errorCode(error) ?? (error instanceof Error ? error.message : String(error));
+    const reason = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
     app.get(Log).warn('private socket unavailable', { reason });
   }
 }

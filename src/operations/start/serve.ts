@@ -2,7 +2,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Env } from '../../platform/config/env.js';
 import type { FastExpressAdapter } from '../../platform/http/express.adapter.js';
-import { DATABASE, type Database, sqliteVersion } from '../../platform/database/engine/database.js';
+import { DATABASE, type Database, readSqliteVersion } from '../../platform/database/engine/database.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { openServiceSocket } from './private-socket.js';
@@ -16,7 +16,7 @@ export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
   const app = await createApp(env);
   const first = await serve(app, env, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
-  logLife(app.get(Log), env, url, await sqliteVersion(app.get<Database>(DATABASE)));
+  logLife(app.get(Log), env, url, await readSqliteVersion(app.get<Database>(DATABASE)));
   process.stderr.write(welcome(url, env.CONSOLE_ENABLED, first)); // standard output has log lines only
 }
 

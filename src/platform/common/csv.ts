@@ -10,10 +10,10 @@ const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /** Formats a line of a CSV file (RFC 4180). A formula gets a leading `'`, so that no spreadsheet runs it (OWASP). */
-export const csvLine = (cells: readonly string[]): string => delimitedLine(cells, ',');
+export const toCsvLine = (cells: readonly string[]): string => toDelimitedLine(cells, ',');
 
 /** Formats a line as `toCsvLine` does, with another delimiter. */
-export function delimitedLine(cells: readonly string[], delimiter: string): string {
+export function toDelimitedLine(cells: readonly string[], delimiter: string): string {
   // CSV readers would skip an empty line.
   if (cells.length === 1 && cells[0] === '') return '""\r\n';
   return `${cells.map((cell) => toCell(cell, delimiter)).join(delimiter)}\r\n`;

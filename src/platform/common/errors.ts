@@ -38,7 +38,7 @@ export class ProblemError extends Error {
 /** Largest number of field errors in an answer. */
 export const MAX_ERRORS = 100;
 
-export function validationFailed(errors: FieldError[]): ProblemError {
+export function createValidationError(errors: FieldError[]): ProblemError {
   const reported = errors.slice(0, MAX_ERRORS);
   const fields = reported.slice(0, 10).map((error) => `${error.field} ${error.message}`);
   if (errors.length > fields.length) fields.push(`and ${errors.length - fields.length} more`);
@@ -49,18 +49,18 @@ export function validationFailed(errors: FieldError[]): ProblemError {
 
 const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="rollcall", header="X-API-Key"' };
 
-export function unauthenticated(detail: string): ProblemError {
+export function createUnauthenticatedError(detail: string): ProblemError {
   return new ProblemError('unauthenticated', detail, { headers: CHALLENGE });
 }
 
 /** Creates the error for an `Idempotency-Key` that belongs to a different request. */
-export function keyOfOtherRequest(): ProblemError {
+export function createKeyReuseError(): ProblemError {
   const message = 'was already used for a different request within the last 24 hours';
-  return validationFailed([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
+  return createValidationError([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
 }
 
 /** @param retryAfter value of the `Retry-After` header, in seconds. */
-export function unavailable(detail: string, retryAfter = 5): ProblemError {
+export function createUnavailableError(detail: string, retryAfter = 5): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
 }
 
@@ -95,7 +95,7 @@ export interface FieldError {
 }
 
 /** Returns the code of an error of Node.js or a driver, such as `ENOENT`, or undefined. */
-export function errorCode(error: unknown): string | undefined {
+export function errorCodeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -39,13 +39,13 @@ interface Waiter {
  */
 export class FairSemaphore {
   private readonly queue: Waiter[] = [];
-  private readonly waitingBy = new Counts();
-  private readonly takenBy = new Counts();
-  private taken = 0;
+  private readonly waitingBy = new KeyCounts();
+  private readonly takenBy = new KeyCounts();
+  private takenSlots = 0;
   /** Number of slots granted so far. */
-  granted = 0;
+  grantCount = 0;
   /** Value of `granted` when each key was last served, the oldest first. */
-  private readonly served = new Map<string, number>();
+  private readonly lastGrants = new Map<string, number>();
 
   constructor(private readonly limits: SemaphoreLimits) {}
 
@@ -57,7 +57,7 @@ export class FairSemaphore {
   /** Runs `work` in a slot, and releases the slot. @throws the errors of `acquire` and `work`. */
   async run<T>(keys: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    const release = this.isFree(keys) ? this.take(keys) : await this.wait(keys, signal);
+    const release = this.hasFreeSlot(keys) ? this.take(keys) : await this.wait(keys, signal);
     try {
       return await work();
     } finally {
@@ -68,18 +68,18 @@ export class FairSemaphore {
   /** Waits for a slot. @throws NoSlotError, or the reason of the signal, which ends the wait. */
   async acquire(keys: readonly string[] = [], signal?: AbortSignal): Promise<Release> {
     signal?.throwIfAborted();
-    return this.isFree(keys) ? this.take(keys) : this.wait(keys, signal);
+    return this.hasFreeSlot(keys) ? this.take(keys) : this.wait(keys, signal);
   }
 
   private async wait(keys: readonly string[], signal: AbortSignal | undefined): Promise<Release> {
-    this.makeRoom(keys);
+    this.evictIfFull(keys);
     const { promise, resolve, reject } = Promise.withResolvers<Release>();
     const waiter: Waiter = { keys, grant: resolve, refuse: reject };
     const abort = (): void => {
-      this.refuse(waiter, signal?.reason);
+      this.rejectWaiter(waiter, signal?.reason);
     };
     const expire = (): void => {
-      this.refuse(waiter, new NoSlotError(keys.some((key) => this.takenBy.get(key) > 0)));
+      this.rejectWaiter(waiter, new NoSlotError(keys.some((key) => this.takenBy.get(key) > 0)));
     };
     const { waitMillis } = this.limits;
     const timer = waitMillis === undefined ? undefined : setTimeout(expire, waitMillis);
@@ -97,20 +97,20 @@ export class FairSemaphore {
   /**
    * Returns true if a caller with these keys gets a slot at once. The queue needs no check: its callers are at a limit.
    */
-  private isFree(keys: readonly string[]): boolean {
+  private hasFreeSlot(keys: readonly string[]): boolean {
     const { slots, slotsPerKey = Infinity } = this.limits;
-    return this.taken < slots && keys.every((key) => this.takenBy.get(key) < slotsPerKey);
+    return this.takenSlots < slots && keys.every((key) => this.takenBy.get(key) < slotsPerKey);
   }
 
   private take(keys: readonly string[]): Release {
-    this.taken++;
-    this.granted++;
+    this.takenSlots++;
+    this.grantCount++;
     if (keys.length > 0) this.recordGrant(keys);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      this.taken--;
+      this.takenSlots--;
       if (keys.length > 0) this.takenBy.add(keys, -1);
       if (this.queue.length > 0) this.serveQueue();
     };
@@ -119,19 +119,19 @@ export class FairSemaphore {
   private recordGrant(keys: readonly string[]): void {
     this.takenBy.add(keys, 1);
     for (const key of keys) {
-      this.served.delete(key);
-      this.served.set(key, this.granted);
+      this.lastGrants.delete(key);
+      this.lastGrants.set(key, this.grantCount);
     }
     // Only the oldest keys are forgotten, and a key without an entry still counts as the oldest.
-    for (const key of this.served.keys()) {
-      if (this.served.size <= 4 * (this.taken + this.queue.length)) break;
-      this.served.delete(key);
+    for (const key of this.lastGrants.keys()) {
+      if (this.lastGrants.size <= 4 * (this.takenSlots + this.queue.length)) break;
+      this.lastGrants.delete(key);
     }
   }
 
   private serveQueue(): void {
     for (let next = this.findNext(); next; next = this.findNext()) {
-      this.leave(next);
+      this.removeWaiter(next);
       next.grant(this.take(next.keys));
     }
   }
@@ -143,9 +143,9 @@ export class FairSemaphore {
   private findNext(): Waiter | undefined {
     let [chosen, latest, earliest]: [Waiter | undefined, number, number] = [undefined, Infinity, Infinity];
     for (const waiter of this.queue) {
-      if (!this.isFree(waiter.keys)) continue;
+      if (!this.hasFreeSlot(waiter.keys)) continue;
       if (waiter.keys.length === 0) return waiter;
-      const grants = waiter.keys.map((key) => this.served.get(key) ?? 0);
+      const grants = waiter.keys.map((key) => this.lastGrants.get(key) ?? 0);
       const [late, early] = [Math.max(...grants), Math.min(...grants)];
       if (late < latest || (late === latest && early < earliest)) {
         [chosen, latest, earliest] = [waiter, late, early];
@@ -158,7 +158,7 @@ export class FairSemaphore {
    * Rejects a waiting caller if the queue is full.
    * @throws NoSlotError if no key has more waiting callers than these keys.
    */
-  private makeRoom(keys: readonly string[]): void {
+  private evictIfFull(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;
     const count = (key = ''): number => this.waitingBy.get(key);
     const [narrow, ...wide] = keys;
@@ -172,15 +172,15 @@ export class FairSemaphore {
     const most = Math.max(...rivals.map((waiter) => countOf(waiter.keys)));
     const last = rivals.findLast((waiter) => countOf(waiter.keys) === most);
     if (!last || most <= countOf(keys) + 1) throw new NoSlotError(false);
-    this.refuse(last, new NoSlotError(true));
+    this.rejectWaiter(last, new NoSlotError(true));
   }
 
-  private refuse(waiter: Waiter, reason: unknown): void {
-    if (this.leave(waiter)) waiter.refuse(reason);
+  private rejectWaiter(waiter: Waiter, reason: unknown): void {
+    if (this.removeWaiter(waiter)) waiter.refuse(reason);
   }
 
   /** Removes a caller from the queue. Returns false if the caller no longer waits. */
-  private leave(waiter: Waiter): boolean {
+  private removeWaiter(waiter: Waiter): boolean {
     const at = this.queue.indexOf(waiter);
     if (at === -1) return false;
     this.queue.splice(at, 1);
@@ -190,7 +190,7 @@ export class FairSemaphore {
 }
 
 /** Number of callers by key. */
-class Counts {
+class KeyCounts {
   private readonly counts = new Map<string, number>();
 
   get(key: string): number {

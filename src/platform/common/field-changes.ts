@@ -24,25 +24,25 @@ export class Changes {
     private known: { text?: ChangesText; list?: readonly FieldChange[]; set?: Record<string, unknown> },
   ) {}
 
-  static of(list: readonly FieldChange[]): Changes {
+  static fromList(list: readonly FieldChange[]): Changes {
     return new Changes({ list });
   }
 
   /** Creates the changes of a new record. @param set the field values by `+field` (`toSetName`). */
-  static ofNew(set: Record<string, unknown>): Changes {
+  static fromNewRecord(set: Record<string, unknown>): Changes {
     return new Changes({ set });
   }
 
-  static read(text: ChangesText): Changes {
+  static fromText(text: ChangesText): Changes {
     return new Changes({ text });
   }
 
   get text(): ChangesText {
-    return (this.known.text ??= toJson(this.known.set ?? compact(this.known.list ?? [])));
+    return (this.known.text ??= toJson(this.known.set ?? compactChanges(this.known.list ?? [])));
   }
 
   /** Returns the text with some values hidden. @param mask must return valid JSON. */
-  textAfter(mask: (text: string) => string): ChangesText {
+  maskText(mask: (text: string) => string): ChangesText {
     return mask(this.text) as ChangesText;
   }
 
@@ -68,17 +68,17 @@ export class Changes {
   }
 
   /** Returns the pieces of text that find changes of a field in the list form and in the object form. */
-  static mentions(field: string): readonly string[] {
-    return [`{"field":"${field}"`, `"${setName(field)}":`];
+  static buildSearchTexts(field: string): readonly string[] {
+    return [`{"field":"${field}"`, `"${toSetName(field)}":`];
   }
 }
 
-export const setName = (field: string): string => SET + field;
+export const toSetName = (field: string): string => SET + field;
 
-function compact(list: readonly FieldChange[]): FieldChange[] | Record<string, unknown> {
+function compactChanges(list: readonly FieldChange[]): FieldChange[] | Record<string, unknown> {
   const onlySets = list.length > 0 && list.every((change) => change.old === null && change.new !== undefined);
   if (!onlySets) return [...list];
-  return Object.fromEntries(list.map((change) => [setName(change.field), change.new]));
+  return Object.fromEntries(list.map((change) => [toSetName(change.field), change.new]));
 }
 
 function listOf(parsed: FieldChange[] | Record<string, unknown>): FieldChange[] {
@@ -91,4 +91,4 @@ function listOf(parsed: FieldChange[] | Record<string, unknown>): FieldChange[] 
 }
 
 const EMPTY_TEXT = toJson([]);
-export const NO_CHANGES = Changes.of([]);
+export const NO_CHANGES = Changes.fromList([]);

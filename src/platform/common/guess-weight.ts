@@ -11,7 +11,7 @@ const LONGEST_WORD = 20;
 /** Weight of a word that an attacker knows, such as the user name. */
 const KNOWN_WORD = 1;
 /** Number of characters that are evaluated. The worst-case time grows with the cube of this number. */
-const MOST_READ = 256;
+const MAX_LENGTH = 256;
 
 /** Rows of common keyboard layouts. */
 const ROWS = [
@@ -27,7 +27,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 
 /** Words that an attacker would try. */
-export interface Guesses {
+export interface GuessableWords {
   /** Returns true for a common word, given in lower case and without accents. */
   isWord?: (text: string) => boolean;
   /** Words that an attacker knows about the user, such as the user name. */
@@ -41,9 +41,12 @@ export interface Guesses {
  * `4321`, `aaaa`, `qwerty`), a year or a repetition of earlier text has 2. A known word has 1. The rest of a long text
  * is ignored.
  */
-export function guessWeight(text: string, { isWord = () => false, known = [] }: Guesses = {}): number {
-  const plain = fold(text).slice(0, MOST_READ);
-  const readings = [...new Set([plain, lettersOf(plain, 'i'), lettersOf(plain, 'l')])];
+export function computeGuessWeight(
+  text: string,
+  { isWord = () => false, known = [] }: GuessableWords = {},
+): number {
+  const plain = fold(text).slice(0, MAX_LENGTH);
+  const readings = [...new Set([plain, replaceLookalikes(plain, 'i'), replaceLookalikes(plain, 'l')])];
   const names = known.map(fold).filter((name) => name.length >= SHORTEST_PATTERN);
   const least = Array.from({ length: plain.length + 1 }, (_, index) => index);
   const reach = (end: number, weight: number): void => {
@@ -52,7 +55,11 @@ export function guessWeight(text: string, { isWord = () => false, known = [] }: 
   for (let start = 0; start < plain.length; start++) {
     const before = least[start] ?? 0;
     reach(start + 1, before + 1);
-    const length = Math.max(runAt(plain, start), repetitionAt(plain, start), yearAt(plain, start));
+    const length = Math.max(
+      measureSequence(plain, start),
+      measureRepetition(plain, start),
+      measureYear(plain, start),
+    );
     for (let end = SHORTEST_PATTERN; end <= length; end++) reach(start + end, before + PATTERN);
     for (const name of names)
       if (plain.startsWith(name, start)) reach(start + name.length, before + KNOWN_WORD);
@@ -66,11 +73,11 @@ export function guessWeight(text: string, { isWord = () => false, known = [] }: 
   return least[plain.length] ?? 0;
 }
 
-const lettersOf = (text: string, one: string): string =>
+const replaceLookalikes = (text: string, one: string): string =>
   text.replace(/[0134570@$!]/g, (sign) => (sign === '1' ? one : (LETTERS[sign] ?? sign)));
 
 /** Returns the length of the longest sequence from `start`, such as equal, ascending or neighbouring characters. */
-function runAt(text: string, start: number): number {
+function measureSequence(text: string, start: number): number {
   const steps = [
     (a: string, b: string) => a === b,
     (a: string, b: string) => b.charCodeAt(0) - a.charCodeAt(0) === 1,
@@ -87,7 +94,7 @@ function runAt(text: string, start: number): number {
 }
 
 /** Returns the length of the longest text from `start` that also occurs earlier. */
-function repetitionAt(text: string, start: number): number {
+function measureRepetition(text: string, start: number): number {
   let longest = 0;
   for (let earlier = 0; earlier < start; earlier++) {
     let length = 0;
@@ -97,4 +104,5 @@ function repetitionAt(text: string, start: number): number {
   return longest;
 }
 
-const yearAt = (text: string, start: number): number => (YEAR.test(text.slice(start, start + 4)) ? 4 : 0);
+const measureYear = (text: string, start: number): number =>
+  YEAR.test(text.slice(start, start + 4)) ? 4 : 0;

@@ -6,12 +6,12 @@ const MAX_LENGTH = 64;
  * @param most largest number of edits. The default is a third of the candidate's length.
  * @returns undefined if no candidate is near enough.
  */
-export function nearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {
+export function findNearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {
   const wanted = name.trim().toLowerCase().slice(0, MAX_LENGTH);
   let best: string | undefined;
   let least = Infinity;
   for (const candidate of candidates) {
-    const edits = distance(wanted, candidate.toLowerCase());
+    const edits = countEdits(wanted, candidate.toLowerCase());
     if (edits < least && edits <= (most ?? Math.max(1, Math.floor(candidate.length / 3)))) {
       best = candidate;
       least = edits;
@@ -21,7 +21,7 @@ export function nearest(name: string, candidates: Iterable<string>, most?: numbe
 }
 
 /** Counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-function distance(a: string, b: string): number {
+function countEdits(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

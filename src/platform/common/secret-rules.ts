@@ -1,11 +1,11 @@
 import type { FieldCode } from './errors.js';
-import { type Guesses, guessWeight } from './guess-weight.js';
-import { characters, isCleanText, isWithin } from './text.js';
+import { type GuessableWords, computeGuessWeight } from './guess-weight.js';
+import { countCharacters, isCleanText, isWithin } from './text.js';
 
 /** Largest length of a password. */
-export const MAX_PASSWORD = 128;
+export const MAX_PASSWORD_LENGTH = 128;
 /** Smallest value of the setting for the minimum length of passwords (NIST SP 800-63B). */
-export const SHORTEST_MIN_LENGTH = 8;
+export const MIN_PASSWORD_MIN_LENGTH = 8;
 /** Smallest weight of a password (`computeGuessWeight`), independent of its length. */
 const MIN_PASSWORD_WEIGHT = 8;
 /**
@@ -14,7 +14,7 @@ const MIN_PASSWORD_WEIGHT = 8;
  */
 const MIN_KEY_WEIGHT = 20;
 
-export interface PasswordContext extends Guesses {
+export interface PasswordContext extends GuessableWords {
   minLength: number;
 }
 
@@ -31,20 +31,20 @@ export interface PasswordFault {
  * and it must be hard to guess. Without `isWord` common passwords are not detected.
  * @param password the password in NFC, as it is stored.
  */
-export function passwordFault(password: string, context: PasswordContext): PasswordFault | undefined {
+export function findPasswordFault(password: string, context: PasswordContext): PasswordFault | undefined {
   const { minLength } = context;
-  if (!isWithin(password, MAX_PASSWORD)) {
-    return { code: 'too_long', message: `may have at most ${MAX_PASSWORD} characters` };
+  if (!isWithin(password, MAX_PASSWORD_LENGTH)) {
+    return { code: 'too_long', message: `may have at most ${MAX_PASSWORD_LENGTH} characters` };
   }
   if (password.trim() === '') return { code: 'blank', message: 'must not be blank' };
-  if (counted(password) < minLength) {
+  if (countPasswordCharacters(password) < minLength) {
     const message = `must have at least ${minLength} characters (consecutive spaces count as one)`;
     return { code: 'too_short', message };
   }
   if (!isCleanText(password)) {
     return { code: 'invalid_format', message: 'must not contain control characters or invalid Unicode' };
   }
-  if (guessWeight(password, context) < MIN_PASSWORD_WEIGHT) {
+  if (computeGuessWeight(password, context) < MIN_PASSWORD_WEIGHT) {
     return {
       code: 'too_common',
       message:
@@ -57,9 +57,10 @@ export function passwordFault(password: string, context: PasswordContext): Passw
 /**
  * Counts the characters of a password. Consecutive spaces count as one (OWASP ASVS 2.1.1), but stay in the password.
  */
-const counted = (password: string): number => characters(password.replace(/\p{Zs}+/gu, ' '));
+const countPasswordCharacters = (password: string): number =>
+  countCharacters(password.replace(/\p{Zs}+/gu, ' '));
 
 /** Returns true if an API key that a person chose is easy to guess. */
-export function isGuessableKey(key: string, guesses?: Guesses): boolean {
-  return guessWeight(key, guesses) < MIN_KEY_WEIGHT;
+export function isGuessableKey(key: string, guesses?: GuessableWords): boolean {
+  return computeGuessWeight(key, guesses) < MIN_KEY_WEIGHT;
 }

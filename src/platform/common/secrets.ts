@@ -8,7 +8,7 @@ export function sha256(text: string): string {
 }
 
 /** Returns 32 random bytes as 43 characters of `[A-Za-z0-9_-]`. */
-export function randomToken(): string {
+export function createToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
@@ -28,28 +28,28 @@ const ESCAPED = /%(?:25)*(2d|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/gi;
  * Masks everything in a text that looks like a credential of this service. Use it for texts that other people read: log
  * entries, audit events and error answers. A credential may get into them as a user name, in a URL or in a file name.
  */
-export function withoutSecrets(text: string): string {
-  return masked(text, (plain) => plain.replace(KEY, MASKED_KEY).replace(TOKEN, '***'));
+export function maskSecrets(text: string): string {
+  return maskWith(text, (plain) => plain.replace(KEY, MASKED_KEY).replace(TOKEN, '***'));
 }
 
 /** Masks API keys only. Use it for values that may look like a token, such as identifiers of an identity provider. */
-export function withoutKeys(text: string): string {
-  return masked(text, (plain) => plain.replace(KEY, MASKED_KEY));
+export function maskKeys(text: string): string {
+  return maskWith(text, (plain) => plain.replace(KEY, MASKED_KEY));
 }
 
 /** Returns true if a text contains something that looks like a credential. */
-export const holdsSecret = (text: string): boolean => withoutSecrets(text) !== text;
+export const hasSecret = (text: string): boolean => maskSecrets(text) !== text;
 
 const MASKED_KEY = 'rollcall_$1_***';
 
-function masked(text: string, mask: (plain: string) => string): string {
-  const plain = unescaped(text);
+function maskWith(text: string, mask: (plain: string) => string): string {
+  const plain = decodeTokens(text);
   if (!plain.includes('rollcall_') && !LONG_RUN.test(plain)) return text; // the fast path for nearly every log line
   const clean = mask(plain);
   return clean === plain ? text : clean;
 }
 
-function unescaped(text: string): string {
+function decodeTokens(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(ESCAPED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

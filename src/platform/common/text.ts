@@ -7,10 +7,10 @@ const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
 const CONTROL = /\p{Cc}/u;
 const CONTROL_EXCEPT_NEWLINE = /[^\P{Cc}\n]/u;
 /** Pattern of a character with more marks than the Stream-Safe Text Format allows (UAX #15, section 13). */
-const OVERLOADED = /\p{M}{31}/u;
+const TOO_MANY_MARKS = /\p{M}{31}/u;
 
 /** Counts Unicode code points, which the interface and the databases call characters. */
-export function characters(text: string): number {
+export function countCharacters(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
@@ -18,11 +18,11 @@ export function characters(text: string): number {
 
 /** Returns true if a text has at most `max` code points. */
 export function isWithin(text: string, max: number): boolean {
-  return text.length <= max || characters(text) <= max; // no text has more code points than units
+  return text.length <= max || countCharacters(text) <= max; // no text has more code points than units
 }
 
 /** Cuts a text to its first `max` code points. */
-export function truncated(text: string, max: number): string {
+export function truncate(text: string, max: number): string {
   if (text.length <= max) return text; // no text has more code points than units
   const cut = Array.from(text.slice(0, 2 * max));
   return cut.slice(0, max).join('');
@@ -38,21 +38,21 @@ export function isCleanText(text: string, options: { newlines?: boolean } = {}):
 
 function isCleanUnicode(text: string, options: { newlines?: boolean }): boolean {
   const control = options.newlines ? CONTROL_EXCEPT_NEWLINE : CONTROL;
-  return text.isWellFormed() && !control.test(text) && !OVERLOADED.test(text);
+  return text.isWellFormed() && !control.test(text) && !TOO_MANY_MARKS.test(text);
 }
 
 /**
  * Converts text to a Unicode normal form. Text with too many marks stays unchanged, for a field rule to reject: sorting
  * the marks takes quadratic time, which is minutes for a megabyte.
  */
-export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
+export function toNormalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   // Most text is ASCII, which is its own normal form.
-  return ASCII.test(text) || OVERLOADED.test(text) ? text : text.normalize(form);
+  return ASCII.test(text) || TOO_MANY_MARKS.test(text) ? text : text.normalize(form);
 }
 
 /** Converts a text to its stored form: NFC, trimmed, and with `\n` as line breaks. */
 export function normalise(text: string): string {
-  return normalForm(text, 'NFC').replace(/\r\n?/g, '\n').trim();
+  return toNormalForm(text, 'NFC').replace(/\r\n?/g, '\n').trim();
 }
 
 /**
@@ -60,7 +60,7 @@ export function normalise(text: string): string {
  */
 export function normaliseLine(text: string): string {
   if (PLAIN_LINE.test(text)) return text;
-  return normalForm(text, 'NFC')
+  return toNormalForm(text, 'NFC')
     .trim()
     .replace(/\p{Zs}+/gu, ' ');
 }
@@ -89,16 +89,16 @@ export function fold(text: string): string {
 
 function foldUnicode(text: string): string {
   // Lower case comes first, because the capital `ẞ` becomes `ss` only through `ß`.
-  const folded = caseFold(
-    normalForm(text, 'NFKD')
+  const folded = foldCase(
+    toNormalForm(text, 'NFKD')
       .replace(/\p{M}+/gu, '')
       .toLowerCase(),
   ).replace(/[øđðħıłŧæœþ]/g, (letter) => INSEPARABLE[letter] ?? letter);
-  return normalForm(folded, 'NFKC');
+  return toNormalForm(folded, 'NFKC');
 }
 
 /** Converts to upper and then to lower case, which makes `ß` and `SS` equal, and the two Greek sigmas. */
-export function caseFold(text: string): string {
+export function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase();
 }
 
@@ -111,14 +111,14 @@ export function compareCodePoints(a: string | number, b: string | number): numbe
   const shorter = Math.min(left.length, right.length);
   let at = 0;
   while (at < shorter && left.charCodeAt(at) === right.charCodeAt(at)) at++;
-  return rank(left.charCodeAt(at)) - rank(right.charCodeAt(at));
+  return rankOf(left.charCodeAt(at)) - rankOf(right.charCodeAt(at));
 }
 
 /**
  * Returns the sort rank of a code unit. Surrogates come last, as they encode the highest code points. The end comes
  * first.
  */
-function rank(unit: number): number {
+function rankOf(unit: number): number {
   if (Number.isNaN(unit)) return -1;
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
@@ -136,7 +136,7 @@ const BLANK = '\\u{16fe4}\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}';
  * It does not match private-use and unassigned characters, which Chinese names may contain and which a font or a newer
  * Unicode can show.
  */
-const UNSEEN = new RegExp(
+const INVISIBLE = new RegExp(
   `[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Cf}\\p{Noncharacter_Code_Point}\\p{Zl}\\p{Zp}${BLANK}]`,
   'gu',
 );
@@ -158,33 +158,33 @@ const BEFORE_VIRAMA = /[\u09b0\u0cb0]\u200d(?=[\u09cd\u0ccd]\p{L})/gu;
  * rules for domain names allow them (RFC 5892, A.1 and A.2), because they then change the form of their neighbours:
  * after the virama of an Indic script, and ZWNJ between two Arabic letters that would join.
  */
-export function invisibleIn(text: string): string | undefined {
-  return PRINTABLE.test(text) ? undefined : findInvisible(text);
+export function findInvisible(text: string): string | undefined {
+  return PRINTABLE.test(text) ? undefined : findInvisibleUnicode(text);
 }
 
-function findInvisible(text: string): string | undefined {
-  const [first] = text.match(UNSEEN) ?? [];
+function findInvisibleUnicode(text: string): string | undefined {
+  const [first] = text.match(INVISIBLE) ?? [];
   if (first === undefined || !JOINERS.includes(first)) return first;
   const rest = text
     .replace(BEFORE_VIRAMA, '')
     .replace(JOINED, (joined, before: string, after: string) =>
-      isSeen(joined, after) ? before + after : joined,
+      isVisibleJoiner(joined, after) ? before + after : joined,
     );
-  return rest.match(UNSEEN)?.[0];
+  return rest.match(INVISIBLE)?.[0];
 }
 
 /** Returns the first deceptive character of a free text, or undefined. */
-export function deceptiveIn(text: string): string | undefined {
+export function findDeceptive(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : DECEPTIVE.exec(text)?.[0];
 }
 
 /** Returns true if the joiner changes how letters join. Node.js decides this in its conversion of domain names. */
-function isSeen(joined: string, after: string): boolean {
+function isVisibleJoiner(joined: string, after: string): boolean {
   const endsWithZwnj = after === '' && joined.endsWith('\u200c');
   return !endsWithZwnj && domainToASCII(joined) !== '';
 }
 
 /** Formats a character as `U+200B`. */
-export function codePointOf(character: string): string {
+export function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

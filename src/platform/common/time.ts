@@ -24,11 +24,11 @@ let textOfSecond = '';
 export function isoNow(): string {
   const millis = Date.now();
   const ofSecond = millis % 1000;
-  if (millis - ofSecond !== second) writeOut(millis - ofSecond);
+  if (millis - ofSecond !== second) formatSecond(millis - ofSecond);
   return `${textOfSecond}${String(ofSecond).padStart(3, '0')}Z`;
 }
 
-function writeOut(millis: number): void {
+function formatSecond(millis: number): void {
   second = millis;
   textOfSecond = new Date(second).toISOString().slice(0, -4);
 }
@@ -38,7 +38,7 @@ export function isDbTime(text: string): boolean {
 }
 
 /** @param seconds the seconds to add, which may be negative. */
-export function secondsFrom(time: DbTime, seconds: number): DbTime {
+export function addSeconds(time: DbTime, seconds: number): DbTime {
   return toDbTime(new Date(toMillis(time) + seconds * 1000));
 }
 

@@ -11,7 +11,7 @@ export function isUuid(text: string): boolean {
 }
 
 /** Converts a UUID to lower case. @throws ProblemError `malformed_uuid` with the name of the path parameter. */
-export function canonicalUuid(name: string, text: string): string {
+export function toCanonicalUuid(name: string, text: string): string {
   if (!isUuid(text))
     throw new ProblemError('malformed_uuid', `${name} must be a UUID (8-4-4-4-12 hexadecimal digits).`);
   return text.toLowerCase();
@@ -20,7 +20,7 @@ export function canonicalUuid(name: string, text: string): string {
 /**
  * Validates the optional id in a body, which must equal the id in the path. @param field name of the id in the body.
  */
-export function idMismatch(field: 'uuid' | 'id', sent: unknown, path: string): FieldError[] {
+export function findIdMismatch(field: 'uuid' | 'id', sent: unknown, path: string): FieldError[] {
   const isSame = typeof sent === 'string' && sent.toLowerCase() === path.toLowerCase();
   if (isSame || sent === undefined || sent === null) return [];
   return [{ field, code: 'uuid_mismatch', message: `must equal the ${field} in the path` }];
@@ -38,11 +38,11 @@ function sequenceOf(uuid: string): number {
 }
 
 /** Creates UUIDs of version 7 in ascending order. They share their random bytes, which are the most expensive part. */
-export function uuidsInOrder(count: number): string[] {
-  return count === 1 ? [uuidv7()] : manyInOrder(count);
+export function createOrderedUuids(count: number): string[] {
+  return count === 1 ? [uuidv7()] : createManyOrdered(count);
 }
 
-function manyInOrder(count: number): string[] {
+function createManyOrdered(count: number): string[] {
   const first = uuidv7();
   const msecs = millisOf(first);
   const sequence = sequenceOf(first);

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /** Paths of package.json: one folder above a bundle, and three folders above this source file. */
-const PLACES = ['../package.json', '../../../package.json'];
+const PATHS = ['../package.json', '../../../package.json'];
 
 function readVersion(): string {
-  const found = PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
+  const found = PATHS.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
   if (!found) throw new Error(`No package.json was found in the folders above ${import.meta.url}.`);
   return (JSON.parse(readFileSync(found, 'utf8')) as { version: string }).version;
 }
@@ -13,8 +13,8 @@ function readVersion(): string {
 export const VERSION = readVersion();
 
 /** Oldest supported Node.js, as in `engines` of package.json. It is the first version whose SQLite loses no commits. */
-export const NEEDED_NODE = '22.23';
+export const MIN_NODE_VERSION = '22.23';
 
 /** @param version a version such as `24.21.0`. */
 export const isNodeNewEnough = (version: string): boolean =>
-  version.localeCompare(NEEDED_NODE, 'en', { numeric: true }) >= 0;
+  version.localeCompare(MIN_NODE_VERSION, 'en', { numeric: true }) >= 0;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../common/errors.js';
-import { passwordFault } from '../common/secret-rules.js';
-import { normalForm } from '../common/text.js';
+import { errorCodeOf } from '../common/errors.js';
+import { findPasswordFault } from '../common/secret-rules.js';
+import { toNormalForm } from '../common/text.js';
 import { SETTINGS, type SettingValues } from './setting-table.js';
 
 /** User name of the first Webmaster, created in an empty database. */
@@ -95,7 +95,7 @@ function readSecretFile(name: string, variables: NodeJS.ProcessEnv, faults: stri
     if (text === '') faults.push(`${twin} must name a file that is not empty`);
     return text;
   } catch (error) {
-    faults.push(`${twin} must name a file that can be read (${errorCode(error) ?? 'error'})`);
+    faults.push(`${twin} must name a file that can be read (${errorCodeOf(error) ?? 'error'})`);
     return undefined;
   }
 }
@@ -104,7 +104,7 @@ function readSecretFile(name: string, variables: NodeJS.ProcessEnv, faults: stri
 function findCrossSettingErrors(env: Env): string[] {
   const { BOOTSTRAP_WEBMASTER_PASSWORD: password, PASSWORD_MIN_LENGTH: minLength } = env;
   const rules = { minLength, known: [FIRST_WEBMASTER] };
-  const fault = password === undefined ? undefined : passwordFault(normalForm(password, 'NFC'), rules);
+  const fault = password === undefined ? undefined : findPasswordFault(toNormalForm(password, 'NFC'), rules);
   return [
     ...(fault ? [`BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it ${fault.message}`] : []),
     ...(SECURE_PREFIX.test(env.SESSION_COOKIE_NAME ?? '') && !env.isHttps

@@ -1,5 +1,5 @@
 import { length } from 'class-validator';
-import { SHORTEST_MIN_LENGTH } from '../common/secret-rules.js';
+import { MIN_PASSWORD_MIN_LENGTH } from '../common/secret-rules.js';
 import {
   type SettingType,
   customTextType,
@@ -112,7 +112,7 @@ export const SETTINGS = {
    */
   BOOTSTRAP_WEBMASTER_PASSWORD: markSecret(defineOptional(customTextType('be text', () => true))),
   /** Minimum length of new passwords, in characters. Existing passwords stay valid. */
-  PASSWORD_MIN_LENGTH: defineSetting(integerType(SHORTEST_MIN_LENGTH, 64), 12),
+  PASSWORD_MIN_LENGTH: defineSetting(integerType(MIN_PASSWORD_MIN_LENGTH, 64), 12),
   /**
    * Name of the session cookie. Unset: `__Host-rollcall_session` if BASE_URL is https, otherwise `rollcall_session`.
    */

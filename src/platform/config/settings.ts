@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { errorCode } from '../common/errors.js';
-import { withoutSecrets } from '../common/secrets.js';
-import { NEEDED_NODE, isNodeNewEnough } from '../common/version.js';
+import { errorCodeOf } from '../common/errors.js';
+import { maskSecrets } from '../common/secrets.js';
+import { MIN_NODE_VERSION, isNodeNewEnough } from '../common/version.js';
 import { type Env, EnvError, loadEnv } from './env.js';
 
 /**
@@ -22,7 +22,7 @@ export function readPemFile(setting: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new EnvError(`${setting}: the file cannot be read (${errorCode(error) ?? 'error'}).`);
+    throw new EnvError(`${setting}: the file cannot be read (${errorCodeOf(error) ?? 'error'}).`);
   }
 }
 
@@ -39,13 +39,13 @@ const HEAP_GROWTH = 50;
  */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): Promise<void> {
   const end = (reason: string): never => {
-    process.stderr.write(withoutSecrets(`${reason}\n`));
+    process.stderr.write(maskSecrets(`${reason}\n`));
     process.exit(code);
   };
   const { node } = process.versions;
   if (!isNodeNewEnough(node))
     end(
-      `Rollcall needs Node.js ${NEEDED_NODE} or later, but this is Node.js ${node}. Install version 24, for example.`,
+      `Rollcall needs Node.js ${MIN_NODE_VERSION} or later, but this is Node.js ${node}. Install version 24, for example.`,
     );
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   return program().catch((error: unknown) =>

@@ -2,11 +2,11 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './engine/columns.js';
-import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
+import { type DatabaseSettings, type Server, serversOf, sqliteFileOf } from './engine/connection-options.js';
 import { chooseSession } from './mysql/choose-session.js';
 import { endSession } from './mysql/session.js';
-import { makeFolderOf, openFile, withResultCode } from './sqlite/sqlite-connection.js';
-import { assertOurs, findExecutedMigrations, hasPendingMigrations, migrate } from './migrate.js';
+import { createParentFolder, openFile, mapResultCode } from './sqlite/sqlite-connection.js';
+import { assertOwnSchema, findExecutedMigrations, hasPendingMigrations, migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 const PENDING =
@@ -21,11 +21,11 @@ class TypeormDriver {
   }
 
   prepare(sql: string) {
-    const statement = withResultCode(() => this.connection.prepare(sql));
+    const statement = mapResultCode(() => this.connection.prepare(sql));
     return {
       reader: statement.columns().length > 0,
-      all: (...params: SQLInputValue[]) => withResultCode(() => statement.all(...params)),
-      run: (...params: SQLInputValue[]) => withResultCode(() => statement.run(...params)),
+      all: (...params: SQLInputValue[]) => mapResultCode(() => statement.all(...params)),
+      run: (...params: SQLInputValue[]) => mapResultCode(() => statement.run(...params)),
     };
   }
 
@@ -39,15 +39,15 @@ class TypeormDriver {
 }
 
 /** The entity classes of all features. The entry point of the program passes them in. */
-export type Entities = readonly (new () => object)[];
+export type EntityClasses = readonly (new () => object)[];
 
 /**
  * Builds TypeORM's options for the schema of the database. The service itself runs its statements on the engine.
  * @param server the server to connect to. The default is the first server of `DATABASE_URL`.
  */
-export function dataSourceOptions(
+export function buildDataSourceOptions(
   settings: DatabaseSettings,
-  entities: Entities,
+  entities: EntityClasses,
   server?: Server,
 ): DataSourceOptions {
   const shared = {
@@ -56,7 +56,7 @@ export function dataSourceOptions(
     migrationsTableName: 'migrations',
     migrationsTransactionMode: 'each' as const,
   };
-  const file = sqliteFile(settings);
+  const file = sqliteFileOf(settings);
   if (file === undefined) {
     const { user: username, ...options } = (server ?? serversOf(settings)[0]).options;
     // The types differ only in how TypeORM's schema tools read the catalogue of the server.
@@ -67,10 +67,10 @@ export function dataSourceOptions(
 }
 
 /** Opens a TypeORM data source for work on the schema. The caller must destroy it after use. */
-export async function openDataSource(env: Env, entities: Entities): Promise<DataSource> {
-  const file = sqliteFile(env);
-  if (file !== undefined) makeFolderOf(file); // TypeORM would create it with the default permissions
-  const dataSource = new DataSource(dataSourceOptions(env, entities, await serverInUse(env)));
+export async function openDataSource(env: Env, entities: EntityClasses): Promise<DataSource> {
+  const file = sqliteFileOf(env);
+  if (file !== undefined) createParentFolder(file); // TypeORM would create it with the default permissions
+  const dataSource = new DataSource(buildDataSourceOptions(env, entities, await chooseServer(env)));
   const embedded = isEmbedded(dataSource);
   // SQLite accepts any type name, but TypeORM's list of SQLite types lacks MySQL's type for long text.
   if (embedded) dataSource.driver.supportedDataTypes.push('mediumtext');
@@ -80,8 +80,8 @@ export async function openDataSource(env: Env, entities: Entities): Promise<Data
 }
 
 /** Returns the only server of `DATABASE_URL`, or the first writable server. Returns undefined for SQLite. */
-async function serverInUse(settings: DatabaseSettings): Promise<Server | undefined> {
-  if (sqliteFile(settings) !== undefined) return undefined;
+async function chooseServer(settings: DatabaseSettings): Promise<Server | undefined> {
+  if (sqliteFileOf(settings) !== undefined) return undefined;
   const servers = serversOf(settings);
   if (servers.length === 1) return servers[0];
   const session = await chooseSession(servers);
@@ -98,10 +98,10 @@ function isEmbedded(dataSource: DataSource): boolean {
  * Checks the schema at the start, and runs pending migrations if `MIGRATE_ON_START` allows it.
  * @throws Error if migrations are pending but must not run. @throws ForeignSchemaError as `assertOwnSchema`.
  */
-export async function migrateAtStart(env: Env, entities: Entities): Promise<void> {
+export async function migrateAtStart(env: Env, entities: EntityClasses): Promise<void> {
   const dataSource = await openDataSource(env, entities);
   try {
-    await assertOurs(dataSource);
+    await assertOwnSchema(dataSource);
     const { MIGRATE_ON_START: mode } = env;
     if (mode === 'auto' ? isEmbedded(dataSource) : mode === 'true') await migrate(dataSource);
     else if (await hasPendingMigrations(dataSource)) throw new Error(PENDING);
@@ -111,7 +111,7 @@ export async function migrateAtStart(env: Env, entities: Entities): Promise<void
 }
 
 /** Returns the names of the executed migrations, in order. */
-export async function executedMigrations(env: Env, entities: Entities): Promise<string[]> {
+export async function listExecutedMigrations(env: Env, entities: EntityClasses): Promise<string[]> {
   const dataSource = await openDataSource(env, entities);
   try {
     return (await findExecutedMigrations(dataSource)).map(({ name }) => name);

@@ -9,7 +9,7 @@ import type { Clause, Dialect, SqlValue } from './engine/sql.js';
 export type Direction = 'asc' | 'desc';
 
 /** A part of an order in which rows are sorted by key and then by uuid, both in the same direction. */
-export interface Range {
+export interface KeyRange {
   key: string;
   /** Type of the keys. The default is text. */
   holds?: 'time' | 'number';
@@ -24,7 +24,7 @@ export interface Range {
 }
 
 /** An order of rows, as consecutive ranges. Rows without a key may need a separate range. */
-export interface PageOrder<R extends Range = Range> {
+export interface PageOrder<R extends KeyRange = KeyRange> {
   order: Direction;
   ranges: readonly R[];
 }
@@ -36,7 +36,7 @@ export interface Position {
 }
 
 /** The start and the size of a page. */
-export interface Place {
+export interface PageWindow {
   /** The position after which the page starts. */
   after: Position | undefined;
   /** Number of rows to skip after that position. */
@@ -45,14 +45,14 @@ export interface Place {
 }
 
 /** A page of rows. */
-export interface Page<T> {
+export interface KeysetPage<T> {
   rows: T[];
   /** The last row of the page, or undefined if no rows follow. */
   last: T | undefined;
 }
 
 /** Functions that read and count the rows of a range that meet a condition on the key. */
-interface PageSource<R extends Range, T> {
+interface PageSource<R extends KeyRange, T> {
   read: (range: R, part: Clause, offset: number, limit: number) => Promise<T[]>;
   count: (range: R, part: Clause) => Promise<number>;
   /** Returns true for a range that is known to be empty. */
@@ -60,18 +60,18 @@ interface PageSource<R extends Range, T> {
 }
 
 /** Reads ranges until the page is full. A position costs nothing, while an offset costs as much as the skipped rows. */
-export async function readPage<R extends Range, T>(
+export async function readPage<R extends KeyRange, T>(
   source: PageSource<R, T>,
   { order, ranges }: PageOrder<R>,
-  { after, offset, limit }: Place,
+  { after, offset, limit }: PageWindow,
   dialect: Dialect,
-): Promise<Page<T>> {
+): Promise<KeysetPage<T>> {
   const found: T[] = [];
   const first = after ? rangeIndexOf(after.key, ranges) : 0;
   let left = offset;
   for (const [index, range] of ranges.entries()) {
     if (index < first || (await source.isEmpty?.(range))) continue;
-    for (const part of partsOf(range, order, index === first ? after : undefined, dialect)) {
+    for (const part of conditionsOf(range, order, index === first ? after : undefined, dialect)) {
       const rows = await source.read(range, part, left, limit + 1 - found.length);
       found.push(...rows);
       if (found.length > limit) return cutPage(found, limit);
@@ -97,7 +97,7 @@ export async function* readPages<T, K>(
 }
 
 /** Cuts rows to a page. @param found the rows of the page, and at least one more row if the page is not the last. */
-export function cutPage<T>(found: readonly T[], limit: number): Page<T> {
+export function cutPage<T>(found: readonly T[], limit: number): KeysetPage<T> {
   const rows = found.slice(0, limit);
   return { rows, last: found.length > limit ? rows.at(-1) : undefined };
 }
@@ -107,8 +107,8 @@ export function sortPage<T>(
   rows: readonly T[],
   positionOf: (row: T) => Position,
   order: Direction,
-  { after, offset, limit }: Place,
-): Page<T> {
+  { after, offset, limit }: PageWindow,
+): KeysetPage<T> {
   const sorted = rows.map((row) => ({ row, position: positionOf(row) }));
   sorted.sort((a, b) => comparePositions(a.position, b.position, order));
   const rest = after
@@ -131,13 +131,13 @@ function comparePositions(a: Position, b: Position, order: Direction): number {
 }
 
 /** Returns the index of the range that contains rows with this key. */
-export function rangeIndexOf(key: SqlValue, ranges: readonly Range[]): number {
+export function rangeIndexOf(key: SqlValue, ranges: readonly KeyRange[]): number {
   const apart = ranges.findIndex(({ only }) => only === key);
   return apart === -1 ? ranges.findIndex(({ only }) => only === undefined) : apart;
 }
 
 /** Splits a range into rows with a key and rows with an empty key, so that the order can put the empty keys last. */
-export const splitEmpty = (range: Range, empty: null | ''): Range[] => [
+export const splitEmpty = (range: KeyRange, empty: null | ''): KeyRange[] => [
   { ...range, test: empty === null ? 'IS NOT NULL' : "> ''" },
   { ...range, only: empty },
 ];
@@ -145,7 +145,7 @@ export const splitEmpty = (range: Range, empty: null | ''): Range[] => [
 /** Encodes a position as a cursor. @param list texts that identify the list, such as its sort field. */
 export function encodeCursor(
   list: readonly string[],
-  ranges: readonly Range[],
+  ranges: readonly KeyRange[],
   { key, uuid }: Position,
 ): string {
   return encodeArray([...list, rangeIndexOf(key, ranges), key, uuid]);
@@ -155,7 +155,7 @@ export function encodeCursor(
 export function decodeCursor(
   text: string,
   list: readonly string[],
-  ranges: readonly Range[],
+  ranges: readonly KeyRange[],
 ): Position | undefined {
   const parts = decodeArray(text);
   if (parts.length !== list.length + 3 || list.some((part, index) => parts[index] !== part)) return undefined;
@@ -169,22 +169,22 @@ export function decodeCursor(
  * Parses the parameters of a page.
  * @throws ProblemError `invalid_parameter` for a cursor of another list, or for a cursor with an offset.
  */
-export function placeOf(
+export function parsePageWindow(
   query: { after?: string; offset?: number; limit?: number },
   list: readonly string[],
-  ranges: readonly Range[],
-): Place {
+  ranges: readonly KeyRange[],
+): PageWindow {
   const after = query.after === undefined ? undefined : decodeCursor(query.after, list, ranges);
-  const refused = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
+  const createError = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
   if (query.after !== undefined && !after)
-    throw refused('after must be the cursor of a page with the same sort and order.');
-  if (after && query.offset !== undefined) throw refused('Send either offset or after, not both.');
+    throw createError('after must be the cursor of a page with the same sort and order.');
+  if (after && query.offset !== undefined) throw createError('Send either offset or after, not both.');
   return { after, offset: query.offset ?? 0, limit: clampLimit(query) };
 }
 
 const MAX_KEY = 512;
 
-function isKeyOf({ only, holds }: Range, key: unknown): key is SqlValue {
+function isKeyOf({ only, holds }: KeyRange, key: unknown): key is SqlValue {
   if (only !== undefined) return key === only;
   if (holds === 'number') return typeof key === 'number' && Number.isFinite(key);
   if (typeof key !== 'string') return false;
@@ -196,22 +196,27 @@ function isKeyOf({ only, holds }: Range, key: unknown): key is SqlValue {
  * rows with later keys. Each condition is one range of the index. As a single condition they would not be, and every
  * page would read all rows that share a common key.
  */
-function partsOf(range: Range, order: Direction, after: Position | undefined, dialect: Dialect): Clause[] {
+function conditionsOf(
+  range: KeyRange,
+  order: Direction,
+  after: Position | undefined,
+  dialect: Dialect,
+): Clause[] {
   const { key, test, only, unique, tie = 'u.uuid' } = range;
   if (!after && only === undefined) return [{ sql: test ? `${key} ${test}` : '1 = 1', params: [] }];
-  if (!after) return [alike(key, only ?? null, dialect)];
-  const beyond = order === 'asc' ? '>' : '<';
-  const { sql, params } = alike(key, after.key, dialect);
-  const same = { sql: `${sql} AND ${tie} ${beyond} ?`, params: [...params, after.uuid] };
+  if (!after) return [buildKeyCondition(key, only ?? null, dialect)];
+  const comparison = order === 'asc' ? '>' : '<';
+  const { sql, params } = buildKeyCondition(key, after.key, dialect);
+  const same = { sql: `${sql} AND ${tie} ${comparison} ?`, params: [...params, after.uuid] };
   if (only !== undefined || after.key === null) return [same];
   // In descending order empty keys would follow, but they belong to a separate range.
   const filled = order === 'desc' && test === "> ''" ? ` AND ${key} ${test}` : '';
-  const others = { sql: `${key} ${beyond} ?${filled}`, params: [after.key] };
+  const others = { sql: `${key} ${comparison} ?${filled}`, params: [after.key] };
   return unique ? [others] : [same, others];
 }
 
 /** Returns a condition for equal keys. MariaDB gets two inequalities, since it would read and sort all rows for `=`. */
-function alike(key: string, value: SqlValue, dialect: Dialect): Clause {
+function buildKeyCondition(key: string, value: SqlValue, dialect: Dialect): Clause {
   if (dialect === 'sqlite') return { sql: `${key} IS ?`, params: [value] };
   return value === null
     ? { sql: `(${key} IS NULL OR ${key} < '')`, params: [] }

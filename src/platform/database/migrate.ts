@@ -2,7 +2,7 @@ import { type DataSource, type Migration, MigrationExecutor, type QueryRunner } 
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { isObject } from '../common/json.js';
-import { repeated, toDatabaseError } from './engine/database-error.js';
+import { runWithRetry, toDatabaseError } from './engine/database-error.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 import { TableMigration } from './migrations/table-migration.js';
 
@@ -10,7 +10,7 @@ import { TableMigration } from './migrations/table-migration.js';
 export const KNOWN_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
 
 /** Tables that are created before the first migration runs. */
-const OF_MIGRATIONS = ['migrations', 'migration_lease'];
+const MIGRATION_TABLES = ['migrations', 'migration_lease'];
 
 /** Thrown if the database has tables that this version must not use. The message says what to do. */
 export class ForeignSchemaError extends Error {}
@@ -33,10 +33,10 @@ export async function hasPendingMigrations(dataSource: DataSource): Promise<bool
  * Checks that the database is empty, or has the tables of this version or an older release. Writes nothing.
  * @throws ForeignSchemaError for tables of another program, a newer version or an unreleased build.
  */
-export async function assertOurs(dataSource: DataSource): Promise<void> {
-  const tables = await tableNames(dataSource);
+export async function assertOwnSchema(dataSource: DataSource): Promise<void> {
+  const tables = await readTableNames(dataSource);
   // Any program may have a table with a name such as `users`.
-  if (tables.length > 0 && !tables.some((name) => OF_MIGRATIONS.includes(name)))
+  if (tables.length > 0 && !tables.some((name) => MIGRATION_TABLES.includes(name)))
     throw new ForeignSchemaError(
       `The database belongs to another program (it has the table ${tables[0]}). Check DATABASE_URL.`,
     );
@@ -46,17 +46,17 @@ export async function assertOurs(dataSource: DataSource): Promise<void> {
     throw new ForeignSchemaError(
       `The database belongs to a newer version (it has the migration ${unknown.name}). Start that version, or restore a backup.`,
     );
-  if (unknown) throw unreleased(dataSource, `the unknown migration ${unknown.name}`);
+  if (unknown) throw createUnreleasedError(dataSource, `the unknown migration ${unknown.name}`);
   // Without an entry in `migrations`, a killed process can have created tables of the first migration only.
   const later = MIGRATIONS.slice(1)
     .map((Later) => new Later())
     .flatMap((migration) => (migration instanceof TableMigration ? migration.tables : []))
     .map(({ name }) => name);
   const table = executed.length === 0 && later.find((name) => tables.includes(name));
-  if (table) throw unreleased(dataSource, `the table ${table} without its migration`);
+  if (table) throw createUnreleasedError(dataSource, `the table ${table} without its migration`);
 }
 
-const unreleased = ({ options }: DataSource, found: string): ForeignSchemaError =>
+const createUnreleasedError = ({ options }: DataSource, found: string): ForeignSchemaError =>
   new ForeignSchemaError(
     `The database ${String(options.database)} belongs to an unreleased build or another program (it has ${found}). Set DATABASE_URL to an empty database.`,
   );
@@ -64,7 +64,7 @@ const unreleased = ({ options }: DataSource, found: string): ForeignSchemaError 
 /** Returns the time in the name of a migration, in milliseconds since 1970. */
 const timestampOf = (name = ''): number => Number(/\d+$/.exec(name)?.[0]);
 
-async function tableNames(dataSource: DataSource): Promise<string[]> {
+async function readTableNames(dataSource: DataSource): Promise<string[]> {
   const sql =
     dataSource.options.type === 'better-sqlite3'
       ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -86,18 +86,20 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   executor.transaction = 'none';
   const work = () => executor.executePendingMigrations();
   try {
-    if (dataSource.options.type === 'better-sqlite3') return await inOneTransaction(runner, work);
-    await causalReads(runner);
+    if (dataSource.options.type === 'better-sqlite3') return await runInTransaction(runner, work);
+    await enableCausalReads(runner);
     // Without pending migrations nothing is written: the table of the lease would pause all nodes of a Galera cluster.
     if (!(await hasPendingMigrations(dataSource))) return [];
-    const own = dataSource.createQueryRunner();
-    return await underLease(new MigrationLease(own), runner, work).finally(() => own.release());
+    const leaseRunner = dataSource.createQueryRunner();
+    return await runUnderLease(new MigrationLease(leaseRunner), runner, work).finally(() =>
+      leaseRunner.release(),
+    );
   } finally {
     await runner.release();
   }
 }
 
-async function inOneTransaction<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
+async function runInTransaction<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
   await runner.query('BEGIN IMMEDIATE');
   try {
     const done = await work();
@@ -109,24 +111,28 @@ async function inOneTransaction<T>(runner: QueryRunner, work: () => Promise<T>):
   }
 }
 
-async function underLease<T>(lease: MigrationLease, runner: QueryRunner, work: () => Promise<T>): Promise<T> {
+async function runUnderLease<T>(
+  lease: MigrationLease,
+  runner: QueryRunner,
+  work: () => Promise<T>,
+): Promise<T> {
   await lease.take();
   const query = runner.query.bind(runner);
-  const underTheLease = async (...args: Parameters<typeof query>): Promise<unknown> => {
+  const renewAndQuery = async (...args: Parameters<typeof query>): Promise<unknown> => {
     if (!args[0].startsWith('SELECT')) await lease.renew();
     const answer: unknown = await query(...args);
     return answer;
   };
-  Object.assign(runner, { query: underTheLease });
+  Object.assign(runner, { query: renewAndQuery });
   try {
     return await work();
   } finally {
-    await lease.give();
+    await lease.release();
   }
 }
 
 /** Enables causal reads on Galera, because this node may not have applied the migrations of another node yet. */
-async function causalReads(runner: QueryRunner): Promise<void> {
+async function enableCausalReads(runner: QueryRunner): Promise<void> {
   const known: unknown = await runner.query("SHOW VARIABLES LIKE 'wsrep_sync_wait'");
   if (Array.isArray(known) && known.length > 0) await runner.query('SET SESSION wsrep_sync_wait = 7');
 }
@@ -135,20 +141,20 @@ async function causalReads(runner: QueryRunner): Promise<void> {
 const LEASE_SECONDS = 15;
 const HEARTBEAT_MILLIS = 3000;
 /** Longest time for which a process waits for the lease. */
-const PATIENCE_MILLIS = 5 * 60_000;
+const MAX_WAIT_MILLIS = 5 * 60_000;
 const POLL_MILLIS = 250;
 
-const TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
+const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
   name varchar(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
   owner char(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   until datetime(3) NOT NULL
 ) ENGINE = InnoDB`;
-const ROW = `INSERT IGNORE INTO migration_lease (name, owner, until) VALUES ('migrations', '', '1970-01-01')`;
+const INSERT_ROW = `INSERT IGNORE INTO migration_lease (name, owner, until) VALUES ('migrations', '', '1970-01-01')`;
 /** End of the lease by the clock of the database, since the clocks of the migrating processes may differ. */
-const END = `UTC_TIMESTAMP(3) + INTERVAL ${LEASE_SECONDS} SECOND`;
-const TAKE = `UPDATE migration_lease SET owner = ?, until = ${END} WHERE name = 'migrations' AND until < UTC_TIMESTAMP(3)`;
-const RENEW = `UPDATE migration_lease SET until = ${END} WHERE name = 'migrations' AND owner = ?`;
-const GIVE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE name = 'migrations' AND owner = ?`;
+const LEASE_END = `UTC_TIMESTAMP(3) + INTERVAL ${LEASE_SECONDS} SECOND`;
+const TAKE = `UPDATE migration_lease SET owner = ?, until = ${LEASE_END} WHERE name = 'migrations' AND until < UTC_TIMESTAMP(3)`;
+const RENEW = `UPDATE migration_lease SET until = ${LEASE_END} WHERE name = 'migrations' AND owner = ?`;
+const RELEASE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE name = 'migrations' AND owner = ?`;
 
 /**
  * The right of one process to change the schema, on all nodes of a cluster. It is a row that its owner renews, and that
@@ -164,10 +170,10 @@ class MigrationLease {
 
   /** Waits for the lease and takes it. @throws Error if another process holds it for five minutes. */
   async take(): Promise<void> {
-    const until = Date.now() + PATIENCE_MILLIS;
-    await this.change(TABLE);
-    await this.change(ROW);
-    while ((await this.change(TAKE, [this.owner])) === 0) {
+    const until = Date.now() + MAX_WAIT_MILLIS;
+    await this.execute(CREATE_TABLE);
+    await this.execute(INSERT_ROW);
+    while ((await this.execute(TAKE, [this.owner])) === 0) {
       if (Date.now() > until)
         throw new Error('Another process has been migrating for five minutes. Start again later.');
       await delay(POLL_MILLIS * (1 + Math.random()));
@@ -177,18 +183,18 @@ class MigrationLease {
 
   /** Extends the lease. @throws Error if another process has taken the lease and continues the migration. */
   async renew(): Promise<void> {
-    if ((await this.change(RENEW, [this.owner])) === 0)
+    if ((await this.execute(RENEW, [this.owner])) === 0)
       throw new Error('Another process has taken over the migration.');
   }
 
-  async give(): Promise<void> {
+  async release(): Promise<void> {
     clearInterval(this.heartbeat);
-    await this.change(GIVE, [this.owner]).catch(() => undefined); // the lease expires by itself
+    await this.execute(RELEASE, [this.owner]).catch(() => undefined); // the lease expires by itself
   }
 
   /** Runs a statement, with retries after a race, and returns the number of rows that it matched. */
-  private async change(sql: string, params: string[] = []): Promise<number> {
-    return repeated('statement', async () => {
+  private async execute(sql: string, params: string[] = []): Promise<number> {
+    return runWithRetry('statement', async () => {
       try {
         const result: unknown = await this.runner.query(sql, params);
         return isObject(result) && typeof result['affectedRows'] === 'number' ? result['affectedRows'] : 0;

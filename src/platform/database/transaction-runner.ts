@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from './engine/database.js';
-import { DatabaseFault, repeated } from './engine/database-error.js';
+import { DatabaseError, runWithRetry } from './engine/database-error.js';
 import type { Dialect, OpenTransaction, Sql } from './engine/sql.js';
 
 /** A transaction that stays open after its work, so that the answer to the request is committed with it. */
@@ -56,7 +56,7 @@ export class TransactionRunner {
     { repeatable }: { repeatable?: RepeatableEffect } = {},
   ): Promise<T> {
     if (repeatable?.transaction) return work(repeatable.transaction);
-    return repeated('transaction', (attempt) => this.attempt(work, repeatable, attempt));
+    return runWithRetry('transaction', (attempt) => this.attempt(work, repeatable, attempt));
   }
 
   /** Runs `work` after the commit of a request: at once, unless its transaction is still open. */
@@ -78,7 +78,7 @@ export class TransactionRunner {
     try {
       if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the other writer may have sent the same request
       const result = await work(tx);
-      if (repeatable) repeatable.hold(heldTransaction(tx, began));
+      if (repeatable) repeatable.hold(toHeldTransaction(tx, began));
       else await commit(tx, began);
       return result;
     } catch (error) {
@@ -88,14 +88,14 @@ export class TransactionRunner {
   }
 }
 
-const heldTransaction = (tx: OpenTransaction, began: number): HeldTransaction => ({
+const toHeldTransaction = (tx: OpenTransaction, began: number): HeldTransaction => ({
   sql: tx,
   commit: () => commit(tx, began),
   rollback: () => rollback(tx),
 });
 
 async function commit(tx: OpenTransaction, began: number): Promise<void> {
-  if (performance.now() - began > MAX_MILLIS) throw new DatabaseFault('race', new Error('too old to commit'));
+  if (performance.now() - began > MAX_MILLIS) throw new DatabaseError('race', new Error('too old to commit'));
   await tx.commit();
 }
 
@@ -105,7 +105,7 @@ async function rollback(tx: OpenTransaction): Promise<void> {
 }
 
 /** Target duration and size of a transaction of an import or a SCIM bulk request. */
-interface Aim {
+interface BatchTarget {
   /** Milliseconds while there are other writers. */
   shared: number;
   /** Milliseconds while there are no other writers. */
@@ -122,25 +122,25 @@ interface Aim {
  * its rows and, if it changes managers, the row lock for which other changes of managers wait. A request must not wait
  * longer than 100 ms.
  */
-const AIMS: Readonly<Record<Dialect, Aim>> = {
+const BATCH_TARGETS: Readonly<Record<Dialect, BatchTarget>> = {
   sqlite: { shared: 12, alone: 40, least: 1, most: 40 },
   mysql: { shared: 80, alone: 80, least: 8, most: 40 },
 };
 
 /** Number of consecutive transactions without other writers after which no other writers are expected. */
-const CALM = 20;
+const QUIET_TRANSACTIONS = 20;
 
 /**
  * Computes the number of batches per transaction that meets the target duration. It starts with the smallest number.
  */
 export class BatchSizer {
   batches: number;
-  private readonly aim: Aim;
-  private calm = 0;
+  private readonly target: BatchTarget;
+  private quietTransactions = 0;
 
   constructor(dialect: Dialect) {
-    this.aim = AIMS[dialect];
-    this.batches = this.aim.least;
+    this.target = BATCH_TARGETS[dialect];
+    this.batches = this.target.least;
   }
 
   /**
@@ -148,9 +148,9 @@ export class BatchSizer {
    * once.
    */
   recordDuration(batches: number, millis: number, othersWrite: boolean): void {
-    const { least, most, shared, alone } = this.aim;
-    this.calm = othersWrite ? 0 : this.calm + 1;
-    const aim = this.calm >= CALM ? alone : shared;
+    const { least, most, shared, alone } = this.target;
+    this.quietTransactions = othersWrite ? 0 : this.quietTransactions + 1;
+    const aim = this.quietTransactions >= QUIET_TRANSACTIONS ? alone : shared;
     const fit = Math.floor((batches * aim) / Math.max(1, millis));
     this.batches = Math.max(least, Math.min(fit, 2 * batches, most));
   }

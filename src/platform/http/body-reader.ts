@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ProblemError, errorCode, unavailable } from '../common/errors.js';
+import { ProblemError, errorCodeOf, createUnavailableError } from '../common/errors.js';
 import { FairSemaphore } from '../common/fair-semaphore.js';
 import { Env } from '../config/env.js';
-import { type JsonObject, isObject, jsonExcess } from '../common/json.js';
+import { type JsonObject, isObject, findJsonExcess } from '../common/json.js';
 import type { RequestObserver } from '../telemetry/observe.js';
 import { Metrics } from '../telemetry/metrics.js';
 
@@ -106,7 +106,7 @@ export class BodyBudget implements RequestObserver {
     if (response.closed)
       throw new ProblemError('malformed_json', 'The connection closed before the whole body arrived.');
     if (this.total + bytes > IN_FLIGHT_BYTES) {
-      throw unavailable('The service is receiving too many request bodies. Try again later.', 1);
+      throw createUnavailableError('The service is receiving too many request bodies. Try again later.', 1);
     }
     this.add(response, bytes);
   }
@@ -234,7 +234,7 @@ export class BodyReader {
       this.budget.reserve(response, reserved);
       const decompressed = await DECOMPRESSORS[encoding](sent, { maxOutputLength: rules.maxBytes }).catch(
         (error: unknown) => {
-          throw errorCode(error) === 'ERR_BUFFER_TOO_LARGE'
+          throw errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE'
             ? createTooLargeError(rules)
             : createIncompleteError();
         },
@@ -333,7 +333,7 @@ const decodeUtf8 = (body: Uint8Array): string =>
   );
 
 function parseObject(text: string, { maxValues }: BodyRules): JsonObject {
-  const excess = jsonExcess(text, { depth: JSON_DEPTH, values: maxValues });
+  const excess = findJsonExcess(text, { depth: JSON_DEPTH, values: maxValues });
   if (excess) throw toExcessError(excess, maxValues);
   const value = runOrMalformed<unknown>(
     () => JSON.parse(text),

@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@ne
 import type { Request, Response } from 'express';
 import { getPath } from '../telemetry/observe.js';
 import { CATALOGUE, ProblemError } from '../common/errors.js';
-import { withoutSecrets } from '../common/secrets.js';
+import { maskSecrets } from '../common/secrets.js';
 import { Log } from '../telemetry/log.js';
 import { type ProblemDto, toProblemDto, toProblemError } from './problem.js';
 import { findAllowedMethods } from './express.adapter.js';
@@ -70,7 +70,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     response
       .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : 'application/problem+json')
-      .send(withoutSecrets(JSON.stringify(problem)));
+      .send(maskSecrets(JSON.stringify(problem)));
   }
 }
 
@@ -80,7 +80,7 @@ function sendFormatted(form: ErrorFormat, error: ProblemError, request: Request,
     .status(status)
     .set({ ...error.extras.headers, ...headers })
     .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : form.mediaType)
-    .send(withoutSecrets(JSON.stringify(body)));
+    .send(maskSecrets(JSON.stringify(body)));
 }
 
 function sendReplay({ status, headers, body }: StoredResponse, response: Response): void {
@@ -122,7 +122,7 @@ ${faults.length > 0 ? toHtml`<ul>${faults}</ul>` : ''}
 <p>${renderInlineCode(CATALOGUE[code].remedy)}</p>
 <p>HTTP status ${status}, <a href="${type}"><code>${code}</code></a>, request <code>${id}</code></p>
 <p><a href="/">Rollcall</a></p>`;
-  const page = withoutSecrets(renderPage(title, body));
+  const page = maskSecrets(renderPage(title, body));
   response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(page);
 }
 

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { ProblemError } from '../common/errors.js';
 import type { InputClass } from '../common/fields.js';
 import { readInput } from '../input/read-input.js';
-import { canonicalUuid } from '../common/uuid.js';
+import { toCanonicalUuid } from '../common/uuid.js';
 import { acceptsOnlyJson } from './request-headers.js';
 import { BodyBudget, BodyReader, type BodyRules, UPLOAD_BYTES } from './body-reader.js';
 
@@ -63,7 +63,7 @@ export class InputGuard implements CanActivate {
     if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
     if (file) this.acceptFile(request, response, file);
     for (const name in request.params) {
-      if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(request.params[name]));
+      if (name.endsWith('_id')) request.params[name] = toCanonicalUuid(name, String(request.params[name]));
     }
     if (query || anyQuery || request.url.includes('?'))
       request.checkedQuery = anyQuery ? request.query : readQuery(query ?? NoQuery, request.query);

@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { CATALOGUE, FIELD_CODES, MAX_ERRORS, ProblemError } from '../common/errors.js';
-import { truncated } from '../common/text.js';
+import { truncate } from '../common/text.js';
 import { HEADER_BYTES } from './server.js';
 
 /** Maximum characters of a detail, which may quote the request. */
@@ -78,7 +78,7 @@ export function toProblemDto(error: ProblemError, path: string, requestId: strin
     type: `/problems/${error.code}`,
     title: CATALOGUE[error.code].title,
     status: error.status,
-    detail: truncated(error.detail, MAX_DETAIL),
+    detail: truncate(error.detail, MAX_DETAIL),
     instance: path,
     code: error.code,
     request_id: requestId,

@@ -3,7 +3,7 @@ import { SocketAddress, isIP, isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../common/errors.js';
-import { deceptiveIn, isCleanText, isWithin, normaliseLine } from '../common/text.js';
+import { findDeceptive, isCleanText, isWithin, normaliseLine } from '../common/text.js';
 
 /** An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2), as `inet_ntop` formats it. */
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
@@ -114,7 +114,7 @@ export function readAuditReason(request: Request): string | undefined {
  */
 export function parseReason(text: string, name: string): string | undefined {
   const reason = normaliseLine(text);
-  if (!isWithin(reason, MAX_REASON) || !isCleanText(reason) || deceptiveIn(reason) !== undefined) {
+  if (!isWithin(reason, MAX_REASON) || !isCleanText(reason) || findDeceptive(reason) !== undefined) {
     throw new ProblemError(
       'invalid_parameter',
       `${name} must be one line of at most ${MAX_REASON} characters, without control or text direction characters.`,

@@ -8,7 +8,7 @@ import type { Request, Response } from 'express';
 import { type Env, EnvError } from '../config/env.js';
 import { readPemFile } from '../config/settings.js';
 import type { RequestObserver } from '../telemetry/observe.js';
-import { ProblemError, errorCode } from '../common/errors.js';
+import { ProblemError, errorCodeOf } from '../common/errors.js';
 import type { Log } from '../telemetry/log.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { findHostError } from './request-headers.js';
@@ -240,7 +240,7 @@ export function createLimitedServer(
     const rejection = toRejection(error);
     const last = latestResponses.get(socket);
     const isReading = last !== undefined && !last.closed && !last.headersSent && !last.req.complete;
-    if (isReading && errorCode(error) === UNEXPECTED_END) {
+    if (isReading && errorCodeOf(error) === UNEXPECTED_END) {
       socket.destroy(); // the client has disconnected, which the reader of the body detects
       return;
     }
@@ -287,7 +287,7 @@ function createPlaceholderRequest(classes: MessageClasses, socket: Socket): Inco
 
 /** Converts a parser or deadline error to a problem. @returns undefined for a failure of the connection or of TLS. */
 function toRejection(error: Error): ProblemError | undefined {
-  const code = errorCode(error) ?? '';
+  const code = errorCodeOf(error) ?? '';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new ProblemError('request_timeout', 'The request did not arrive in time. Send it again.');
   }

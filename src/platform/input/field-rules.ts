@@ -3,9 +3,9 @@ import { ApiProperty } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
 import type { FieldCode } from '../common/errors.js';
 import {
-  codePointOf,
-  deceptiveIn,
-  invisibleIn,
+  formatCodePoint,
+  findDeceptive,
+  findInvisible,
   isCleanText,
   normalise,
   normaliseLine,
@@ -79,20 +79,20 @@ export const NoControlCharacters = (options: { newlines?: boolean } = {}) =>
 const NoCharacterFoundBy = (find: (value: unknown) => string | undefined) =>
   Rule(
     'invisible_character',
-    (value) => `must not contain the invisible character ${codePointOf(find(value) ?? '')}`,
+    (value) => `must not contain the invisible character ${formatCodePoint(find(value) ?? '')}`,
     (value) => find(value) === undefined,
   );
 
 const toTexts = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
-const findFirst = (texts: readonly string[], find: typeof invisibleIn): string | undefined =>
+const findFirst = (texts: readonly string[], find: typeof findInvisible): string | undefined =>
   texts.map(find).find((found) => found !== undefined);
 
 /** Rejects invisible characters in names and identifiers. @param textsOf returns the texts of a value, by default the value. */
 export const NoInvisibleCharacters = (textsOf = toTexts) =>
-  NoCharacterFoundBy((value) => findFirst(textsOf(value), invisibleIn));
+  NoCharacterFoundBy((value) => findFirst(textsOf(value), findInvisible));
 /** Rejects characters in running text that change its reading order or hide a message. */
 export const NoDeceptiveCharacters = () =>
-  NoCharacterFoundBy((value) => findFirst(toTexts(value), deceptiveIn));
+  NoCharacterFoundBy((value) => findFirst(toTexts(value), findDeceptive));
 
 const createTextNormalizer = (form: (text: string) => string) => (raw: unknown) =>
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;

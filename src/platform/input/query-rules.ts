@@ -11,7 +11,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { characters, isCleanText, normalise } from '../common/text.js';
+import { countCharacters, isCleanText, normalise } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
 import { Normalize, Rule, LimitSize } from './field-rules.js';
@@ -124,7 +124,8 @@ export const TextParam = (max: number, schema: QuerySchema = {}) =>
     Rule(
       'invalid_value',
       `must be sent once, with 1 to ${max} characters and without control characters`,
-      (value) => typeof value === 'string' && value !== '' && characters(value) <= max && isCleanText(value),
+      (value) =>
+        typeof value === 'string' && value !== '' && countCharacters(value) <= max && isCleanText(value),
     ),
   );
 

@@ -4,7 +4,7 @@ import type { ValidationMetadata } from 'class-validator/types/metadata/Validati
 import { FIELD_CODES, type FieldCode, type FieldError, MAX_ERRORS } from '../common/errors.js';
 import { type InputClass, fieldsOf } from '../common/fields.js';
 import type { JsonObject } from '../common/json.js';
-import { characters, isWithin } from '../common/text.js';
+import { countCharacters, isWithin } from '../common/text.js';
 import {
   type Normalizer,
   type SizeLimits,
@@ -47,7 +47,7 @@ const createTypeRule = (name: string): StandardRule => ({
   code: 'invalid_type',
   message: () => `must be ${name}`,
 });
-const getTextLength = (value: unknown): number => (typeof value === 'string' ? characters(value) : 0);
+const getTextLength = (value: unknown): number => (typeof value === 'string' ? countCharacters(value) : 0);
 
 /**
  * Errors of class-validator's decorators. It ignores variation selectors, whereas the API and the databases count all code

@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Env } from '../config/env.js';
-import { errorCode, originOf } from '../common/errors.js';
-import { withoutSecrets } from '../common/secrets.js';
+import { errorCodeOf, originOf } from '../common/errors.js';
+import { maskSecrets } from '../common/secrets.js';
 import { isoNow } from '../common/time.js';
 import { formatPrettyLine } from './pretty-line.js';
 import { type RequestObserver, type RequestResult, getPath } from './observe.js';
@@ -87,7 +87,7 @@ export class LogOutput {
       }
       return true;
     } catch (error) {
-      if (RETRYABLE.includes(errorCode(error))) this.retrySoon(rest);
+      if (RETRYABLE.includes(errorCodeOf(error))) this.retrySoon(rest);
       else this.dropRest(rest);
       return false;
     }
@@ -205,7 +205,7 @@ export class Log implements RequestObserver {
     const origin = originOf(thrown);
     const stack = origin instanceof Error ? origin.stack?.split('\n    at ').slice(1) : undefined;
     const name = origin instanceof Error ? origin.name : typeof origin;
-    const cause = errorCode(origin);
+    const cause = errorCodeOf(origin);
     this.pino.error({ request_id: requestId, code, error: name, cause, stack }, 'fault');
     this.write();
   }
@@ -229,7 +229,7 @@ export class Log implements RequestObserver {
   }
 
   private addMasked(logged: string): void {
-    this.add(withoutSecrets(logged));
+    this.add(maskSecrets(logged));
   }
 
   /** True if lines are formatted for people instead of programs. */

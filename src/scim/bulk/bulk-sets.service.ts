@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { Turn } from '../../platform/common/time-slice.js';
+import { TimeSlice } from '../../platform/common/time-slice.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { BatchSizer, TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
@@ -62,9 +62,9 @@ export class BulkSets {
   private async prepare(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
     const own = new Map(items.map(({ operation, id }) => [operation.bulkId, id]));
     const idOf = (bulkId: string) => own.get(bulkId) ?? state.idOf(bulkId);
-    const turn = new Turn();
+    const turn = new TimeSlice();
     for (const item of items) {
-      if (turn.isOver) await turn.next();
+      if (turn.isOver) await turn.startNext();
       if (item.error) continue;
       try {
         item.change = await execute(this.changes, item, idOf, caller);
@@ -116,9 +116,9 @@ export class BulkSets {
     const users = await this.writer.lock(tx, existing);
     const createdIds = new Set(live.filter(isNew).map(({ id }) => id));
     const changes: { item: BulkItem; change: UserChange }[] = [];
-    const turn = new Turn();
+    const turn = new TimeSlice();
     for (const item of live) {
-      if (turn.isOver) await turn.next();
+      if (turn.isOver) await turn.startNext();
       const user = users.get(item.id);
       try {
         const change = await item.change?.complete(tx, user, createdIds);

@@ -1,6 +1,6 @@
 import { toDbTime } from '../../platform/common/time.js';
 import { isUuid } from '../../platform/common/uuid.js';
-import { type Clause, clause, joinClauses, placeholders } from '../../platform/database/engine/sql.js';
+import { type Clause, toClause, joinClauses, toPlaceholders } from '../../platform/database/engine/sql.js';
 import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import {
@@ -20,9 +20,9 @@ interface GroupFilterPlan {
   rest: Filter | undefined;
 }
 
-const NO_GROUP = clause('1 = 0');
+const NO_GROUP = toClause('1 = 0');
 /** Matches groups with members. An EXISTS would make MariaDB read all memberships. */
-const HAS_MEMBERS = clause(
+const HAS_MEMBERS = toClause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
 );
 
@@ -70,13 +70,13 @@ function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
   const select = 'SELECT uuid FROM user_groups u WHERE ';
   const { sql, params } = joinClauses(parts, kind === 'and' ? ' AND ' : ` UNION ${select}`);
   return kind === 'and'
-    ? clause(`(${sql})`, ...params)
-    : clause(`u.uuid IN (SELECT uuid FROM (${select}${sql}) AS chosen)`, ...params);
+    ? toClause(`(${sql})`, ...params)
+    : toClause(`u.uuid IN (SELECT uuid FROM (${select}${sql}) AS chosen)`, ...params);
 }
 
 function requirePresent({ attribute, sub }: AttributePath): Clause | undefined {
-  if (attribute.name === 'externalId') return clause('u.external_id IS NOT NULL');
-  if (['displayName', 'id', 'meta'].includes(attribute.name)) return clause('1 = 1');
+  if (attribute.name === 'externalId') return toClause('u.external_id IS NOT NULL');
+  if (['displayName', 'id', 'meta'].includes(attribute.name)) return toClause('1 = 1');
   const isMembers = attribute.name === 'members' && (!sub || sub.name === 'value' || sub.name === '$ref');
   return isMembers ? HAS_MEMBERS : undefined;
 }
@@ -107,7 +107,7 @@ function compareValue(
 
 function compareColumn(column: string, op: CompareOperator, key: string, last?: string): Clause | undefined {
   const bound = toBound(op, key, false, last);
-  return bound && clause(`(${bound.text(column)})`, ...bound.params);
+  return bound && toClause(`(${bound.text(column)})`, ...bound.params);
 }
 
 /** The earliest and the latest time that every database engine can compare. All groups were created in this range. */
@@ -124,6 +124,6 @@ function requireMember(ids: readonly string[], hidden: ReadonlySet<string>): Cla
     .map((id) => id.toLowerCase())
     .filter((id) => !hidden.has(id));
   if (users.length === 0) return NO_GROUP;
-  const list = placeholders(users.length);
-  return clause(`u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid IN (${list}))`, ...users);
+  const list = toPlaceholders(users.length);
+  return toClause(`u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid IN (${list}))`, ...users);
 }

@@ -13,7 +13,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
 import type { Clause } from '../../platform/database/engine/sql.js';
 import {
-  type Page,
+  type KeysetPage,
   type Position,
   decodeCursor,
   encodeCursor,
@@ -86,7 +86,7 @@ export class ScimGroupList {
     order: GroupOrder,
     list: readonly string[],
     hidden: ReadonlySet<string>,
-  ): Promise<Page<Group> & { total: number }> {
+  ): Promise<KeysetPage<Group> & { total: number }> {
     const after = cursor ? decodeCursor(cursor, list, order.ranges) : undefined;
     if (cursor && !after)
       throw new ProblemError('invalid_cursor', 'cursor must be the nextCursor of a page of this list.');
@@ -116,7 +116,7 @@ export class ScimGroupList {
     let seen = 0;
     for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
       const window = { after, offset: 0, limit: BATCH_SIZE };
-      const { rows, last }: Page<Group> = await this.searcher.page(conditions, order, window, total);
+      const { rows, last }: KeysetPage<Group> = await this.searcher.page(conditions, order, window, total);
       for (const group of rows) {
         const members = needsMembers ? await this.members.all(group.uuid, undefined, limit) : [];
         seen += members.length;

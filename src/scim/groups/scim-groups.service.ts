@@ -5,8 +5,8 @@ import { GroupMembers } from '../../groups/group-members.service.js';
 import { type Group, type GroupFields, MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from '../../groups/group.js';
 import { GroupsService } from '../../groups/groups.service.js';
 import { MemberChange } from '../../groups/member-change.js';
-import { type FieldError, validationFailed } from '../../platform/common/errors.js';
-import { idMismatch } from '../../platform/common/uuid.js';
+import { type FieldError, createValidationError } from '../../platform/common/errors.js';
+import { findIdMismatch } from '../../platform/common/uuid.js';
 import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
@@ -72,7 +72,7 @@ export class ScimGroups {
   async replace(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
     const { resource, unassigned, ...read } = this.readBody(body, caller);
     const sent = toSentGroup(resource);
-    const errors = [...read.errors, ...idMismatch('id', read.id || undefined, id)];
+    const errors = [...read.errors, ...findIdMismatch('id', read.id || undefined, id)];
     const keeps = rulesOf(caller.actor).keepsOmitted;
     const retain = (name: string, value: string) => (keeps && !unassigned.has(name) ? value : undefined);
     const fields = ({ display_name, external_id }: Group): GroupFields =>
@@ -136,7 +136,7 @@ export class ScimGroups {
     });
     const valid = this.groups.validateRoles(value, errors);
     const all = [...wrong, ...errors, ...valid.errors];
-    if (all.length > 0) throw validationFailed(all);
+    if (all.length > 0) throw createValidationError(all);
     return {
       display_name: value.displayName,
       external_id: value.externalId ?? '',

@@ -9,8 +9,8 @@ import {
   ApiSecurity,
 } from '@nestjs/swagger';
 import { ByKey } from '../../access/decorators.js';
-import { CATALOGUE, ProblemError, keyOfOtherRequest } from '../../platform/common/errors.js';
-import { truncated } from '../../platform/common/text.js';
+import { CATALOGUE, ProblemError, createKeyReuseError } from '../../platform/common/errors.js';
+import { truncate } from '../../platform/common/text.js';
 import type { BodyRules } from '../../platform/http/body-reader.js';
 import type { ErrorFormat } from '../../platform/http/error.filter.js';
 import { Accepts } from '../../platform/http/input.guard.js';
@@ -60,7 +60,7 @@ export function toErrorBody(error: ProblemError): ScimErrorDto {
     schemas: [ERROR_MESSAGE],
     status: String(statusOf(error)),
     ...(scimType !== undefined && { scimType }),
-    detail: truncated(detailOf(error), MAX_DETAIL),
+    detail: truncate(detailOf(error), MAX_DETAIL),
   };
 }
 
@@ -82,7 +82,7 @@ const OTHER_REQUEST = ApiResponse({
   status: 422,
   schema: restrictSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
   description: 'The Idempotency-Key belongs to a different request.',
-  example: toErrorBody(keyOfOtherRequest()),
+  example: toErrorBody(createKeyReuseError()),
 });
 
 const CONVENTIONS: Conventions = {

@@ -1,4 +1,4 @@
-import { caseFold, normalForm } from '../../platform/common/text.js';
+import { foldCase, toNormalForm } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { loginForm } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
@@ -170,8 +170,8 @@ export function parseInstant(text: string): number | undefined {
 
 const CONVERTERS = {
   login: loginForm,
-  text: (text: string) => normalForm(caseFold(normalForm(text, 'NFC')), 'NFC'),
-  exact: (text: string) => normalForm(text, 'NFC').trim(),
+  text: (text: string) => toNormalForm(foldCase(toNormalForm(text, 'NFC')), 'NFC'),
+  exact: (text: string) => toNormalForm(text, 'NFC').trim(),
   uuid: (text: string) => text.toLowerCase(),
   time: parseInstant,
 };

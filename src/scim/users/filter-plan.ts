@@ -1,7 +1,7 @@
 import type { RoleCatalogue } from '../../access/roles.js';
 import { type DbTime, toDbTime } from '../../platform/common/time.js';
 import { isUuid } from '../../platform/common/uuid.js';
-import { type Clause, clause, joinClauses, where } from '../../platform/database/engine/sql.js';
+import { type Clause, toClause, joinClauses, buildWhere } from '../../platform/database/engine/sql.js';
 import type { Status } from '../../users/model/formats.js';
 import { exactKey, loginKey, sortKey, valueKey } from '../../users/model/comparison-keys.js';
 import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.js';
@@ -72,8 +72,8 @@ function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match
     inOrder && test.inOrder?.key === inOrder.key ? [{ sql: test.inOrder.sql, params: test.params }] : [],
   );
   if (ofColumn.length < 2) return source;
-  const { sql, params } = where(ofColumn);
-  return clause(`SELECT u.uuid FROM users u WHERE ${sql}`, ...params);
+  const { sql, params } = buildWhere(ofColumn);
+  return toClause(`SELECT u.uuid FROM users u WHERE ${sql}`, ...params);
 }
 
 const RANK: Readonly<Record<Breadth, number>> = { one: 0, some: 1, many: 2 };
@@ -97,10 +97,10 @@ function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
     case 'and': {
       const { found, best, source, isExact } = combine(filter.filters.map((part) => planPart(part, roles)));
       if (!best || !source) return undefined;
-      const { sql, params } = where(found.map(({ test }) => test));
+      const { sql, params } = buildWhere(found.map(({ test }) => test));
       const all = `SELECT u.uuid FROM (${source.sql}) AS k JOIN users u ON u.uuid = k.uuid WHERE ${sql}`;
-      const test = clause(`(${sql})`, ...params);
-      return { source: clause(all, ...source.params, ...params), test, breadth: best.breadth, isExact };
+      const test = toClause(`(${sql})`, ...params);
+      return { source: toClause(all, ...source.params, ...params), test, breadth: best.breadth, isExact };
     }
     case 'element': {
       // Indexed parts may match in different elements, so each user must be checked.
@@ -149,7 +149,7 @@ function matchColumn(column: string, bound: Bound | undefined, isExact = true): 
   const { text, params, breadth } = bound;
   const key = `u.${column}`;
   const test = { sql: `(${text(`+${key}`)})`, params, inOrder: { key, sql: `(${text(key)})` } };
-  return create(clause(`SELECT uuid FROM users WHERE ${text(column)}`, ...params), test, breadth, isExact);
+  return create(toClause(`SELECT uuid FROM users WHERE ${text(column)}`, ...params), test, breadth, isExact);
 }
 
 function matchValue(attribute: string, { op, value }: CompareFilter, isExact: boolean): Match | undefined {
@@ -160,16 +160,16 @@ function matchValue(attribute: string, { op, value }: CompareFilter, isExact: bo
   const { text, breadth } = bound;
   const where = `FROM user_values WHERE attribute = ? AND ${text('value_key')}`;
   const params = [attribute, ...bound.params];
-  const test = clause(`EXISTS (SELECT 1 ${where} AND user_uuid = u.uuid)`, ...params);
+  const test = toClause(`EXISTS (SELECT 1 ${where} AND user_uuid = u.uuid)`, ...params);
   const isWhole = isExact && op === 'eq' && key.length < 255;
-  return create(clause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
+  return create(toClause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
 }
 
 /** Combines conditions of which at least one must hold. */
 function joinOr(branches: readonly Match[]): Match {
   const [first] = branches;
   if (first && branches.length === 1)
-    return { ...first, test: clause(`(${first.test.sql})`, ...first.test.params) };
+    return { ...first, test: toClause(`(${first.test.sql})`, ...first.test.params) };
   const sources = branches.map(({ source }) => source);
   const { sql, params } = joinClauses(
     branches.map(({ test }) => test),
@@ -177,7 +177,7 @@ function joinOr(branches: readonly Match[]): Match {
   );
   const breadth = branches.some((branch) => branch.breadth === 'many') ? 'many' : 'some';
   const isExact = branches.every((branch) => branch.isExact);
-  return create(joinClauses(sources, ' UNION '), clause(`(${sql})`, ...params), breadth, isExact);
+  return create(joinClauses(sources, ' UNION '), toClause(`(${sql})`, ...params), breadth, isExact);
 }
 
 function matchEmail(filter: CompareFilter): Match | undefined {
@@ -192,9 +192,9 @@ function matchRole({ op, value }: CompareFilter, roles: RoleCatalogue): Match | 
   const role = roles.find(String(value));
   if (role === undefined) return NO_USERS;
   // The look-up table also contains the roles of groups, which are not part of `roles`.
-  const own = clause('INSTR(u.roles, ?) > 0', JSON.stringify(role));
+  const own = toClause('INSTR(u.roles, ?) > 0', JSON.stringify(role));
   const source = `SELECT r.user_uuid AS uuid FROM user_roles r JOIN users u ON u.uuid = r.user_uuid WHERE r.role = ? AND ${own.sql}`;
-  return create(clause(source, role, ...own.params), own, 'many');
+  return create(toClause(source, role, ...own.params), own, 'many');
 }
 
 function matchManager(filter: CompareFilter): Match | undefined {
@@ -211,16 +211,16 @@ function matchGroup({ op, value }: CompareFilter): Match | undefined {
   const group = String(value).toLowerCase();
   const test = 'EXISTS (SELECT 1 FROM group_members m WHERE m.group_uuid = ? AND m.user_uuid = u.uuid)';
   const source = 'SELECT user_uuid AS uuid FROM group_members WHERE group_uuid = ?';
-  return create(clause(source, group), clause(test, group), 'many');
+  return create(toClause(source, group), toClause(test, group), 'many');
 }
 
 const toTime = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
 
 /** A condition that every user satisfies. */
-const ALL_USERS = create(clause('SELECT uuid FROM users'), clause('1 = 1'), 'many');
+const ALL_USERS = create(toClause('SELECT uuid FROM users'), toClause('1 = 1'), 'many');
 
 /** A condition that no user satisfies. */
-const NO_USERS = create(clause('SELECT uuid FROM users WHERE 1 = 0'), clause('1 = 0'), 'one');
+const NO_USERS = create(toClause('SELECT uuid FROM users WHERE 1 = 0'), toClause('1 = 0'), 'one');
 
 type Convert = (filter: CompareFilter, roles: RoleCatalogue) => Match | undefined;
 const textOf = ({ value }: CompareFilter): string => String(value);

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
-import { type FieldError, ProblemError, validationFailed } from '../../platform/common/errors.js';
+import { type FieldError, ProblemError, createValidationError } from '../../platform/common/errors.js';
 import { now } from '../../platform/common/time.js';
-import { idMismatch, isUuid } from '../../platform/common/uuid.js';
+import { findIdMismatch, isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
 import type { UserChange } from '../../users/writer/change-set.js';
@@ -95,7 +95,7 @@ export class ScimUserChanges {
     const read = this.readBody(body, caller);
     const rules = rulesOf(caller.actor);
     const apply = (current: ScimObject): ScimObject => applyPut(current, read, this.resources.user, rules);
-    const wrong = [...read.errors, ...idMismatch('id', read.id || undefined, id)];
+    const wrong = [...read.errors, ...findIdMismatch('id', read.id || undefined, id)];
     const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
     return this.prepareChange(id, { apply, wrong, touchesPassword, rules }, caller, ifVersions);
   }
@@ -145,7 +145,7 @@ export class ScimUserChanges {
     const complete: PendingChange['complete'] = async (tx, found, added) => {
       const user = assertVisible(found, id, caller);
       const valid = this.validateFor(change, user);
-      if (valid.errors.length > 0) throw validationFailed(valid.errors);
+      if (valid.errors.length > 0) throw createValidationError(valid.errors);
       const patch = await this.buildPatch(tx, valid, password_hash, added);
       const managed = user.managed_by === null && Object.keys(patch).length > 0;
       if (managed) patch.managed_by = MANAGED_BY_SCIM;
@@ -189,7 +189,7 @@ export class ScimUserChanges {
    */
   private async hashPassword(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
-    if (errors.length > 0) throw validationFailed(errors);
+    if (errors.length > 0) throw createValidationError(errors);
     return this.changes.hashPassword(change.input, caller);
   }
 

@@ -2,10 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { Turn } from '../../platform/common/time-slice.js';
+import { TimeSlice } from '../../platform/common/time-slice.js';
 import { Env } from '../../platform/config/env.js';
-import { type Clause, clause } from '../../platform/database/engine/sql.js';
-import { type Place, type Position, rangeIndexOf, sortPage } from '../../platform/database/keyset-pages.js';
+import { type Clause, toClause } from '../../platform/database/engine/sql.js';
+import {
+  type PageWindow,
+  type Position,
+  rangeIndexOf,
+  sortPage,
+} from '../../platform/database/keyset-pages.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { SearchBudget } from '../../users/search/search-budget.service.js';
@@ -42,7 +47,7 @@ interface Search {
   tests: readonly UserTest[];
   /** Undefined if no index has this order. */
   order: ListOrder | undefined;
-  window: Place;
+  window: PageWindow;
   hidesOperators: boolean;
 }
 
@@ -55,7 +60,7 @@ const MAX_COUNTED = 10_000;
  * Excludes local operators (Webmasters without external id), which are hidden from some
  * keys. A condition on `users u`.
  */
-const IS_NOT_OPERATOR = clause(
+const IS_NOT_OPERATOR = toClause(
   `NOT (u.external_id_key IS NULL AND EXISTS
     (SELECT 1 FROM user_roles h WHERE h.role = ? AND h.user_uuid = u.uuid))`,
   WEBMASTER,
@@ -63,11 +68,11 @@ const IS_NOT_OPERATOR = clause(
 
 /** Selects the local operators with a status, or all of them. There are only a few. */
 const selectOperators = (status: string | undefined): UserSet => ({
-  from: clause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
+  from: toClause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
   tests: [
-    clause('r.role = ?', WEBMASTER),
-    clause('u.external_id_key IS NULL'),
-    ...(status === undefined ? [] : [clause('u.status = ?', status)]),
+    toClause('r.role = ?', WEBMASTER),
+    toClause('u.external_id_key IS NULL'),
+    ...(status === undefined ? [] : [toClause('u.status = ?', status)]),
   ],
 });
 
@@ -174,7 +179,7 @@ export class ScimUserList {
   /** Returns true if every user has a value, so that the range of users without a value need not be read. */
   private async isRangeEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
-    const values = { from: clause('user_values'), tests: [clause('attribute = ?', without)] };
+    const values = { from: toClause('user_values'), tests: [toClause('attribute = ?', without)] };
     return (await this.pages.count(values, signal)) >= (await this.counts.users([])).all;
   }
 
@@ -231,18 +236,18 @@ export class ScimUserList {
     const withGroups = (filter && usesAttribute(filter, 'groups')) || sortBy?.attribute.name === 'groups';
     const isMatch = filter && matcher(filter);
     const found: Position[] = [];
-    const turn = new Turn();
+    const turn = new TimeSlice();
     for (let from = 0; from < candidates.length; from += BATCH_SIZE) {
       const part = candidates.slice(from, from + BATCH_SIZE);
       const users = await this.readUsers(part.map(({ uuid }) => uuid));
       for (const [index, resource] of (await this.users.toResources(users, withGroups)).entries()) {
         const user = users[index];
-        if (turn.isOver) await turn.next();
+        if (turn.isOver) await turn.startNext();
         if (!user || (isMatch && !isMatch(resource))) continue;
         found.push({ key: sortBy ? (sortValue(sortBy, resource) ?? null) : user.created, uuid: user.uuid });
       }
       signal?.throwIfAborted();
-      await turn.next();
+      await turn.startNext();
     }
     return found;
   }
@@ -271,7 +276,7 @@ function nextCursorOf(query: ListQuery, last: Position | undefined, range = 0): 
 }
 
 const joinUsers = ({ sql, params }: Clause): Clause =>
-  clause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
+  toClause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
 
 /** Returns the tests for a range. A test on the column of the range limits its index. */
 const selectTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =>

@@ -1,5 +1,5 @@
-import { type Clause, type Sql, clause, joinInOrder } from '../../platform/database/engine/sql.js';
-import { type PageOrder, type Range, splitEmpty } from '../../platform/database/keyset-pages.js';
+import { type Clause, type Sql, toClause, orderedJoinOf } from '../../platform/database/engine/sql.js';
+import { type PageOrder, type KeyRange, splitEmpty } from '../../platform/database/keyset-pages.js';
 import { NO_KEY } from '../../users/search/user-pages.service.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
@@ -13,7 +13,7 @@ export interface ListOrder extends PageOrder<ListRange> {
 }
 
 /** A range of an order, with the conditions that select its users in addition to the filter. */
-export interface ListRange extends Range {
+export interface ListRange extends KeyRange {
   from?: Clause;
   tests?: readonly Clause[];
   /** Set for users without a value of this attribute, which has a look-up table. */
@@ -21,7 +21,7 @@ export interface ListRange extends Range {
 }
 
 /** Sortable columns with an index. Users without a value form a separate range. */
-const RANGES: Readonly<Record<string, readonly Range[]>> = {
+const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   id: [{ key: 'u.uuid', unique: true }],
   userName: [{ key: 'u.username_key', unique: true }],
   externalId: splitEmpty({ key: 'u.external_id_key', unique: true }, null),
@@ -70,14 +70,14 @@ const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRa
     key: 's.value_key',
     tie: 's.user_uuid',
     unique: false,
-    from: clause(`user_values s ${joinInOrder(sql)} users u ON u.uuid = s.user_uuid`),
-    tests: [clause('s.attribute = ?', attribute)],
+    from: toClause(`user_values s ${orderedJoinOf(sql)} users u ON u.uuid = s.user_uuid`),
+    tests: [toClause('s.attribute = ?', attribute)],
   },
   {
     key: NO_KEY,
     only: null,
     unique: false,
-    tests: [clause('JSON_EXTRACT(u.attributes, ?) IS NULL', `$.${attribute}`)],
+    tests: [toClause('JSON_EXTRACT(u.attributes, ?) IS NULL', `$.${attribute}`)],
     without: attribute,
   },
 ];

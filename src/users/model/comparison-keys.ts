@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { caseFold, fold, normalForm, truncated } from '../../platform/common/text.js';
+import { foldCase, fold, toNormalForm, truncate } from '../../platform/common/text.js';
 
 /** Length of a key column, in characters. */
 const MAX_KEY = 255;
@@ -17,23 +17,23 @@ export function loginKey(text: string): string {
  * texts can have the same key, so callers must also compare the text.
  */
 export function valueKey(text: string): string {
-  return truncated(loginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
+  return truncate(loginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
 /** Computes a login key of unlimited length, for the comparison of parts of a text. */
 export function loginForm(text: string): string {
-  const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
-  return normalForm(caseFold(collapsed), 'NFKC');
+  const collapsed = toNormalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
+  return toNormalForm(foldCase(collapsed), 'NFKC');
 }
 
 /** Computes the key that compares external ids and authnames: NFC, trimmed, case-sensitive. */
 export function exactKey(text: string): string {
-  return bounded(normalForm(text, 'NFC').trim());
+  return bounded(toNormalForm(text, 'NFC').trim());
 }
 
 /** Computes the key that sorts names: case and accents folded. */
 export function sortKey(text: string): string {
-  return truncated(fold(text), MAX_KEY);
+  return truncate(fold(text), MAX_KEY);
 }
 
 /** Replaces a key that is too long for its column by its hash. Normalization can lengthen a text: `ﬃ` becomes `ffi`. */

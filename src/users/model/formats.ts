@@ -1,7 +1,7 @@
 import { isEmail, isURL } from 'class-validator';
 import { domainToUnicode } from 'node:url';
-import { invisibleIn, isCleanText } from '../../platform/common/text.js';
-import { MAX_PASSWORD } from '../../platform/common/secret-rules.js';
+import { findInvisible, isCleanText } from '../../platform/common/text.js';
+import { MAX_PASSWORD_LENGTH } from '../../platform/common/secret-rules.js';
 
 /** Largest lengths of texts, in characters, for input, columns and responses (interface §3). */
 export const MAX = {
@@ -15,7 +15,7 @@ export const MAX = {
   authname: 255,
   url: 2048,
   aboutMe: 10_000,
-  password: MAX_PASSWORD,
+  password: MAX_PASSWORD_LENGTH,
 } as const;
 
 /** Largest numbers of items in a list or an object. */
@@ -56,7 +56,12 @@ const UNDECODED = /(?:^|\.)xn--/;
  * Returns an unsupported URL unchanged, so that `isHttpUrl` rejects it.
  */
 export function parsedUrl(text: string): string {
-  if (text.length > MAX.url || !WITH_HOST.test(text) || !isCleanText(text) || invisibleIn(text) !== undefined)
+  if (
+    text.length > MAX.url ||
+    !WITH_HOST.test(text) ||
+    !isCleanText(text) ||
+    findInvisible(text) !== undefined
+  )
     return text;
   return hrefOf(text)?.href ?? text;
 }

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ascii, integer, text, uuid } from '../../platform/database/engine/columns.js';
+import { ascii, int, text, uuid } from '../../platform/database/engine/columns.js';
 
 /** Unique values: `login:<key>`, `external_id:<value>`, `authname:<method>:<value>`. The primary key decides races. */
 @Entity('user_identifiers', { withoutRowid: true })
@@ -26,9 +26,9 @@ export class UserRoleEntity {
 export class UserWordEntity {
   @PrimaryColumn(text(255)) word!: string;
   @PrimaryColumn(uuid()) user_uuid!: string;
-  @Column(integer()) weight!: number;
+  @Column(int()) weight!: number;
   /** Weight without the fields that the user hides from others. 0 if only hidden fields contain the word. */
-  @Column(integer()) public_weight!: number;
+  @Column(int()) public_weight!: number;
 }
 
 /**
@@ -47,12 +47,12 @@ export class UserValueEntity {
 export class UserCountEntity {
   @PrimaryColumn(uuid()) id!: string;
   @Column(ascii(32)) name!: string;
-  @Column(integer()) value!: number;
+  @Column(int()) value!: number;
 }
 
 /** A set rule with the number of its validated changes. Each change updates the row, which serializes these changes. */
 @Entity('user_rules', { withoutRowid: true })
 export class UserRuleEntity {
   @PrimaryColumn(ascii(32)) name!: string;
-  @Column(integer()) changes!: number;
+  @Column(int()) changes!: number;
 }

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../platform/common/json.js';
 import { DEFAULT_ROLES } from '../../access/roles.js';
-import { flag, integer, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
+import { bool, int, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import { type Attributes, type Authname, MAX, type SocialMedia, type Status } from './formats.js';
 
 /**
@@ -51,8 +51,8 @@ export class UserEntity {
   @Column(longText()) about_me = '';
   /** JSON object: network → URL. */
   @Column({ ...longText(), nullable: true }) social_media: JsonText<Readonly<SocialMedia>> | null = null;
-  @Column(flag()) hide_email = 0;
-  @Column(flag()) hide_phone_numbers = 0;
+  @Column(bool()) hide_email = 0;
+  @Column(bool()) hide_phone_numbers = 0;
 
   /** JSON object: attributes that only identity providers use. Null for no attributes. */
   @Column({ ...longText(), nullable: true }) attributes: JsonText<Attributes> | null = null;
@@ -69,5 +69,5 @@ export class UserEntity {
   @Column(time()) updated = '';
   @Column({ ...time(), nullable: true }) last_access: string | null = null;
   /** Increases by one with every change. The ETag contains it. */
-  @Column(integer()) version = 1;
+  @Column(int()) version = 1;
 }

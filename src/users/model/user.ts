@@ -1,6 +1,6 @@
-import { Changes, type FieldChange, setName } from '../../platform/common/field-changes.js';
+import { Changes, type FieldChange, toSetName } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
-import { fold, truncated } from '../../platform/common/text.js';
+import { fold, truncate } from '../../platform/common/text.js';
 import { type Attributes, type Authname, type SocialMedia, localPart } from './formats.js';
 import { exactKey, loginKey, sortKey, valueKey } from './comparison-keys.js';
 import { UserEntity } from './user.entity.js';
@@ -42,7 +42,7 @@ const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
 
-const SET_NAMES = CHANGEABLE.map((field) => [field, setName(field)] as const);
+const SET_NAMES = CHANGEABLE.map((field) => [field, toSetName(field)] as const);
 
 export const USER_COLUMNS: readonly (keyof UserRow)[] = ['uuid', ...CHANGEABLE, ...FIXED.slice(1)];
 
@@ -104,7 +104,7 @@ export function fieldsSet(user: User): Changes {
     if (field !== 'attributes') set[name] = value;
     else for (const [key, member] of Object.entries(user.attributes)) set[`${name}.${key}`] = member;
   }
-  return Changes.ofNew(set);
+  return Changes.fromNewRecord(set);
 }
 
 /** Lists the fields that differ between two states of a user, in the form of the audit. */
@@ -190,7 +190,7 @@ const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0'
 export function wordsIn(text: string): string[] {
   return fold(text)
     .split(/\s+/u)
-    .map((word) => truncated(word.replace(PUNCTUATION_AT_ENDS, ''), MAX_WORD))
+    .map((word) => truncate(word.replace(PUNCTUATION_AT_ENDS, ''), MAX_WORD))
     .filter((word) => word !== '');
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FieldError } from '../../platform/common/errors.js';
-import { type PasswordFault, isGuessableKey, passwordFault } from '../../platform/common/secret-rules.js';
+import { type PasswordFault, isGuessableKey, findPasswordFault } from '../../platform/common/secret-rules.js';
 import { Env } from '../../platform/config/env.js';
 import { localPart } from '../model/formats.js';
 import { loginKey } from '../model/comparison-keys.js';
@@ -43,7 +43,7 @@ export class NewPasswords {
     }
     const known = [username, email, localPart(email)];
     const minLength = this.env.PASSWORD_MIN_LENGTH;
-    return passwordFault(password, { minLength, known, isWord: await commonPasswords() });
+    return findPasswordFault(password, { minLength, known, isWord: await commonPasswords() });
   }
 
   /** Returns true if an API key is easy to guess because of repetitions, sequences or common words. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { type FieldError, validationFailed } from '../../platform/common/errors.js';
+import { type FieldError, createValidationError } from '../../platform/common/errors.js';
 import { type Login, LoginThrottle } from '../../sessions/login-throttle.service.js';
 import { PasswordService, askerOf } from './password.service.js';
 import { loginKey } from '../model/comparison-keys.js';
@@ -37,5 +37,5 @@ export class OwnPassword {
  */
 export function assertStillProven(user: User, proven: User): void {
   if (user.status !== 'Active' || user.password_hash !== proven.password_hash)
-    throw validationFailed([WRONG]);
+    throw createValidationError([WRONG]);
 }

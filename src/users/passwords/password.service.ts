@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
-import { unavailable } from '../../platform/common/errors.js';
+import { createUnavailableError } from '../../platform/common/errors.js';
 import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore.js';
 import { Env } from '../../platform/config/env.js';
 import { toNetwork } from '../../platform/http/request-headers.js';
@@ -94,11 +94,11 @@ export class PasswordService {
   private async runInSlot<T>({ account, network, signal }: Asker, work: () => Promise<T>): Promise<T> {
     const keys = [`account ${account}`, `network ${network}`];
     return this.slots.run(keys, work, signal).catch(async (error: unknown) => {
-      if (error === signal?.reason) throw unavailable('The client disconnected.', 1);
+      if (error === signal?.reason) throw createUnavailableError('The client disconnected.', 1);
       if (!(error instanceof NoSlotError)) throw error;
       // The delay keeps a client that retries immediately from overloading the service.
       await delay(REFUSAL_DELAY_MILLIS, undefined, { signal }).catch(() => undefined);
-      throw unavailable('Too many passwords are being checked. Try again later.', 1);
+      throw createUnavailableError('Too many passwords are being checked. Try again later.', 1);
     });
   }
 }

@@ -5,7 +5,7 @@ import {
   type FieldCode,
   type FieldError,
   ProblemError,
-  validationFailed,
+  createValidationError,
 } from '../../platform/common/errors.js';
 
 /** Codes that only imports report: a request of the API has one change and finds its user by uuid. */
@@ -76,7 +76,7 @@ export const lastWebmaster = (cause: 'status' | 'roles' | 'deleted'): Failure =>
 /** Converts the failures of one change to the error of a request (interface §7). */
 export function toProblem(failures: readonly Failure[]): ProblemError {
   const invalid = failures.filter((failure): failure is FieldError => isFieldCode(failure.code));
-  if (invalid.length > 0) return validationFailed(invalid);
+  if (invalid.length > 0) return createValidationError(invalid);
   const conflicts = failures.flatMap(({ field, uuid }): Conflict[] =>
     uuid === undefined ? [] : [{ field, uuid }],
   );

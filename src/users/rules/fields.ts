@@ -3,12 +3,12 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayUnique, IsBoolean, IsIn, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { isObject } from '../../platform/common/json.js';
 import {
-  caseFold,
+  foldCase,
   isCleanText,
   isWithin,
-  normalForm,
+  toNormalForm,
   normalise,
-  truncated,
+  truncate,
 } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import {
@@ -78,7 +78,7 @@ export const Secret = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.password, writeOnly: true, ...schema }),
     Normalize((raw) =>
-      typeof raw === 'string' && raw.isWellFormed() ? normalForm(raw, 'NFC') || null : raw,
+      typeof raw === 'string' && raw.isWellFormed() ? toNormalForm(raw, 'NFC') || null : raw,
     ),
     TextRule('invalid_format', 'must not contain invalid Unicode', (text) => text.isWellFormed()),
   );
@@ -156,7 +156,7 @@ export const Roles = (schema: Schema) =>
     ),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MOST.roles, { message: `must contain at most ${MOST.roles} roles` }),
-    ArrayUnique((role: unknown) => (isString(role) ? caseFold(role) : role), {
+    ArrayUnique((role: unknown) => (isString(role) ? foldCase(role) : role), {
       message: 'must not contain a role twice',
     }),
   );
@@ -253,7 +253,7 @@ export const SocialMediaLinks = (schema: Schema) =>
     Rule(
       'unknown_field',
       (value) =>
-        `must contain only ${NETWORKS.join(', ')}, not ${truncated(findUnknownNetworks(value).join(', '), 200)}`,
+        `must contain only ${NETWORKS.join(', ')}, not ${truncate(findUnknownNetworks(value).join(', '), 200)}`,
       (value) => findUnknownNetworks(value).length === 0,
     ),
     Rule('too_long', `must contain URLs of at most ${MAX.url} characters`, (value) =>

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
-import { SHORTEST_MIN_LENGTH } from '../../platform/common/secret-rules.js';
+import { MIN_PASSWORD_MIN_LENGTH } from '../../platform/common/secret-rules.js';
 import { Required } from '../../platform/input/field-rules.js';
 import { MAX } from '../model/formats.js';
 import type { Authname, SocialMedia } from '../model/formats.js';
@@ -76,7 +76,7 @@ export class UserInput {
   authname?: Authname | null;
 
   @NewSecret({
-    minLength: SHORTEST_MIN_LENGTH,
+    minLength: MIN_PASSWORD_MIN_LENGTH,
     example: 'correct horse battery staple',
     description:
       'At least PASSWORD_MIN_LENGTH (12) characters of any kind. Never trimmed. Must not be easy to guess. ' +

@@ -2,8 +2,8 @@ import type { Actor } from '../../access/actor.js';
 import { isWebmaster } from '../../access/policy.js';
 import type { RoleCatalogue } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { characters } from '../../platform/common/text.js';
-import { placeholders } from '../../platform/database/engine/sql.js';
+import { countCharacters } from '../../platform/common/text.js';
+import { toPlaceholders } from '../../platform/database/engine/sql.js';
 import { authnameIdentifier, exactKey, loginKey } from '../model/comparison-keys.js';
 import { wordsIn } from '../model/user.js';
 import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
@@ -111,7 +111,7 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
     throw new ProblemError('invalid_parameter', `role must be one of ${roles.names.join(', ')}.`);
   }
   if (known.length === 0) return NO_MATCH;
-  const test = `role IN (${placeholders(known.length)})`;
+  const test = `role IN (${toPlaceholders(known.length)})`;
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
   // COUNT instead of EXISTS, because MariaDB would convert EXISTS to an IN condition.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
@@ -142,7 +142,7 @@ function buildWordJoins(
   if (parts.length > MAX_WORDS) {
     throw new ProblemError('invalid_parameter', `fulltext_search accepts at most ${MAX_WORDS} words.`);
   }
-  const short = parts.find(({ folded, prefix }) => prefix && characters(folded) < MIN_PREFIX);
+  const short = parts.find(({ folded, prefix }) => prefix && countCharacters(folded) < MIN_PREFIX);
   if (short) {
     throw new ProblemError(
       'invalid_parameter',

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Actor, countedFor } from '../../access/actor.js';
-import { ProblemError, unavailable } from '../../platform/common/errors.js';
+import { ProblemError, createUnavailableError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
 import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
@@ -77,12 +77,16 @@ export class SearchBudget {
 
   /** Starts the read worker of SQLite if it is not running. A search that is aborted stops the worker. */
   private async ensureStarted(disconnect: AbortSignal): Promise<void> {
-    if (this.database.dialect === 'sqlite') await this.database.aside('SELECT 1 AS ready', [], disconnect);
+    if (this.database.dialect === 'sqlite') await this.database.scan('SELECT 1 AS ready', [], disconnect);
   }
 
   private createNoSlotProblem({ isOwn }: NoSlotError): ProblemError {
     const seconds = Math.ceil(this.millis / 1000);
-    if (!isOwn) return unavailable('Too many searches of other users are running. Try again later.', seconds);
+    if (!isOwn)
+      return createUnavailableError(
+        'Too many searches of other users are running. Try again later.',
+        seconds,
+      );
     return new ProblemError(
       'rate_limited',
       `Too many broad searches. At most ${MAX_RUNNING} run at a time, and ${MAX_WAITING} wait for up to ${WAIT_TIMEOUTS * seconds} seconds. Try again later.`,

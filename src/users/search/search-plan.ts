@@ -1,8 +1,8 @@
-import { type Clause, type SqlValue, clause } from '../../platform/database/engine/sql.js';
+import { type Clause, type SqlValue, toClause } from '../../platform/database/engine/sql.js';
 import {
   type Direction,
   type PageOrder,
-  type Range,
+  type KeyRange,
   splitEmpty,
 } from '../../platform/database/keyset-pages.js';
 import type { UserSet } from './user-pages.service.js';
@@ -52,7 +52,7 @@ const SORT_COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
 
 /** Creates a condition without an index, whose two forms are the same. */
 export const always = (sql: string, ...params: readonly SqlValue[]): Condition => ({
-  ...clause(sql, ...params),
+  ...toClause(sql, ...params),
   few: sql,
   many: sql,
 });
@@ -84,7 +84,7 @@ export function boundOf({ words, tests }: Filter): 'nothing' | 'words' | undefin
 /** Returns the users that match a filter, with its conditions in one form. */
 export const inForm = ({ from, tests }: Filter, form: Form): UserSet => ({
   from,
-  tests: tests.map((test) => clause(test[form], ...test.params)),
+  tests: tests.map((test) => toClause(test[form], ...test.params)),
   counted: tests,
 });
 
@@ -98,7 +98,7 @@ const UNIQUE_SORTS: ReadonlySet<Sort> = new Set(['username', 'email', 'external_
 export function orderOf(sort: Sort, order: Direction, score: string, form: Form): PageOrder {
   if (sort === 'relevance') return { order, ranges: [{ key: score, holds: 'number', unique: false }] };
   const key = form === 'few' ? `+${SORT_COLUMNS[sort]}` : SORT_COLUMNS[sort];
-  const range: Range = { key, unique: UNIQUE_SORTS.has(sort) };
+  const range: KeyRange = { key, unique: UNIQUE_SORTS.has(sort) };
   if (sort === 'updated' || sort === 'created') return { order, ranges: [{ ...range, holds: 'time' }] };
   const isName = sort === 'firstname' || sort === 'surname';
   if (sort !== 'external_id' && !(isName && order === 'asc')) return { order, ranges: [range] };

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { WEBMASTER } from '../../access/roles.js';
-import { type Sql, forUpdate, placeholders, selectIn } from '../../platform/database/engine/sql.js';
+import { type Sql, lockClauseOf, toPlaceholders, selectIn } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { exactKey } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
@@ -95,7 +95,7 @@ export class UserDirectory {
   /** Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks. @returns the existing users. */
   async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const toSql = (list: string) =>
-      `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`;
+      `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
     return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
   }
 
@@ -157,7 +157,7 @@ export class UserDirectory {
   /** Reads users after a uuid, in the order of uuid. @param all true to include users without an external id. */
   async page(after: string, limit: number, all: boolean): Promise<User[]> {
     const linked = all ? '' : ' AND external_id_key IS NOT NULL';
-    const rows = await this.database.aside<UserRow>(
+    const rows = await this.database.scan<UserRow>(
       `SELECT ${COLUMNS} FROM users WHERE uuid > ?${linked} ORDER BY uuid LIMIT ?`,
       [after, limit],
     );
@@ -172,7 +172,7 @@ export class UserDirectory {
     if (uuids.length === 0) return;
     await tx.execute(
       `UPDATE users SET managed_by = ?, managed_part = ?
-       WHERE (managed_by IS NULL OR managed_by = ?) AND uuid IN (${placeholders(uuids.length)})`,
+       WHERE (managed_by IS NULL OR managed_by = ?) AND uuid IN (${toPlaceholders(uuids.length)})`,
       [dataset, part, dataset, ...uuids],
     );
   }

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Clause, type SqlValue, where } from '../../platform/database/engine/sql.js';
+import { type Clause, type SqlValue, buildWhere } from '../../platform/database/engine/sql.js';
 import {
-  type Page,
+  type KeysetPage,
   type PageOrder,
-  type Place,
+  type PageWindow,
   type Position,
-  type Range,
+  type KeyRange,
   readPage,
 } from '../../platform/database/keyset-pages.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
@@ -52,13 +52,13 @@ export class UserPages {
    * @param usersOf returns the users of a range. @param isEmpty returns true for a range that is known to be empty.
    * @param signal given for a slow page, which the read worker then reads until the signal aborts.
    */
-  async read<R extends Range>(
+  async read<R extends KeyRange>(
     usersOf: (range: R) => UserSet,
     order: PageOrder<R>,
-    place: Place,
+    place: PageWindow,
     signal: AbortSignal | undefined,
     isEmpty?: (range: R) => Promise<boolean>,
-  ): Promise<Page<Hit>> {
+  ): Promise<KeysetPage<Hit>> {
     const direction = order.order.toUpperCase();
     const source = {
       // The inner query reads only the index. The join reads the rows of the page.
@@ -129,7 +129,7 @@ export class UserPages {
     params: readonly SqlValue[],
     signal: AbortSignal | undefined,
   ): Promise<T[]> {
-    return signal ? this.database.aside<T>(sql, params, signal) : this.database.query<T>(sql, params);
+    return signal ? this.database.scan<T>(sql, params, signal) : this.database.query<T>(sql, params);
   }
 }
 
@@ -137,6 +137,6 @@ export class UserPages {
 export const NO_KEY = 'NULL';
 
 function buildFromWhere({ from, tests }: UserSet, part?: Clause): Clause {
-  const { sql, params } = where(part ? [...tests, part] : tests);
+  const { sql, params } = buildWhere(part ? [...tests, part] : tests);
   return { sql: `FROM ${from?.sql ?? 'users u'} WHERE ${sql}`, params: [...(from?.params ?? []), ...params] };
 }

@@ -2,7 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Clause, countRows } from '../../platform/database/engine/sql.js';
-import { type Direction, type Place, encodeCursor, placeOf } from '../../platform/database/keyset-pages.js';
+import {
+  type Direction,
+  type PageWindow,
+  encodeCursor,
+  parsePageWindow,
+} from '../../platform/database/keyset-pages.js';
 import type { User } from '../model/user.js';
 import { UserSettings } from '../rules/user-settings.js';
 import { UserCounts } from '../writer/user-counts.service.js';
@@ -24,7 +29,7 @@ interface Search {
   filter: Filter;
   sort: Sort;
   order: Direction;
-  place: Place;
+  place: PageWindow;
 }
 
 /** Counts of users, for a search without other conditions than the status. */
@@ -70,7 +75,7 @@ export class UserSearch {
     const { order = 'desc' } = query;
     const sort = effectiveSort(query);
     const { ranges } = orderOf(sort, order, filter.score, 'many');
-    return { filter, sort, order, place: placeOf(query, [sort, order], ranges) };
+    return { filter, sort, order, place: parsePageWindow(query, [sort, order], ranges) };
   }
 
   /** Counts the matches, then reads the page. A search without other conditions takes the count from the totals. */
@@ -101,7 +106,7 @@ export class UserSearch {
     const parts: { name: string; n: number }[] = [];
     for (const { name, sql, params } of namedParts(filter)) {
       const counting = `SELECT COUNT(*) AS n FROM (${sql} LIMIT ${MAX_COUNTED_MATCHES}) AS part`;
-      const [row] = await this.database.aside<{ n: number }>(counting, params, signal);
+      const [row] = await this.database.scan<{ n: number }>(counting, params, signal);
       parts.push({ name, n: row?.n ?? 0 });
     }
     return parts.toSorted((one, other) => other.n - one.n)[0]?.name;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
+import { type Sql, lockClauseOf } from '../../platform/database/engine/sql.js';
 import { loginIdentifier } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
@@ -20,13 +20,13 @@ export class UsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async find(uuid: string, sql: Sql = this.database): Promise<User | undefined> {
-    const row = await sql.first<UserRow>(this.findSql, [uuid]);
+    const row = await sql.queryOne<UserRow>(this.findSql, [uuid]);
     return row && toUser(row);
   }
 
   /** Finds a user by username or e-mail address. */
   async findCredentials(name: string): Promise<Credentials | undefined> {
-    return this.database.first<Credentials>(
+    return this.database.queryOne<Credentials>(
       `SELECT u.uuid, u.username, u.status, u.password_hash
        FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid WHERE i.identifier = ?`,
       [loginIdentifier(name)],
@@ -34,8 +34,8 @@ export class UsersRepository {
   }
 
   async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
-    return tx.first<Credentials>(
-      `SELECT uuid, username, status, password_hash FROM users WHERE uuid = ?${forUpdate(tx)}`,
+    return tx.queryOne<Credentials>(
+      `SELECT uuid, username, status, password_hash FROM users WHERE uuid = ?${lockClauseOf(tx)}`,
       [uuid],
     );
   }

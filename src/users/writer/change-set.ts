@@ -74,7 +74,7 @@ export function rowsOf(user: User, changes?: Changes): PreparedUser {
     identifiers: identifiersOf(user),
     words: wordRows(user),
     values: valueRows(user),
-    changes: changes ?? Changes.of(differences(undefined, user)),
+    changes: changes ?? Changes.fromList(differences(undefined, user)),
   };
 }
 

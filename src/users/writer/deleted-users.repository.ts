@@ -4,11 +4,11 @@ import {
   type Sql,
   countRows,
   deleteRows,
-  forUpdate,
-  inParts,
+  lockClauseOf,
+  chunkValues,
   insertRows,
-  joinInOrder,
-  placeholders,
+  orderedJoinOf,
+  toPlaceholders,
   selectIn,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
@@ -50,7 +50,7 @@ export class DeletedUsersRepository {
       tx,
       uuids.toSorted(),
       (list) =>
-        `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`,
+        `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`,
     );
     return new Map(rows.map(({ uuid, document }) => [uuid, storedUser(document)]));
   }
@@ -66,7 +66,7 @@ export class DeletedUsersRepository {
       tx,
       managers,
       (list) =>
-        `SELECT ${columns} FROM users WHERE manager_uuid IN (${list}) ORDER BY manager_uuid, uuid${forUpdate(tx)}`,
+        `SELECT ${columns} FROM users WHERE manager_uuid IN (${list}) ORDER BY manager_uuid, uuid${lockClauseOf(tx)}`,
     );
     return rows.map(toUser);
   }
@@ -86,11 +86,11 @@ export class DeletedUsersRepository {
     if (rows.length === 0) return groups;
     for (const { group_uuid, user_uuid } of rows)
       groups.set(user_uuid, [...(groups.get(user_uuid) ?? []), group_uuid]);
-    for (const part of inParts(users)) {
-      await tx.execute(`DELETE FROM group_members WHERE user_uuid IN (${placeholders(part.length)})`, part);
+    for (const part of chunkValues(users)) {
+      await tx.execute(`DELETE FROM group_members WHERE user_uuid IN (${toPlaceholders(part.length)})`, part);
     }
-    for (const part of inParts([...new Set(rows.map(({ group_uuid }) => group_uuid))].sort())) {
-      const list = placeholders(part.length);
+    for (const part of chunkValues([...new Set(rows.map(({ group_uuid }) => group_uuid))].sort())) {
+      const list = toPlaceholders(part.length);
       await tx.execute(`UPDATE user_groups SET version = version + 1, updated = ? WHERE uuid IN (${list})`, [
         time,
         ...part,
@@ -109,7 +109,7 @@ export class DeletedUsersRepository {
     const rows = await this.database.query<DeletedUserEntity>(
       `SELECT d.deleted, d.document FROM
          (SELECT uuid FROM deleted_users WHERE deleted >= ? ORDER BY deleted, uuid LIMIT ? OFFSET ?) AS part
-       ${joinInOrder(this.database)} deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
+       ${orderedJoinOf(this.database)} deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
       [since, limit, offset],
     );
     const users = rows.map(({ deleted, document }) => ({ deleted, user: storedUser(document) }));

@@ -228,7 +228,10 @@ function toAuditEvent({ before, user, outcome }: StoredChange, formerGroups: For
 }
 
 function addGroups({ list }: Changes, groups: readonly string[]): Changes {
-  return Changes.of([...list, { field: 'groups', old: groups.slice(0, MAX_AUDITED_GROUPS), new: null }]);
+  return Changes.fromList([
+    ...list,
+    { field: 'groups', old: groups.slice(0, MAX_AUDITED_GROUPS), new: null },
+  ]);
 }
 
 function getAuditAction(outcome: Outcome['outcome'], before: User | undefined, after: User): AuditAction {

@@ -10,7 +10,7 @@ import { type Sql, deleteRows, insertRows } from '../../platform/database/engine
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { DatabaseFault } from '../../platform/database/engine/database-error.js';
+import { DatabaseError } from '../../platform/database/engine/database-error.js';
 import { UserCountEntity } from '../model/user-lookups.entity.js';
 
 /** Names of the counters: users by status, and active Webmasters. */
@@ -58,7 +58,7 @@ export class UserCountsRepository {
       rows.map(({ id }) => id),
     );
     if (deleted < rows.length)
-      throw new DatabaseFault('race', new Error('another instance folded these counters first'));
+      throw new DatabaseError('race', new Error('another instance folded these counters first'));
     const sums = new Map<string, number>();
     for (const { name, value } of rows) sums.set(name, (sums.get(name) ?? 0) + value);
     await this.add(tx, sums);

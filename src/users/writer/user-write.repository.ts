@@ -3,7 +3,7 @@ import {
   type Sql,
   deleteKeys,
   deleteRows,
-  forUpdate,
+  lockClauseOf,
   insertRows,
   selectIn,
   updateRow,
@@ -39,7 +39,7 @@ export class UserWriteRepository {
       tx,
       uuids.toSorted(),
       (list) =>
-        `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`,
+        `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`,
     );
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }

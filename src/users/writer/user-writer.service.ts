@@ -294,9 +294,10 @@ const toNewOutcome = (kind: UserChange['kind'], user: User, { changes }: Prepare
 
 function toOutcome({ kind, before, after, prepared, failures }: ValidatedSetChange, time: string): Outcome {
   if (failures.length > 0) return { outcome: 'error', failures };
-  if (kind === 'delete') return { outcome: 'deleted', user: after, changes: Changes.of(fieldsGone(after)) };
+  if (kind === 'delete')
+    return { outcome: 'deleted', user: after, changes: Changes.fromList(fieldsGone(after)) };
   if (prepared) return toNewOutcome(kind, after, prepared);
-  const changes = Changes.of(differences(before, after));
+  const changes = Changes.fromList(differences(before, after));
   if (!before || changes.isEmpty) return { outcome: 'unchanged', user: before ?? after, changes };
   return { outcome: 'updated', user: { ...after, updated: time, version: before.version + 1 }, changes };
 }

@@ -13,7 +13,7 @@ export async function contentsOf(database: TestDatabase): Promise<Record<string,
   const contents: Record<string, string[]> = {};
   for (const table of TABLES) {
     const rows: SqlValue[][] = [];
-    for await (const batch of snapshot.rows(table)) rows.push(...batch);
+    for await (const batch of snapshot.streamRows(table)) rows.push(...batch);
     contents[table.name] = rows.map((row) => JSON.stringify(row)).sort();
   }
   await snapshot.close();

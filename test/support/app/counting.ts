@@ -9,7 +9,7 @@ export function counting(sql: Sql): { sql: Sql; statements: string[] } {
     sql: {
       dialect: sql.dialect,
       query: (text, params) => (note(text), sql.query(text, params)),
-      first: (text, params) => (note(text), sql.first(text, params)),
+      queryOne: (text, params) => (note(text), sql.queryOne(text, params)),
       execute: (text, params) => (note(text), sql.execute(text, params)),
       insert: (statement, rows) => (note(statement.head), sql.insert(statement, rows)),
     },

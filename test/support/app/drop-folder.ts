@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { mkdirSync, mkdtempSync, readdirSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { now, secondsFrom } from '../../../src/platform/common/time.js';
+import { now, addSeconds } from '../../../src/platform/common/time.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { RunQueue } from '../../../src/import/apply/run-queue.service.js';
 import { FileStore } from '../../../src/import/file/file-store.js';
@@ -127,7 +127,7 @@ export class Scheduled {
 
 /** Records the last tick of the schedule at a time in the past or the future. */
 export const noteTick = ({ app }: TestApp, seconds: number): Promise<void> =>
-  app.get(Leases).note('schedule.tick', secondsFrom(now(), seconds));
+  app.get(Leases).recordTime('schedule.tick', addSeconds(now(), seconds));
 
 /** Records the last tick of the schedule long ago, so that a tick was missed. */
 export const missTick = (app: TestApp): Promise<void> => noteTick(app, -400 * 24 * 3600);

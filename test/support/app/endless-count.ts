@@ -3,8 +3,8 @@ import type { Database } from '../../../src/platform/database/engine/database.js
 
 /** While `work` runs, the counts of broad searches go on until they are stopped. */
 export async function withEndlessCount<T>(database: Database, work: () => Promise<T>): Promise<T> {
-  const aside = database.aside.bind(database);
-  const counting = jest.spyOn(database, 'aside').mockImplementation((sql, params, signal) => {
+  const aside = database.scan.bind(database);
+  const counting = jest.spyOn(database, 'scan').mockImplementation((sql, params, signal) => {
     if (!sql.startsWith('SELECT COUNT(*) AS n FROM users u')) return aside(sql, params, signal);
     return new Promise((_resolve, reject) => {
       signal?.addEventListener('abort', () => {

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { ofCommit } from '../../../src/platform/database/engine/database-error.js';
+import { toCommitError } from '../../../src/platform/database/engine/database-error.js';
 import type { TestApp } from './app.js';
 import type { Answer } from './client.js';
 import { aUser } from '../data/factories.js';
@@ -15,7 +15,7 @@ export async function lostCommit(app: TestApp): Promise<Answer> {
     return Object.assign(transaction, {
       commit: async () => {
         await commit();
-        throw ofCommit(new Error('lost'));
+        throw toCommitError(new Error('lost'));
       },
     });
   });

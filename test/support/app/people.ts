@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
-import { secondsFrom, now } from '../../../src/platform/common/time.js';
+import { addSeconds, now } from '../../../src/platform/common/time.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client, Json } from './client.js';
 import { create } from '../data/factories.js';
@@ -28,7 +28,7 @@ export function databaseOf(app: TestApp): Database {
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A stored time that many seconds from now. */
-export const inSeconds = (seconds: number): string => secondsFrom(now(), seconds);
+export const inSeconds = (seconds: number): string => addSeconds(now(), seconds);
 
 /** Status and code of an error answer, to compare both together. */
 export const problemOf = ({ status, body }: Answer): [number, string] => [status, body?.code];

@@ -17,9 +17,9 @@ type Ask = (this: Sql, sql: string, params?: readonly SqlValue[], signal?: Abort
 type Insert = (this: Sql, statement: InsertStatement, rows: readonly SqlValue[][]) => Promise<void>;
 interface Methods {
   query: Ask;
-  first: Ask;
+  queryOne: Ask;
   execute: Ask;
-  aside: Ask;
+  scan: Ask;
   insert: Insert;
   begin: (this: Sql) => Promise<OpenTransaction>;
 }
@@ -45,8 +45,8 @@ export class Recorder {
       });
       const { begin } = prototype as unknown as Methods;
       this.tap(prototype);
-      const { aside } = prototype as unknown as Methods;
-      Object.assign(prototype, { aside: this.noted(aside) });
+      const { scan } = prototype as unknown as Methods;
+      Object.assign(prototype, { scan: this.noted(scan) });
       const tap = <S extends Sql>(sql: S) => this.tap(sql);
       prototype.begin = async function () {
         return tap(await begin.call(this));
@@ -82,14 +82,14 @@ export class Recorder {
   }
 
   private tap<S extends Sql>(sql: S): S {
-    const { query, first, execute, insert } = sql as unknown as Methods;
+    const { query, queryOne, execute, insert } = sql as unknown as Methods;
     const note = this.note.bind(this);
     const noted = (ask: Ask): Ask => this.noted(ask);
     const inserted: Insert = function (statement, rows) {
       note(statement.head + statement.tail);
       return insert.call(this, statement, rows);
     };
-    const asks = { query: noted(query), first: noted(first), execute: noted(execute) };
+    const asks = { query: noted(query), queryOne: noted(queryOne), execute: noted(execute) };
     return Object.assign(sql, { ...asks, insert: inserted });
   }
 }

@@ -2,7 +2,7 @@ import { NO_CHANGES } from '../../../src/platform/common/field-changes.js';
 import { toJson } from '../../../src/platform/common/json.js';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity, AuditRunEntity } from '../../../src/audit/audit.entity.js';
-import { now, secondsFrom, toMillis } from '../../../src/platform/common/time.js';
+import { now, addSeconds, toMillis } from '../../../src/platform/common/time.js';
 import { type Sql, insertRows } from '../../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import {
@@ -50,7 +50,7 @@ export async function seedHistory({ app }: TestApp, count: number): Promise<void
 const list = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 const ago = (index: number, seconds: number): string =>
-  secondsFrom(now(), index < EXPIRED ? -1000 * DAY : -seconds);
+  addSeconds(now(), index < EXPIRED ? -1000 * DAY : -seconds);
 
 function audit(index: number): AuditEventEntity {
   const time = ago(index, HOUR);
@@ -69,7 +69,7 @@ function audit(index: number): AuditEventEntity {
 }
 
 function session(index: number): SessionEntity {
-  const expires = secondsFrom(now(), index < EXPIRED ? -HOUR : HOUR);
+  const expires = addSeconds(now(), index < EXPIRED ? -HOUR : HOUR);
   return {
     id: uuidv7(),
     token_hash: sha256(`session ${index}`),
@@ -92,7 +92,7 @@ const run = (index: number): AuditRunEntity => ({
 const failure = (index: number): LoginFailureEntity => ({
   scope: sha256(`scope ${index}`),
   failures: 1,
-  window_ends: secondsFrom(now(), index < EXPIRED ? -HOUR : HOUR),
+  window_ends: addSeconds(now(), index < EXPIRED ? -HOUR : HOUR),
 });
 
 const idempotency = (index: number): IdempotencyEntity => ({

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { placeholders } from '../../../src/platform/database/engine/sql.js';
+import { toPlaceholders } from '../../../src/platform/database/engine/sql.js';
 import { StopWatch } from '../support/stop-watch.js';
 
 /**
@@ -21,7 +21,7 @@ for (const table of tables) {
   const select = source.prepare(`SELECT * FROM ${table} ORDER BY ${order}`);
   select.setReturnArrays(true);
   const rows = select.all() as unknown as SQLInputValue[][];
-  const insert = target.prepare(`INSERT INTO ${table} VALUES (${placeholders(rows[0]?.length ?? 0)})`);
+  const insert = target.prepare(`INSERT INTO ${table} VALUES (${toPlaceholders(rows[0]?.length ?? 0)})`);
   for (let at = 0; at < rows.length; at += BATCH) {
     const batch = rows.slice(at, at + BATCH);
     await watch.measure(() => {

@@ -1,5 +1,5 @@
 import { type PoolConnection, type QueryError, createPool } from 'mysql2';
-import { PREPARED_LENGTH } from '../../../src/platform/database/engine/sql.js';
+import { MAX_PREPARED_LENGTH } from '../../../src/platform/database/engine/sql.js';
 import type { Statement } from '../support/statements.js';
 import type { Done, Fill, Replay, Row } from './replay.js';
 
@@ -59,7 +59,7 @@ function run(sender: Sender, statements: readonly Statement[], fill: Fill, done:
       if (Array.isArray(result)) found.push(result as Row[]);
       next(index + 1);
     };
-    if (params.length > 0 && sql.length <= PREPARED_LENGTH) sender.execute(sql, fill(params), settle);
+    if (params.length > 0 && sql.length <= MAX_PREPARED_LENGTH) sender.execute(sql, fill(params), settle);
     else sender.query(sql, fill(params), settle);
   };
   next(0);

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse';
 import { createPool } from 'mysql2/promise';
 import { createReadStream } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { placeholders } from '../../../src/platform/database/engine/sql.js';
+import { toPlaceholders } from '../../../src/platform/database/engine/sql.js';
 import { USER_COLUMNS } from '../../../src/users/model/user.js';
 import { StopWatch } from '../support/stop-watch.js';
 
@@ -13,7 +13,7 @@ import { StopWatch } from '../support/stop-watch.js';
 const BATCH = 500;
 const [, , file = '', url = ''] = process.argv;
 const sql = (count: number): string =>
-  `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE external_id_key IN (${placeholders(count)})`;
+  `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE external_id_key IN (${toPlaceholders(count)})`;
 
 type Read = (keys: string[]) => Promise<number>;
 

@@ -5,12 +5,12 @@ import { isDbTime, now } from '../../../src/platform/common/time.js';
 import { isUuid } from '../../../src/platform/common/uuid.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
-import { multiRow } from '../../../src/platform/database/mysql/mysql-insert.js';
+import { buildMultiRowInserts } from '../../../src/platform/database/mysql/mysql-insert.js';
 import {
   type InsertStatement,
   type Sql,
   type SqlValue,
-  placeholders,
+  toPlaceholders,
 } from '../../../src/platform/database/engine/sql.js';
 import { KEY } from '../faults/servers.js';
 import { SEEDED, formsOf } from './person.js';
@@ -87,12 +87,12 @@ function tap(database: Database, note: Note): void {
   });
 }
 
-type Statements = Pick<Sql, 'query' | 'first' | 'execute' | 'insert'>;
+type Statements = Pick<Sql, 'query' | 'queryOne' | 'execute' | 'insert'>;
 
 const bound = (sql: Sql): Sql => ({
   dialect: sql.dialect,
   query: sql.query.bind(sql),
-  first: sql.first.bind(sql),
+  queryOne: sql.queryOne.bind(sql),
   execute: sql.execute.bind(sql),
   insert: sql.insert.bind(sql),
 });
@@ -103,9 +103,9 @@ function noted(sql: Sql, note: Note): Statements {
       note(text, params);
       return sql.query(text, params);
     },
-    first: (text, params = []) => {
+    queryOne: (text, params = []) => {
       note(text, params);
-      return sql.first(text, params);
+      return sql.queryOne(text, params);
     },
     execute: (text, params = []) => {
       note(text, params);
@@ -124,7 +124,7 @@ function singleStatements(
   statement: InsertStatement,
   rows: readonly SqlValue[][],
 ): Iterable<{ sql: string; params: readonly SqlValue[] }> {
-  if (dialect === 'mysql') return multiRow(statement, rows);
+  if (dialect === 'mysql') return buildMultiRowInserts(statement, rows);
   const { head, columns, tail } = statement;
-  return rows.map((params) => ({ sql: `${head}(${placeholders(columns)})${tail}`, params }));
+  return rows.map((params) => ({ sql: `${head}(${toPlaceholders(columns)})${tail}`, params }));
 }

@@ -1,13 +1,13 @@
-import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
+import { type DatabaseSettings, serversOf, sqliteFileOf } from './connection-options.js';
 import { chooseSession } from '../mysql/choose-session.js';
 import { insertAll } from '../mysql/mysql-insert.js';
-import { numberOf, runPatiently } from '../mysql/mysql-statement.js';
-import { endSession, withoutLimit } from '../mysql/session.js';
+import { queryNumber, runWithoutTimeout } from '../mysql/mysql-statement.js';
+import { endSession, removeTimeLimits } from '../mysql/session.js';
 import type { Dialect, SqlValue } from './sql.js';
 import { SqliteConnection, openFile } from '../sqlite/sqlite-connection.js';
 
 /** Number of rows in a batch. It is small, since a row may have a megabyte. */
-const BATCH = 20;
+const BATCH_ROWS = 20;
 
 /** A table, and the columns of it that are read or written. */
 export interface TableColumns {
@@ -16,27 +16,27 @@ export interface TableColumns {
 }
 
 /** A separate connection for backup and restore, without time limits. */
-interface WholeDatabase {
+interface SeparateConnection {
   readonly dialect: Dialect;
   /** Returns the only value of a SELECT as a number. */
-  number(sql: string): Promise<number>;
+  queryNumber(sql: string): Promise<number>;
   /** Rolls back uncommitted changes and closes the connection. */
   close(): Promise<void>;
 }
 
 /** A consistent view of the database at one moment. It never blocks writers. */
-export interface Snapshot extends WholeDatabase {
+export interface Snapshot extends SeparateConnection {
   /**
    * Reads all rows of a table as lists of values, in batches. The snapshot must not be used for anything else
    * meanwhile.
    */
-  rows(table: TableColumns): AsyncIterable<readonly SqlValue[][]>;
+  streamRows(table: TableColumns): AsyncIterable<readonly SqlValue[][]>;
 }
 
 /** A transaction that replaces the rows of tables. Without a commit nothing is changed. */
-export interface RestoreTransaction extends WholeDatabase {
+export interface RestoreTransaction extends SeparateConnection {
   /** Deletes all rows of a table. */
-  empty(table: string): Promise<void>;
+  deleteAll(table: string): Promise<void>;
   insert(table: TableColumns, rows: readonly SqlValue[][]): Promise<void>;
   commit(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export interface RestoreTransaction extends WholeDatabase {
  * @throws DatabaseError, or the driver's error.
  */
 export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot> {
-  const file = sqliteFile(settings);
+  const file = sqliteFileOf(settings);
   // SQLite fixes the moment of the snapshot at the first read.
   if (file !== undefined) return openOnFile(file, 'BEGIN; SELECT COUNT(*) FROM sqlite_master');
   return openOnServer(
@@ -57,8 +57,8 @@ export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot
 }
 
 /** Opens the transaction of a restore. @throws DatabaseError, or the driver's error. */
-export async function openRestore(settings: DatabaseSettings): Promise<RestoreTransaction> {
-  const file = sqliteFile(settings);
+export async function openRestoreTransaction(settings: DatabaseSettings): Promise<RestoreTransaction> {
+  const file = sqliteFileOf(settings);
   return file === undefined
     ? openOnServer(settings, 'START TRANSACTION')
     : openOnFile(file, 'BEGIN IMMEDIATE');
@@ -69,11 +69,11 @@ function openOnFile(file: string, begin: string): Snapshot & RestoreTransaction 
   connection.exec(`PRAGMA busy_timeout = 5000; ${begin}`);
   return {
     dialect: 'sqlite',
-    number: async (sql) => Number(Object.values(connection.first(sql, []) ?? {})[0] ?? 0),
-    rows: (table) => inBatches(connection.iterate(selectAll(table))),
-    empty: async (table) => void connection.run(`DELETE FROM ${table}`, []),
+    queryNumber: async (sql) => Number(Object.values(connection.queryOne(sql, []) ?? {})[0] ?? 0),
+    streamRows: (table) => toBatches(connection.iterate(buildSelect(table))),
+    deleteAll: async (table) => void connection.run(`DELETE FROM ${table}`, []),
     insert: async (table, rows) => {
-      connection.insert(insertInto(table), rows);
+      connection.insert(buildInsert(table), rows);
     },
     commit: async () => {
       connection.exec('COMMIT'); // SQLite writes the log back when the last connection closes
@@ -90,28 +90,28 @@ async function openOnServer(
 ): Promise<Snapshot & RestoreTransaction> {
   const session = await chooseSession(serversOf(settings));
   const { connection } = session;
-  await withoutLimit(session);
-  for (const sql of begin) await runPatiently(connection, sql);
-  const streamed = (sql: string): AsyncIterable<object> =>
-    connection.query({ sql, rowsAsArray: true }).stream({ highWaterMark: BATCH });
+  await removeTimeLimits(session);
+  for (const sql of begin) await runWithoutTimeout(connection, sql);
+  const streamQuery = (sql: string): AsyncIterable<object> =>
+    connection.query({ sql, rowsAsArray: true }).stream({ highWaterMark: BATCH_ROWS });
   return {
     dialect: 'mysql',
-    number: (sql) => numberOf(connection, sql),
-    rows: (table) => inBatches(streamed(selectAll(table))),
-    empty: async (table) => {
-      await runPatiently(connection, `DELETE FROM ${table}`);
+    queryNumber: (sql) => queryNumber(connection, sql),
+    streamRows: (table) => toBatches(streamQuery(buildSelect(table))),
+    deleteAll: async (table) => {
+      await runWithoutTimeout(connection, `DELETE FROM ${table}`);
     },
-    insert: (table, rows) => insertAll(connection, insertInto(table), rows),
+    insert: (table, rows) => insertAll(connection, buildInsert(table), rows),
     commit: async () => {
-      await runPatiently(connection, 'COMMIT');
+      await runWithoutTimeout(connection, 'COMMIT');
     },
     close: () => endSession(session),
   };
 }
 
-const selectAll = ({ name, columns }: TableColumns): string => `SELECT ${columns.join(', ')} FROM ${name}`;
+const buildSelect = ({ name, columns }: TableColumns): string => `SELECT ${columns.join(', ')} FROM ${name}`;
 
-const insertInto = ({ name, columns }: TableColumns) => ({
+const buildInsert = ({ name, columns }: TableColumns) => ({
   into: { table: name, columns },
   head: `INSERT INTO ${name} (${columns.join(', ')}) VALUES `,
   columns: columns.length,
@@ -119,10 +119,10 @@ const insertInto = ({ name, columns }: TableColumns) => ({
 });
 
 /** Groups rows, which are lists of values, into batches. */
-async function* inBatches(rows: Iterable<object> | AsyncIterable<object>) {
+async function* toBatches(rows: Iterable<object> | AsyncIterable<object>) {
   let batch: SqlValue[][] = [];
   for await (const row of rows) {
-    if (batch.push(row as SqlValue[]) < BATCH) continue;
+    if (batch.push(row as SqlValue[]) < BATCH_ROWS) continue;
     yield batch;
     batch = [];
   }
@@ -131,7 +131,7 @@ async function* inBatches(rows: Iterable<object> | AsyncIterable<object>) {
 
 /** Returns true if another program, such as an idle service, has the database open. */
 export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
-  const file = sqliteFile(settings);
+  const file = sqliteFileOf(settings);
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
@@ -155,7 +155,7 @@ function isFileOpen(file: string): boolean {
 async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
   const session = await chooseSession(serversOf(settings));
   try {
-    const number = (sql: string) => numberOf(session.connection, sql);
+    const number = (sql: string) => queryNumber(session.connection, sql);
     const others = await number(
       'SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
     );

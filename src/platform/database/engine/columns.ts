@@ -28,9 +28,9 @@ export const uuid = (): ColumnType => ascii(36);
 export const time = (): ColumnType => ({ type: 'datetime', precision: 3 });
 
 /** Column for a boolean, stored as 0 or 1. */
-export const flag = (): ColumnType => ({ type: 'tinyint', default: 0 });
+export const bool = (): ColumnType => ({ type: 'tinyint', default: 0 });
 
-export const integer = (): ColumnType => ({ type: 'int', default: 0 });
+export const int = (): ColumnType => ({ type: 'int', default: 0 });
 
 /** Removes character set and collation, which SQLite does not support under the names of MySQL. */
 export function dropCollation(column: { charset?: string; collation?: string }): void {

@@ -19,7 +19,7 @@ export interface Server {
 const SQLITE = 'sqlite:';
 
 /** Returns the file of a `sqlite:` URL, or undefined for a database server. */
-export function sqliteFile({ databaseUrl }: DatabaseSettings): string | undefined {
+export function sqliteFileOf({ databaseUrl }: DatabaseSettings): string | undefined {
   return databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : undefined;
 }
 
@@ -40,16 +40,16 @@ export interface DatabaseName {
   /** Name of the SQLite file, or of the database on a server. */
   name: string;
   /** Full path of the file, or the name of the database with its servers. */
-  full: string;
+  fullName: string;
 }
 
 /** @throws EnvError for an invalid URL. */
-export function databaseName(settings: DatabaseSettings): DatabaseName {
-  const file = sqliteFile(settings);
-  if (file !== undefined) return { name: basename(file), full: `SQLite ${resolve(file)}` };
+export function databaseNameOf(settings: DatabaseSettings): DatabaseName {
+  const file = sqliteFileOf(settings);
+  if (file !== undefined) return { name: basename(file), fullName: `SQLite ${resolve(file)}` };
   const servers = serversOf(settings);
   const name = servers[0].options.database;
-  return { name, full: `${name} on ${servers.map((server) => server.name).join(', ')}` };
+  return { name, fullName: `${name} on ${servers.map((server) => server.name).join(', ')}` };
 }
 
 function optionsOf(
@@ -71,14 +71,14 @@ function optionsOf(
     connectTimeout: 5000,
     // Searches have many statements, and all connections of a server share its limit of prepared statements.
     maxPreparedStatements: 100,
-    ...tls(host, settings),
+    ...buildTlsOptions(host, settings),
   } satisfies ConnectionOptions;
 }
 
 const nameOf = ({ host, port }: DatabaseHost): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Returns options that require TLS and a certificate for this host. @throws EnvError for an IP address as the host. */
-function tls(host: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
+function buildTlsOptions(host: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
   if (file === undefined) return {};
   if (isIP(host) !== 0) {
     throw new EnvError(

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { types } from 'node:util';
-import { type ErrorCode, ProblemError, errorCode } from '../../common/errors.js';
+import { type ErrorCode, ProblemError, errorCodeOf } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
 
 /**
@@ -19,7 +19,7 @@ const LOCKED = {
   detail: 'Other changes kept the database locked for too long. Repeat the request.',
   seconds: '1',
 } as const;
-const SHOWN = {
+const PROBLEMS = {
   race: LOCKED,
   duplicate: LOCKED,
   moved: { code: 'unavailable', detail: 'The database is not ready. Try again.', seconds: '2' },
@@ -34,14 +34,14 @@ const SHOWN = {
 } as const satisfies Record<Fault, { code: ErrorCode; detail: string; seconds: string }>;
 
 /** A database error that a client sees as temporary. The driver's error is its `cause`. */
-export class DatabaseFault extends ProblemError {
+export class DatabaseError extends ProblemError {
   constructor(
     readonly fault: Fault,
     override readonly cause: Error,
     /** True if the error must not be retried, since earlier attempts have failed for long enough. */
     readonly isFinal = false,
   ) {
-    const { code, detail, seconds } = SHOWN[fault];
+    const { code, detail, seconds } = PROBLEMS[fault];
     super(code, detail, { headers: { 'Retry-After': seconds } });
   }
 }
@@ -126,18 +126,18 @@ const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
 
 /** Converts a driver's error to a `DatabaseError` if its code is known. Returns any other error unchanged. */
 export function toDatabaseError(thrown: unknown): Error {
-  if (thrown instanceof DatabaseFault) return thrown;
+  if (thrown instanceof DatabaseError) return thrown;
   const error = types.isNativeError(thrown) ? thrown : new Error(String(thrown), { cause: thrown });
   const fault = faultOf(thrown);
-  return fault ? new DatabaseFault(fault, error) : error;
+  return fault ? new DatabaseError(fault, error) : error;
 }
 
 /** Returns true if another connection holds SQLite's lock. The statement had no effect and can be retried. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof DatabaseFault && SQLITE_RACE.test(codeOf(error.cause));
+  return error instanceof DatabaseError && SQLITE_RACE.test(codeOf(error.cause));
 }
 
-const codeOf = (error: unknown): string => errorCode(error) ?? '';
+const codeOf = (error: unknown): string => errorCodeOf(error) ?? '';
 
 function faultOf(error: unknown): Fault | undefined {
   const { code, errno, fatal } = isObject(error) ? error : {};
@@ -151,37 +151,37 @@ function faultOf(error: unknown): Fault | undefined {
 }
 
 /** Converts the error of a statement that commits by itself: if its answer was lost, the fault becomes `unknown`. */
-export function ofChange(error: Error): Error {
-  return error instanceof DatabaseFault && error.fault === 'moved' && !isRefused(error)
-    ? new DatabaseFault('unknown', error.cause)
+export function toChangeError(error: Error): Error {
+  return error instanceof DatabaseError && error.fault === 'moved' && !isRefusal(error)
+    ? new DatabaseError('unknown', error.cause)
     : error;
 }
 
 /** Converts the error of a COMMIT. After a race or a refusal it was rolled back. Any other fault becomes `unknown`. */
-export function ofCommit(error: Error): Error {
-  if (!(error instanceof DatabaseFault)) return new DatabaseFault('unknown', error);
-  return error.fault === 'race' || isRefused(error) ? error : new DatabaseFault('unknown', error.cause);
+export function toCommitError(error: Error): Error {
+  if (!(error instanceof DatabaseError)) return new DatabaseError('unknown', error);
+  return error.fault === 'race' || isRefusal(error) ? error : new DatabaseError('unknown', error.cause);
 }
 
 const hasCode = (error: unknown, codes: readonly unknown[]): boolean =>
-  error instanceof DatabaseFault && 'code' in error.cause && codes.includes(error.cause.code);
+  error instanceof DatabaseError && 'code' in error.cause && codes.includes(error.cause.code);
 
 /** Returns true if the server refused the statement because it accepts no changes, or no statements at all. */
-export const isRefused = (error: DatabaseFault): boolean => hasCode(error, REFUSED);
+export const isRefusal = (error: DatabaseError): boolean => hasCode(error, REFUSED);
 
 /**
  * Returns true if the other connections to the server are unusable too: the server accepts no changes, does not answer,
  * or denies a privilege (a connection keeps the privileges that it had when it was opened).
  */
-export const isServerWide = (error: DatabaseFault): boolean =>
+export const isServerWide = (error: DatabaseError): boolean =>
   hasCode(error, [...REFUSED, ...DENIED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
 
 /** Returns true if the server has reached its limit of connections. */
-export const isCrowded = (error: unknown): boolean => hasCode(error, ['ER_CON_COUNT_ERROR']);
+export const isConnectionLimit = (error: unknown): boolean => hasCode(error, ['ER_CON_COUNT_ERROR']);
 
 /** Creates the error of requests that arrive while the service shuts down. */
-export function poolClosed(): DatabaseFault {
-  return new DatabaseFault('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
+export function createPoolClosedError(): DatabaseError {
+  return new DatabaseError('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
 }
 
 /** Longest time for which a request is retried. */
@@ -189,16 +189,19 @@ const DEADLINE_MILLIS = 8000;
 /**
  * Largest number of attempts after races. It is enough for dozens of writers of one key, as one of them wins each time.
  */
-const MAX_RACES = 12;
+const MAX_RACE_ATTEMPTS = 12;
 
-export type Work = 'transaction' | 'statement';
+export type WorkKind = 'transaction' | 'statement';
 
 /** Longest pause before the second attempt, and longest pause of all, in milliseconds. */
-const PAUSES: Record<'race' | 'moved', [first: number, most: number]> = { race: [10, 200], moved: [50, 500] };
+const LONGEST_PAUSES: Record<'race' | 'moved', [first: number, most: number]> = {
+  race: [10, 200],
+  moved: [50, 500],
+};
 
 /** Faults after which a single statement is retried. A duplicate is not among them: the value would stay taken. */
-const ALONE: readonly Fault[] = ['race', 'moved'];
-const READ_BEFORE_WRITE: readonly Fault[] = [...ALONE, 'duplicate'];
+const STATEMENT_FAULTS: readonly Fault[] = ['race', 'moved'];
+const TRANSACTION_FAULTS: readonly Fault[] = [...STATEMENT_FAULTS, 'duplicate'];
 
 /**
  * Returns the milliseconds to wait before a retry, or undefined if the work must not be retried.
@@ -209,19 +212,25 @@ const READ_BEFORE_WRITE: readonly Fault[] = [...ALONE, 'duplicate'];
  * @param work `transaction` for work that reads before it writes and so detects duplicates, otherwise `statement`.
  * @param attempts number of attempts so far. @param millis time since the first attempt began.
  */
-export function pauseAfter(error: unknown, work: Work, attempts: number, millis: number): number | undefined {
-  if (!(error instanceof DatabaseFault) || millis >= DEADLINE_MILLIS) return undefined;
+export function computeRetryDelay(
+  error: unknown,
+  work: WorkKind,
+  attempts: number,
+  millis: number,
+): number | undefined {
+  if (!(error instanceof DatabaseError) || millis >= DEADLINE_MILLIS) return undefined;
   const { fault, isFinal } = error;
-  if (isFinal || !(work === 'transaction' ? READ_BEFORE_WRITE : ALONE).includes(fault)) return undefined;
-  if (fault !== 'moved' && attempts >= MAX_RACES) return undefined;
+  if (isFinal || !(work === 'transaction' ? TRANSACTION_FAULTS : STATEMENT_FAULTS).includes(fault))
+    return undefined;
+  if (fault !== 'moved' && attempts >= MAX_RACE_ATTEMPTS) return undefined;
   // The second attempt needs no pause, since another connection is usually available.
   if (fault === 'moved' && attempts === 1) return 0;
-  const [first, most] = PAUSES[fault === 'moved' ? 'moved' : 'race'];
+  const [first, most] = LONGEST_PAUSES[fault === 'moved' ? 'moved' : 'race'];
   return Math.random() * Math.min(first * 2 ** (attempts - 1), most);
 }
 
 /** Runs `attempt`, with retries as `computeRetryDelay` decides. @throws Error of the last attempt. */
-export async function repeated<T>(work: Work, attempt: (number: number) => Promise<T>): Promise<T> {
+export async function runWithRetry<T>(work: WorkKind, attempt: (number: number) => Promise<T>): Promise<T> {
   const started = Date.now();
   for (let attempts = 1; ; attempts++) {
     try {
@@ -232,8 +241,8 @@ export async function repeated<T>(work: Work, attempt: (number: number) => Promi
   }
 }
 
-async function pauseOrThrow(error: unknown, work: Work, attempts: number, millis: number): Promise<void> {
-  const pause = pauseAfter(error, work, attempts, millis);
+async function pauseOrThrow(error: unknown, work: WorkKind, attempts: number, millis: number): Promise<void> {
+  const pause = computeRetryDelay(error, work, attempts, millis);
   if (pause === undefined) throw error;
   await delay(pause);
 }

@@ -1,5 +1,5 @@
-import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
-import { ReaderLane } from '../sqlite/read-worker.js';
+import { type DatabaseSettings, serversOf, sqliteFileOf } from './connection-options.js';
+import { ReadWorker } from '../sqlite/read-worker.js';
 import type { Engine, Sql } from './sql.js';
 import { Checkpointer, SqliteConnection } from '../sqlite/sqlite-connection.js';
 import { SqliteEngine } from '../sqlite/sqlite.engine.js';
@@ -10,13 +10,13 @@ export type Database = Engine;
 export const DATABASE = Symbol('Database');
 
 /** Returns the version of SQLite, such as `3.53.4`, or undefined on MariaDB and MySQL. */
-export async function sqliteVersion(sql: Sql): Promise<string | undefined> {
+export async function readSqliteVersion(sql: Sql): Promise<string | undefined> {
   if (sql.dialect !== 'sqlite') return undefined;
-  return (await sql.first<{ version: string }>('SELECT sqlite_version() AS version'))?.version;
+  return (await sql.queryOne<{ version: string }>('SELECT sqlite_version() AS version'))?.version;
 }
 
 /** Options with which several processes of a service share a SQLite file. */
-export interface Sharing {
+export interface SharingOptions {
   /** The write lock. By default no other process of the service writes. */
   lock?: WriteLock;
   /** The program of the read workers. By default this process runs all reads. */
@@ -30,9 +30,9 @@ export interface Sharing {
  */
 export async function openDatabase(
   settings: DatabaseSettings,
-  { lock = new WriteLock(), reader }: Sharing = {},
+  { lock = new WriteLock(), reader }: SharingOptions = {},
 ): Promise<Database> {
-  const file = sqliteFile(settings);
+  const file = sqliteFileOf(settings);
   if (file === undefined) {
     const { MysqlPool } = await import('../mysql/mysql-pool.js');
     const { MysqlEngine } = await import('../mysql/mysql.engine.js');
@@ -40,6 +40,6 @@ export async function openDatabase(
   }
   const connection = SqliteConnection.open(file);
   if (reader === undefined) return new SqliteEngine(connection, lock, new Checkpointer(connection, file));
-  const [readers, stoppable] = [new ReaderLane(reader, file), new ReaderLane(reader, file)];
+  const [readers, stoppable] = [new ReadWorker(reader, file), new ReadWorker(reader, file)];
   return new SqliteEngine(connection, lock, undefined, readers, stoppable);
 }

@@ -14,7 +14,7 @@ export interface Sql {
   /** Returns the rows of a SELECT. */
   query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   /** Returns the row of a SELECT that finds at most one row, such as a look-up by a key. */
-  first<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
+  queryOne<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
   /** Runs an INSERT, UPDATE or DELETE, and returns the number of rows that it matched. */
   execute(sql: string, params?: readonly SqlValue[]): Promise<number>;
   /** Inserts any number of rows (`INSERT INTO … VALUES (…), (…)`) in the way that is fastest for the engine. */
@@ -39,10 +39,10 @@ export interface OpenTransaction extends Sql {
 /**
  * State of a database: accepts changes, is read-only (a replica or in maintenance), or is out of sync with its cluster.
  */
-export type Writability = 'writable' | 'read_only' | 'out_of_sync';
+export type WriteState = 'writable' | 'read_only' | 'out_of_sync';
 
 /** Number of connections in use, and of requests that wait for a connection. */
-export interface Load {
+export interface ConnectionUsage {
   inUse: number;
   waiting: number;
 }
@@ -59,37 +59,38 @@ export interface Engine extends Sql {
    * sees all earlier commits.
    * @param signal stops the statement, also in the database. The call then throws the signal's reason.
    */
-  aside<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
+  scan<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
   begin(): Promise<OpenTransaction>;
-  readonly load: Load;
+  readonly usage: ConnectionUsage;
   /** Returns the current state of the database. @throws DatabaseError if the database does not answer. */
-  writability(): Promise<Writability>;
+  checkWriteState(): Promise<WriteState>;
   /** Closes all connections. The engine must not be used afterwards. */
   close(): Promise<void>;
 }
 
 /** Returns the only value of a `SELECT COUNT(…)` statement. */
 export async function countRows(sql: Sql, text: string, params: readonly SqlValue[] = []): Promise<number> {
-  const row = await sql.first<Record<string, number>>(text, params);
+  const row = await sql.queryOne<Record<string, number>>(text, params);
   return Object.values(row ?? {})[0] ?? 0;
 }
 
 /** Longest statement, in characters, that stays prepared. Longer multi-row statements differ too often to be reused. */
-export const PREPARED_LENGTH = 4096;
+export const MAX_PREPARED_LENGTH = 4096;
 
 /** @throws TypeError for the first invalid value. The message contains its position but never the value. */
 export function assertBindable(params: readonly SqlValue[]): void {
   params.forEach((value: unknown, index) => {
-    const good =
+    const isBindable =
       value === null ||
       (typeof value === 'string' && !value.includes('\0') && value.isWellFormed()) ||
       (typeof value === 'number' && Number.isFinite(value));
-    if (!good) throw new TypeError(`parameter ${index + 1} of a statement cannot be bound (${typeof value})`);
+    if (!isBindable)
+      throw new TypeError(`parameter ${index + 1} of a statement cannot be bound (${typeof value})`);
   });
 }
 
 /** Returns the error that a statement throws after a signal stopped it. */
-export const reasonOf = ({ reason }: AbortSignal): Error =>
+export const abortReasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new DOMException('The statement was stopped.', 'AbortError');
 
 /** A fragment of SQL with the values of its placeholders. */
@@ -98,7 +99,7 @@ export interface Clause {
   params: readonly SqlValue[];
 }
 
-export const clause = (sql: string, ...params: readonly SqlValue[]): Clause => ({ sql, params });
+export const toClause = (sql: string, ...params: readonly SqlValue[]): Clause => ({ sql, params });
 
 export const joinClauses = (clauses: readonly Clause[], separator: string): Clause => ({
   sql: clauses.map(({ sql }) => sql).join(separator),
@@ -106,28 +107,28 @@ export const joinClauses = (clauses: readonly Clause[], separator: string): Clau
 });
 
 /** Joins conditions with `AND`. Returns `1 = 1` for an empty list. */
-export const where = (conditions: readonly Clause[]): Clause =>
-  conditions.length === 0 ? clause('1 = 1') : joinClauses(conditions, ' AND ');
+export const buildWhere = (conditions: readonly Clause[]): Clause =>
+  conditions.length === 0 ? toClause('1 = 1') : joinClauses(conditions, ' AND ');
 
 /** Returns `?, ?, ?` for a count of 3. */
-export function placeholders(count: number): string {
+export function toPlaceholders(count: number): string {
   return '?, '.repeat(count).slice(0, -2);
 }
 
 /** Returns the clause that locks the selected rows. SQLite has one writer at a time and needs no row locks. */
-export function forUpdate(sql: Sql): string {
+export function lockClauseOf(sql: Sql): string {
   return sql.dialect === 'mysql' ? ' FOR UPDATE' : '';
 }
 
 /**
  * Returns the hint that forces an index. Without statistics, SQLite may prefer a primary key that selects more rows.
  */
-export function byIndex(sql: Sql, name: string): string {
+export function indexHintOf(sql: Sql, name: string): string {
   return sql.dialect === 'mysql' ? ` FORCE INDEX (${name})` : ` INDEXED BY ${name}`;
 }
 
 /** Returns the join operator that keeps the order of the tables. MariaDB may otherwise start with a full scan. */
-export function joinInOrder(sql: Pick<Sql, 'dialect'>): string {
+export function orderedJoinOf(sql: Pick<Sql, 'dialect'>): string {
   return sql.dialect === 'mysql' ? 'STRAIGHT_JOIN' : 'CROSS JOIN';
 }
 
@@ -138,7 +139,7 @@ const MAX_PARAMS = 30_000;
 const MAX_KEYS = 500;
 
 /** Splits values into as few chunks as possible, each small enough for one statement. */
-export function* inParts<T>(values: readonly T[]): Generator<readonly T[]> {
+export function* chunkValues<T>(values: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < values.length; from += MAX_PARAMS) yield values.slice(from, from + MAX_PARAMS);
 }
 
@@ -181,13 +182,13 @@ export async function selectIn<T extends object>(
   values: readonly string[],
   text: (list: string) => string,
 ): Promise<T[]> {
-  if (sql.dialect === 'sqlite' && values.length >= WORTH_JSON) {
+  if (sql.dialect === 'sqlite' && values.length >= MIN_JSON_ROWS) {
     assertBindable(values);
     return sql.query<T>(text('SELECT value FROM json_each(?)'), [JSON.stringify(values)]);
   }
   const rows: T[] = [];
-  for (const part of inParts(values))
-    rows.push(...(await sql.query<T>(text(placeholders(part.length)), part)));
+  for (const part of chunkValues(values))
+    rows.push(...(await sql.query<T>(text(toPlaceholders(part.length)), part)));
   return rows;
 }
 
@@ -239,9 +240,9 @@ export async function deleteRows(
   values: readonly SqlValue[],
 ): Promise<number> {
   let deleted = 0;
-  for (const part of inParts(values)) {
+  for (const part of chunkValues(values)) {
     deleted += await sql.execute(
-      `DELETE FROM ${tableOf(entity).name} WHERE ${column} IN (${placeholders(part.length)})`,
+      `DELETE FROM ${tableOf(entity).name} WHERE ${column} IN (${toPlaceholders(part.length)})`,
       part,
     );
   }
@@ -255,17 +256,17 @@ export async function deleteKeys<E extends Row<E>>(
   columns: readonly (keyof E & string)[],
   keys: readonly E[],
 ): Promise<void> {
-  const values = `(${placeholders(columns.length)})`;
-  const test = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
+  const values = `(${toPlaceholders(columns.length)})`;
+  const keyCondition = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
   for (let from = 0; from < keys.length; from += MAX_KEYS) {
     const part = keys.slice(from, from + MAX_KEYS);
     // Each engine uses the index of the primary key for only one of the two forms.
-    const isNamed =
+    const condition =
       sql.dialect === 'sqlite'
         ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
-        : part.map(() => test).join(' OR ');
+        : part.map(() => keyCondition).join(' OR ');
     await sql.execute(
-      `DELETE FROM ${tableOf(entity).name} WHERE ${isNamed}`,
+      `DELETE FROM ${tableOf(entity).name} WHERE ${condition}`,
       part.flatMap((key) => columns.map((column) => key[column])),
     );
   }
@@ -281,7 +282,7 @@ async function writeRows<E extends Row<E>>(
   const { name, columns } = tableOf(entity);
   const values = rows.map((row) => columns.map((column) => valueOf(row, column)));
   const into = `INSERT INTO ${name} (${columns.join(', ')}) `;
-  const isWorthJson = columns.length <= NARROW && rows.length >= WORTH_JSON && tail === '';
+  const isWorthJson = columns.length <= MAX_JSON_COLUMNS && rows.length >= MIN_JSON_ROWS && tail === '';
   if (isWorthJson && sql.dialect === 'sqlite') return insertAsJson(sql, into, values);
   const head = `${into}VALUES `;
   return sql.insert({ into: { table: name, columns }, head, columns: columns.length, tail }, values);
@@ -297,8 +298,8 @@ async function insertAsJson(sql: Sql, into: string, values: readonly SqlValue[][
  * Largest number of columns and smallest number of rows for which SQLite gets rows as one JSON text. One driver call
  * per row costs more than a short row itself (4.2 instead of 2.5 µs of CPU for a search word).
  */
-const NARROW = 4;
-const WORTH_JSON = 10;
+const MAX_JSON_COLUMNS = 4;
+const MIN_JSON_ROWS = 10;
 
 const valueOf = <E extends Row<E>>(row: E, column: string): SqlValue =>
   isField(row, column) ? row[column] : null;

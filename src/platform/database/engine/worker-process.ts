@@ -15,19 +15,19 @@ const IDLE_MILLIS = 60_000;
 const END_MILLIS = 10_000;
 
 /** Interval of the pings to a busy worker process, and the largest number of unanswered pings in a row. */
-const ASK_MILLIS = 4000;
-const MOST_UNANSWERED = 4;
+const PING_MILLIS = 4000;
+const MAX_UNANSWERED = 4;
 /** Limit of unanswered pings while the process loads, which takes long at low priority on a busy machine. */
-const MOST_UNANSWERED_AT_START = 30;
+const MAX_UNANSWERED_AT_START = 30;
 
 /** Number of glibc memory arenas. Only one thread allocates, and one arena per thread costs an import 15 MiB more. */
 const ONE_ARENA = '1';
 
 /** Returns the Node.js flags of this process, except those for env files and the debugger. */
-const ownFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
+const getNodeFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
 
 /** Thrown if a worker process ends before it answers a call. */
-export class LaneEnded extends Error {
+export class WorkerEndedError extends Error {
   /** @param wasSilent true if the process was killed because it left too many pings unanswered. */
   constructor(
     exit: string,
@@ -38,12 +38,12 @@ export class LaneEnded extends Error {
 }
 
 /** The calls that every worker process answers, between two statements. */
-export interface LaneCalls {
-  isThere(): boolean;
+export interface WorkerCalls {
+  ping(): boolean;
 }
 
 /** The program of a worker process, with its arguments and Node.js flags. `niceness` is 0 to 19, as for `nice`. */
-export interface LaneProgram {
+export interface WorkerProgram {
   program: string;
   args?: readonly string[];
   flags?: readonly string[];
@@ -51,23 +51,23 @@ export interface LaneProgram {
 }
 
 /** The service's side of the channel to a worker process. */
-export interface LaneLink<Handlers> {
+export interface WorkerLink<Handlers> {
   /** Functions of the service that the worker process may call. */
-  answers: Handlers;
+  handlers: Handlers;
   /** Receives the lines that the worker process prints. By default they are dropped. */
-  printed?: (lines: string) => void;
+  onOutput?: (lines: string) => void;
   /** Receives the exit code or signal of the worker process. */
-  ended?: (exit: string) => void;
+  onExit?: (exit: string) => void;
 }
 
 /** A running worker process. */
-interface Running<Calls extends LaneCalls, Handlers extends object> {
+interface RunningWorker<Calls extends WorkerCalls, Handlers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Handlers>;
   exited: Promise<string>;
   /** Pings in a row that the process has not answered, and their limit. */
   unanswered: number;
-  mostUnanswered: number;
+  maxUnanswered: number;
 }
 
 /**
@@ -77,16 +77,16 @@ interface Running<Calls extends LaneCalls, Handlers extends object> {
  * It is a process because a thread cannot be stopped inside a statement, while a process can be killed at any moment
  * without ending the service (ADR 0018).
  */
-export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
-  private running: Running<Calls, Handlers> | undefined;
-  private uses = 0;
-  private idle: NodeJS.Timeout | undefined;
-  private watch: NodeJS.Timeout | undefined;
+export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
+  private running: RunningWorker<Calls, Handlers> | undefined;
+  private useCount = 0;
+  private idleTimer: NodeJS.Timeout | undefined;
+  private pingTimer: NodeJS.Timeout | undefined;
 
   /** @param createLink creates the service's side of the channel, for each process that starts. */
   constructor(
-    private readonly program: LaneProgram,
-    private readonly createLink: () => LaneLink<Handlers>,
+    private readonly program: WorkerProgram,
+    private readonly createLink: () => WorkerLink<Handlers>,
   ) {}
 
   /**
@@ -94,19 +94,19 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
    * @throws WorkerEndedError if the process ends. Errors of the worker process arrive as plain `Error` objects.
    */
   async use<T>(work: (calls: BirpcReturn<Calls, Handlers>) => Promise<T>): Promise<T> {
-    clearTimeout(this.idle);
-    this.uses++;
+    clearTimeout(this.idleTimer);
+    this.useCount++;
     this.running ??= this.start();
-    this.watch ??= setInterval(() => {
-      this.ask();
-    }, ASK_MILLIS).unref();
+    this.pingTimer ??= setInterval(() => {
+      this.sendPing();
+    }, PING_MILLIS).unref();
     try {
       return await work(this.running.calls);
     } finally {
-      if (--this.uses === 0) {
-        clearInterval(this.watch);
-        this.watch = undefined;
-        this.idle = setTimeout(() => void this.end(), IDLE_MILLIS).unref();
+      if (--this.useCount === 0) {
+        clearInterval(this.pingTimer);
+        this.pingTimer = undefined;
+        this.idleTimer = setTimeout(() => void this.end(), IDLE_MILLIS).unref();
       }
     }
   }
@@ -124,7 +124,7 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
    * Closes the channel, so that the process exits, and waits for its exit. Kills the process if that takes too long.
    */
   async end(): Promise<void> {
-    clearTimeout(this.idle);
+    clearTimeout(this.idleTimer);
     if (!this.running) return;
     const { child, exited } = this.running;
     if (child.connected) child.disconnect();
@@ -134,62 +134,62 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
   }
 
   /** Counts pings and not seconds, since this process may have been suspended itself. */
-  private ask(): void {
+  private sendPing(): void {
     const { running } = this;
     if (!running) return;
-    if (++running.unanswered > running.mostUnanswered) this.kill();
-    else void Promise.resolve(running.calls.isThere()).catch(() => undefined); // `waitForExit` handles the end
+    if (++running.unanswered > running.maxUnanswered) this.kill();
+    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // `waitForExit` handles the end
   }
 
-  private start(): Running<Calls, Handlers> {
+  private start(): RunningWorker<Calls, Handlers> {
     const { program, args = [], flags = [], niceness = 0 } = this.program;
     const env = { ...process.env, MALLOC_ARENA_MAX: ONE_ARENA };
     const link = this.createLink();
     const child = fork(program, args, {
       serialization: 'advanced',
       env,
-      execArgv: [...ownFlags(), ...flags],
-      stdio: ['ignore', link.printed ? 'pipe' : 'ignore', 'pipe', 'ipc'],
+      execArgv: [...getNodeFlags(), ...flags],
+      stdio: ['ignore', link.onOutput ? 'pipe' : 'ignore', 'pipe', 'ipc'],
     });
-    const printed = relayOutput(child, (lines) => link.printed?.(lines));
+    const printed = relayOutput(child, (lines) => link.onOutput?.(lines));
     if (child.pid !== undefined) setPriority(child.pid, niceness);
     // Messages to an ended process fail. `waitForExit` handles the end.
     child.on('error', () => undefined);
-    const calls = createBirpc<Calls, Handlers>(link.answers, {
+    const calls = createBirpc<Calls, Handlers>(link.handlers, {
       post: (message: object) => void child.send(message, () => undefined),
       on: (listener) => void child.on('message', listener),
       timeout: -1,
     });
-    const running: Running<Calls, Handlers> = {
+    const running: RunningWorker<Calls, Handlers> = {
       child,
       calls,
-      exited: this.endOf(child, printed, calls, link),
+      exited: this.waitForExit(child, printed, calls, link),
       unanswered: 0,
-      mostUnanswered: MOST_UNANSWERED_AT_START,
+      maxUnanswered: MAX_UNANSWERED_AT_START,
     };
     child.on('message', () => {
       running.unanswered = 0;
-      running.mostUnanswered = MOST_UNANSWERED;
+      running.maxUnanswered = MAX_UNANSWERED;
     });
-    void Promise.resolve(calls.isThere()).catch(() => undefined); // the answer shows that the process has loaded
+    void Promise.resolve(calls.ping()).catch(() => undefined); // the answer shows that the process has loaded
     child.unref(); // the worker process ends with this process and must not keep it alive
     child.channel?.unref();
     return running;
   }
 
-  private async endOf(
+  private async waitForExit(
     child: ChildProcess,
     printed: Promise<void>,
     calls: BirpcReturn<Calls, Handlers>,
-    link: LaneLink<Handlers>,
+    link: WorkerLink<Handlers>,
   ): Promise<string> {
     const [code, signal] = (await once(child, 'exit')) as (number | string | null)[];
     const exit = String(signal ?? code);
     await printed;
-    const wasSilent = this.running !== undefined && this.running.unanswered > this.running.mostUnanswered;
+    const wasSilent = this.running !== undefined && this.running.unanswered > this.running.maxUnanswered;
     this.running = undefined;
-    calls.$close(new LaneEnded(exit, wasSilent));
-    link.ended?.(exit);
+    calls.$close(new WorkerEndedError(exit, wasSilent));
+    link.onExit?.(exit);
     return exit;
   }
 }
@@ -199,7 +199,7 @@ export class LaneProcess<Calls extends LaneCalls, Handlers extends object> {
  * @param eventNames calls to the parent that return nothing.
  * @returns the calls to the parent.
  */
-export function answerAsLane<Calls extends object, Handlers extends LaneCalls>(
+export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls>(
   handlers: Handlers,
   eventNames: (keyof Calls)[] = [],
 ): BirpcReturn<Calls, Handlers> {
@@ -234,7 +234,7 @@ async function relayOutput(
 
 function relay(stream: Readable, onLines: (lines: string) => void): Promise<void> {
   if (stream instanceof Socket) stream.unref(); // an open pipe must not keep this process alive
-  const lines = new WholeLines();
+  const lines = new LineBuffer();
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
     const whole = lines.add(text);
@@ -249,7 +249,7 @@ function relay(stream: Readable, onLines: (lines: string) => void): Promise<void
 }
 
 /** Buffer that turns chunks of text into whole lines. */
-export class WholeLines {
+export class LineBuffer {
   private rest = '';
   private isTooLong = false;
 
@@ -257,13 +257,13 @@ export class WholeLines {
   add(text: string): string {
     const end = text.lastIndexOf('\n') + 1;
     if (end === 0) {
-      this.keep(text);
+      this.storeRest(text);
       return '';
     }
     const lines = this.isTooLong ? text.slice(text.indexOf('\n') + 1, end) : this.rest + text.slice(0, end);
     this.rest = '';
     this.isTooLong = false;
-    this.keep(text.slice(end));
+    this.storeRest(text.slice(end));
     return lines;
   }
 
@@ -272,14 +272,14 @@ export class WholeLines {
     return this.rest === '' ? '' : `${this.rest}\n`;
   }
 
-  private keep(text: string): void {
+  private storeRest(text: string): void {
     this.isTooLong ||= this.rest.length + text.length > MAX_LINE;
     this.rest = this.isTooLong ? '' : this.rest + text;
   }
 }
 
 /** Message of the migration process when the schema cannot be used, with the reason. */
-export interface Refusal {
+export interface MigrationRefusal {
   refusal: string;
 }
 
@@ -288,9 +288,9 @@ export interface Refusal {
  * it for nothing else.
  * @throws Error with the message of `migrateAtStart`, or with the exit code or signal of the process.
  */
-export async function migrateInProcess(program: string): Promise<void> {
+export async function runMigrator(program: string): Promise<void> {
   // The child does not share the streams of this process: Node.js would make them blocking when the child ends.
-  const child = fork(program, { execArgv: ownFlags(), stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = fork(program, { execArgv: getNodeFlags(), stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk));
   let refusal: string | undefined;
   child.on('message', (message: unknown) => {
@@ -305,5 +305,5 @@ export async function migrateInProcess(program: string): Promise<void> {
   throw new Error(refusal ?? `The migration process ended with ${String(signal ?? code)}.`);
 }
 
-const isRefusal = (message: unknown): message is Refusal =>
+const isRefusal = (message: unknown): message is MigrationRefusal =>
   isObject(message) && typeof message['refusal'] === 'string';

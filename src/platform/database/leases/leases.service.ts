@@ -47,13 +47,13 @@ export class Leases {
     if (!(await this.take(name, seconds))) return false;
     // The next heartbeat makes up for a failed heartbeat. Work that must not continue without its lease checks the
     // lease.
-    const beat = () => void this.keep(name, seconds).catch(() => undefined);
-    const heartbeat = setInterval(beat, HEARTBEAT_MILLIS);
+    const sendHeartbeat = () => void this.renew(name, seconds).catch(() => undefined);
+    const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MILLIS);
     try {
       await work();
     } finally {
       clearInterval(heartbeat);
-      await this.give(name);
+      await this.release(name);
     }
     return true;
   }
@@ -79,12 +79,12 @@ export class Leases {
   /**
    * Renews the lease, and returns false if it is lost. In a transaction no other instance can take it before the end.
    */
-  async keep(name: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
+  async renew(name: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
     const update = `UPDATE leases SET until = ${LATER[sql.dialect]} WHERE name = ? AND owner = ?`;
     return (await sql.execute(update, [seconds, name, this.owner])) > 0;
   }
 
-  async give(name: string): Promise<void> {
+  async release(name: string): Promise<void> {
     const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ? AND owner = ?';
     await this.database.execute(update, [NO_OWNER, NEVER, name, this.owner]);
   }
@@ -95,12 +95,12 @@ export class Leases {
   }
 
   /** Returns the time that `recordTime` stored last, or undefined. */
-  async lastNoted(name: string): Promise<DbTime | undefined> {
+  async findRecordedTime(name: string): Promise<DbTime | undefined> {
     return (await this.find(name))?.until;
   }
 
   /** Stores a time for all instances, in the row of a lease. */
-  async note(name: string, time: DbTime): Promise<void> {
+  async recordTime(name: string, time: DbTime): Promise<void> {
     await this.take(name, 0);
     const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ?';
     await this.database.execute(update, [this.owner, time, name]);
@@ -108,6 +108,6 @@ export class Leases {
 
   private find(name: string): Promise<{ until: string; held: number } | undefined> {
     const held = `until >= ${NOW[this.database.dialect]}`;
-    return this.database.first(`SELECT until, ${held} AS held FROM leases WHERE name = ?`, [name]);
+    return this.database.queryOne(`SELECT until, ${held} AS held FROM leases WHERE name = ?`, [name]);
   }
 }

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { ascii, flag, integer, longText, text, time, uuid } from '../engine/columns.js';
+import { ascii, bool, int, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, column, key, optional } from './table-migration.js';
 
 const index = (name: string, columnName: string) => ({
@@ -8,7 +8,7 @@ const index = (name: string, columnName: string) => ({
 });
 
 /** Names of the user counts. A count is the sum of its rows (ADR 7). */
-const COUNTED = ['Active', 'Blocked', 'webmasters'];
+const COUNTS = ['Active', 'Blocked', 'webmasters'];
 /** Names of the rules that lock a row, so that two changes that affect the same rule never run at once. */
 const RULES = ['managers', 'webmasters'];
 
@@ -41,13 +41,13 @@ export class Users1795600000000 extends TableMigration {
         column('manager_uuid', uuid(), optional),
         column('about_me', longText()),
         column('social_media', longText(), optional),
-        column('hide_email', flag()),
-        column('hide_phone_numbers', flag()),
+        column('hide_email', bool()),
+        column('hide_phone_numbers', bool()),
         column('managed_by', text(64), optional),
         column('created', time()),
         column('updated', time()),
         column('last_access', time(), optional),
-        column('version', integer()),
+        column('version', int()),
         column('managed_part', text(64), optional),
         column('blocked_by', text(64), optional),
         column('attributes', longText(), optional),
@@ -82,8 +82,8 @@ export class Users1795600000000 extends TableMigration {
       columns: [
         column('word', text(255), key),
         column('user_uuid', uuid(), key),
-        column('weight', integer()),
-        column('public_weight', integer()),
+        column('weight', int()),
+        column('public_weight', int()),
       ],
     },
     {
@@ -98,12 +98,12 @@ export class Users1795600000000 extends TableMigration {
     {
       name: 'user_counts',
       withoutRowid: true,
-      columns: [column('id', uuid(), key), column('name', ascii(32)), column('value', integer())],
+      columns: [column('id', uuid(), key), column('name', ascii(32)), column('value', int())],
     },
     {
       name: 'user_rules',
       withoutRowid: true,
-      columns: [column('name', ascii(32), key), column('changes', integer())],
+      columns: [column('name', ascii(32), key), column('changes', int())],
     },
     {
       name: 'deleted_users',
@@ -120,7 +120,7 @@ export class Users1795600000000 extends TableMigration {
   override async up(queryRunner: QueryRunner): Promise<void> {
     await super.up(queryRunner);
     for (const name of RULES) await insertOnce(queryRunner, 'user_rules', `'${name}', 0`, `name = '${name}'`);
-    for (const [number, name] of COUNTED.entries()) {
+    for (const [number, name] of COUNTS.entries()) {
       const id = `00000000-0000-7000-8000-00000000000${number}`;
       await insertOnce(queryRunner, 'user_counts', `'${id}', '${name}', 0`, `id = '${id}'`);
     }

@@ -1,4 +1,4 @@
-import { integer, longText, text, time, uuid } from '../engine/columns.js';
+import { int, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, column, key, optional } from './table-migration.js';
 
 /** Groups, their members and their roles (ADR 25). */
@@ -14,7 +14,7 @@ export class Groups1795600001000 extends TableMigration {
         column('roles', longText(), optional),
         column('created', time()),
         column('updated', time()),
-        column('version', integer()),
+        column('version', int()),
       ],
       indices: [
         { name: 'uq_user_groups_name', columnNames: ['display_name_key'], isUnique: true },

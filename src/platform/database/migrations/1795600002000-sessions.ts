@@ -1,4 +1,4 @@
-import { ascii, integer, text, time, uuid } from '../engine/columns.js';
+import { ascii, int, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, column, key } from './table-migration.js';
 
 /** Sessions, failed logins, and the networks from which users have logged in. */
@@ -24,11 +24,7 @@ export class Sessions1795600002000 extends TableMigration {
     {
       name: 'login_failures',
       withoutRowid: true,
-      columns: [
-        column('scope', ascii(64), key),
-        column('failures', integer()),
-        column('window_ends', time()),
-      ],
+      columns: [column('scope', ascii(64), key), column('failures', int()), column('window_ends', time())],
       indices: [{ name: 'ix_login_failures_window', columnNames: ['window_ends'] }],
     },
     {

@@ -1,4 +1,4 @@
-import { ascii, flag, longText, text, time, uuid } from '../engine/columns.js';
+import { ascii, bool, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, column, key, optional } from './table-migration.js';
 
 /** API keys and their fuses (ADR 20). */
@@ -16,7 +16,7 @@ export class ApiKeys1795600003000 extends TableMigration {
         column('last_used', time(), optional),
         column('scopes', longText(), optional),
         column('networks', longText(), optional),
-        column('ignores_unknown_fields', flag()),
+        column('ignores_unknown_fields', bool()),
         column('maker_kind', ascii(10), optional),
         column('maker_id', uuid(), optional),
         column('last_address', text(64), optional),

@@ -1,4 +1,4 @@
-import { ascii, integer, longText, text, time, uuid } from '../engine/columns.js';
+import { ascii, int, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, column, key, optional } from './table-migration.js';
 
 /** The audit, its seals (ADR 19) and the counts of sealed events (ADR 28). */
@@ -38,14 +38,14 @@ export class Audit1795600004000 extends TableMigration {
     {
       name: 'audit_seals',
       columns: [
-        column('number', integer(), key),
+        column('number', int(), key),
         column('sealed', time()),
         column('until_id', uuid()),
-        column('row_count', integer()),
+        column('row_count', int()),
         column('rows_hash', ascii(64)),
-        column('late_count', integer()),
+        column('late_count', int()),
         column('late_hash', ascii(64)),
-        column('purged', integer()),
+        column('purged', int()),
         column('key_id', ascii(16)),
         column('hash', ascii(64)),
         column('members', longText(), optional),
@@ -56,17 +56,17 @@ export class Audit1795600004000 extends TableMigration {
     {
       name: 'audit_late_events',
       withoutRowid: true,
-      columns: [column('id', uuid(), key), column('seal', integer()), column('row_hash', ascii(64))],
+      columns: [column('id', uuid(), key), column('seal', int()), column('row_hash', ascii(64))],
       indices: [{ name: 'ix_audit_late_events_seal', columnNames: ['seal', 'id'] }],
     },
     {
       name: 'audit_counts',
       withoutRowid: true,
       columns: [
-        column('seal', integer(), key),
-        column('hour', integer(), key),
+        column('seal', int(), key),
+        column('hour', int(), key),
         column('action', ascii(64), key),
-        column('value', integer()),
+        column('value', int()),
       ],
     },
   ];

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Server } from '../engine/connection-options.js';
-import { DatabaseFault } from '../engine/database-error.js';
-import type { Writability } from '../engine/sql.js';
-import { type Session, endSession, openSession, writabilityOf } from './session.js';
+import { DatabaseError } from '../engine/database-error.js';
+import type { WriteState } from '../engine/sql.js';
+import { type ServerSession, endSession, openSession, writeStateOf } from './session.js';
 
 /** Longest wait for an earlier server, which may be unreachable, while a later server is writable. */
 const PREFERENCE_MILLIS = 1000;
@@ -10,20 +10,20 @@ const PREFERENCE_MILLIS = 1000;
 /** Thrown if at least one server answers, but no server is writable. */
 export class NoWriterError extends Error {
   /** `read_only` if a server is in sync, otherwise `out_of_sync`. */
-  readonly writability: Writability;
+  readonly writeState: WriteState;
 
-  constructor(answers: readonly Session[]) {
-    const states = answers.map(({ server, state }) => ({ name: server.name, is: writabilityOf(state) }));
+  constructor(answers: readonly ServerSession[]) {
+    const states = answers.map(({ server, state }) => ({ name: server.name, is: writeStateOf(state) }));
     const named = states.map(({ name, is }) => `${name} is ${is}`).join(', ');
     super(`No server of DATABASE_URL accepts changes: ${named}.`);
-    this.writability = states.some(({ is }) => is === 'read_only') ? 'read_only' : 'out_of_sync';
+    this.writeState = states.some(({ is }) => is === 'read_only') ? 'read_only' : 'out_of_sync';
   }
 }
 
 /** Functions that open and end sessions. */
-export interface Opener {
-  open: (server: Server) => Promise<Session>;
-  end: (session: Session) => unknown;
+export interface SessionFunctions {
+  open: (server: Server) => Promise<ServerSession>;
+  end: (session: ServerSession) => unknown;
 }
 
 /**
@@ -34,21 +34,21 @@ export interface Opener {
  */
 export async function chooseSession(
   servers: readonly Server[],
-  { open, end }: Opener = { open: openSession, end: endSession },
-): Promise<Session> {
+  { open, end }: SessionFunctions = { open: openSession, end: endSession },
+): Promise<ServerSession> {
   const attempts = servers.map((server) => open(server));
-  const chosen = (await firstOf(attempts, isWritable)) ?? (await firstOf(attempts, isDonor));
+  const chosen = (await findSession(attempts, isWritable)) ?? (await findSession(attempts, isDonor));
   for (const attempt of attempts)
     attempt.then((session) => session !== chosen && end(session)).catch(() => undefined);
   if (chosen) return chosen;
-  throw await refusalOf(attempts);
+  throw await buildFailure(attempts);
 }
 
 /** Returns the first matching session in order of preference. After a second the fastest matching session wins. */
-async function firstOf(
-  attempts: readonly Promise<Session>[],
-  fits: (session: Session) => boolean,
-): Promise<Session | undefined> {
+async function findSession(
+  attempts: readonly Promise<ServerSession>[],
+  fits: (session: ServerSession) => boolean,
+): Promise<ServerSession | undefined> {
   const fitting = attempts.map((attempt) =>
     attempt.then(
       (session) => (fits(session) ? session : undefined),
@@ -64,21 +64,21 @@ async function firstOf(
   return Promise.any(any).catch(() => undefined);
 }
 
-const isWritable = ({ state }: Session): boolean => writabilityOf(state) === 'writable';
+const isWritable = ({ state }: ServerSession): boolean => writeStateOf(state) === 'writable';
 
 /** Returns true for a Galera node that is the donor of a state transfer and still accepts changes. */
-const isDonor = ({ state: { readOnly, galera } }: Session): boolean =>
+const isDonor = ({ state: { readOnly, galera } }: ServerSession): boolean =>
   !readOnly && galera?.ready === true && galera.primary && galera.comment.startsWith('Donor');
 
 /** Returns the error to throw if no session was found. */
-async function refusalOf(attempts: readonly Promise<Session>[]): Promise<Error> {
+async function buildFailure(attempts: readonly Promise<ServerSession>[]): Promise<Error> {
   const results = await Promise.allSettled(attempts);
   const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  if (answers.length > 0) return new DatabaseFault('moved', new NoWriterError(answers));
+  if (answers.length > 0) return new DatabaseError('moved', new NoWriterError(answers));
   const reasons = results.flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],
   );
-  const refused = reasons.find((reason) => reason instanceof DatabaseFault && reason.fault === 'moved');
+  const refused = reasons.find((reason) => reason instanceof DatabaseError && reason.fault === 'moved');
   const reason = refused ?? reasons[0];
   return reason instanceof Error ? reason : new Error(String(reason));
 }

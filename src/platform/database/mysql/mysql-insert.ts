@@ -1,38 +1,39 @@
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
-import { DatabaseFault } from '../engine/database-error.js';
+import { DatabaseError } from '../engine/database-error.js';
 import {
   type InsertStatement,
-  PREPARED_LENGTH,
+  MAX_PREPARED_LENGTH,
   type SqlValue,
   assertBindable,
-  placeholders,
+  toPlaceholders,
 } from '../engine/sql.js';
-import { sent } from './mysql-statement.js';
+import { runQuery } from './mysql-statement.js';
 
 /** Smallest number of rows for LOAD DATA. An INSERT of fewer rows is cheaper. */
-const WORTH_LOADING = 20;
+const MIN_LOAD_ROWS = 20;
 /** Approximate size of a chunk of rows, in characters. */
-const PIECE = 256 * 1024;
+const CHUNK_LENGTH = 256 * 1024;
 const ER_DUP_ENTRY = 1062;
 
 /** Error numbers of servers on which `local_infile` is off: MySQL 5, MySQL 8, MariaDB. The statement had no effect. */
 const DISABLED = new Set<unknown>([1148, 3948, 4166]);
 
 /** Connections to servers on which `local_infile` is off. */
-const refusing = new WeakSet<Connection>();
+const infileDisabled = new WeakSet<Connection>();
 
-type Rows = readonly SqlValue[][];
+type RowValues = readonly SqlValue[][];
 
 /** Inserts rows in a transaction, in the cheapest way. @throws DatabaseError `duplicate` if a key exists. */
 export async function insertAll(
   connection: Connection,
   statement: InsertStatement,
-  rows: Rows,
+  rows: RowValues,
 ): Promise<void> {
   if (await loadAll(connection, statement, rows)) return;
-  for (const { sql, params } of multiRow(statement, rows)) await sent(connection, sql, params);
+  for (const { sql, params } of buildMultiRowInserts(statement, rows))
+    await runQuery(connection, sql, params);
 }
 
 /**
@@ -46,39 +47,43 @@ export async function insertAll(
 async function loadAll(
   connection: Connection,
   { into, tail }: InsertStatement,
-  rows: Rows,
+  rows: RowValues,
 ): Promise<boolean> {
-  if (!into || rows.length < WORTH_LOADING || tail !== '' || refusing.has(connection)) return false;
+  if (!into || rows.length < MIN_LOAD_ROWS || tail !== '' || infileDisabled.has(connection)) return false;
   const sql = `LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${into.table} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' (${into.columns.join(', ')})`;
   const result = await load(connection, sql, rows);
   if (!result) return false;
   const { affectedRows, warningStatus } = result;
   if (affectedRows === rows.length && warningStatus === 0) return true;
-  const warnings = await sent<(RowDataPacket & { Code: number })[]>(connection, 'SHOW WARNINGS');
+  const warnings = await runQuery<(RowDataPacket & { Code: number })[]>(connection, 'SHOW WARNINGS');
   const codes = [...new Set(warnings.map(({ Code }) => Code))];
   const error = new Error(
     `${affectedRows} of ${rows.length} rows were loaded, with warnings ${codes.join()}`,
   );
-  throw codes.includes(ER_DUP_ENTRY) ? new DatabaseFault('duplicate', error) : error;
+  throw codes.includes(ER_DUP_ENTRY) ? new DatabaseError('duplicate', error) : error;
 }
 
 /** Runs a LOAD DATA statement. Returns undefined if `local_infile` is off on the server. */
-async function load(connection: Connection, sql: string, rows: Rows): Promise<ResultSetHeader | undefined> {
+async function load(
+  connection: Connection,
+  sql: string,
+  rows: RowValues,
+): Promise<ResultSetHeader | undefined> {
   try {
-    return await sent<ResultSetHeader>(connection, sql, [], () => Readable.from(piecesOf(rows)));
+    return await runQuery<ResultSetHeader>(connection, sql, [], () => Readable.from(chunkRows(rows)));
   } catch (error) {
     if (!isObject(error) || !DISABLED.has(error['errno'])) throw error;
-    refusing.add(connection);
+    infileDisabled.add(connection);
     return undefined;
   }
 }
 
-function* piecesOf(rows: Rows): Generator<Buffer> {
+function* chunkRows(rows: RowValues): Generator<Buffer> {
   let text = '';
   for (const row of rows) {
     assertBindable(row);
-    text += `${row.map(fieldOf).join('\t')}\n`;
-    if (text.length < PIECE) continue;
+    text += `${row.map(toField).join('\t')}\n`;
+    if (text.length < CHUNK_LENGTH) continue;
     yield Buffer.from(text);
     text = '';
   }
@@ -88,7 +93,7 @@ function* piecesOf(rows: Rows): Generator<Buffer> {
 const SPECIAL = /[\\\t\n]/;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n' };
 
-function fieldOf(value: SqlValue): string {
+function toField(value: SqlValue): string {
   if (typeof value === 'number') return String(value);
   if (value === null) return '\\N';
   return SPECIAL.test(value) ? value.replace(/[\\\t\n]/g, (character) => ESCAPES[character] ?? '') : value;
@@ -104,38 +109,41 @@ const MAX_CHARACTERS = 2_000_000;
  * Average number of characters per value above which a prepared statement is cheaper than a statement with the values
  * as text. It is cheaper for documents, for example, but not for search words.
  */
-const WIDE = 64;
+const MIN_PREPARED_WIDTH = 64;
 
 /**
  * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long
  * values get statements of equal text that is short enough to stay prepared.
  */
-export function* multiRow(
+export function* buildMultiRowInserts(
   { head, columns, tail }: InsertStatement,
   rows: readonly SqlValue[][],
 ): Generator<{ sql: string; params: SqlValue[] }> {
-  const row = `(${placeholders(columns)})`;
-  const statement = (params: SqlValue[]) => {
+  const row = `(${toPlaceholders(columns)})`;
+  const buildStatement = (params: SqlValue[]) => {
     const values = (row + SEPARATOR).repeat(params.length / columns).slice(0, -SEPARATOR.length);
     return { sql: `${head}${values}${tail}`, params };
   };
   const sizes = rows.map(sizeOf);
-  const isWide = sizes.reduce((sum, size) => sum + size, 0) > WIDE * columns * rows.length;
-  const kept = Math.floor((PREPARED_LENGTH - head.length - tail.length) / (row.length + SEPARATOR.length));
-  const most = columns * Math.max(1, Math.min(isWide ? kept : Infinity, Math.floor(MAX_PARAMS / columns)));
+  const isWide = sizes.reduce((sum, size) => sum + size, 0) > MIN_PREPARED_WIDTH * columns * rows.length;
+  const maxPreparedRows = Math.floor(
+    (MAX_PREPARED_LENGTH - head.length - tail.length) / (row.length + SEPARATOR.length),
+  );
+  const maxParams =
+    columns * Math.max(1, Math.min(isWide ? maxPreparedRows : Infinity, Math.floor(MAX_PARAMS / columns)));
   let params: SqlValue[] = [];
   let length = 0;
   for (const [index, values] of rows.entries()) {
     const size = sizes[index] ?? 0;
-    if (params.length > 0 && (params.length >= most || length + size > MAX_CHARACTERS)) {
-      yield statement(params);
+    if (params.length > 0 && (params.length >= maxParams || length + size > MAX_CHARACTERS)) {
+      yield buildStatement(params);
       params = [];
       length = 0;
     }
     params.push(...values);
     length += size;
   }
-  if (params.length > 0) yield statement(params);
+  if (params.length > 0) yield buildStatement(params);
 }
 
 const sizeOf = (values: readonly SqlValue[]): number =>

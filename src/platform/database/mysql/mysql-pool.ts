@@ -2,32 +2,32 @@ import { type Pool, type PoolConnection, createPool } from 'mysql2';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Server } from '../engine/connection-options.js';
 import {
-  DatabaseFault,
-  isCrowded,
-  isRefused,
+  DatabaseError,
+  isConnectionLimit,
+  isRefusal,
   isServerWide,
-  poolClosed,
+  createPoolClosedError,
   toDatabaseError,
 } from '../engine/database-error.js';
-import type { Load } from '../engine/sql.js';
+import type { ConnectionUsage } from '../engine/sql.js';
 import { NoWriterError, chooseSession } from './choose-session.js';
 import { type Reject, type Resolve, breakConnection } from './mysql-statement.js';
 import {
-  type Session,
+  type ServerSession,
   endConnection,
   endSession,
-  ofConnect,
+  toConnectError,
   readState,
-  setUp,
-  writabilityOf,
+  setUpConnection,
+  writeStateOf,
 } from './session.js';
 
 /** Time for which requests wait for a writable server. After that time without one they fail at once. */
 const FAILOVER_MILLIS = 5000;
 /** Interval of the state checks of the current server, and the shortest use of a server before a refusal ends it. */
-const LOOK_MILLIS = 1000;
+const POLL_MILLIS = 1000;
 /** Number of state checks after which an earlier node of a Galera cluster is tried again. */
-const RETURN_LOOKS = 30;
+const RETURN_POLLS = 30;
 /** Time without an answer after which a server counts as hanging. */
 const HANG_MILLIS = 5000;
 
@@ -37,7 +37,7 @@ interface ServerUse {
   readonly server: Server;
   readonly pool: Pool;
   /** The session on which the state of the server is read, if there are several servers. */
-  readonly watched: Session | undefined;
+  readonly watched: ServerSession | undefined;
 }
 
 interface Waiter {
@@ -58,19 +58,19 @@ export class MysqlPool {
   private readonly inUse = new Set<PoolConnection>();
   private readonly waiters = new Set<Waiter>();
   /** Waiters that need a released connection, because the server has reached its limit of connections. */
-  private readonly crowded: Waiter[] = [];
+  private readonly waitingForRelease: Waiter[] = [];
   private currentUse: ServerUse | undefined;
   private choosing: Promise<void> | undefined;
-  private closed = false;
+  private isClosed = false;
   /** Times of the first and the last refusal while no server is writable, in milliseconds since 1970. */
-  private readonly refused = { first: 0, last: 0 };
+  private readonly refusals = { first: 0, last: 0 };
 
   constructor(
     private readonly servers: readonly [Server, ...Server[]],
     private readonly size: number,
   ) {}
 
-  get load(): Load {
+  get load(): ConnectionUsage {
     return { inUse: this.inUse.size, waiting: this.waiters.size };
   }
 
@@ -86,7 +86,7 @@ export class MysqlPool {
     if (this.isBroken(connection)) breakConnection(connection, 'the connection is no longer usable');
     else if (this.serverUses.get(connection) === this.currentUse) connection.release();
     else connection.end();
-    const next = this.crowded.shift();
+    const next = this.waitingForRelease.shift();
     if (next) this.request(next);
   }
 
@@ -105,17 +105,17 @@ export class MysqlPool {
    * @returns the error, or an error that is not retried if no server has been writable for longer than a failover
    * takes.
    */
-  applyFailure(connection: PoolConnection, error: Error): Error {
-    if (!(error instanceof DatabaseFault)) return error;
+  handleFailure(connection: PoolConnection, error: Error): Error {
+    if (!(error instanceof DatabaseError)) return error;
     const use = this.serverUses.get(connection);
     if (error.fault === 'moved' || error.fault === 'unknown') this.serverUses.delete(connection);
-    if (use && isServerWide(error) && Date.now() - use.began > LOOK_MILLIS) this.leave(use);
-    return this.patient(error);
+    if (use && isServerWide(error) && Date.now() - use.began > POLL_MILLIS) this.leaveServer(use);
+    return this.limitRetries(error);
   }
 
   async close(): Promise<void> {
-    this.closed = true;
-    this.fail(poolClosed());
+    this.isClosed = true;
+    this.rejectWaiters(createPoolClosedError());
     if (this.currentUse?.watched) breakConnection(this.currentUse.watched.connection, 'the pool is closed');
     this.currentUse = undefined;
     await Promise.all([...this.serverUses.keys()].map((connection) => endConnection(connection)));
@@ -124,29 +124,29 @@ export class MysqlPool {
   private request(waiter: Waiter): void {
     const { currentUse: use } = this;
     if (!this.waiters.has(waiter)) return;
-    if (this.closed) this.fail(poolClosed());
+    if (this.isClosed) this.rejectWaiters(createPoolClosedError());
     else if (use)
       use.pool.getConnection((error: Error | null, connection) => {
-        if (error) this.refuse(use, waiter, ofConnect(error));
-        else void this.take(use, waiter, connection);
+        if (error) this.handleConnectFailure(use, waiter, toConnectError(error));
+        else void this.setUpAndResolve(use, waiter, connection);
       });
     else
-      this.choose().then(
+      this.chooseServer().then(
         () => {
           this.request(waiter);
         },
         (error: unknown) => {
-          this.fail(toDatabaseError(error));
+          this.rejectWaiters(toDatabaseError(error));
         },
       );
   }
 
-  private async take(use: ServerUse, waiter: Waiter, connection: PoolConnection): Promise<void> {
+  private async setUpAndResolve(use: ServerUse, waiter: Waiter, connection: PoolConnection): Promise<void> {
     try {
       if (!this.serverUses.has(connection)) await this.setUp(use, connection);
     } catch (error) {
       connection.destroy();
-      this.refuse(use, waiter, toDatabaseError(error));
+      this.handleConnectFailure(use, waiter, toDatabaseError(error));
       return;
     }
     if (use === this.currentUse && this.waiters.delete(waiter)) {
@@ -161,63 +161,64 @@ export class MysqlPool {
   private async setUp(use: ServerUse, connection: PoolConnection): Promise<void> {
     const lose = (): void => void this.serverUses.delete(connection);
     connection.on('error', lose).on('end', lose);
-    await setUp(connection, use.server);
+    await setUpConnection(connection, use.server);
     this.serverUses.set(connection, use);
   }
 
   /**
    * Handles a failed connection attempt. All waiting requests fail, unless the server only has too many connections.
    */
-  private refuse(use: ServerUse, waiter: Waiter, error: Error): void {
+  private handleConnectFailure(use: ServerUse, waiter: Waiter, error: Error): void {
     if (use !== this.currentUse) this.request(waiter);
-    else if (isCrowded(error) && this.inUse.size > 0) this.crowded.push(waiter);
-    else if (this.servers.length > 1 && !isCrowded(error)) {
+    else if (isConnectionLimit(error) && this.inUse.size > 0) this.waitingForRelease.push(waiter);
+    else if (this.servers.length > 1 && !isConnectionLimit(error)) {
       // Running statements on an unreachable server would never get an answer, so their connections are broken.
-      this.leave(use, error.message);
-    } else this.fail(error);
+      this.leaveServer(use, error.message);
+    } else this.rejectWaiters(error);
   }
 
-  private fail(error: Error): void {
+  private rejectWaiters(error: Error): void {
     const failing = [...this.waiters];
     this.waiters.clear();
-    this.crowded.length = 0;
-    for (const { reject } of failing) reject(this.patient(error));
+    this.waitingForRelease.length = 0;
+    for (const { reject } of failing) reject(this.limitRetries(error));
   }
 
   /** Chooses the first writable server. All waiting requests share one choice. */
-  private choose(): Promise<void> {
-    this.choosing ??= this.begin().finally(() => {
+  private chooseServer(): Promise<void> {
+    this.choosing ??= this.startServerUse().finally(() => {
       this.choosing = undefined;
     });
     return this.choosing;
   }
 
-  private async begin(): Promise<void> {
+  private async startServerUse(): Promise<void> {
     const watched = this.servers.length > 1 ? await chooseSession(this.servers) : undefined;
-    if (watched) this.refused.last = 0;
+    if (watched) this.refusals.last = 0;
     const server = watched?.server ?? this.servers[0];
     const pool = createPool({ ...server.options, connectionLimit: this.size, gracefulEnd: true });
     const use = { began: Date.now(), server, pool, watched };
     this.currentUse = use;
-    if (this.closed) this.leave(use);
-    else if (watched) void this.look(use, watched);
+    if (this.isClosed) this.leaveServer(use);
+    else if (watched) void this.pollState(use, watched);
   }
 
   /** Polls the state of the server, and leaves the server if its state changes or it does not answer. */
-  private async look(use: ServerUse, { connection, state }: Session): Promise<void> {
+  private async pollState(use: ServerUse, { connection, state }: ServerSession): Promise<void> {
     try {
       for (let polls = 1; use === this.currentUse; polls++) {
-        await delay(LOOK_MILLIS, undefined, { ref: false });
+        await delay(POLL_MILLIS, undefined, { ref: false });
         const now = await Promise.race([
           readState(connection),
           delay(HANG_MILLIS, undefined, { ref: false }),
         ]);
         if (!now) throw new Error('the server hangs');
-        const hasChanged = writabilityOf(now) !== writabilityOf(state);
-        if (hasChanged || (polls % RETURN_LOOKS === 0 && (await this.hasEarlierNode(use)))) this.leave(use);
+        const hasChanged = writeStateOf(now) !== writeStateOf(state);
+        if (hasChanged || (polls % RETURN_POLLS === 0 && (await this.hasEarlierNode(use))))
+          this.leaveServer(use);
       }
     } catch (error) {
-      this.leave(use, String(error));
+      this.leaveServer(use, String(error));
     }
   }
 
@@ -230,13 +231,13 @@ export class MysqlPool {
     if (!watched?.state.galera || earlier.length === 0) return false;
     const session = await chooseSession(earlier).catch(() => undefined);
     if (session) await endSession(session);
-    return session?.state.galera !== undefined && writabilityOf(session.state) === 'writable';
+    return session?.state.galera !== undefined && writeStateOf(session.state) === 'writable';
   }
 
   /**
    * Leaves a server. @param reason if given, connections in use are broken too, since their statements get no answer.
    */
-  private leave(use: ServerUse, reason?: string): void {
+  private leaveServer(use: ServerUse, reason?: string): void {
     if (use !== this.currentUse) return;
     this.currentUse = undefined;
     if (use.watched) breakConnection(use.watched.connection, 'the pool left the server');
@@ -245,19 +246,21 @@ export class MysqlPool {
       if (!this.inUse.has(connection)) void endConnection(connection);
       else if (reason !== undefined) breakConnection(connection, reason);
     }
-    this.fail(new DatabaseFault('moved', new Error(reason ?? 'the pool left the server')));
+    this.rejectWaiters(new DatabaseError('moved', new Error(reason ?? 'the pool left the server')));
   }
 
   /**
    * Returns an error that is not retried if requests have waited for a writable server for longer than a failover
    * takes.
    */
-  private patient(error: Error): Error {
-    if (!(error instanceof DatabaseFault)) return error;
-    if (!isRefused(error) && !(error.cause instanceof NoWriterError)) return error;
+  private limitRetries(error: Error): Error {
+    if (!(error instanceof DatabaseError)) return error;
+    if (!isRefusal(error) && !(error.cause instanceof NoWriterError)) return error;
     const now = Date.now();
-    if (now - this.refused.last > 2 * FAILOVER_MILLIS) this.refused.first = now;
-    this.refused.last = now;
-    return now - this.refused.first < FAILOVER_MILLIS ? error : new DatabaseFault('moved', error.cause, true);
+    if (now - this.refusals.last > 2 * FAILOVER_MILLIS) this.refusals.first = now;
+    this.refusals.last = now;
+    return now - this.refusals.first < FAILOVER_MILLIS
+      ? error
+      : new DatabaseError('moved', error.cause, true);
   }
 }

@@ -11,7 +11,7 @@ import {
 } from 'mysql2';
 import { isObject } from '../../common/json.js';
 import { toDatabaseError } from '../engine/database-error.js';
-import { PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
+import { MAX_PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
 
 /** Time without an answer after which a statement has failed. No statement of the service takes so long. */
 const STATEMENT_MILLIS = 15_000;
@@ -36,7 +36,7 @@ export type Resolve<T> = (result: T) => void;
  * slower.
  * @param rows creates the stream of rows of a LOAD DATA LOCAL statement.
  */
-export function send<T extends Result>(
+export function sendStatement<T extends Result>(
   connection: Connection,
   sql: string,
   params: readonly SqlValue[],
@@ -45,19 +45,19 @@ export function send<T extends Result>(
   rows?: () => Readable,
 ): void {
   let isAnswered = false;
-  const isFirst = (): boolean => {
+  const finish = (): boolean => {
     clearTimeout(timer);
     const first = !isAnswered;
     isAnswered = true;
     return first;
   };
   const fail = (error: unknown): void => {
-    if (isFirst()) reject(toDatabaseError(error));
+    if (finish()) reject(toDatabaseError(error));
   };
   const answer = (error: QueryError | null, result: T, fields: FieldPacket[]): void => {
     if (error) fail(error);
-    else if (isFirst()) {
-      wholeMillis(result, fields);
+    else if (finish()) {
+      addMissingMillis(result, fields);
       resolve(result);
     }
   };
@@ -71,7 +71,7 @@ export function send<T extends Result>(
   try {
     assertBindable(params);
     if (rows) connection.query<T>({ sql, infileStreamFactory: rows }, answer);
-    else if (params.length === 0 || sql.length > PREPARED_LENGTH)
+    else if (params.length === 0 || sql.length > MAX_PREPARED_LENGTH)
       connection.query<T>(sql, [...params], answer);
     else connection.execute<T>(sql, [...params], answer);
   } catch (refused) {
@@ -80,19 +80,19 @@ export function send<T extends Result>(
 }
 
 /** Runs a statement as `sendStatement` does, and returns its result. */
-export function sent<T extends Result>(
+export function runQuery<T extends Result>(
   connection: Connection,
   sql: string,
   params: readonly SqlValue[] = [],
   rows?: () => Readable,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    send<T>(connection, sql, params, resolve, reject, rows);
+    sendStatement<T>(connection, sql, params, resolve, reject, rows);
   });
 }
 
 /** Runs a statement without a timeout, for operators' statements that read or change millions of rows. */
-export async function runPatiently<T extends Result>(connection: Connection, sql: string): Promise<T> {
+export async function runWithoutTimeout<T extends Result>(connection: Connection, sql: string): Promise<T> {
   try {
     const [result] = await connection.promise().query<T>(sql);
     return result;
@@ -102,13 +102,13 @@ export async function runPatiently<T extends Result>(connection: Connection, sql
 }
 
 /** Returns the only value of a SELECT as a number, without a timeout. Returns 0 for NULL. */
-export async function numberOf(connection: Connection, sql: string): Promise<number> {
-  const [row] = await runPatiently<RowDataPacket[]>(connection, sql);
+export async function queryNumber(connection: Connection, sql: string): Promise<number> {
+  const [row] = await runWithoutTimeout<RowDataPacket[]>(connection, sql);
   return Number(Object.values(row ?? {})[0] ?? 0);
 }
 
 /** Adds `.000` to times without milliseconds, as `common/time.ts` requires. Prepared statements leave zeros out. */
-function wholeMillis(result: Result, fields: FieldPacket[]): void {
+function addMissingMillis(result: Result, fields: FieldPacket[]): void {
   if (!Array.isArray(result)) return;
   for (const { name, columnType } of fields) {
     if (columnType !== DATETIME) continue;
@@ -120,11 +120,11 @@ function wholeMillis(result: Result, fields: FieldPacket[]): void {
 }
 
 /** The options with which each connection was opened. */
-const reached = new WeakMap<Connection, ConnectionOptions>();
+const serverOptions = new WeakMap<Connection, ConnectionOptions>();
 
 /** Stores the options of a connection for `killStatement`. */
 export function rememberServer(connection: Connection, options: ConnectionOptions): void {
-  reached.set(connection, options);
+  serverOptions.set(connection, options);
 }
 
 /**
@@ -135,9 +135,9 @@ export function rememberServer(connection: Connection, options: ConnectionOption
  * session ends the statement some seconds later (`session.ts`).
  */
 export function killStatement(connection: Connection): void {
-  const options = reached.get(connection);
+  const options = serverOptions.get(connection);
   const { threadId } = connection;
-  const port = localPort(connection);
+  const port = localPortOf(connection);
   if (!options || port === undefined || !Number.isSafeInteger(threadId)) return;
   const other = createConnection(options);
   const done = (): void => {
@@ -155,7 +155,7 @@ export function killStatement(connection: Connection): void {
 const streamOf = (connection: Connection): unknown =>
   isObject(connection) ? connection['stream'] : undefined;
 
-function localPort(connection: Connection): number | undefined {
+function localPortOf(connection: Connection): number | undefined {
   const stream = streamOf(connection);
   return stream instanceof Socket ? stream.localPort : undefined;
 }

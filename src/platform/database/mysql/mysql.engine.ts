@@ -1,5 +1,11 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
-import { DatabaseFault, ofChange, ofCommit, pauseAfter, repeated } from '../engine/database-error.js';
+import {
+  DatabaseError,
+  toChangeError,
+  toCommitError,
+  computeRetryDelay,
+  runWithRetry,
+} from '../engine/database-error.js';
 import { NoWriterError } from './choose-session.js';
 import type { MysqlPool } from './mysql-pool.js';
 import { insertAll } from './mysql-insert.js';
@@ -9,26 +15,26 @@ import {
   type Rows,
   breakConnection,
   killStatement,
-  send,
-  sent,
+  sendStatement,
+  runQuery,
 } from './mysql-statement.js';
-import { readState, writabilityOf } from './session.js';
+import { readState, writeStateOf } from './session.js';
 import {
   type Engine,
   type InsertStatement,
-  type Load,
+  type ConnectionUsage,
   type OpenTransaction,
   type SqlValue,
-  type Writability,
-  reasonOf,
+  type WriteState,
+  abortReasonOf,
 } from '../engine/sql.js';
 
 type Params = readonly SqlValue[];
-type Reading<R extends Result, T> = (result: R) => T;
+type ResultReader<R extends Result, T> = (result: R) => T;
 /** Converts the error of a statement to the error that the caller gets. */
-type Meaning = (error: Error) => Error;
+type ErrorConverter = (error: Error) => Error;
 
-const asIs: Meaning = (error) => error;
+const keepError: ErrorConverter = (error) => error;
 
 /**
  * MariaDB or MySQL on a pool of connections. Statements outside of transactions are retried as `computeRetryDelay`
@@ -40,14 +46,14 @@ export class MysqlEngine implements Engine {
   constructor(private readonly pool: MysqlPool) {}
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
-    return this.alone(sql, params, (rows: Rows<T>) => rows, asIs);
+    return this.runSingle(sql, params, (rows: Rows<T>) => rows, keepError);
   }
 
   /** Runs the statement on a connection of the pool. The signal kills it on the server. */
-  async aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
+  async scan<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
     if (!signal) return this.query<T>(sql, params);
-    return repeated('statement', async () => {
-      const connection = await this.acquired();
+    return runWithRetry('statement', async () => {
+      const connection = await this.acquireConnection();
       const stop = (): void => {
         killStatement(connection);
         breakConnection(connection, 'the statement was stopped');
@@ -55,9 +61,9 @@ export class MysqlEngine implements Engine {
       try {
         signal.throwIfAborted();
         signal.addEventListener('abort', stop, { once: true });
-        return await sent<Rows<T>>(connection, sql, params);
+        return await runQuery<Rows<T>>(connection, sql, params);
       } catch (error) {
-        throw signal.aborted ? reasonOf(signal) : this.applyFailure(connection, error, asIs);
+        throw signal.aborted ? abortReasonOf(signal) : this.handleFailure(connection, error, keepError);
       } finally {
         signal.removeEventListener('abort', stop);
         if (signal.aborted) this.pool.discard(connection);
@@ -66,17 +72,17 @@ export class MysqlEngine implements Engine {
     });
   }
 
-  first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
-    return this.alone(sql, params, (rows: Rows<T>) => rows[0], asIs);
+  queryOne<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
+    return this.runSingle(sql, params, (rows: Rows<T>) => rows[0], keepError);
   }
 
   execute(sql: string, params: Params = []): Promise<number> {
-    return this.alone(sql, params, (result: ResultSetHeader) => result.affectedRows, ofChange);
+    return this.runSingle(sql, params, (result: ResultSetHeader) => result.affectedRows, toChangeError);
   }
 
   /** Inserts all rows or none, in a transaction of its own. */
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
-    await repeated('statement', async () => {
+    await runWithRetry('statement', async () => {
       const tx = await this.begin();
       try {
         await tx.insert(statement, rows);
@@ -87,7 +93,7 @@ export class MysqlEngine implements Engine {
     });
   }
 
-  get load(): Load {
+  get usage(): ConnectionUsage {
     return this.pool.load;
   }
 
@@ -95,40 +101,40 @@ export class MysqlEngine implements Engine {
     return this.pool.close();
   }
 
-  async writability(): Promise<Writability> {
-    const connection = await this.acquired().catch((error: unknown) => {
-      if (error instanceof DatabaseFault && error.cause instanceof NoWriterError)
-        return error.cause.writability;
+  async checkWriteState(): Promise<WriteState> {
+    const connection = await this.acquireConnection().catch((error: unknown) => {
+      if (error instanceof DatabaseError && error.cause instanceof NoWriterError)
+        return error.cause.writeState;
       throw error;
     });
     if (typeof connection === 'string') return connection;
     try {
-      return writabilityOf(await readState(connection));
+      return writeStateOf(await readState(connection));
     } catch (error) {
-      throw this.applyFailure(connection, error, asIs);
+      throw this.handleFailure(connection, error, keepError);
     } finally {
       this.pool.release(connection);
     }
   }
 
   async begin(): Promise<OpenTransaction> {
-    const connection = await this.acquired();
+    const connection = await this.acquireConnection();
     const fail = (error: unknown): never => {
-      throw this.applyFailure(connection, error, asIs);
+      throw this.handleFailure(connection, error, keepError);
     };
     try {
-      await sent(connection, 'START TRANSACTION');
+      await runQuery(connection, 'START TRANSACTION');
     } catch (error) {
       this.pool.discard(connection);
       return fail(error);
     }
     let ended = false;
-    const end = async (statement: string, meaning: Meaning): Promise<void> => {
+    const end = async (statement: string, meaning: ErrorConverter): Promise<void> => {
       ended = true;
       try {
-        await sent(connection, statement);
+        await runQuery(connection, statement);
       } catch (error) {
-        const failure = this.applyFailure(connection, error, meaning);
+        const failure = this.handleFailure(connection, error, meaning);
         this.pool.discard(connection);
         throw failure;
       }
@@ -137,21 +143,21 @@ export class MysqlEngine implements Engine {
     return {
       dialect: this.dialect,
       query: <T extends object>(sql: string, params: Params = []): Promise<T[]> =>
-        sent<Rows<T>>(connection, sql, params).catch(fail),
-      first: async <T extends object>(sql: string, params: Params = []): Promise<T | undefined> =>
-        (await sent<Rows<T>>(connection, sql, params).catch(fail))[0],
+        runQuery<Rows<T>>(connection, sql, params).catch(fail),
+      queryOne: async <T extends object>(sql: string, params: Params = []): Promise<T | undefined> =>
+        (await runQuery<Rows<T>>(connection, sql, params).catch(fail))[0],
       execute: async (sql, params = []) =>
-        (await sent<ResultSetHeader>(connection, sql, params).catch(fail)).affectedRows,
+        (await runQuery<ResultSetHeader>(connection, sql, params).catch(fail)).affectedRows,
       insert: (statement, rows) => insertAll(connection, statement, rows).catch(fail),
       commit: async () => {
-        if (!this.pool.isBroken(connection)) return end('COMMIT', ofCommit);
+        if (!this.pool.isBroken(connection)) return end('COMMIT', toCommitError);
         ended = true;
         this.pool.discard(connection);
-        throw new DatabaseFault('moved', new Error('the connection broke before the commit'));
+        throw new DatabaseError('moved', new Error('the connection broke before the commit'));
       },
       rollback: async () => {
         if (ended) return;
-        if (!this.pool.isBroken(connection)) return end('ROLLBACK', asIs);
+        if (!this.pool.isBroken(connection)) return end('ROLLBACK', keepError);
         ended = true;
         this.pool.discard(connection);
       },
@@ -162,17 +168,17 @@ export class MysqlEngine implements Engine {
    * Runs a statement with retries, and returns the part of its result that `read` selects. It uses callbacks, which are
    * cheaper than promises.
    */
-  private alone<R extends Result, T>(
+  private runSingle<R extends Result, T>(
     sql: string,
     params: Params,
-    read: Reading<R, T>,
-    meaning: Meaning,
+    read: ResultReader<R, T>,
+    meaning: ErrorConverter,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const started = Date.now();
       let attempts = 0;
       const failed: Reject = (error) => {
-        const pause = pauseAfter(error, 'statement', ++attempts, Date.now() - started);
+        const pause = computeRetryDelay(error, 'statement', ++attempts, Date.now() - started);
         if (pause === undefined) reject(error);
         else setTimeout(attempt, pause);
       };
@@ -182,11 +188,11 @@ export class MysqlEngine implements Engine {
           resolve(read(result));
         };
         const fail: Reject = (error) => {
-          const failure = this.applyFailure(connection, error, meaning);
+          const failure = this.handleFailure(connection, error, meaning);
           this.pool.release(connection);
           failed(failure);
         };
-        send(connection, sql, params, answer, fail);
+        sendStatement(connection, sql, params, answer, fail);
       };
       const attempt = (): void => {
         this.pool.acquire(run, failed);
@@ -195,14 +201,14 @@ export class MysqlEngine implements Engine {
     });
   }
 
-  private applyFailure(connection: PoolConnection, error: unknown, meaning: Meaning): Error {
-    return this.pool.applyFailure(
+  private handleFailure(connection: PoolConnection, error: unknown, meaning: ErrorConverter): Error {
+    return this.pool.handleFailure(
       connection,
       meaning(error instanceof Error ? error : new Error(String(error))),
     );
   }
 
-  private acquired(): Promise<PoolConnection> {
+  private acquireConnection(): Promise<PoolConnection> {
     return new Promise((resolve, reject) => {
       this.pool.acquire(resolve, reject);
     });

@@ -1,12 +1,12 @@
 import { type Connection, createConnection } from 'mysql2';
-import { DatabaseFault, toDatabaseError } from '../engine/database-error.js';
+import { DatabaseError, toDatabaseError } from '../engine/database-error.js';
 import { isObject } from '../../common/json.js';
 import type { Server } from '../engine/connection-options.js';
-import type { Writability } from '../engine/sql.js';
-import { type Rows, SERVER_MILLIS, rememberServer, runPatiently, sent } from './mysql-statement.js';
+import type { WriteState } from '../engine/sql.js';
+import { type Rows, SERVER_MILLIS, rememberServer, runWithoutTimeout, runQuery } from './mysql-statement.js';
 
 /** A separate connection to a database server, set up for the statements of the service. */
-export interface Session {
+export interface ServerSession {
   readonly connection: Connection;
   readonly server: Server;
   /** The state of the server when the connection was opened. */
@@ -65,16 +65,16 @@ const CAUSAL_READS = 'SET SESSION wsrep_sync_wait = 7';
 const UNKNOWN_VARIABLE = 1193;
 
 /** Sends the settings of a session on a new connection. */
-export async function setUp(connection: Connection, { options }: Server): Promise<void> {
+export async function setUpConnection(connection: Connection, { options }: Server): Promise<void> {
   rememberServer(connection, options);
-  for (const sql of SETTINGS) await sent(connection, sql);
-  await sent(connection, CAUSAL_READS).catch((error: unknown) => {
+  for (const sql of SETTINGS) await runQuery(connection, sql);
+  await runQuery(connection, CAUSAL_READS).catch((error: unknown) => {
     if (!isObject(error) || error['errno'] !== UNKNOWN_VARIABLE) throw error;
   });
 }
 
 /** Opens a session. @throws DatabaseError `away` if the server is unreachable, or the error of a statement. */
-export async function openSession(server: Server): Promise<Session> {
+export async function openSession(server: Server): Promise<ServerSession> {
   const connection = createConnection(server.options);
   // Without a listener an error of an idle connection would end the process.
   connection.on('error', () => undefined);
@@ -82,9 +82,9 @@ export async function openSession(server: Server): Promise<Session> {
     await connection
       .promise()
       .connect()
-      .catch((error: unknown) => Promise.reject(ofConnect(error)));
+      .catch((error: unknown) => Promise.reject(toConnectError(error)));
     const state = await readState(connection); // before causal reads, which would wait on a node that is out of sync
-    await setUp(connection, server);
+    await setUpConnection(connection, server);
     return { connection, server, state };
   } catch (error) {
     connection.destroy();
@@ -94,14 +94,14 @@ export async function openSession(server: Server): Promise<Session> {
 
 /** Reads the current state of the server. */
 export async function readState(connection: Connection): Promise<ServerState> {
-  const [row] = await sent<Rows<StateRow>>(connection, STATE);
+  const [row] = await runQuery<Rows<StateRow>>(connection, STATE);
   if (!row) throw new Error('The database server reported no state.');
-  return stateOf(row);
+  return toServerState(row);
 }
 
-export function stateOf({ version, read_only, wsrep }: StateRow): ServerState {
+export function toServerState({ version, read_only, wsrep }: StateRow): ServerState {
   const state = { version, readOnly: !['0', 'OFF'].includes(String(read_only)) };
-  const status = new Map((wsrep ?? '').split(';').map(pair));
+  const status = new Map((wsrep ?? '').split(';').map(parsePair));
   if (!status.get('wsrep_provider_name')) return state;
   const galera = {
     ready: status.get('wsrep_ready') === 'ON',
@@ -112,31 +112,31 @@ export function stateOf({ version, read_only, wsrep }: StateRow): ServerState {
 }
 
 /** Parses `NAME=value`, and converts the name to lower case. */
-function pair(text: string): [string, string] {
+function parsePair(text: string): [string, string] {
   const at = text.indexOf('=');
   return [text.slice(0, at).toLowerCase(), text.slice(at + 1)];
 }
 
 /** Returns the write state of a server. A Galera donor counts as out of sync, because a state transfer may block it. */
-export function writabilityOf({ readOnly, galera }: ServerState): Writability {
+export function writeStateOf({ readOnly, galera }: ServerState): WriteState {
   if (galera && !(galera.ready && galera.primary && galera.comment === 'Synced')) return 'out_of_sync';
   return readOnly ? 'read_only' : 'writable';
 }
 
 /** Converts the error of a connection attempt: as no statement was sent, the fault is always `away`. */
-export function ofConnect(error: unknown): Error {
+export function toConnectError(error: unknown): Error {
   const known = toDatabaseError(error);
-  return known instanceof DatabaseFault ? new DatabaseFault('away', known.cause) : known;
+  return known instanceof DatabaseError ? new DatabaseError('away', known.cause) : known;
 }
 
 /** Closes a connection after its last statement. */
 export const endConnection = (connection: Connection): Promise<void> => connection.promise().end();
 
-export const endSession = ({ connection }: Session): Promise<void> => endConnection(connection);
+export const endSession = ({ connection }: ServerSession): Promise<void> => endConnection(connection);
 
 /** Removes the time limits of a session, for operators' statements that read or change millions of rows. */
-export async function withoutLimit({ connection }: Session): Promise<void> {
-  await runPatiently(
+export async function removeTimeLimits({ connection }: ServerSession): Promise<void> {
+  await runWithoutTimeout(
     connection,
     `SET SESSION net_write_timeout = 3600, net_read_timeout = 3600
      /*M!100101 , max_statement_time = 0 */ /*!50708 , max_execution_time = 0 */`,

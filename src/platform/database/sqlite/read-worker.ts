@@ -1,19 +1,19 @@
-import { type LaneCalls, LaneEnded, LaneProcess } from '../engine/worker-process.js';
-import { DatabaseFault, toDatabaseError } from '../engine/database-error.js';
+import { type WorkerCalls, WorkerEndedError, WorkerProcess } from '../engine/worker-process.js';
+import { DatabaseError, toDatabaseError } from '../engine/database-error.js';
 import type { RawRows } from './sqlite-connection.js';
-import { type SqlValue, reasonOf } from '../engine/sql.js';
+import { type SqlValue, abortReasonOf } from '../engine/sql.js';
 import { FairSemaphore } from '../../common/fair-semaphore.js';
 import type { WriteLock } from './write-lock.js';
 
 /** Calls to a read worker. Errors are sent as values, because a thrown error would lose its code. */
-export interface ReaderCalls extends LaneCalls {
-  read(sql: string, params: readonly SqlValue[]): RawRows | ReadError;
+export interface ReadWorkerCalls extends WorkerCalls {
+  read(sql: string, params: readonly SqlValue[]): RawRows | SerializedError;
   /** Runs `Checkpointer.writeBack`. */
   writeBack(): boolean;
 }
 
 /** An error of the driver as it is sent between processes. */
-export interface ReadError {
+export interface SerializedError {
   message: string;
   code: string | undefined;
 }
@@ -32,13 +32,13 @@ const FLAGS = ['--max-semi-space-size=2'];
 /**
  * A read worker: runs SELECT statements in a separate process, one after another. Only a signal limits their duration.
  */
-export class ReaderLane implements Reader {
-  private readonly lane: LaneProcess<ReaderCalls, object>;
+export class ReadWorker implements Reader {
+  private readonly worker: WorkerProcess<ReadWorkerCalls, object>;
   private readonly slot = new FairSemaphore({ slots: 1 });
-  private ending = false;
+  private isEnding = false;
 
   constructor(program: string, file: string) {
-    this.lane = new LaneProcess({ program, args: [file], flags: FLAGS }, () => ({ answers: {} }));
+    this.worker = new WorkerProcess({ program, args: [file], flags: FLAGS }, () => ({ handlers: {} }));
   }
 
   /**
@@ -46,34 +46,34 @@ export class ReaderLane implements Reader {
    * read.
    */
   async read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows> {
-    return this.alone(signal, async () => {
-      const answer = await this.answered(sql, params, signal);
+    return this.runAlone(signal, async () => {
+      const answer = await this.readOrRetry(sql, params, signal);
       if ('rows' in answer) return answer;
       throw toDatabaseError(Object.assign(new Error(answer.message), { code: answer.code }));
     });
   }
 
   /** Reads, and tries once more with a new process if the worker process was killed. A read can safely run twice. */
-  private async answered(
+  private async readOrRetry(
     sql: string,
     params: readonly SqlValue[],
     signal: AbortSignal | undefined,
     isLast = false,
-  ): Promise<RawRows | ReadError> {
+  ): Promise<RawRows | SerializedError> {
     try {
-      return await this.lane.use((calls) => calls.read(sql, params));
+      return await this.worker.use((calls) => calls.read(sql, params));
     } catch (error) {
-      if (!(error instanceof LaneEnded) || signal?.aborted) throw error;
-      if (isLast || error.wasSilent || this.ending) throw new DatabaseFault('away', error);
-      return this.answered(sql, params, signal, true);
+      if (!(error instanceof WorkerEndedError) || signal?.aborted) throw error;
+      if (isLast || error.wasSilent || this.isEnding) throw new DatabaseError('away', error);
+      return this.readOrRetry(sql, params, signal, true);
     }
   }
 
   /** Waits until the worker process is running and idle before it takes the lock, so that writers wait less. */
   async writeBack(lock: WriteLock): Promise<boolean> {
-    return this.alone(undefined, () =>
-      this.lane.use(async (calls) => {
-        await calls.isThere();
+    return this.runAlone(undefined, () =>
+      this.worker.use(async (calls) => {
+        await calls.ping();
         return lock.run(() => calls.writeBack());
       }),
     );
@@ -81,24 +81,24 @@ export class ReaderLane implements Reader {
 
   /** Kills the process at once. */
   async end(): Promise<void> {
-    this.ending = true;
-    this.lane.kill();
-    await this.lane.end();
+    this.isEnding = true;
+    this.worker.kill();
+    await this.worker.end();
   }
 
   /** Runs `work` after all earlier calls. The signal stops it. */
-  private alone<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  private runAlone<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const read = async (): Promise<T> => {
       // The driver cannot interrupt a running statement. A process that only reads can be killed at any moment.
       const stop = (): void => {
-        this.lane.kill();
+        this.worker.kill();
       };
       try {
         signal?.throwIfAborted();
         signal?.addEventListener('abort', stop, { once: true });
         return await work();
       } catch (error) {
-        throw signal?.aborted ? reasonOf(signal) : error;
+        throw signal?.aborted ? abortReasonOf(signal) : error;
       } finally {
         signal?.removeEventListener('abort', stop);
       }

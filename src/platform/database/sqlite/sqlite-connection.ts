@@ -5,10 +5,10 @@ import { isObject } from '../../common/json.js';
 import { isBusy, toDatabaseError } from '../engine/database-error.js';
 import {
   type InsertStatement,
-  PREPARED_LENGTH,
+  MAX_PREPARED_LENGTH,
   type SqlValue,
   assertBindable,
-  placeholders,
+  toPlaceholders,
 } from '../engine/sql.js';
 
 /** Milliseconds that a statement waits for the lock of another process, in threads that may block. */
@@ -18,7 +18,7 @@ const BUSY = 5;
 /** Milliseconds that a checkpoint waits for the write lock of another program. */
 const LOCK_MILLIS = 50;
 /** Milliseconds between two attempts to switch to the write-ahead log. */
-const PAUSE_MILLIS = 5;
+const RETRY_MILLIS = 5;
 /**
  * Oldest safe version. SQLite 3.7.0 to 3.51.2 can lose a commit that runs during a checkpoint (sqlite.org/wal.html).
  */
@@ -43,7 +43,7 @@ const RESULT_CODES: Readonly<Record<number, string>> = {
 };
 
 /** Creates the folder of a file if it is missing. Only the user of the service may open it. */
-export function makeFolderOf(file: string): void {
+export function createParentFolder(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
 }
 
@@ -52,15 +52,15 @@ export function makeFolderOf(file: string): void {
  * @throws the driver's error, or Error if the SQLite of this Node.js can lose commits.
  */
 export function openFile(file: string): DatabaseSync {
-  makeFolderOf(file);
+  createParentFolder(file);
   const { DatabaseSync } = loadDriver();
-  return withResultCode(() => configure(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file));
+  return mapResultCode(() => configure(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file));
 }
 
 function configure(connection: DatabaseSync, file: string): DatabaseSync {
-  assertSound(sqliteVersion(connection));
+  assertSafeVersion(readVersion(connection));
   chmodSync(file, 0o600); // the file contains password hashes
-  useLog(connection);
+  enableWal(connection);
   // FULL: acknowledged changes survive a power failure.
   connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;');
   // 8 MiB per process: each batch of a large import touches most pages of a dozen indexes.
@@ -69,7 +69,7 @@ function configure(connection: DatabaseSync, file: string): DatabaseSync {
 }
 
 /** Switches a file to a write-ahead log. Retries, since SQLite does not wait for the lock of another process here. */
-function useLog(connection: DatabaseSync): void {
+function enableWal(connection: DatabaseSync): void {
   for (const until = performance.now() + BUSY_MILLIS; ;) {
     try {
       connection.exec('PRAGMA journal_mode = WAL');
@@ -78,12 +78,12 @@ function useLog(connection: DatabaseSync): void {
       const isBusy = isObject(error) && (Number(error['errcode']) & 0xff) === BUSY;
       if (!isBusy || performance.now() > until) throw error;
     }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MILLIS);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MILLIS);
   }
 }
 
 /** Runs `work`, and gives errors of the driver the name of SQLite's result code as their `code`. */
-export function withResultCode<T>(work: () => T): T {
+export function mapResultCode<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -112,11 +112,11 @@ function loadDriver() {
 }
 
 /** Returns the SQLite version, such as `3.53.4`. The Node.js of a Linux distribution may use the system's SQLite. */
-const sqliteVersion = (connection: DatabaseSync): string =>
+const readVersion = (connection: DatabaseSync): string =>
   String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']);
 
 /** @throws Error if this version of SQLite can lose commits. */
-export function assertSound(version: string): void {
+export function assertSafeVersion(version: string): void {
   if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) >= 0) return;
   throw new Error(
     `This Node.js contains SQLite ${version}, which can lose data. Use a Node.js with SQLite ${OLDEST_SQLITE} or later, such as Node.js 24 from nodejs.org.`,
@@ -125,7 +125,7 @@ export function assertSound(version: string): void {
 
 type Params = readonly SqlValue[];
 /** A prepared statement with the names of its columns. A statement that changes rows has no columns. */
-interface Prepared {
+interface PreparedStatement {
   statement: StatementSync;
   names: readonly string[];
 }
@@ -142,7 +142,7 @@ const MAX_PREPARED = 300;
  * A synchronous connection to a file, with prepared statements. All methods throw the errors that `Engine` describes.
  */
 export class SqliteConnection {
-  private readonly prepared = new Map<string, Prepared>();
+  private readonly prepared = new Map<string, PreparedStatement>();
 
   constructor(private readonly connection: DatabaseSync) {}
 
@@ -162,20 +162,20 @@ export class SqliteConnection {
   }
 
   query(sql: string, params: Params): object[] {
-    const { names, rows } = this.raw(sql, params);
-    return rows.map((values) => toRow(names, values));
+    const { names, rows } = this.queryRaw(sql, params);
+    return rows.map((values) => toRowObject(names, values));
   }
 
-  first(sql: string, params: Params): object | undefined {
+  queryOne(sql: string, params: Params): object | undefined {
     assertBindable(params);
     return convertErrors(() => {
       const { statement, names } = this.prepare(sql);
       const row = statement.get(...params);
-      return row === undefined ? undefined : toRow(names, row);
+      return row === undefined ? undefined : toRowObject(names, row);
     });
   }
 
-  raw(sql: string, params: Params): RawRows {
+  queryRaw(sql: string, params: Params): RawRows {
     assertBindable(params);
     return convertErrors(() => {
       const { statement, names } = this.prepare(sql);
@@ -198,7 +198,7 @@ export class SqliteConnection {
    */
   insert({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
     convertErrors(() => {
-      const { statement } = this.prepare(`${head}(${placeholders(columns)})${tail}`);
+      const { statement } = this.prepare(`${head}(${toPlaceholders(columns)})${tail}`);
       for (const row of rows) {
         assertBindable(row);
         statement.run(...row);
@@ -210,17 +210,17 @@ export class SqliteConnection {
     this.connection.close();
   }
 
-  private prepare(sql: string): Prepared {
+  private prepare(sql: string): PreparedStatement {
     return this.prepared.get(sql) ?? this.prepareNew(sql);
   }
 
-  private prepareNew(sql: string): Prepared {
-    const statement = this.connection.prepare(withFixedPlan(sql));
+  private prepareNew(sql: string): PreparedStatement {
+    const statement = this.connection.prepare(fixPlan(sql));
     const names = statement.columns().map(({ name }) => name);
     // Rows as lists of values take half the time of rows as objects.
     if (names.length > 0) statement.setReturnArrays(true);
     const prepared = { statement, names };
-    if (sql.length <= PREPARED_LENGTH) {
+    if (sql.length <= MAX_PREPARED_LENGTH) {
       if (this.prepared.size >= MAX_PREPARED) this.prepared.clear();
       this.prepared.set(sql, prepared);
     }
@@ -232,7 +232,7 @@ export class SqliteConnection {
  * Replaces the parameter of a limit by a sum, so that SQLite does not plan the statement again for each new limit.
  * Planning takes longer than the statement itself.
  */
-const withFixedPlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
+const fixPlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 
 /** Runs `work`, and converts errors of the driver with `toDatabaseError`. */
 function convertErrors<T>(work: () => T): T {
@@ -244,7 +244,7 @@ function convertErrors<T>(work: () => T): T {
 }
 
 /** Converts a row from a list of values to an object. */
-export function toRow(names: readonly string[], values: unknown): object {
+export function toRowObject(names: readonly string[], values: unknown): object {
   const row: Record<string, unknown> = {};
   if (!Array.isArray(values)) return row;
   for (const [at, name] of names.entries()) row[name] = values[at];
@@ -253,15 +253,15 @@ export function toRow(names: readonly string[], values: unknown): object {
 
 /** Writes the write-ahead log of SQLite back into the file. */
 export class Checkpointer {
-  private readonly lock: SqliteConnection;
+  private readonly lockConnection: SqliteConnection;
 
   /** @param connection a connection without an open transaction. */
   constructor(
     private readonly connection: SqliteConnection,
     file: string,
   ) {
-    this.lock = SqliteConnection.open(file);
-    this.lock.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`); // this connection never reads
+    this.lockConnection = SqliteConnection.open(file);
+    this.lockConnection.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`); // this connection never reads
   }
 
   /**
@@ -271,7 +271,7 @@ export class Checkpointer {
    */
   writeBack(): boolean {
     try {
-      this.lock.exec('BEGIN IMMEDIATE');
+      this.lockConnection.exec('BEGIN IMMEDIATE');
     } catch (error) {
       if (isBusy(error)) return false;
       throw error;
@@ -279,12 +279,12 @@ export class Checkpointer {
     try {
       this.connection.query('PRAGMA wal_checkpoint(PASSIVE)', []);
     } finally {
-      this.lock.exec('ROLLBACK');
+      this.lockConnection.exec('ROLLBACK');
     }
     return true;
   }
 
   close(): void {
-    this.lock.close();
+    this.lockConnection.close();
   }
 }

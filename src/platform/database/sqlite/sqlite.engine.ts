@@ -4,13 +4,13 @@ import type { Reader } from './read-worker.js';
 import {
   type Engine,
   type InsertStatement,
-  type Load,
+  type ConnectionUsage,
   type OpenTransaction,
   type SqlValue,
-  type Writability,
+  type WriteState,
   assertBindable,
 } from '../engine/sql.js';
-import { type Checkpointer, type SqliteConnection, toRow } from './sqlite-connection.js';
+import { type Checkpointer, type SqliteConnection, toRowObject } from './sqlite-connection.js';
 import type { Release } from '../../common/fair-semaphore.js';
 import type { WriteLock } from './write-lock.js';
 
@@ -28,7 +28,7 @@ interface LogSize {
 }
 
 /** Time for which a statement is retried while another program holds the lock. */
-const PATIENCE_MILLIS = 5000;
+const BUSY_TIMEOUT_MILLIS = 5000;
 /** Pause between two attempts. It is short, because the other program may start its next transaction soon. */
 const PAUSE_MILLIS = 2;
 
@@ -41,15 +41,15 @@ const PAUSE_MILLIS = 2;
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
-  private open: Promise<void> | undefined;
+  private openTransaction: Promise<void> | undefined;
   /** Number of log pages at which the log is written back next. */
-  private due = LOG_PAGES;
+  private nextWriteBack = LOG_PAGES;
   private isWritingBack = false;
 
   /**
    * @param checkpointer writes the log back if there is no reader.
    * @param reader runs unbounded statements and writes the log back. Without a reader this process does both.
-   * @param stoppable runs the unbounded statements that can be stopped. A stop kills its process, so it runs nothing
+   * @param stoppableReader runs the unbounded statements that can be stopped. A stop kills its process, so it runs nothing
    * else.
    */
   constructor(
@@ -57,44 +57,44 @@ export class SqliteEngine implements Engine {
     private readonly lock: WriteLock,
     private readonly checkpointer?: Checkpointer,
     private readonly reader?: Reader,
-    private readonly stoppable = reader,
+    private readonly stoppableReader = reader,
   ) {}
 
   /** Closes the file. SQLite then writes the whole log back, so that the file can be copied alone. */
   async close(): Promise<void> {
-    await Promise.all([this.reader?.end(), this.stoppable?.end()]);
-    while (this.open) await this.open;
+    await Promise.all([this.reader?.end(), this.stoppableReader?.end()]);
+    while (this.openTransaction) await this.openTransaction;
     this.checkpointer?.close();
     this.connection.close();
   }
 
-  get load(): Load {
-    return { inUse: Number(this.open !== undefined), waiting: this.lock.waiting };
+  get usage(): ConnectionUsage {
+    return { inUse: Number(this.openTransaction !== undefined), waiting: this.lock.waiting };
   }
 
-  async writability(): Promise<Writability> {
+  async checkWriteState(): Promise<WriteState> {
     await this.query('PRAGMA schema_version'); // fails if the file cannot be read
     return 'writable';
   }
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
-    return this.patiently(() => this.connection.query(sql, params) as T[]);
+    return this.retryWhileBusy(() => this.connection.query(sql, params) as T[]);
   }
 
-  first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
-    return this.patiently(() => this.connection.first(sql, params) as T | undefined);
+  queryOne<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
+    return this.retryWhileBusy(() => this.connection.queryOne(sql, params) as T | undefined);
   }
 
-  async aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
-    const reader = signal ? this.stoppable : this.reader;
+  async scan<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
+    const reader = signal ? this.stoppableReader : this.reader;
     if (!reader) return this.query<T>(sql, params);
     assertBindable(params);
     const { names, rows } = await reader.read(sql, params, signal);
-    return rows.map((values) => toRow(names, values)) as T[];
+    return rows.map((values) => toRowObject(names, values)) as T[];
   }
 
   execute(sql: string, params: Params = []): Promise<number> {
-    return this.locked((release) => {
+    return this.runLocked((release) => {
       const changes = this.connection.run(sql, params);
       release();
       this.checkLog();
@@ -114,18 +114,18 @@ export class SqliteEngine implements Engine {
   }
 
   begin(): Promise<OpenTransaction> {
-    return this.locked((release) => {
+    return this.runLocked((release) => {
       this.connection.exec('BEGIN IMMEDIATE');
-      return this.transaction(release);
+      return this.createTransaction(release);
     });
   }
 
   /** @param releaseLock releases the write lock that the caller holds. */
-  private transaction(releaseLock: Release): OpenTransaction {
+  private createTransaction(releaseLock: Release): OpenTransaction {
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.open = promise;
+    this.openTransaction = promise;
     const end = (): void => {
-      this.open = undefined;
+      this.openTransaction = undefined;
       resolve(undefined);
       releaseLock();
     };
@@ -137,7 +137,7 @@ export class SqliteEngine implements Engine {
    * would write back inside a COMMIT, while a read worker does it outside of this thread.
    */
   private checkLog(): void {
-    if (!this.isWritingBack && this.logPages() >= this.due) this.startWriteBack();
+    if (!this.isWritingBack && this.countLogPages() >= this.nextWriteBack) this.startWriteBack();
   }
 
   private startWriteBack(): void {
@@ -155,20 +155,20 @@ export class SqliteEngine implements Engine {
       ? reader.writeBack(lock)
       : lock.run(async () => checkpointer?.writeBack() ?? false));
     // Pages that a running read still needs stay in the log. The next attempt follows after another 8 MiB.
-    if (isDone) this.due = this.logPages() + LOG_PAGES;
+    if (isDone) this.nextWriteBack = this.countLogPages() + LOG_PAGES;
   }
 
   /** Counts the pages that are not written back. The mode NOOP takes no lock and changes nothing. */
-  private logPages(): number {
-    const { log, checkpointed } = this.connection.first('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
+  private countLogPages(): number {
+    const { log, checkpointed } = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
     return log - checkpointed;
   }
 
   /** Runs `write` with the write lock, which `write` must release. An error releases it too. */
-  private async locked<T>(write: (release: Release) => T): Promise<T> {
+  private async runLocked<T>(write: (release: Release) => T): Promise<T> {
     const release = await this.lock.take();
     try {
-      return await this.patiently(() => write(release));
+      return await this.retryWhileBusy(() => write(release));
     } catch (error) {
       release();
       throw error;
@@ -179,9 +179,9 @@ export class SqliteEngine implements Engine {
    * Runs `attempt` when no transaction is open on this connection, and again while another program holds the lock.
    * @throws DatabaseError `race` after five seconds.
    */
-  private async patiently<T>(attempt: () => T): Promise<T> {
-    for (const until = performance.now() + PATIENCE_MILLIS; ;) {
-      while (this.open) await this.open;
+  private async retryWhileBusy<T>(attempt: () => T): Promise<T> {
+    for (const until = performance.now() + BUSY_TIMEOUT_MILLIS; ;) {
+      while (this.openTransaction) await this.openTransaction;
       try {
         return attempt();
       } catch (error) {
@@ -196,19 +196,19 @@ class SqliteTransaction implements OpenTransaction {
   readonly dialect = 'sqlite';
   private isOpen = true;
 
-  /** @param end runs once, at the end of the transaction. @param committed runs after a commit. */
+  /** @param onEnd runs once, at the end of the transaction. @param onCommit runs after a commit. */
   constructor(
     private readonly connection: SqliteConnection,
-    private readonly end: () => void,
-    private readonly committed: () => void,
+    private readonly onEnd: () => void,
+    private readonly onCommit: () => void,
   ) {}
 
   async query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
     return this.connection.query(sql, params) as T[];
   }
 
-  async first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
-    return this.connection.first(sql, params) as T | undefined;
+  async queryOne<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
+    return this.connection.queryOne(sql, params) as T | undefined;
   }
 
   async execute(sql: string, params: Params = []): Promise<number> {
@@ -228,16 +228,16 @@ class SqliteTransaction implements OpenTransaction {
       this.rollbackIfOpen();
       throw error;
     } finally {
-      this.end();
+      this.onEnd();
     }
-    this.committed();
+    this.onCommit();
   }
 
   async rollback(): Promise<void> {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.rollbackIfOpen();
-    this.end();
+    this.onEnd();
   }
 
   /** Rolls back and ignores a failure: after some errors, such as a full disk, SQLite has already rolled back. */

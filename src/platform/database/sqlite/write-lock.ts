@@ -19,7 +19,7 @@ interface LockOwner {
  */
 export class WriteLock {
   private readonly slot = new FairSemaphore({ slots: 1 });
-  private others = 0;
+  private otherHolders = 0;
 
   /** @param owner the process that manages the lock, if it is another process. */
   constructor(private readonly owner?: LockOwner) {}
@@ -30,13 +30,13 @@ export class WriteLock {
   }
 
   /** Number of times that the lock was taken. */
-  get taken(): number {
-    return this.slot.granted;
+  get takeCount(): number {
+    return this.slot.grantCount;
   }
 
   /** True if writers wait, or if other processes have written since the last write of this process. */
   get isContended(): boolean {
-    return this.owner ? this.others > 0 : this.slot.waiting > 0;
+    return this.owner ? this.otherHolders > 0 : this.slot.waiting > 0;
   }
 
   /** Takes the lock as soon as all earlier callers have released it. */
@@ -56,7 +56,7 @@ export class WriteLock {
 
   private async takeFrom(owner: LockOwner): Promise<Release> {
     const release = await this.slot.acquire();
-    this.others = await owner.takeLock();
+    this.otherHolders = await owner.takeLock();
     return () => {
       void owner.releaseLock();
       release();
@@ -70,12 +70,12 @@ export class WriteLock {
 export function lendWriteLock(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
   let release: Release | undefined;
   let isGone = false;
-  let before = lock.taken;
+  let before = lock.takeCount;
   const takeLock = async (): Promise<number> => {
     release = await lock.take();
     if (isGone) release();
-    const others = lock.taken - before - 1;
-    before = lock.taken;
+    const others = lock.takeCount - before - 1;
+    before = lock.takeCount;
     return others;
   };
   const releaseLock = (): void => release?.();
