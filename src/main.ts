@@ -15,16 +15,16 @@ ignoreOutputErrors();
 // The primary of several instances does not load the application, so each mode is imported only when needed.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
-    const { runWorker } = await import('./operations/cluster/instance.js');
-    return runWorker(loadEnv(), createApp); // the settings that the primary has read, even if `.env` has changed since
+    const { runInstance } = await import('./operations/cluster/instance.js');
+    return runInstance(loadEnv(), createApp); // the settings that the primary has read, even if `.env` has changed since
   }
   const env = readSettings();
   if (env.WORKERS > 1) {
     const { runPrimary } = await import('./operations/cluster/primary.js');
     return runPrimary(env, fileURLToPath(import.meta.url));
   }
-  const { runAlone } = await import('./operations/start/serve.js');
-  return runAlone(env, createApp);
+  const { runSingleProcess } = await import('./operations/start/serve.js');
+  return runSingleProcess(env, createApp);
 });
 
 /** Creates the application after migrating the schema. */

@@ -15,6 +15,6 @@ import { KeyFuse } from './fuse/key-fuse.service.js';
 })
 export class ApiKeysModule {
   constructor(names: AuditNames) {
-    names.add(['key', 'api_key'], { table: 'api_keys', id: 'id', name: 'name' });
+    names.register(['key', 'api_key'], { table: 'api_keys', id: 'id', name: 'name' });
   }
 }

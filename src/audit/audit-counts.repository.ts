@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { type SqlValue, indexHintOf, toPlaceholders } from '../platform/database/engine/sql.js';
 import type { AuditAction } from './audit-event.js';
-import type { Range } from './audit-walk.repository.js';
+import type { IdRange } from './audit-walk.repository.js';
 
-const BY_ACTION = 'ix_audit_events_action';
+const ACTION_INDEX = 'ix_audit_events_action';
 const HOURS_OF_DAY = 24;
 
 /** Number of events of an action in a period. `hour` is the first hour of the period, counted from 1970 (UTC). */
-export interface CountedAction {
+export interface ActionCount {
   hour: number;
   action: AuditAction;
   value: number;
@@ -30,12 +30,12 @@ export class AuditCountsRepository {
    * @param offset hours by which days start before midnight UTC.
    * @returns counts whose `hour` is the first hour of the day.
    */
-  async byDay(
+  async countByDay(
     { after, last }: SealRange,
     from: number,
     offset: number,
     actions: readonly AuditAction[],
-  ): Promise<CountedAction[]> {
+  ): Promise<ActionCount[]> {
     const rows = await this.database.scan<{ day: number; action: AuditAction; value: number | string }>(
       `SELECT hour - (hour + ?) % ${HOURS_OF_DAY} AS day, action, SUM(value) AS value FROM audit_counts
        WHERE seal > ? AND seal <= ? AND hour >= ? AND action IN (${toPlaceholders(actions.length)}) GROUP BY 1, 2`,
@@ -47,20 +47,20 @@ export class AuditCountsRepository {
   /** Counts the events of each action in a range of ids. Counting stops at `limit` events per action. */
   async count(
     actions: readonly AuditAction[],
-    range: Range,
-    most: number,
+    range: IdRange,
+    limit: number,
   ): Promise<{ action: AuditAction; value: number }[]> {
     const parts = actions.map(
       (action) =>
-        `SELECT '${action}' AS action, COUNT(*) AS value FROM (SELECT id FROM audit_events${indexHintOf(this.database, BY_ACTION)}
+        `SELECT '${action}' AS action, COUNT(*) AS value FROM (SELECT id FROM audit_events${indexHintOf(this.database, ACTION_INDEX)}
          WHERE action = ? AND id >= ? AND id < ? LIMIT ?) AS part`,
     );
-    const params = actions.flatMap((action): SqlValue[] => [action, range.low, range.high, most]);
+    const params = actions.flatMap((action): SqlValue[] => [action, range.low, range.high, limit]);
     return this.database.scan(parts.join(' UNION ALL '), params);
   }
 
   /** Returns the smallest event id, or undefined if the table is empty. */
-  async firstId(): Promise<string | undefined> {
+  async findFirstId(): Promise<string | undefined> {
     const row = await this.database.queryOne<{ id: string }>(
       'SELECT id FROM audit_events ORDER BY id LIMIT 1',
     );

@@ -51,7 +51,7 @@ export const TARGET_KINDS = [
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
 /** Name of the change that stores the reason of a request. */
-export const GIVEN_REASON = 'given_reason';
+export const REASON_FIELD = 'given_reason';
 
 export type { FieldChange as AuditChange };
 
@@ -62,7 +62,7 @@ export interface Party {
 }
 
 /** Parties that started and approved an import run. */
-export interface People {
+export interface RunParties {
   started_by?: Party;
   /** Absent if the run needed no approval. */
   approved_by?: Party;
@@ -73,7 +73,7 @@ export interface AuditRecord {
   id: string;
   time: DbTime;
   /** If the actor is an import, this includes the parties that started and approved it, as far as known. */
-  actor: Party & People;
+  actor: Party & RunParties;
   action: AuditAction;
   target: { kind: string; id: string };
   changes: readonly FieldChange[];
@@ -84,21 +84,21 @@ export interface AuditRecord {
 }
 
 /** Bounds below and above every event id. Event ids are UUIDs of version 7, so they sort by time. */
-export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
-export const BEHIND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff~';
+export const MIN_ID = '00000000-0000-0000-0000-000000000000';
+export const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff~';
 
-const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const EVENT_ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** Returns true if the id has the form of ids that the service creates. */
-export const isEventId = (id: unknown): boolean => typeof id === 'string' && EVENT_ID.test(id);
+export const isEventId = (id: unknown): boolean => typeof id === 'string' && EVENT_ID_PATTERN.test(id);
 
 /** Returns the smallest possible event id of a millisecond. */
-export function firstId(millis: number): string {
+export function toFirstId(millis: number): string {
   return uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
 }
 
 /** Returns an exclusive upper bound of a range that ends with `id`. The bound itself is not a valid id. */
-export const justBehind = (id: string): string => `${id}0`;
+export const toExclusiveBound = (id: string): string => `${id}0`;
 
 /** Period in which repeated events are recorded only once. */
 export const MINUTE_MILLIS = 60_000;
@@ -107,10 +107,10 @@ export const MINUTE_MILLIS = 60_000;
  * Creates the id of an event that is recorded at most once a minute. All instances create the same id for the same `text`
  * and minute. The time of the id is the start of the minute.
  */
-export function idOfMinute(text: string, millis: number): string {
+export function createMinuteId(text: string, millis: number): string {
   const minute = millis - (millis % MINUTE_MILLIS);
-  const bytes = parse(firstId(minute));
-  const mark = Buffer.from(sha256(text), 'hex');
-  for (let at = 9; at < bytes.length; at++) bytes[at] = mark[at] ?? 0; // bytes 0 to 8 hold the time, version and variant
+  const bytes = parse(toFirstId(minute));
+  const digest = Buffer.from(sha256(text), 'hex');
+  for (let at = 9; at < bytes.length; at++) bytes[at] = digest[at] ?? 0; // bytes 0 to 8 hold the time, version and variant
   return stringify(bytes);
 }

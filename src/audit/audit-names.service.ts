@@ -6,7 +6,7 @@ import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from 
 type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
 
 /** Table and columns with the names of one kind of party. */
-interface Source {
+interface NameSource {
   table: string;
   id: string;
   /** Column or SQL expression. */
@@ -14,7 +14,7 @@ interface Source {
 }
 
 /** Returns the current name of a party, or an empty string if it has no name or was deleted. */
-export type NameOf = (party: Party) => string;
+export type NameResolver = (party: Party) => string;
 
 /**
  * Looks up the names for the ids in audit events. Names are read together with the events, so the audit never stores outdated
@@ -22,23 +22,23 @@ export type NameOf = (party: Party) => string;
  */
 @Injectable()
 export class AuditNames {
-  private readonly sources = new Map<string, Source>();
+  private readonly sources = new Map<string, NameSource>();
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  add(kinds: readonly Kind[], source: Source): void {
+  register(kinds: readonly Kind[], source: NameSource): void {
     for (const kind of kinds) this.sources.set(kind, source);
   }
 
   /** Loads the current names of all actors and targets of these events. */
-  async of(records: readonly AuditRecord[]): Promise<NameOf> {
-    const wanted = new Map<Source, Set<string>>();
+  async loadNames(records: readonly AuditRecord[]): Promise<NameResolver> {
+    const idsBySource = new Map<NameSource, Set<string>>();
     for (const { kind, id } of records.flatMap(partiesOf)) {
       const source = this.sources.get(kind);
-      if (source && id !== null) wanted.set(source, (wanted.get(source) ?? new Set()).add(id));
+      if (source && id !== null) idsBySource.set(source, (idsBySource.get(source) ?? new Set()).add(id));
     }
     const names = new Map<string, string>();
-    for (const [{ table, id, name }, ids] of wanted) {
+    for (const [{ table, id, name }, ids] of idsBySource) {
       const text = (list: string) =>
         `SELECT ${id} AS id, ${name} AS name FROM ${table} WHERE ${id} IN (${list})`;
       const rows = await selectIn<{ id: string; name: string }>(this.database, [...ids], text);
@@ -53,10 +53,10 @@ const partiesOf = ({ actor, target, changes }: AuditRecord): Party[] =>
     (party) => party !== undefined,
   );
 
-const usersOf = (change: AuditChange): Party[] => usersNamedBy(change).map((id) => ({ kind: 'user', id }));
+const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 
 /** Usernames of the users that the old and new value of a change refer to. */
-export interface SideNames {
+export interface ChangedUserNames {
   old_name?: string;
   new_name?: string;
 }
@@ -65,14 +65,14 @@ export interface SideNames {
 const USER_FIELDS: readonly string[] = ['manager_uuid'];
 
 /** Returns the UUIDs of the users that the values of a change refer to. */
-export function usersNamedBy({ field, old, new: value }: AuditChange): string[] {
+export function findUserIds({ field, old, new: value }: AuditChange): string[] {
   if (!USER_FIELDS.includes(field)) return [];
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 
 /** Returns the names for a change. @param usernameOf returns the current username, or an empty string for a deleted user. */
-export function sideNames(change: AuditChange, usernameOf: (uuid: string) => string): SideNames {
-  const names = new Map<unknown, string>(usersNamedBy(change).map((uuid) => [uuid, usernameOf(uuid)]));
+export function findUserNames(change: AuditChange, usernameOf: (uuid: string) => string): ChangedUserNames {
+  const names = new Map<unknown, string>(findUserIds(change).map((uuid) => [uuid, usernameOf(uuid)]));
   const [before, after] = [names.get(change.old), names.get(change.new)];
   return {
     ...(before !== undefined && { old_name: before }),

@@ -12,12 +12,12 @@ import {
 } from '../platform/database/engine/sql.js';
 import { type AuditEventEntity, AuditRunEntity, type RunPart } from './audit.entity.js';
 import { isEventId } from './audit-event.js';
-import { after, isAsRead, noTexts, readByKey, storedForm, textOfHex, upperBound } from './stored-form.js';
+import { isAfter, isAsRead, isNotText, readByKey, selectForm, textOfHex, isBefore } from './stored-form.js';
 
 const COLUMNS = ['run_id', 'part', 'person_kind', 'person_id'] as const;
 const RUNS = 200;
 /** Maximum number of invalid run ids to report. */
-const ODD_RUNS = 20;
+const MAX_INVALID = 20;
 
 /** Row of `audit_runs` as the driver returned it. */
 export interface ReadRun {
@@ -35,13 +35,13 @@ export class AuditRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** Stores the party that started or approved an import. */
-  async putPerson(tx: Sql, run_id: string, part: RunPart, { actor }: Caller): Promise<void> {
+  async saveParty(tx: Sql, run_id: string, part: RunPart, { actor }: Caller): Promise<void> {
     const row = { run_id, part, person_kind: actor.kind, person_id: actor.id };
     await upsertRows(tx, AuditRunEntity, ['run_id', 'part'], [row]);
   }
 
   /** Returns the parties that started or approved these imports. Invalid ids are ignored, because no stored run has one. */
-  async peopleOf(runs: readonly string[]): Promise<AuditRunEntity[]> {
+  async findParties(runs: readonly string[]): Promise<AuditRunEntity[]> {
     return selectIn<AuditRunEntity>(
       this.database,
       runs.filter(isEventId),
@@ -50,13 +50,13 @@ export class AuditRunsRepository {
   }
 
   /** Yields all rows in pages. The rows of one import are always on the same page. */
-  async *parts(): AsyncGenerator<ReadRun[]> {
+  async *readAll(): AsyncGenerator<ReadRun[]> {
     const { dialect } = this.database;
     for (let at = ''; ;) {
-      const end = await this.endOfPart(at);
+      const end = await this.findPageEnd(at);
       if (end === undefined) return;
       const rows = await this.database.query<AuditRunEntity & { stored: string | null }>(
-        `SELECT ${COLUMNS.join(', ')}, ${storedForm(dialect, COLUMNS)} AS stored FROM audit_runs
+        `SELECT ${COLUMNS.join(', ')}, ${selectForm(dialect, COLUMNS)} AS stored FROM audit_runs
          WHERE run_id > ${textOfHex[dialect]} AND run_id <= ${textOfHex[dialect]} ORDER BY run_id, part`,
         [at, end],
       );
@@ -73,15 +73,15 @@ export class AuditRunsRepository {
   }
 
   /** Returns run ids that are not text, in hexadecimal. The result is limited. */
-  async oddRuns(): Promise<string[]> {
+  async findInvalidRunIds(): Promise<string[]> {
     const rows = await this.database.query<{ at: string }>(
-      `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${noTexts(this.database.dialect, 'run_id')} LIMIT ${ODD_RUNS}`,
+      `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${isNotText(this.database.dialect, 'run_id')} LIMIT ${MAX_INVALID}`,
     );
     return rows.map(({ at }) => at);
   }
 
   /** Returns the events of the start and the approval of these imports, oldest first. Invalid ids are ignored. */
-  async eventsOf(runs: readonly string[]): Promise<RunEvent[]> {
+  async findEvents(runs: readonly string[]): Promise<RunEvent[]> {
     const rows = await selectIn<RunEvent>(
       this.database,
       runs.filter(isEventId),
@@ -103,7 +103,7 @@ export class AuditRunsRepository {
          WHERE ${sql} AND run_id < ? ORDER BY run_id LIMIT ?`,
         [...params, until, RUNS],
       );
-    for await (const runs of readByKey(dialect, 'run_id', after(dialect, 'run_id', ''), RUNS, read)) {
+    for await (const runs of readByKey(dialect, 'run_id', isAfter(dialect, 'run_id', ''), RUNS, read)) {
       const ids = runs.map(({ run_id }) => run_id).filter(isEventId);
       const referenced = await this.findReferenced(ids);
       const unreferenced = ids.filter((id) => !referenced.has(id));
@@ -135,11 +135,11 @@ export class AuditRunsRepository {
   }
 
   /** Returns the last run id of the next page, in hexadecimal. */
-  private async endOfPart(at: string): Promise<string | undefined> {
+  private async findPageEnd(at: string): Promise<string | undefined> {
     const { dialect } = this.database;
     const [end] = await this.database.query<{ at: string | null }>(
       `SELECT HEX(MAX(run_id)) AS at FROM (SELECT run_id FROM audit_runs
-       WHERE run_id > ${textOfHex[dialect]} AND ${upperBound(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
+       WHERE run_id > ${textOfHex[dialect]} AND ${isBefore(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
       [at, RUNS],
     );
     return end?.at ? end.at : undefined;

@@ -8,26 +8,26 @@ import {
   AuditSealEntity,
 } from './audit.entity.js';
 import { ROW_COLUMNS, SEAL_FACTS } from './seal.js';
-import { after, isAsRead, lowerBound, noTexts, readByKey, storedForm, upperBound } from './stored-form.js';
+import { isAfter, isAsRead, isFrom, isNotText, readByKey, selectForm, isBefore } from './stored-form.js';
 
 const COLUMNS = ['number', ...SEAL_FACTS, 'hash'] as const;
-const SEAL = COLUMNS.join(', ');
+const SEAL_COLUMNS = COLUMNS.join(', ');
 const ROWS = 200;
 const MEMBERS = 100;
 /** Lower bound of all seal numbers, including manipulated ones. */
-const BEFORE_ALL_NUMBERS = -(2 ** 53);
+const MIN_NUMBER = -(2 ** 53);
 
 /** Seal without its list of members. */
-export type KnownSeal = Omit<AuditSealEntity, 'members'>;
+export type Seal = Omit<AuditSealEntity, 'members'>;
 
 /** Seal as the driver returned it. */
 export interface ReadSeal {
-  seal: KnownSeal;
+  seal: Seal;
   /** True if the driver returned exactly the stored bytes. */
   isAsRead: boolean;
 }
 
-const ROW_OF_E = ROW_COLUMNS.map((name) => `e.${name}`).join(', ');
+const EVENT_COLUMNS = ROW_COLUMNS.map((name) => `e.${name}`).join(', ');
 const ENTRY = ['late.id', 'late.seal', 'late.row_hash'];
 const ENTRIES = 200;
 const IDS = 500;
@@ -42,7 +42,7 @@ export interface LateEvent {
   row: AuditEventEntity | undefined;
 }
 
-interface Found extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEventEntity, 'id'> {
+interface LateEventRow extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEventEntity, 'id'> {
   id: string | null;
   late_id: string;
   at: string;
@@ -54,21 +54,21 @@ interface Found extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEventEntity,
 export class AuditSealRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async last(): Promise<KnownSeal | undefined> {
+  async findLast(): Promise<Seal | undefined> {
     return this.database.queryOne(
-      `SELECT ${SEAL} FROM audit_seals WHERE number = (SELECT MAX(number) FROM audit_seals)`,
+      `SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number = (SELECT MAX(number) FROM audit_seals)`,
     );
   }
 
-  async find(number: number): Promise<KnownSeal | undefined> {
-    return this.database.queryOne(`SELECT ${SEAL} FROM audit_seals WHERE number = ?`, [number]);
+  async find(number: number): Promise<Seal | undefined> {
+    return this.database.queryOne(`SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number = ?`, [number]);
   }
 
   /** Yields the seals after a number, oldest first. */
-  async *seals(behind = BEFORE_ALL_NUMBERS): AsyncGenerator<ReadSeal> {
-    for (let number = behind; ;) {
-      const found: (KnownSeal & { stored: string | null })[] = await this.database.query(
-        `SELECT ${SEAL}, ${storedForm(this.database.dialect, COLUMNS)} AS stored
+  async *readAll(afterNumber = MIN_NUMBER): AsyncGenerator<ReadSeal> {
+    for (let number = afterNumber; ;) {
+      const found: (Seal & { stored: string | null })[] = await this.database.query(
+        `SELECT ${SEAL_COLUMNS}, ${selectForm(this.database.dialect, COLUMNS)} AS stored
          FROM audit_seals WHERE number > ? ORDER BY number LIMIT ?`,
         [number, ROWS],
       );
@@ -83,22 +83,22 @@ export class AuditSealRepository {
   }
 
   /** Returns the seals up to and including a number, newest first. */
-  async upTo(number: number, limit: number): Promise<KnownSeal[]> {
-    const sql = `SELECT ${SEAL} FROM audit_seals WHERE number <= ? ORDER BY number DESC LIMIT ?`;
+  async findUpTo(number: number, limit: number): Promise<Seal[]> {
+    const sql = `SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number <= ? ORDER BY number DESC LIMIT ?`;
     return this.database.query(sql, [number, limit]);
   }
 
   /** Returns the number of the newest seal whose range ends at or before an id. */
-  async lastUntil(id: string): Promise<number | undefined> {
+  async findLastBefore(id: string): Promise<number | undefined> {
     const sql =
       'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC, number DESC LIMIT 1';
     return (await this.database.queryOne<{ number: number }>(sql, [id]))?.number;
   }
 
   /** Returns the members of a seal: null if they were deleted, undefined if the driver did not return the stored bytes. */
-  async membersOf(number: number): Promise<string | null | undefined> {
+  async findMembers(number: number): Promise<string | null | undefined> {
     const found = await this.database.queryOne<{ members: string | null; stored: string | null }>(
-      `SELECT members, ${storedForm(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
+      `SELECT members, ${selectForm(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
       [number],
     );
     if (!found) return null;
@@ -120,12 +120,12 @@ export class AuditSealRepository {
   }
 
   /** Deletes the members of all seals up to and including a number, in batches, oldest first. */
-  async forgetMembers(until: number): Promise<void> {
-    const named = 'number > ? AND number <= ? AND members IS NOT NULL';
+  async clearMembers(until: number): Promise<void> {
+    const inRange = 'number > ? AND number <= ? AND members IS NOT NULL';
     let from = until;
     while (
       from > 0 &&
-      (await this.database.queryOne(`SELECT number FROM audit_seals WHERE ${named} LIMIT 1`, [
+      (await this.database.queryOne(`SELECT number FROM audit_seals WHERE ${inRange} LIMIT 1`, [
         from - MEMBERS,
         from,
       ]))
@@ -133,7 +133,7 @@ export class AuditSealRepository {
       from -= MEMBERS;
     }
     for (; from < until; from += MEMBERS) {
-      await this.database.execute(`UPDATE audit_seals SET members = NULL WHERE ${named}`, [
+      await this.database.execute(`UPDATE audit_seals SET members = NULL WHERE ${inRange}`, [
         from,
         Math.min(from + MEMBERS, until),
       ]);
@@ -141,7 +141,7 @@ export class AuditSealRepository {
   }
 
   /** Deletes the late entries of seals up to `number` for events before `id`, which are already deleted. */
-  async forgetLate(number: number, id: string): Promise<void> {
+  async deleteLateEntries(number: number, id: string): Promise<void> {
     for (;;) {
       const rows = await this.database.query<{ id: string }>(
         'SELECT id FROM audit_late_events WHERE seal <= ? AND id < ? LIMIT ?',
@@ -154,32 +154,32 @@ export class AuditSealRepository {
   }
 
   /** Returns the ids of late entries in a range of ids. */
-  async lateIn(from: string | undefined, until: string | undefined): Promise<Set<string>> {
+  async findLateIds(from: string | undefined, until: string | undefined): Promise<Set<string>> {
     const { dialect } = this.database;
     const ids = new Set<string>();
-    const upper = upperBound(dialect, 'id', until);
+    const upper = isBefore(dialect, 'id', until);
     const read = ({ sql, params }: Clause): Promise<{ id: string; at: string }[]> =>
       this.database.query(
         `SELECT id, HEX(id) AS at FROM audit_late_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, IDS],
       );
-    for await (const rows of readByKey(dialect, 'id', lowerBound(dialect, 'id', from), IDS, read))
+    for await (const rows of readByKey(dialect, 'id', isFrom(dialect, 'id', from), IDS, read))
       for (const { id } of rows) ids.add(id);
     return ids;
   }
 
   /** Yields the late entries of a seal with their events, ordered by id. */
-  async *lateOf(seal: number): AsyncGenerator<LateEvent> {
+  async *readLateEvents(seal: number): AsyncGenerator<LateEvent> {
     const { dialect } = this.database;
-    const upper = upperBound(dialect, 'late.id');
-    const read = ({ sql, params }: Clause): Promise<Found[]> =>
+    const upper = isBefore(dialect, 'late.id');
+    const read = ({ sql, params }: Clause): Promise<LateEventRow[]> =>
       this.database.query(
-        `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${storedForm(dialect, ENTRY)} AS stored, ${ROW_OF_E}
+        `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${selectForm(dialect, ENTRY)} AS stored, ${EVENT_COLUMNS}
          FROM audit_late_events AS late LEFT JOIN audit_events AS e ON e.id = late.id
          WHERE late.seal = ? AND ${sql} AND ${upper.sql} ORDER BY late.id LIMIT ?`,
         [seal, ...params, ENTRIES],
       );
-    for await (const rows of readByKey(dialect, 'late.id', after(dialect, 'late.id', ''), ENTRIES, read))
+    for await (const rows of readByKey(dialect, 'late.id', isAfter(dialect, 'late.id', ''), ENTRIES, read))
       for (const { late_id, seal: number, row_hash, at: _, stored, id, ...row } of rows)
         yield {
           entry: { id: late_id, seal: number, row_hash },
@@ -189,11 +189,11 @@ export class AuditSealRepository {
   }
 
   /** Returns ids of late entries that are not text or whose seal is missing. The result is limited. */
-  async unknownLate(): Promise<string[]> {
+  async findUnknownLateIds(): Promise<string[]> {
     const { dialect } = this.database;
     const found = await this.database.scan<{ id: string }>(
-      `SELECT CASE WHEN ${noTexts(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
-       WHERE ${noTexts(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
+      `SELECT CASE WHEN ${isNotText(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
+       WHERE ${isNotText(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
     );
     return found.map(({ id }) => id);
   }

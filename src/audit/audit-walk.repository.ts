@@ -10,20 +10,20 @@ import {
   buildWhere,
 } from '../platform/database/engine/sql.js';
 import type { AuditFilter } from './audit.query.js';
-import { BEFORE_ALL, BEHIND_ALL, firstId, justBehind } from './audit-event.js';
+import { MIN_ID, MAX_ID, toFirstId, toExclusiveBound } from './audit-event.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { AuditEventEntity } from './audit.entity.js';
 
 /** Filter that has an index. */
-export interface Lead {
+export interface IndexedFilter {
   column: 'target_id' | 'actor_id' | 'action';
   values: readonly string[];
 }
 
 /** Range of event ids. `low` is inclusive, `high` is exclusive. */
-export interface Range {
+export interface IdRange {
   low: string;
   high: string;
 }
@@ -34,20 +34,20 @@ const INDEXES = {
   action: 'ix_audit_events_action',
 } as const;
 
-const indexOf = ({ column }: Lead): string => INDEXES[column];
+const indexOf = ({ column }: IndexedFilter): string => INDEXES[column];
 
 /** Selects the imports that a user or key started or approved. */
-const PEOPLES_RUNS = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
+const RUNS_OF_PERSON = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
 
 /** Converts the times of a filter to a range of ids, which sort by time. */
-function rangeOf({ since, until }: AuditFilter, after: string | undefined): Range {
-  const end = until === undefined ? BEHIND_ALL : firstId(toMillis(until));
-  const last = after?.toLowerCase() ?? BEHIND_ALL;
-  return { low: since === undefined ? BEFORE_ALL : firstId(toMillis(since)), high: last < end ? last : end };
+function toIdRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
+  const end = until === undefined ? MAX_ID : toFirstId(toMillis(until));
+  const last = after?.toLowerCase() ?? MAX_ID;
+  return { low: since === undefined ? MIN_ID : toFirstId(toMillis(since)), high: last < end ? last : end };
 }
 
 /** Returns the parts of a filter that have an index. */
-function leadsOf({ target, actor, action }: AuditFilter): Lead[] {
+function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter[] {
   return [
     ...(target === undefined ? [] : [{ column: 'target_id' as const, values: [target.toLowerCase()] }]),
     ...(actor === undefined ? [] : [{ column: 'actor_id' as const, values: [actor.toLowerCase()] }]),
@@ -56,33 +56,33 @@ function leadsOf({ target, actor, action }: AuditFilter): Lead[] {
 }
 
 /** Combines all filters except the chosen one into one condition. Returns undefined if no filters remain. */
-function restOf(filter: AuditFilter, chosen: Lead | undefined): Clause | undefined {
-  const others = leadsOf(filter).filter(({ column }) => column !== chosen?.column);
-  const conditions = [...others.map(comparison), ...unindexed(filter)];
+function restOf(filter: AuditFilter, chosen: IndexedFilter | undefined): Clause | undefined {
+  const others = toIndexedFilters(filter).filter(({ column }) => column !== chosen?.column);
+  const conditions = [...others.map(toCondition), ...toUnindexedConditions(filter)];
   if (conditions.length === 0) return undefined;
   const bracketed = conditions.map(({ sql, params }) => toClause(`(${sql})`, ...params));
   return joinClauses(bracketed, ' AND ');
 }
 
-function comparison({ column, values }: Lead): Clause {
+function toCondition({ column, values }: IndexedFilter): Clause {
   const equal = toClause(`${column} IN (${toPlaceholders(values.length)})`, ...values);
   if (column !== 'actor_id') return equal;
   const [party = ''] = values;
-  return toClause(`${equal.sql} OR actor_id IN (${PEOPLES_RUNS})`, ...equal.params, party);
+  return toClause(`${equal.sql} OR actor_id IN (${RUNS_OF_PERSON})`, ...equal.params, party);
 }
 
-function unindexed({ actor_kind, field }: AuditFilter): Clause[] {
-  const mentions = field === undefined ? [] : Changes.buildSearchTexts(field).map((piece) => `%${piece}%`);
+function toUnindexedConditions({ actor_kind, field }: AuditFilter): Clause[] {
+  const patterns = field === undefined ? [] : Changes.buildSearchTexts(field).map((piece) => `%${piece}%`);
   return [
     ...(actor_kind === undefined ? [] : [toClause('actor_kind = ?', actor_kind)]),
-    ...(mentions.length === 0
+    ...(patterns.length === 0
       ? []
-      : [toClause(mentions.map(() => 'changes LIKE ?').join(' OR '), ...mentions)]),
+      : [toClause(patterns.map(() => 'changes LIKE ?').join(' OR '), ...patterns)]),
   ];
 }
 
 /** Number of rows that one statement scans if conditions without an index remain. */
-const PART = 500;
+const ROWS_PER_PART = 500;
 /** Limit of an exact count. */
 const MAX_COUNT = 1000;
 /** Maximum number of parts that a count scans. */
@@ -117,16 +117,16 @@ export class AuditWalkRepository {
     size: number,
     columns = COLUMNS,
   ): AsyncGenerator<Rows> {
-    const range = rangeOf(filter, after);
-    const indexed = await this.leadOf(filter, range);
+    const range = toIdRange(filter, after);
+    const indexed = await this.chooseFilter(filter, range);
     const rest = restOf(filter, indexed);
-    const sources = await this.sourcesOf(indexed, range);
+    const sources = await this.findSources(indexed, range);
     let found: Rows = [];
     while (sources.length > 0) {
       const source = sources.reduce((a, b) => (b.before > a.before ? b : a));
       const { rows, isDone } = rest
-        ? await this.part(source, range, rest, size, columns)
-        : await this.page(source, range, size, columns);
+        ? await this.readPart(source, range, rest, size, columns)
+        : await this.readPage(source, range, size, columns);
       found.push(...rows);
       if (isDone) sources.splice(sources.indexOf(source), 1);
       // All events from this id on have been read from every source.
@@ -141,10 +141,10 @@ export class AuditWalkRepository {
 
   /** Counts matching events. If `exact` is false, the count is a lower bound. */
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
-    const range = rangeOf(filter, undefined);
-    const indexed = await this.leadOf(filter, range);
+    const range = toIdRange(filter, undefined);
+    const indexed = await this.chooseFilter(filter, range);
     if (!restOf(filter, indexed)) {
-      const count = await this.countLead(indexed, range);
+      const count = await this.countFiltered(indexed, range);
       return { count, exact: count < MAX_COUNT };
     }
     let count = 0;
@@ -158,99 +158,99 @@ export class AuditWalkRepository {
   }
 
   /** Returns the indexed filter with the fewest events, because the query planner does not know the counts. */
-  private async leadOf(filter: AuditFilter, range: Range): Promise<Lead | undefined> {
-    const filters = leadsOf(filter);
+  private async chooseFilter(filter: AuditFilter, range: IdRange): Promise<IndexedFilter | undefined> {
+    const filters = toIndexedFilters(filter);
     if (filters.length <= 1) return filters[0];
-    let best: { indexed: Lead; count: number } | undefined;
+    let best: { indexed: IndexedFilter; count: number } | undefined;
     for (const indexed of filters) {
-      const count = await this.countLead(indexed, range);
+      const count = await this.countFiltered(indexed, range);
       if (!best || count < best.count) best = { indexed, count };
     }
     return best?.indexed;
   }
 
   /** Counts the events of one indexed filter, up to `MAX_COUNT`. */
-  private async countLead(indexed: Lead | undefined, range: Range): Promise<number> {
+  private async countFiltered(indexed: IndexedFilter | undefined, range: IdRange): Promise<number> {
     let count = 0;
     for (const value of indexed?.values ?? [undefined]) {
-      const { sql, params } = candidates(this.database, sourceOf(indexed, value, range), range, 'id');
+      const { sql, params } = buildSelect(this.database, toSource(indexed, value, range), range, 'id');
       count += (await this.database.query(sql, [...params, MAX_COUNT - count])).length;
       if (count >= MAX_COUNT) return count;
     }
     if (indexed?.column !== 'actor_id') return count;
     const [party = ''] = indexed.values;
-    const sql = `SELECT e.id FROM (${PEOPLES_RUNS}) AS runs
+    const sql = `SELECT e.id FROM (${RUNS_OF_PERSON}) AS runs
       ${orderedJoinOf(this.database)} audit_events AS e${indexHintOf(this.database, indexOf(indexed))} ON e.actor_id = runs.run_id
       WHERE e.id >= ? AND e.id < ? LIMIT ?`;
     const rows = await this.database.query(sql, [party, range.low, range.high, MAX_COUNT - count]);
     return count + rows.length;
   }
 
-  private async sourcesOf(indexed: Lead | undefined, range: Range): Promise<Source[]> {
-    const sources = (indexed?.values ?? [undefined]).map((value) => sourceOf(indexed, value, range));
+  private async findSources(indexed: IndexedFilter | undefined, range: IdRange): Promise<Source[]> {
+    const sources = (indexed?.values ?? [undefined]).map((value) => toSource(indexed, value, range));
     if (indexed?.column !== 'actor_id') return sources;
     const [party = ''] = indexed.values;
     // Reads the newest event of each import that this party started or approved.
     const runs = await this.database.scan<{ run_id: string; newest: string | null }>(
       `SELECT run_id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, indexOf(indexed))}
          WHERE e.actor_id = runs.run_id AND e.id < ? ORDER BY e.id DESC LIMIT 1) AS newest
-       FROM (${PEOPLES_RUNS}) AS runs`,
+       FROM (${RUNS_OF_PERSON}) AS runs`,
       [range.high, party],
     );
     const others = runs.flatMap(({ run_id, newest }) =>
       newest === null || newest < range.low
         ? []
-        : [sourceOf(indexed, run_id, { ...range, high: justBehind(newest) })],
+        : [toSource(indexed, run_id, { ...range, high: toExclusiveBound(newest) })],
     );
     return [...sources, ...others];
   }
 
   /** Reads the next events of a source without further conditions. */
-  private async page(
+  private async readPage(
     source: Source,
-    range: Range,
+    range: IdRange,
     size: number,
     columns: string,
   ): Promise<{ rows: Rows; isDone: boolean }> {
-    const { sql, params } = candidates(this.database, source, range, columns);
+    const { sql, params } = buildSelect(this.database, source, range, columns);
     const rows = await this.database.query<AuditEventEntity>(sql, [...params, size]);
     source.before = rows.at(-1)?.id ?? source.before;
     return { rows, isDone: rows.length < size };
   }
 
   /** Scans the next rows of a source and returns the matching events. */
-  private async part(
+  private async readPart(
     source: Source,
-    { low }: Range,
+    { low }: IdRange,
     rest: Clause,
     size: number,
     columns: string,
   ): Promise<{ rows: Rows; isDone: boolean }> {
-    const scan = candidates(this.database, source, { low, high: source.before }, 'id');
+    const scan = buildSelect(this.database, source, { low, high: source.before }, 'id');
     const [bound] = await this.database.scan<{ scanned: number; last: string | null }>(
       `SELECT COUNT(*) AS scanned, MIN(id) AS last FROM (${scan.sql}) AS part`,
-      [...scan.params, PART],
+      [...scan.params, ROWS_PER_PART],
     );
     if (!bound?.last) return { rows: [], isDone: true };
     const range = { low: bound.last, high: source.before };
-    const { sql, params } = candidates(this.database, source, range, columns, rest);
+    const { sql, params } = buildSelect(this.database, source, range, columns, rest);
     const rows = await this.database.scan<AuditEventEntity>(sql, [...params, size]);
-    const full = rows.length === size;
-    source.before = (full ? rows.at(-1)?.id : undefined) ?? bound.last;
-    return { rows, isDone: !full && bound.scanned < PART };
+    const isFull = rows.length === size;
+    source.before = (isFull ? rows.at(-1)?.id : undefined) ?? bound.last;
+    return { rows, isDone: !isFull && bound.scanned < ROWS_PER_PART };
   }
 }
 
-function sourceOf(indexed: Lead | undefined, value: string | undefined, { high }: Range): Source {
+function toSource(indexed: IndexedFilter | undefined, value: string | undefined, { high }: IdRange): Source {
   const condition = indexed && value !== undefined ? toClause(`${indexed.column} = ?`, value) : undefined;
   return { condition, index: indexed && indexOf(indexed), before: high };
 }
 
 /** Builds the SELECT of the newest rows of a source within a range. The caller adds the limit as the last parameter. */
-function candidates(
+function buildSelect(
   database: Database,
   { condition, index, before }: Source,
-  { low }: Range,
+  { low }: IdRange,
   columns: string,
   rest?: Clause,
 ): Clause {

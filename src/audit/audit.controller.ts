@@ -13,7 +13,7 @@ import {
   AuditPageDto,
   AuditSealPageDto,
   CSV_COLUMNS,
-  csvCells,
+  toCsvCells,
   presentEvent,
   presentSeal,
 } from './audit.view.js';
@@ -42,7 +42,7 @@ export class AuditController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuditPageDto> {
-    const { records, nameOf, last } = await this.audit.page(query, query.after, clampLimit(query));
+    const { records, nameOf, last } = await this.audit.readPage(query, query.after, clampLimit(query));
     if (last !== undefined) response.links({ next: buildNextPageUrl(request, last) });
     const { count, exact } = await this.audit.count(query);
     return {
@@ -59,10 +59,10 @@ export class AuditController {
   })
   @Requires('audit.read')
   @Accepts({ query: AuditFilter })
-  async file(@CheckedQuery() filter: AuditFilter, @Res() response: Response): Promise<void> {
+  async exportCsv(@CheckedQuery() filter: AuditFilter, @Res() response: Response): Promise<void> {
     response.setHeader('Content-Type', 'text/csv; charset=utf-8');
     response.setHeader('Content-Disposition', 'attachment; filename="audit.csv"');
-    await streamText(response, this.lines(filter));
+    await streamText(response, this.toCsvLines(filter));
   }
 
   @Get('audit/seals')
@@ -76,14 +76,14 @@ export class AuditController {
   @Accepts({ query: PageQuery })
   async listSeals(@CheckedQuery() query: PageQuery): Promise<AuditSealPageDto> {
     const { offset, limit } = toPageRange(query);
-    const { count, purged, seals } = await this.sealer.page(offset, limit);
+    const { count, purged, seals } = await this.sealer.readPage(offset, limit);
     return { Count: count, Results: seals.map((seal) => presentSeal(seal, purged)) };
   }
 
-  private async *lines(filter: AuditFilter): AsyncGenerator<string> {
+  private async *toCsvLines(filter: AuditFilter): AsyncGenerator<string> {
     yield BOM + toCsvLine(CSV_COLUMNS);
-    for await (const records of this.audit.all(filter)) {
-      yield records.map((record) => toCsvLine(csvCells(record))).join('');
+    for await (const records of this.audit.readAll(filter)) {
+      yield records.map((record) => toCsvLine(toCsvCells(record))).join('');
     }
   }
 }

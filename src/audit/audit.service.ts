@@ -17,15 +17,15 @@ import {
   type AuditAction,
   type AuditChange,
   type AuditRecord,
-  GIVEN_REASON,
+  REASON_FIELD,
   NO_TARGET,
-  type People,
+  type RunParties,
   type TARGET_KINDS,
-  idOfMinute,
+  createMinuteId,
 } from './audit-event.js';
 import type { AuditFilter } from './audit.query.js';
 import { AuditCounts } from './audit-counts.service.js';
-import { AuditNames, type NameOf } from './audit-names.service.js';
+import { AuditNames, type NameResolver } from './audit-names.service.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
 import { Sealer } from './sealer.service.js';
@@ -50,7 +50,7 @@ export class AuditRepository {
   }
 
   /** Returns true if the target has an event with this action and client address. */
-  async has(target: string, action: AuditAction, ip: string): Promise<boolean> {
+  async hasEvent(target: string, action: AuditAction, ip: string): Promise<boolean> {
     const found = await this.database.queryOne(
       'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1',
       [target, action, ip],
@@ -80,13 +80,13 @@ export interface AuditEvent {
 /** Page of events. `last` is the id of the last event if more events follow. */
 export interface AuditPage {
   records: AuditRecord[];
-  nameOf: NameOf;
+  nameOf: NameResolver;
   last: string | undefined;
 }
 
 /** Maximum length of the username stored for a failed login. */
-const MAX_NAME = 64;
-const PAGE = 500;
+const MAX_NAME_LENGTH = 64;
+const PAGE_SIZE = 500;
 const PURGE_ROWS = 500;
 
 /** Caller of a request, or a client without credentials. */
@@ -136,10 +136,10 @@ export class AuditService {
     request: { requestId: string; ip: string },
   ): Promise<void> {
     const target = { kind: 'user', id: user ?? NO_TARGET } as const;
-    const changes = [{ field: 'username', new: truncate(maskSecrets(name), MAX_NAME) }];
+    const changes = [{ field: 'username', new: truncate(maskSecrets(name), MAX_NAME_LENGTH) }];
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
-    const id = idOfMinute(JSON.stringify([key, toNetwork(request.ip)]), Date.now());
+    const id = createMinuteId(JSON.stringify([key, toNetwork(request.ip)]), Date.now());
     if (row) await this.repository.appendOnce(Object.assign(row, { id, time: timeOf(id) }));
   }
 
@@ -155,20 +155,20 @@ export class AuditService {
 
   /** Records the first use of a key from an address, unless the audit already contains such an event. */
   async recordAddress(key: string, ip: string): Promise<void> {
-    if (await this.repository.has(key, 'api_key.new_address', ip)) return;
+    if (await this.repository.hasEvent(key, 'api_key.new_address', ip)) return;
     const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
     await this.recordAlone(caller, { action: 'api_key.new_address', target: { kind: 'api_key', id: key } });
   }
 
   /** Records the start of an import and the party that started it. */
   async startRun(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
-    await this.runs.putPerson(tx, id, 'started', caller);
+    await this.runs.saveParty(tx, id, 'started', caller);
     await this.record(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
   }
 
   /** Records the approval of an import and the party that approved it. */
   async approveRun(tx: Sql, caller: Caller, id: string): Promise<void> {
-    await this.runs.putPerson(tx, id, 'approved', caller);
+    await this.runs.saveParty(tx, id, 'approved', caller);
     await this.record(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
   }
 
@@ -176,16 +176,16 @@ export class AuditService {
    * Reads a page of events older than the id `after`, newest first. Only the last page may be shorter than `limit`.
    * @throws ProblemError `search_too_broad` if the scan takes longer than `maxMillis`.
    */
-  async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
+  async readPage(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
     const began = Date.now();
     const found: AuditEventEntity[] = [];
     for await (const rows of this.rows.walk(filter, after, limit + 1)) {
       found.push(...rows);
       if (found.length > limit) break;
-      if (Date.now() - began >= this.maxMillis) throw tooBroad(filter);
+      if (Date.now() - began >= this.maxMillis) throw createTooBroadError(filter);
     }
-    const records = await this.withPeople(found.slice(0, limit));
-    const nameOf = await this.names.of(records);
+    const records = await this.toRecords(found.slice(0, limit));
+    const nameOf = await this.names.loadNames(records);
     return { records, nameOf, last: found.length > limit ? records.at(-1)?.id : undefined };
   }
 
@@ -195,8 +195,8 @@ export class AuditService {
   }
 
   /** Yields all matching events in pages, newest first, without a time limit. */
-  async *all(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
-    for await (const rows of this.rows.walk(filter, undefined, PAGE)) yield await this.withPeople(rows);
+  async *readAll(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
+    for await (const rows of this.rows.walk(filter, undefined, PAGE_SIZE)) yield await this.toRecords(rows);
   }
 
   /**
@@ -205,19 +205,19 @@ export class AuditService {
    */
   async purge(): Promise<void> {
     await this.counts.purge();
-    const until = await this.sealer.purgeable();
+    const until = await this.sealer.findPurgeBound();
     if (until === undefined) return;
     while ((await this.repository.deleteBefore(until, PURGE_ROWS)) > 0) await setImmediate();
-    await this.sealer.forget();
+    await this.sealer.forgetDeletedRows();
     await this.runs.purge(until);
   }
 
-  private async withPeople(rows: readonly AuditEventEntity[]): Promise<AuditRecord[]> {
+  private async toRecords(rows: readonly AuditEventEntity[]): Promise<AuditRecord[]> {
     const runs = rows.flatMap(({ actor_kind, actor_id }) =>
       actor_kind === 'import' ? (actor_id ?? []) : [],
     );
-    const people = peopleBy(await this.runs.peopleOf([...new Set(runs)]));
-    return rows.map((row) => toRecord(row, people));
+    const partiesByRun = groupByRun(await this.runs.findParties([...new Set(runs)]));
+    return rows.map((row) => toRecord(row, partiesByRun));
   }
 }
 
@@ -235,19 +235,19 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
     action,
     target_kind: target.kind,
     target_id: target.id,
-    changes: withReason(changes, caller.reason).maskText(maskKeys),
+    changes: addReason(changes, caller.reason).maskText(maskKeys),
     request_id: caller.requestId,
     ip: caller.ip,
   }));
 }
 
 /** Adds the reason of the request to the changes, so that it is sealed and searched with them. */
-function withReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
+function addReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
   const all = changes instanceof Changes ? changes : Changes.fromList(changes ?? []);
-  return reason === undefined ? all : Changes.fromList([...all.list, { field: GIVEN_REASON, new: reason }]);
+  return reason === undefined ? all : Changes.fromList([...all.list, { field: REASON_FIELD, new: reason }]);
 }
 
-function tooBroad(filter: AuditFilter): ProblemError {
+function createTooBroadError(filter: AuditFilter): ProblemError {
   const names = Object.entries(filter).flatMap(([name, value]) =>
     value === undefined || ['limit', 'after', 'since', 'until'].includes(name) ? [] : [name],
   );
@@ -258,35 +258,35 @@ function tooBroad(filter: AuditFilter): ProblemError {
 }
 
 /** Groups the parties of imports by run id. */
-function peopleBy(rows: readonly AuditRunEntity[]): ReadonlyMap<string, People> {
-  const people = new Map<string, People>();
+function groupByRun(rows: readonly AuditRunEntity[]): ReadonlyMap<string, RunParties> {
+  const partiesByRun = new Map<string, RunParties>();
   for (const { run_id, part, person_kind: kind, person_id: id } of rows) {
-    people.set(run_id, {
-      ...people.get(run_id),
+    partiesByRun.set(run_id, {
+      ...partiesByRun.get(run_id),
       [part === 'started' ? 'started_by' : 'approved_by']: { kind, id },
     });
   }
-  return people;
+  return partiesByRun;
 }
 
 /** Converts a row to a record. */
-function toRecord(row: AuditEventEntity, people: ReadonlyMap<string, People>): AuditRecord {
+function toRecord(row: AuditEventEntity, partiesByRun: ReadonlyMap<string, RunParties>): AuditRecord {
   const { actor_kind: kind, actor_id: id } = row;
   const { list } = Changes.fromText(row.changes);
   return {
     id: row.id,
     time: row.time,
-    actor: { kind, id, ...(kind === 'import' && id !== null && people.get(id)) },
+    actor: { kind, id, ...(kind === 'import' && id !== null && partiesByRun.get(id)) },
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
-    changes: list.filter(({ field }) => field !== GIVEN_REASON),
-    reason: reasonIn(list),
+    changes: list.filter(({ field }) => field !== REASON_FIELD),
+    reason: findReason(list),
     request_id: row.request_id,
     ip: row.ip,
   };
 }
 
-function reasonIn(list: readonly FieldChange[]): string {
-  const reason = list.find(({ field }) => field === GIVEN_REASON)?.new;
+function findReason(list: readonly FieldChange[]): string {
+  const reason = list.find(({ field }) => field === REASON_FIELD)?.new;
   return typeof reason === 'string' ? reason : '';
 }

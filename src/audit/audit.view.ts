@@ -14,10 +14,10 @@ import {
   type Party,
   TARGET_KINDS,
 } from './audit-event.js';
-import { type NameOf, sideNames } from './audit-names.service.js';
-import type { KnownSeal } from './audit-seal.repository.js';
+import { type NameResolver, findUserNames } from './audit-names.service.js';
+import type { Seal } from './audit-seal.repository.js';
 
-const ANY = { ...FIELD_VALUE, description: 'Null if there was no value. Absent if the value is secret.' };
+const VALUE = { ...FIELD_VALUE, description: 'Null if there was no value. Absent if the value is secret.' };
 
 const COUNT = { type: 'integer', minimum: 0, maximum: 1000, example: 3 } as const;
 const COUNT_IS_EXACT = {
@@ -66,7 +66,7 @@ export const REASON = {
 } as const;
 
 /** Username for a field that refers to a user, such as `manager_uuid`. */
-const SIDE_NAME = {
+const USER_NAME = {
   maxLength: 255,
   example: 'jane.doe',
   description: 'Current username of the user that the value refers to. Empty if the user was deleted.',
@@ -74,14 +74,14 @@ const SIDE_NAME = {
 
 /** Usernames that accompany a change whose values refer to users. */
 export class SideNamesDto {
-  @ApiPropertyOptional(SIDE_NAME) old_name?: string;
-  @ApiPropertyOptional(SIDE_NAME) new_name?: string;
+  @ApiPropertyOptional(USER_NAME) old_name?: string;
+  @ApiPropertyOptional(USER_NAME) new_name?: string;
 }
 
 export class AuditChangeDto extends SideNamesDto {
   @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
-  @ApiPropertyOptional(ANY) old?: unknown;
-  @ApiPropertyOptional(ANY) new?: unknown;
+  @ApiPropertyOptional(VALUE) old?: unknown;
+  @ApiPropertyOptional(VALUE) new?: unknown;
 }
 
 export class AuditEventDto {
@@ -110,7 +110,7 @@ export function EventPageOf<T>(type: Type<T>) {
 export class AuditPageDto extends EventPageOf(AuditEventDto) {}
 
 /** Returns the response for an audit event. A change of a secret contains only the field name. */
-export function presentEvent(record: AuditRecord, nameOf: NameOf): AuditEventDto {
+export function presentEvent(record: AuditRecord, nameOf: NameResolver): AuditEventDto {
   const { time, actor, target, changes } = record;
   return {
     ...record,
@@ -121,19 +121,19 @@ export function presentEvent(record: AuditRecord, nameOf: NameOf): AuditEventDto
   };
 }
 
-function presentActor({ kind, id, ...people }: AuditRecord['actor'], nameOf: NameOf): AuditActorDto {
-  const named = (party: Party) => ({ ...party, name: nameOf(party) });
+function presentActor({ kind, id, ...people }: AuditRecord['actor'], nameOf: NameResolver): AuditActorDto {
+  const withName = (party: Party) => ({ ...party, name: nameOf(party) });
   return {
-    ...named({ kind, id }),
-    ...(people.started_by && { started_by: named(people.started_by) }),
-    ...(people.approved_by && { approved_by: named(people.approved_by) }),
+    ...withName({ kind, id }),
+    ...(people.started_by && { started_by: withName(people.started_by) }),
+    ...(people.approved_by && { approved_by: withName(people.approved_by) }),
   };
 }
 
-function presentChange(change: AuditChange, nameOf: NameOf): AuditChangeDto {
+function presentChange(change: AuditChange, nameOf: NameResolver): AuditChangeDto {
   const { field, ...values } = change;
   if (!('old' in values) && !('new' in values)) return { field };
-  const names = sideNames(change, (id) => nameOf({ kind: 'user', id }));
+  const names = findUserNames(change, (id) => nameOf({ kind: 'user', id }));
   return { field, old: values.old ?? null, new: values.new ?? null, ...names };
 }
 
@@ -167,7 +167,7 @@ class AuditSealDto {
 export class AuditSealPageDto extends PageOf(AuditSealDto, { type: 'integer', minimum: 0, example: 4711 }) {}
 
 /** Returns the response for a seal. @param purged number of the newest seal whose events may be deleted. */
-export const presentSeal = (seal: KnownSeal, purged: number): AuditSealDto => ({
+export const presentSeal = (seal: Seal, purged: number): AuditSealDto => ({
   number: seal.number,
   sealed: toIso(seal.sealed),
   until: new Date(millisOf(seal.until_id)).toISOString(),
@@ -197,4 +197,4 @@ const CSV: readonly (readonly [name: string, cell: (record: AuditRecord) => stri
 
 export const CSV_COLUMNS = CSV.map(([name]) => name);
 
-export const csvCells = (record: AuditRecord): string[] => CSV.map(([, cell]) => cell(record) ?? '');
+export const toCsvCells = (record: AuditRecord): string[] => CSV.map(([, cell]) => cell(record) ?? '');

@@ -5,25 +5,25 @@ import { isEventId } from './audit-event.js';
 import type { RowFaults } from './seal-faults.js';
 import type { SealedRow } from './seal.js';
 
-const ACTIONS: Readonly<Record<string, string>> = { started: 'import.created', approved: 'import.approved' };
-const PARTS = new Map(Object.entries(ACTIONS).map(([part, action]) => [action, part]));
-const EVENTS = 200;
+const STEPS: Readonly<Record<string, string>> = { started: 'import.created', approved: 'import.approved' };
+const PARTS = new Map(Object.entries(STEPS).map(([part, action]) => [action, part]));
+const BATCH_SIZE = 200;
 
 /** Bounds of the imports that can be verified. */
-export interface Incomparable {
+export interface Bounds {
   /** Returns the id before which the retention may have deleted events. */
-  deleted: () => Promise<string>;
+  findDeletedUntil: () => Promise<string>;
   /** Start of the first seal. Earlier imports may date from a release that did not record these events. */
   first: string;
 }
 
 /** Check of the events of starts and approvals. Call `add` for each event, and `finish` after the last one. */
-export interface RunWatch {
-  see: (event: Event) => Promise<void>;
-  end: () => Promise<void>;
+export interface EventCheck {
+  add: (event: RunStep) => Promise<void>;
+  finish: () => Promise<void>;
 }
 
-type Event = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
+type RunStep = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
 
 /** Compares the stored parties of each import with the sealed events of its start and approval. */
 @Injectable()
@@ -31,47 +31,43 @@ export class RunVerifier {
   constructor(private readonly repository: AuditRunsRepository) {}
 
   /** Starts a check that reports imports whose stored parties are missing. */
-  watch(faults: RowFaults, bounds: Incomparable): RunWatch {
-    let events: Event[] = [];
+  startCheck(faults: RowFaults, bounds: Bounds): EventCheck {
+    let events: RunStep[] = [];
     const compare = async () => {
       const compared = events;
       events = [];
-      await this.assertKnown(compared, faults, bounds);
+      await this.addMissing(compared, faults, bounds);
     };
     return {
-      see: async (event) => {
+      add: async (event) => {
         if (PARTS.has(event.action)) events.push(event);
-        if (events.length >= EVENTS) await compare();
+        if (events.length >= BATCH_SIZE) await compare();
       },
-      end: compare,
+      finish: compare,
     };
   }
 
   /** Reports stored parties that differ from the newest event of the start or the approval. */
-  async verify(faults: RowFaults, bounds: Incomparable): Promise<void> {
-    for await (const rows of this.repository.parts()) {
-      const events = await this.repository.eventsOf([...new Set(rows.map(({ run }) => run.run_id))]);
+  async verify(faults: RowFaults, bounds: Bounds): Promise<void> {
+    for await (const rows of this.repository.readAll()) {
+      const events = await this.repository.findEvents([...new Set(rows.map(({ run }) => run.run_id))]);
       const newest = new Map(events.map((event) => [keyOf(event.target_id, event.action), event]));
-      const deleted = await bounds.deleted();
+      const deleted = await bounds.findDeletedUntil();
       for (const read of rows) {
         const { run_id, part } = read.run;
-        const message = faultOf(read, newest.get(keyOf(run_id, ACTIONS[part] ?? '')), deleted, bounds.first);
+        const message = findFault(read, newest.get(keyOf(run_id, STEPS[part] ?? '')), deleted, bounds.first);
         if (message !== undefined) faults.add(run_id, message);
       }
     }
-    for (const id of await this.repository.oddRuns()) faults.add(id, UNLIKE);
+    for (const id of await this.repository.findInvalidRunIds()) faults.add(id, INVALID_FORM);
   }
 
-  private async assertKnown(
-    events: readonly Event[],
-    faults: RowFaults,
-    bounds: Incomparable,
-  ): Promise<void> {
-    const runs = await this.repository.peopleOf([...new Set(events.map(({ target_id }) => target_id))]);
-    const known = new Set(runs.map(({ run_id, part }) => keyOf(run_id, ACTIONS[part] ?? '')));
+  private async addMissing(events: readonly RunStep[], faults: RowFaults, bounds: Bounds): Promise<void> {
+    const runs = await this.repository.findParties([...new Set(events.map(({ target_id }) => target_id))]);
+    const known = new Set(runs.map(({ run_id, part }) => keyOf(run_id, STEPS[part] ?? '')));
     const missing = events.filter(({ target_id, action }) => !known.has(keyOf(target_id, action)));
     if (missing.length === 0) return;
-    const deleted = await bounds.deleted();
+    const deleted = await bounds.findDeletedUntil();
     for (const { id, target_id, action } of missing) {
       if (id >= deleted && id >= bounds.first)
         faults.add(target_id, `is an import whose record of who ${PARTS.get(action)} it was removed`);
@@ -79,17 +75,17 @@ export class RunVerifier {
   }
 }
 
-const UNLIKE = 'is an import with a record in a format that the service does not write: it was changed';
+const INVALID_FORM = 'is an import with a record in a format that the service does not write: it was changed';
 const keyOf = (run: string, action: string): string => `${run} ${action}`;
 
-function faultOf(
+function findFault(
   { run, isAsRead }: ReadRun,
   event: RunEvent | undefined,
   deleted: string,
   first: string,
 ): string | undefined {
-  if (!isAsRead || !(run.part in ACTIONS) || !isEventId(run.run_id)) return UNLIKE;
-  if (event) return isSame(run, event) ? undefined : otherPerson(run);
+  if (!isAsRead || !(run.part in STEPS) || !isEventId(run.run_id)) return INVALID_FORM;
+  if (event) return isSame(run, event) ? undefined : describeOther(run);
   const mayLackEvent = run.run_id < deleted || run.run_id < first;
   return mayLackEvent
     ? undefined
@@ -99,5 +95,5 @@ function faultOf(
 const isSame = ({ person_kind, person_id }: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
   person_kind === actor_kind && person_id === actor_id;
 
-const otherPerson = ({ part }: AuditRunEntity): string =>
+const describeOther = ({ part }: AuditRunEntity): string =>
   `is an import whose record and event differ about who ${part} it`;

@@ -1,9 +1,9 @@
 import { type DbTime, toMillis } from '../platform/common/time.js';
 import { millisOf } from '../platform/common/uuid.js';
-import { firstId, isEventId, MINUTE_MILLIS } from './audit-event.js';
+import { toFirstId, isEventId, MINUTE_MILLIS } from './audit-event.js';
 import type { ReadRow } from './sealed-rows.repository.js';
-import type { KnownSeal, LateEvent, ReadSeal } from './audit-seal.repository.js';
-import { hashOfRow, LATE_MILLIS, type SealKeys } from './seal.js';
+import type { Seal, LateEvent, ReadSeal } from './audit-seal.repository.js';
+import { hashRow, LATE_MILLIS, type SealKeys } from './seal.js';
 
 /** Event that was changed or inserted by something other than the service. */
 export interface RowFault {
@@ -11,10 +11,10 @@ export interface RowFault {
   message: string;
 }
 
-export const ODD_ID = 'has an id that the service does not create: it was inserted';
+export const INVALID_ID = 'has an id that the service does not create: it was inserted';
 
 /** Maximum number of faults to list. All faults are counted. */
-const NAMED = 100;
+const MAX_NAMED = 100;
 
 /** Collects the faults of single rows. Verification continues after such a fault. */
 export class RowFaults {
@@ -23,19 +23,19 @@ export class RowFaults {
 
   add(id: string, message: string): void {
     this.count++;
-    if (this.named.length < NAMED) this.named.push({ id, message });
+    if (this.named.length < MAX_NAMED) this.named.push({ id, message });
   }
 
   /** Reports a row that the service cannot have written. @returns true if the row is valid. */
-  judge(read: ReadRow): boolean {
-    const message = unlikeTheService(read);
+  checkForm(read: ReadRow): boolean {
+    const message = findFormFault(read);
     if (message !== undefined) this.add(read.row.id, message);
     return message === undefined;
   }
 }
 
-function unlikeTheService({ row: { id, time }, hasId, isAsRead }: ReadRow): string | undefined {
-  if (!hasId || !isEventId(id)) return ODD_ID;
+function findFormFault({ row: { id, time }, hasId, isAsRead }: ReadRow): string | undefined {
+  if (!hasId || !isEventId(id)) return INVALID_ID;
   if (!isAsRead) return 'is stored in a format that the service does not write: it was changed';
   // Failed logins of early releases have an id with the minute and a time with the second.
   return Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS
@@ -44,45 +44,45 @@ function unlikeTheService({ row: { id, time }, hasId, isAsRead }: ReadRow): stri
 }
 
 /** Number and hash of a seal that an operator stored outside the service. */
-export interface Expected {
+export interface SealRef {
   number: number;
   hash: string;
 }
 
 /** Properties of a seal that the next seal builds on. */
-export type Before = Pick<KnownSeal, 'number' | 'hash' | 'until_id' | 'purged'>;
+export type Previous = Pick<Seal, 'number' | 'hash' | 'until_id' | 'purged'>;
 
 /** Times of the sealing pass that created a seal and of the pass before it. */
-export class Looks {
+export class SealingTimes {
   current: DbTime | undefined;
-  before: DbTime | undefined;
+  previous: DbTime | undefined;
 
   /** Moves on to the next seal. One pass may create several seals. */
-  next(sealed: DbTime): void {
+  advance(sealed: DbTime): void {
     if (sealed === this.current) return;
-    this.before = this.current;
+    this.previous = this.current;
     this.current = sealed;
   }
 }
 
 /** Describes a fault of a seal itself, regardless of its events. Returns undefined if the seal is valid. */
-export function chainFault(
+export function findChainFault(
   { seal, isAsRead }: ReadSeal,
-  before: Before,
+  previous: Previous,
   keys: SealKeys,
   newest: number | undefined,
 ): string | undefined {
-  if (seal.number !== before.number + 1) {
+  if (seal.number !== previous.number + 1) {
     return seal.number < 1
       ? 'its number is invalid: numbers start at 1'
-      : `the previous seals, from ${before.number + 1} on, are missing`;
+      : `the previous seals, from ${previous.number + 1} on, are missing`;
   }
   if (!isAsRead) return 'it is stored in a format that the service does not write: it was changed';
-  if (!keys.knows(seal.key_id)) return 'it was created with a key that AUDIT_SEAL_KEY does not contain';
-  if (seal.until_id < before.until_id) return 'it ends before the previous seal';
-  if (seal.purged < before.purged || seal.purged >= seal.number)
+  if (!keys.hasKey(seal.key_id)) return 'it was created with a key that AUDIT_SEAL_KEY does not contain';
+  if (seal.until_id < previous.until_id) return 'it ends before the previous seal';
+  if (seal.purged < previous.purged || seal.purged >= seal.number)
     return 'its information about deleted events is invalid';
-  if (keys.seal(seal, before.hash) !== seal.hash)
+  if (keys.computeHash(seal, previous.hash) !== seal.hash)
     return 'it or the previous seal was changed: its hash does not match';
   if (seal.number === newest && seal.key_id === '' && keys.current !== '')
     return 'the newest seal was created without the key from AUDIT_SEAL_KEY. If the key is new, wait for the next seal';
@@ -90,28 +90,28 @@ export function chainFault(
 }
 
 /** Describes a fault of a late event. @param deleted id before which the retention may have deleted events. */
-export function lateFault(
+export function findLateFault(
   { entry: { id, row_hash }, row }: LateEvent,
-  { number }: KnownSeal,
-  before: Before,
-  looks: Looks,
+  { number }: Seal,
+  previous: Previous,
+  times: SealingTimes,
   deleted: string,
 ): string | undefined {
   if (!isEventId(id)) return `has a late entry in seal ${number}, but the service never creates such an id`;
   if (!row) return id < deleted ? undefined : `was removed: seal ${number} covers it as a late event`;
-  if (hashOfRow(row) !== row_hash)
+  if (hashRow(row) !== row_hash)
     return `was changed: seal ${number} covers it as a late event with a different hash`;
-  if (isAhead(id, looks.current))
+  if (isInFuture(id, times.current))
     return `was inserted: its time was in the future when seal ${number} was created`;
   if (
-    id >= before.until_id ||
-    looks.before === undefined ||
-    id < firstId(toMillis(looks.before) - LATE_MILLIS)
+    id >= previous.until_id ||
+    times.previous === undefined ||
+    id < toFirstId(toMillis(times.previous) - LATE_MILLIS)
   )
     return `was inserted: seal ${number} covers it as a late event, but it is not late`;
   return undefined;
 }
 
 /** Returns true if the time of an event id lies in the future at `time`, beyond the tolerance for clocks. */
-export const isAhead = (id: string, look: DbTime | undefined): boolean =>
-  look !== undefined && millisOf(id) > toMillis(look) + LATE_MILLIS;
+export const isInFuture = (id: string, time: DbTime | undefined): boolean =>
+  time !== undefined && millisOf(id) > toMillis(time) + LATE_MILLIS;

@@ -2,25 +2,20 @@ import { Injectable } from '@nestjs/common';
 import { timeOf } from '../platform/common/uuid.js';
 import { type DbTime, now, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
+import { AuditSealRepository, type LateEvent, type Seal, type ReadSeal } from './audit-seal.repository.js';
+import { MIN_ID, MAX_ID, toFirstId, isEventId } from './audit-event.js';
 import {
-  AuditSealRepository,
-  type LateEvent,
-  type KnownSeal,
-  type ReadSeal,
-} from './audit-seal.repository.js';
-import { BEFORE_ALL, BEHIND_ALL, firstId, isEventId } from './audit-event.js';
-import {
-  type Before,
-  chainFault,
-  type Expected,
-  isAhead,
-  lateFault,
-  Looks,
-  ODD_ID,
+  type Previous,
+  findChainFault,
+  type SealRef,
+  isInFuture,
+  findLateFault,
+  SealingTimes,
+  INVALID_ID,
   type RowFault,
   RowFaults,
 } from './seal-faults.js';
-import { type Incomparable, RunVerifier, type RunWatch } from './run-verifier.service.js';
+import { type Bounds, RunVerifier, type EventCheck } from './run-verifier.service.js';
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
@@ -35,7 +30,7 @@ interface SealFault {
 }
 
 /** Result of a verification. */
-export interface Verdict {
+export interface AuditReport {
   /** Number of verified seals. */
   seals: number;
   /** Number of events whose hash was compared. */
@@ -56,12 +51,12 @@ export interface Verdict {
 }
 
 /** State of a running verification. */
-interface Pass {
-  verdict: Omit<Verdict, 'fault' | 'bad_count' | 'bad'>;
+interface State {
+  verdict: Omit<AuditReport, 'fault' | 'bad_count' | 'bad'>;
   faults: RowFaults;
-  looks: Looks;
+  times: SealingTimes;
   open: string; // smallest id that an unsealed late event can have
-  runs: RunWatch;
+  runs: EventCheck;
 }
 
 /** Verifies all events against their seals, event by event, in constant memory. */
@@ -82,98 +77,102 @@ export class SealVerifier {
    * Verifies all seals and events. Stops at the first faulty seal, but collects all faulty events.
    * @param expected a seal that was stored outside the service. It detects a chain that was completely rebuilt.
    */
-  async verify(expected?: Expected): Promise<Verdict> {
-    const last = await this.seals.last();
+  async verify(expected?: SealRef): Promise<AuditReport> {
+    const last = await this.seals.findLast();
     const first = await this.seals.find(1);
     const faults = new RowFaults();
-    const bounds: Incomparable = {
-      deleted: () => this.deletedUntil(),
-      first: first ? firstId(toMillis(first.sealed)) : BEHIND_ALL,
+    const bounds: Bounds = {
+      findDeletedUntil: () => this.findDeletedUntil(),
+      first: first ? toFirstId(toMillis(first.sealed)) : MAX_ID,
     };
-    const pass: Pass = {
-      verdict: emptyVerdict(last),
+    const state: State = {
+      verdict: createTotals(last),
       faults,
-      looks: new Looks(),
-      open: last ? firstId(toMillis(last.sealed) - LATE_MILLIS) : BEHIND_ALL,
-      runs: this.runs.watch(faults, bounds),
+      times: new SealingTimes(),
+      open: last ? toFirstId(toMillis(last.sealed) - LATE_MILLIS) : MAX_ID,
+      runs: this.runs.startCheck(faults, bounds),
     };
-    const fault = await this.all(pass, last, expected);
+    const fault = await this.verifySeals(state, last, expected);
     if (!fault) {
-      await pass.runs.end();
+      await state.runs.finish();
       await this.runs.verify(faults, bounds);
     }
     const { count: bad_count, named: bad } = faults;
-    const ofEvent = bad[0] ? generalFault(`the event ${bad[0].id} ${bad[0].message}`) : null;
-    return { ...pass.verdict, fault: fault ?? ofEvent, bad_count, bad };
+    const eventFault = bad[0] ? toFault(`the event ${bad[0].id} ${bad[0].message}`) : null;
+    return { ...state.verdict, fault: fault ?? eventFault, bad_count, bad };
   }
 
-  private async all(
-    pass: Pass,
-    last: KnownSeal | undefined,
-    expected: Expected | undefined,
+  private async verifySeals(
+    state: State,
+    last: Seal | undefined,
+    expected: SealRef | undefined,
   ): Promise<SealFault | undefined> {
-    let before: Before = NO_SEAL;
-    for await (const { row } of this.rows.rows(undefined, BEFORE_ALL)) pass.faults.add(row.id, ODD_ID);
-    for await (const read of this.seals.seals()) {
+    let previous: Previous = NO_SEAL;
+    for await (const { row } of this.rows.readRows(undefined, MIN_ID)) state.faults.add(row.id, INVALID_ID);
+    for await (const read of this.seals.readAll()) {
       const { seal } = read;
       if (last && seal.number > last.number) break; // created meanwhile
       const message =
-        chainFault(read, before, this.keys, last?.number) ??
-        expectedFault(seal, expected) ??
-        (await this.sealFault(read, before, pass));
-      if (message !== undefined) return faultOf(seal, before, message);
-      pass.verdict.seals++;
-      before = seal;
+        findChainFault(read, previous, this.keys, last?.number) ??
+        findExpectedFault(seal, expected) ??
+        (await this.verifySeal(read, previous, state));
+      if (message !== undefined) return toSealFault(seal, previous, message);
+      state.verdict.seals++;
+      previous = seal;
     }
-    await this.unsealed(before.until_id, pass);
-    for (const id of await this.rows.oddIds()) pass.faults.add(id, ODD_ID);
-    for (const id of await this.seals.unknownLate())
-      pass.faults.add(id, 'was inserted: it is listed as a late event of a missing seal');
-    const message = missing(expected, before.number, pass.verdict.unsealed);
-    return message === undefined ? undefined : generalFault(message);
+    await this.countUnsealed(previous.until_id, state);
+    for (const id of await this.rows.findInvalidIds()) state.faults.add(id, INVALID_ID);
+    for (const id of await this.seals.findUnknownLateIds())
+      state.faults.add(id, 'was inserted: it is listed as a late event of a missing seal');
+    const message = findMissing(expected, previous.number, state.verdict.unsealed);
+    return message === undefined ? undefined : toFault(message);
   }
 
-  private async sealFault({ seal }: ReadSeal, before: Before, pass: Pass): Promise<string | undefined> {
-    pass.looks.next(seal.sealed);
+  private async verifySeal(
+    { seal }: ReadSeal,
+    previous: Previous,
+    state: State,
+  ): Promise<string | undefined> {
+    state.times.advance(seal.sealed);
     // Members are read before the deletion bound, because they are deleted only after their events.
-    const members = await this.seals.membersOf(seal.number);
-    const isPurged = seal.until_id <= (await this.deletedUntil());
+    const members = await this.seals.findMembers(seal.number);
+    const isPurged = seal.until_id <= (await this.findDeletedUntil());
     if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
-    if (members !== null && Members.hashOf(members) !== seal.members_hash)
+    if (members !== null && Members.hash(members) !== seal.members_hash)
       return 'its list of events was changed: the hash of the list does not match';
-    const rows = await this.ownRows(seal, before.until_id, Members.of(members ?? ''), isPurged, pass);
-    const isPartOfPurged = rows.count < seal.row_count && seal.until_id <= (await this.deletedUntil());
+    const rows = await this.hashRows(seal, previous.until_id, Members.parse(members ?? ''), isPurged, state);
+    const isPartOfPurged = rows.count < seal.row_count && seal.until_id <= (await this.findDeletedUntil());
     if (!isPartOfPurged) {
       if (rows.count !== seal.row_count) {
         const what = rows.count < seal.row_count ? 'removed' : 'inserted';
         return `it covers ${seal.row_count} events, but ${rows.count} exist: events were ${what}`;
       }
       if (rows.digest() !== seal.rows_hash) return 'events were changed: their hash does not match';
-      pass.verdict.rows += rows.count;
+      state.verdict.rows += rows.count;
     }
-    return this.lateFault(seal, before, pass);
+    return this.verifyLateEvents(seal, previous, state);
   }
 
   /** Returns the id before which the retention may have deleted events. A running service may move it at any time. */
-  private async deletedUntil(): Promise<string> {
-    const last = await this.seals.last();
+  private async findDeletedUntil(): Promise<string> {
+    const last = await this.seals.findLast();
     return (await this.seals.find(last?.purged ?? 0))?.until_id ?? NO_SEAL.until_id;
   }
 
   /** Hashes the events that a seal covers. Reports events of its range that neither this nor another seal can cover. */
-  private async ownRows(
-    { number, until_id: until }: KnownSeal,
+  private async hashRows(
+    { number, until_id: until }: Seal,
     from: string,
     isMember: (id: string) => boolean,
     isPurged: boolean,
-    { faults, open, verdict, runs }: Pass,
+    { faults, open, verdict, runs }: State,
   ): Promise<RowsHash> {
     const hash = new RowsHash();
-    const late = await this.seals.lateIn(from, until);
-    for await (const read of this.rows.rows(from, until)) {
+    const late = await this.seals.findLateIds(from, until);
+    for await (const read of this.rows.readRows(from, until)) {
       const { row, hasId } = read;
-      await runs.see(row);
-      faults.judge(read);
+      await runs.add(row);
+      faults.checkForm(read);
       if (!hasId || !isEventId(row.id) || late.has(row.id)) continue;
       if (isMember(row.id)) hash.add(row);
       else if (row.id >= open && !isPurged) verdict.unsealed++;
@@ -183,15 +182,15 @@ export class SealVerifier {
   }
 
   /** Verifies the late events of a seal. Returns a message if the list itself is faulty. */
-  private async lateFault(seal: KnownSeal, before: Before, pass: Pass): Promise<string | undefined> {
+  private async verifyLateEvents(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     const hash = new RowsHash();
     const events: LateEvent[] = [];
-    for await (const event of this.seals.lateOf(seal.number)) {
+    for await (const event of this.seals.readLateEvents(seal.number)) {
       if (!event.isAsRead) return LATE_CHANGED;
       hash.addLate(event.entry);
       events.push(event);
     }
-    const deleted = await this.deletedUntil();
+    const deleted = await this.findDeletedUntil();
     const fits = hash.count === seal.late_count && hash.digest() === seal.late_hash;
     // The retention deletes late entries after it has deleted their events.
     const isPurged = seal.until_id <= deleted;
@@ -201,24 +200,24 @@ export class SealVerifier {
       const message =
         !fits && event.row && id < deleted
           ? 'was inserted: the service did not write its late entry'
-          : lateFault(event, seal, before, pass.looks, deleted);
-      if (message !== undefined) pass.faults.add(id, message);
+          : findLateFault(event, seal, previous, state.times, deleted);
+      if (message !== undefined) state.faults.add(id, message);
       else if (event.row) {
-        pass.verdict.rows++;
-        pass.verdict.late++;
+        state.verdict.rows++;
+        state.verdict.late++;
       }
     }
     return undefined;
   }
 
   /** Counts the events after the last seal, and reports invalid ones. */
-  private async unsealed(from: string, { faults, verdict, runs }: Pass): Promise<void> {
-    const ahead = await this.seals.lateIn(from, undefined);
-    for await (const read of this.rows.rows(from, undefined)) {
+  private async countUnsealed(from: string, { faults, verdict, runs }: State): Promise<void> {
+    const futureIds = await this.seals.findLateIds(from, undefined);
+    for await (const read of this.rows.readRows(from, undefined)) {
       const { row } = read;
-      await runs.see(row);
-      if (!faults.judge(read) || ahead.has(row.id)) continue;
-      if (isAhead(row.id, now())) faults.add(row.id, 'was inserted: its time is in the future');
+      await runs.add(row);
+      if (!faults.checkForm(read) || futureIds.has(row.id)) continue;
+      if (isInFuture(row.id, now())) faults.add(row.id, 'was inserted: its time is in the future');
       else verdict.unsealed++;
     }
   }
@@ -226,7 +225,7 @@ export class SealVerifier {
 
 const LATE_CHANGED = 'its list of late events was changed';
 
-const emptyVerdict = (last: KnownSeal | undefined): Pass['verdict'] => ({
+const createTotals = (last: Seal | undefined): State['verdict'] => ({
   seals: 0,
   rows: 0,
   late: 0,
@@ -237,12 +236,12 @@ const emptyVerdict = (last: KnownSeal | undefined): Pass['verdict'] => ({
     : null,
 });
 
-function expectedFault(seal: KnownSeal, expected: Expected | undefined): string | undefined {
+function findExpectedFault(seal: Seal, expected: SealRef | undefined): string | undefined {
   if (seal.number !== expected?.number || seal.hash === expected.hash) return undefined;
   return 'its hash differs from the expected hash: the chain of seals was rebuilt';
 }
 
-function missing(expected: Expected | undefined, newest: number, unsealed: number): string | undefined {
+function findMissing(expected: SealRef | undefined, newest: number, unsealed: number): string | undefined {
   if (expected && expected.number > newest)
     return `seal ${expected.number} is missing: the newest seal is ${newest}`;
   if (newest === 0 && unsealed > 0)
@@ -251,11 +250,11 @@ function missing(expected: Expected | undefined, newest: number, unsealed: numbe
 }
 
 /** Creates a fault that concerns no single seal. */
-const generalFault = (message: string): SealFault => ({ seal: undefined, from: null, until: null, message });
+const toFault = (message: string): SealFault => ({ seal: undefined, from: null, until: null, message });
 
-const faultOf = ({ number, until_id }: KnownSeal, before: Before, message: string): SealFault => ({
+const toSealFault = ({ number, until_id }: Seal, previous: Previous, message: string): SealFault => ({
   seal: number,
-  from: before.number === 0 ? null : timeOf(before.until_id),
+  from: previous.number === 0 ? null : timeOf(previous.until_id),
   until: isEventId(until_id) ? timeOf(until_id) : null,
   message,
 });

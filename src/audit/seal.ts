@@ -2,7 +2,7 @@ import { type Hash, createHash, createHmac, hash } from 'node:crypto';
 import type { AuditEventEntity, AuditLateEventEntity, AuditSealEntity } from './audit.entity.js';
 
 /** Prefix of the hashed text of a seal. A new format gets a new number. */
-const FORM = ['rollcall audit seal', 2] as const;
+const SEAL_FORMAT = ['rollcall audit seal', 2] as const;
 
 /**
  * Maximum delay, in milliseconds, between the time of an event and its commit. A later event counts as inserted. Clocks of
@@ -54,7 +54,7 @@ export class RowsHash {
   private readonly hash: Hash = createHash('sha256');
 
   add(row: SealedRow): void {
-    this.addLine(canonical(row));
+    this.addLine(serialize(row));
   }
 
   /** Adds a late entry, which contains the hash of its event. */
@@ -73,9 +73,9 @@ export class RowsHash {
   }
 }
 
-export const hashOfRow = (row: SealedRow): string => hash('sha256', canonical(row));
+export const hashRow = (row: SealedRow): string => hash('sha256', serialize(row));
 
-const canonical = (row: SealedRow): string => JSON.stringify(ROW_COLUMNS.map((name) => row[name]));
+const serialize = (row: SealedRow): string => JSON.stringify(ROW_COLUMNS.map((name) => row[name]));
 
 /** Keys of AUDIT_SEAL_KEY by id. New seals use the first key. */
 export class SealKeys {
@@ -88,7 +88,7 @@ export class SealKeys {
     this.current = [...this.byName.keys()][0] ?? '';
   }
 
-  knows(name: string): boolean {
+  hasKey(name: string): boolean {
     return name === '' || this.byName.has(name);
   }
 
@@ -96,9 +96,9 @@ export class SealKeys {
    * Computes the hash of a seal over its facts and the hash of the previous seal: HMAC-SHA-256, or SHA-256 without a key.
    * @throws Error for an unknown key.
    */
-  seal(facts: SealFacts, previous: string): string {
+  computeHash(facts: SealFacts, previous: string): string {
     const { number, key_id } = facts;
-    const text = JSON.stringify([...FORM, number, previous, ...SEAL_FACTS.map((name) => facts[name])]);
+    const text = JSON.stringify([...SEAL_FORMAT, number, previous, ...SEAL_FACTS.map((name) => facts[name])]);
     if (key_id === '') return hash('sha256', text);
     const key = this.byName.get(key_id);
     if (key === undefined) throw new Error('Unknown seal key.');
@@ -113,7 +113,7 @@ export class Members {
   private readonly parts: Buffer[] = [];
 
   add(id: string): void {
-    this.parts.push(memberOf(id));
+    this.parts.push(toMember(id));
   }
 
   get text(): string {
@@ -121,18 +121,18 @@ export class Members {
   }
 
   /** Creates a function that returns true for the ids of the members in `text`. */
-  static of(text: string): (id: string) => boolean {
+  static parse(text: string): (id: string) => boolean {
     const bytes = Buffer.from(text, 'base64');
     const known = new Set<number>();
     for (let at = 0; at + MEMBER_BYTES <= bytes.length; at += MEMBER_BYTES)
       known.add(bytes.readUIntBE(at, MEMBER_BYTES));
-    return (id) => known.has(memberOf(id).readUIntBE(0, MEMBER_BYTES));
+    return (id) => known.has(toMember(id).readUIntBE(0, MEMBER_BYTES));
   }
 
   /** Computes the hash of the members, which the seal covers. */
-  static hashOf(text: string): string {
+  static hash(text: string): string {
     return hash('sha256', text);
   }
 }
 
-const memberOf = (id: string): Buffer => hash('sha256', id, 'buffer').subarray(0, MEMBER_BYTES);
+const toMember = (id: string): Buffer => hash('sha256', id, 'buffer').subarray(0, MEMBER_BYTES);

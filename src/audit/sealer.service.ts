@@ -8,10 +8,10 @@ import { toProblemError } from '../platform/http/problem.js';
 import { Leases } from '../platform/database/leases/leases.service.js';
 import { Log } from '../platform/telemetry/log.js';
 import type { AuditLateEventEntity } from './audit.entity.js';
-import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';
-import { BEFORE_ALL, firstId, isEventId } from './audit-event.js';
+import { AuditSealRepository, type Seal } from './audit-seal.repository.js';
+import { MIN_ID, toFirstId, isEventId } from './audit-event.js';
 import { HourCounts } from './audit-counts.service.js';
-import { LATE_MILLIS, Members, NO_SEAL, RowsHash, type SealFacts, SealKeys, hashOfRow } from './seal.js';
+import { LATE_MILLIS, Members, NO_SEAL, RowsHash, type SealFacts, SealKeys, hashRow } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 const LEASE = 'audit.seals';
@@ -27,7 +27,7 @@ const MAX_ROWS = 50_000;
 const MAX_LATE = 10_000;
 
 /** State of one sealing pass. */
-interface Look {
+interface SealingPass {
   /** Start of the pass. Everything committed before is visible to it. */
   at: DbTime;
   millis: number;
@@ -86,82 +86,82 @@ export class Sealer implements BeforeApplicationShutdown {
 
   /** Seals all hours that ended before `millis`, unless another instance is sealing. */
   async run(millis = Date.now()): Promise<void> {
-    const ripe = millis - GRACE_MILLIS;
-    const limit = firstId(ripe - (ripe % HOUR_MILLIS));
-    const last = await this.repository.last();
-    if ((last?.until_id ?? BEFORE_ALL) >= limit) return;
+    const sealableUntil = millis - GRACE_MILLIS;
+    const limit = toFirstId(sealableUntil - (sealableUntil % HOUR_MILLIS));
+    const last = await this.repository.findLast();
+    if ((last?.until_id ?? MIN_ID) >= limit) return;
     // The times of passes never decrease, even if the clocks of instances differ.
     const now = toDbTime(new Date(millis));
-    const look = { at: last && last.sealed > now ? last.sealed : now, millis, limit, isLateCovered: false };
+    const pass = { at: last && last.sealed > now ? last.sealed : now, millis, limit, isLateCovered: false };
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
-      while (!this.ending && (await this.sealNext(look)));
+      while (!this.ending && (await this.sealNext(pass)));
     });
   }
 
   /** Returns the time of the newest seal, or null if there is none. */
-  async lastSealed(): Promise<DbTime | null> {
-    return (await this.repository.last())?.sealed ?? null;
+  async findLastSealTime(): Promise<DbTime | null> {
+    return (await this.repository.findLast())?.sealed ?? null;
   }
 
   /** Reads a page of seals, newest first. The events of seals up to `purged` may be deleted. */
-  async page(offset: number, limit: number): Promise<{ count: number; purged: number; seals: KnownSeal[] }> {
-    const { number: count, purged } = (await this.repository.last()) ?? NO_SEAL;
-    return { count, purged, seals: await this.repository.upTo(count - offset, limit) };
+  async readPage(offset: number, limit: number): Promise<{ count: number; purged: number; seals: Seal[] }> {
+    const { number: count, purged } = (await this.repository.findLast()) ?? NO_SEAL;
+    return { count, purged, seals: await this.repository.findUpTo(count - offset, limit) };
   }
 
   /**
    * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, or undefined if none may be deleted.
    * A seal announces each deletion, so that verification can tell it from tampering.
    */
-  async purgeable(): Promise<string | undefined> {
+  async findPurgeBound(): Promise<string | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
     await this.run();
     return (await this.findPurgedSeal())?.until_id;
   }
 
   /** Deletes members and late entries of deleted events. Call it after all events before the purge bound were deleted. */
-  async forget(): Promise<void> {
+  async forgetDeletedRows(): Promise<void> {
     const purged = await this.findPurgedSeal();
     if (!purged) return;
-    await this.repository.forgetLate(purged.number, purged.until_id);
-    await this.repository.forgetMembers(purged.number);
+    await this.repository.deleteLateEntries(purged.number, purged.until_id);
+    await this.repository.clearMembers(purged.number);
   }
 
-  private async findPurgedSeal(): Promise<KnownSeal | undefined> {
-    return this.repository.find((await this.repository.last())?.purged ?? 0);
+  private async findPurgedSeal(): Promise<Seal | undefined> {
+    return this.repository.find((await this.repository.findLast())?.purged ?? 0);
   }
 
   /** Creates the next seal. @returns false if everything up to the limit is sealed, or another instance was faster. */
-  private async sealNext(look: Look): Promise<boolean> {
-    const last = await this.repository.last();
-    const from = last?.until_id ?? BEFORE_ALL;
-    const outside = look.isLateCovered ? NONE : await this.findRowsOutside(last, look);
+  private async sealNext(pass: SealingPass): Promise<boolean> {
+    const last = await this.repository.findLast();
+    const from = last?.until_id ?? MIN_ID;
+    const outside = pass.isLateCovered ? NOTHING_OUTSIDE : await this.findRowsOutside(last, pass);
     const { late } = outside;
-    look.isLateCovered = late.length < MAX_LATE;
-    if (from >= look.limit && late.length === 0) return false;
+    pass.isLateCovered = late.length < MAX_LATE;
+    if (from >= pass.limit && late.length === 0) return false;
     const range =
-      look.isLateCovered && from < look.limit ? await this.readRange(from, look.limit) : noRows(from);
+      pass.isLateCovered && from < pass.limit ? await this.readRange(from, pass.limit) : createRange(from);
     const lateHash = new RowsHash();
     late.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const entry of late) lateHash.addLate(entry);
     for (const { entry, action } of outside.missed) range.counts.add(entry.id, action);
     const facts: SealFacts = {
       number: (last?.number ?? 0) + 1,
-      sealed: look.at,
+      sealed: pass.at,
       until_id: range.until,
       row_count: range.rows.count,
       rows_hash: range.rows.digest(),
       late_count: late.length,
       late_hash: lateHash.digest(),
-      purged: await this.purgedBy(last, look.millis),
+      purged: await this.findPurgeable(last, pass.millis),
       key_id: this.keys.current,
-      members_hash: Members.hashOf(range.members.text),
+      members_hash: Members.hash(range.members.text),
     };
-    const hash = this.keys.seal(facts, (last ?? NO_SEAL).hash);
+    const hash = this.keys.computeHash(facts, (last ?? NO_SEAL).hash);
     const seal = { ...facts, hash, members: range.members.text };
     const entries = late.map((entry) => ({ ...entry, seal: facts.number }));
     try {
-      const counts = range.counts.rows(facts.number);
+      const counts = range.counts.toRows(facts.number);
       await this.transactions.run((tx) => this.repository.insert(tx, seal, entries, counts));
     } catch (error) {
       if (error instanceof DatabaseError && error.fault === 'duplicate') return false;
@@ -172,17 +172,17 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /** Finds events outside of the ranges that are still to be sealed: late events (`missed`) and events with a future time. */
-  private async findRowsOutside(last: KnownSeal | undefined, { at }: Look) {
+  private async findRowsOutside(last: Seal | undefined, { at }: SealingPass) {
     const missed = last ? await this.findMissed(last, at, MAX_LATE) : [];
     const future = await this.findFuture(at, MAX_LATE - missed.length);
     return { missed, late: [...missed, ...future].map(({ entry }) => entry) };
   }
 
   /** Reads the events of the next range. Invalid events are skipped, so no seal covers them. */
-  private async readRange(from: string, limit: string): Promise<Range> {
-    const range = { ...noRows(from), until: await this.endOf(from, limit) };
-    const known = await this.repository.lateIn(from, range.until);
-    for await (const { row, hasId } of this.rows.rows(from, range.until)) {
+  private async readRange(from: string, limit: string): Promise<RowRange> {
+    const range = { ...createRange(from), until: await this.findRangeEnd(from, limit) };
+    const known = await this.repository.findLateIds(from, range.until);
+    for await (const { row, hasId } of this.rows.readRows(from, range.until)) {
       if (!hasId || !isEventId(row.id) || known.has(row.id)) continue;
       if (range.rows.count === MAX_ROWS) return { ...range, until: row.id };
       range.rows.add(row);
@@ -193,11 +193,11 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /** Returns the end of the range that starts at `from`: the end of the hour of its first event, or `limit`. */
-  private async endOf(from: string, limit: string): Promise<string> {
-    for await (const { row } of this.rows.rows(from, limit)) {
+  private async findRangeEnd(from: string, limit: string): Promise<string> {
+    for await (const { row } of this.rows.readRows(from, limit)) {
       if (!isEventId(row.id)) continue;
       const millis = millisOf(row.id);
-      const end = firstId(millis - (millis % HOUR_MILLIS) + HOUR_MILLIS);
+      const end = toFirstId(millis - (millis % HOUR_MILLIS) + HOUR_MILLIS);
       return end < limit ? end : limit;
     }
     return limit;
@@ -207,16 +207,16 @@ export class Sealer implements BeforeApplicationShutdown {
    * Finds events of sealed ranges that became visible since the previous pass. Ids older than `LATE_MILLIS` before that pass
    * are skipped, because they should have been visible to it.
    */
-  private async findMissed(last: KnownSeal, passTime: DbTime, limit: number): Promise<LateRow[]> {
+  private async findMissed(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
     // Skips seals of the current pass, which may create several seals.
-    let previous: KnownSeal | undefined = last;
+    let previous: Seal | undefined = last;
     while (previous && previous.sealed >= passTime)
       previous = await this.repository.find(previous.number - 1);
     if (!previous) return [];
-    const begin = firstId(toMillis(previous.sealed) - LATE_MILLIS);
+    const begin = toFirstId(toMillis(previous.sealed) - LATE_MILLIS);
     if (begin >= last.until_id) return [];
-    const isSealed = await this.sealedFrom(begin);
-    return this.uncovered(begin, last.until_id, isSealed, limit);
+    const isSealed = await this.createMatcher(begin);
+    return this.findUncovered(begin, last.until_id, isSealed, limit);
   }
 
   /**
@@ -224,58 +224,61 @@ export class Sealer implements BeforeApplicationShutdown {
    * mistaken for valid events later.
    */
   private async findFuture(passTime: DbTime, limit: number): Promise<LateRow[]> {
-    const begin = firstId(toMillis(passTime) + LATE_MILLIS + 1);
-    return this.uncovered(begin, undefined, () => false, limit);
+    const begin = toFirstId(toMillis(passTime) + LATE_MILLIS + 1);
+    return this.findUncovered(begin, undefined, () => false, limit);
   }
 
-  private async uncovered(
+  private async findUncovered(
     from: string,
     until: string | undefined,
     isSealed: (id: string) => boolean,
     limit: number,
   ): Promise<LateRow[]> {
-    const known = await this.repository.lateIn(from, until);
+    const known = await this.repository.findLateIds(from, until);
     const found: LateRow[] = [];
-    for await (const { row, hasId } of this.rows.rows(from, until)) {
+    for await (const { row, hasId } of this.rows.readRows(from, until)) {
       if (found.length >= limit) break;
       if (!hasId || !isEventId(row.id) || known.has(row.id) || isSealed(row.id)) continue;
-      found.push({ entry: { id: row.id, row_hash: hashOfRow(row) }, action: row.action });
+      found.push({ entry: { id: row.id, row_hash: hashRow(row) }, action: row.action });
     }
     return found;
   }
 
   /** Creates a function that returns true for sealed ids from `id` on. The function must be called with ascending ids. */
-  private async sealedFrom(id: string): Promise<(id: string) => boolean> {
+  private async createMatcher(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];
-    for await (const { seal } of this.repository.seals((await this.repository.lastUntil(id)) ?? 0)) {
-      ranges.push({ until: seal.until_id, members: (await this.repository.membersOf(seal.number)) ?? '' });
+    for await (const { seal } of this.repository.readAll((await this.repository.findLastBefore(id)) ?? 0)) {
+      ranges.push({ until: seal.until_id, members: (await this.repository.findMembers(seal.number)) ?? '' });
     }
     let range = ranges.shift();
-    let isMember = Members.of(range?.members ?? '');
+    let isMember = Members.parse(range?.members ?? '');
     return (id) => {
       while (range && id >= range.until) {
         range = ranges.shift();
-        isMember = Members.of(range?.members ?? '');
+        isMember = Members.parse(range?.members ?? '');
       }
       return isMember(id);
     };
   }
 
   /** Returns the number of the newest seal whose events are all older than AUDIT_RETENTION_DAYS. */
-  private async purgedBy(last: KnownSeal | undefined, millis: number): Promise<number> {
+  private async findPurgeable(last: Seal | undefined, millis: number): Promise<number> {
     const before = last?.purged ?? 0;
     const days = this.env.AUDIT_RETENTION_DAYS;
     if (days === undefined) return before;
-    return Math.max(before, (await this.repository.lastUntil(firstId(millis - days * DAY_MILLIS))) ?? 0);
+    return Math.max(
+      before,
+      (await this.repository.findLastBefore(toFirstId(millis - days * DAY_MILLIS))) ?? 0,
+    );
   }
 }
 
-type Range = ReturnType<typeof noRows>;
+type RowRange = ReturnType<typeof createRange>;
 
-const noRows = (until: string) => ({
+const createRange = (until: string) => ({
   until,
   rows: new RowsHash(),
   members: new Members(),
   counts: new HourCounts(),
 });
-const NONE = { missed: [], late: [] };
+const NOTHING_OUTSIDE = { missed: [], late: [] };

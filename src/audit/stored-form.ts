@@ -8,7 +8,7 @@ import { type Clause, type Dialect, toClause } from '../platform/database/engine
  */
 
 /** Builds SQL for the types and bytes of the stored columns. The SQL is NULL if the driver returns values unchanged. */
-export function storedForm(dialect: Dialect, columns: readonly string[]): string {
+export function selectForm(dialect: Dialect, columns: readonly string[]): string {
   if (dialect === 'mysql') return 'NULL';
   return columns.map((name) => `typeof(${name}) || ' ' || hex(${name})`).join(` || ',' || `);
 }
@@ -18,14 +18,14 @@ export function storedForm(dialect: Dialect, columns: readonly string[]): string
  * @param stored value of `selectForm` for the same columns.
  */
 export function isAsRead(stored: string | null, values: readonly unknown[]): boolean {
-  return stored === null || (stored === values.map(formOf).join(',') && !values.some(hasNul));
+  return stored === null || (stored === values.map(toForm).join(',') && !values.some(hasNul));
 }
 
 /**
  * Reads values from the result of `selectForm`, because the driver aborts the process on invalid UTF-8. For such texts,
  * and for values of another type, `isAsRead` returns false.
  */
-export function valuesOf(stored: string): (string | null)[] {
+export function parseForm(stored: string): (string | null)[] {
   return stored.split(',').map((form) => {
     const [type, hex = ''] = form.split(' ');
     return type === 'null' ? null : Buffer.from(hex, 'hex').toString();
@@ -37,7 +37,7 @@ export const hexOf = (text: string): string => Buffer.from(text).toString('hex')
 
 const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes('\0');
 
-function formOf(value: unknown): string {
+function toForm(value: unknown): string {
   if (value === null) return 'null ';
   if (typeof value === 'number') return `integer ${hexOf(String(value))}`;
   return typeof value === 'string' ? `text ${hexOf(value)}` : 'other';
@@ -53,18 +53,18 @@ export const textOfHex: Record<Dialect, string> = {
  * Builds the lower bound of a range of texts. SQLite sorts other types before or after texts, so even an open range needs a
  * bound. Use only one bound per side, because SQLite uses only one of them for its index.
  */
-export const lowerBound = (dialect: Dialect, column: string, from: string | undefined): Clause => {
+export const isFrom = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return toClause(`${column} >= ?`, from);
   return toClause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
 };
 /** Builds the upper bound of a range of texts. */
-export const upperBound = (dialect: Dialect, column: string, until?: string): Clause => {
+export const isBefore = (dialect: Dialect, column: string, until?: string): Clause => {
   if (until !== undefined) return toClause(`${column} < ?`, until);
   return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
 /** Builds the condition for keys after the key with these bytes. */
-export const after = (dialect: Dialect, column: string, at: string): Clause =>
+export const isAfter = (dialect: Dialect, column: string, at: string): Clause =>
   toClause(`${column} > ${textOfHex[dialect]}`, at);
 
 /**
@@ -84,11 +84,11 @@ export async function* readByKey<Row extends { at: string }>(
     yield rows;
     const end = rows.at(-1);
     if (rows.length < size || !end) return;
-    condition = after(dialect, column, end.at);
+    condition = isAfter(dialect, column, end.at);
     await setImmediate();
   }
 }
 
 /** Builds the condition for values that are not text. */
-export const noTexts = (dialect: Dialect, column: string): string =>
+export const isNotText = (dialect: Dialect, column: string): string =>
   dialect === 'sqlite' ? `(${column} < '' OR ${column} >= x'')` : '1 = 0';

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
-import { connectWithin, findService } from '../operations/start/private-socket.js';
+import { SealVerifier, type AuditReport } from '../audit/seal-verifier.service.js';
+import { connectInternally, findService } from '../operations/start/private-socket.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import { type EntityClasses, migrateAtStart } from '../platform/database/data-source.js';
@@ -37,29 +37,29 @@ export class Application {
       return work(service);
     }
     const env = readSettings();
-    const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER_HEADER]: userName() };
+    const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER_HEADER]: getUserName() };
     const { PASSWORD_MIN_LENGTH: passwordLength } = env;
     const workBy = (connect: () => Duplex): Promise<void> =>
       work(new ServiceClient({ headers: localHeaders, connect, passwordLength }));
     const connect = await findService(env);
-    if (!connect) assertThere(env);
+    if (!connect) assertDatabaseExists(env);
     if (!target.json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
-    return connect ? workBy(connect) : this.open(env, (app) => workBy(() => connectWithin(app)));
+    return connect ? workBy(connect) : this.openApp(env, (app) => workBy(() => connectInternally(app)));
   }
 
   /** Verifies the audit of the database, without a service. @throws Error for invalid settings or an unusable database. */
   async verifyAudit(
     { json }: Pick<Target, 'json'> = {},
     expected?: { number: number; hash: string },
-  ): Promise<Verdict> {
+  ): Promise<AuditReport> {
     const env = readSettings();
-    assertThere(env);
+    assertDatabaseExists(env);
     if (!json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
-    return this.open(env, (app) => app.get(SealVerifier).verify(expected));
+    return this.openApp(env, (app) => app.get(SealVerifier).verify(expected));
   }
 
   /** Runs `work` with a new application. Its log is off unless `LOG_LEVEL` is set, and is written to standard error. */
-  private async open<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
+  private async openApp<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
     env.SHUTDOWN_DELAY_SECONDS = 0; // only this command sends requests
     env.TLS_CERT_FILE = undefined;
@@ -76,7 +76,7 @@ export class Application {
 }
 
 /** Checks that the database file exists, so that a mistyped name does not create one. @throws Error if it is missing. */
-function assertThere(env: Env): void {
+function assertDatabaseExists(env: Env): void {
   const file = sqliteFileOf(env);
   if (file === undefined || existsSync(file)) return;
   throw new Error(
@@ -85,12 +85,12 @@ function assertThere(env: Env): void {
 }
 
 /** Returns the name of the user who runs this command, restricted to characters of a header. With `sudo`, it is the original user. */
-function userName(): string {
-  const name = process.env['SUDO_USER'] ?? nameOfUid();
+function getUserName(): string {
+  const name = process.env['SUDO_USER'] ?? getSystemUserName();
   return name.replace(/[^!-~]/g, '?').slice(0, 59);
 }
 
-function nameOfUid(): string {
+function getSystemUserName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -1,27 +1,27 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { AuditEventDto } from '../audit/audit.view.js';
 import { AuditQuery } from '../audit/audit.query.js';
-import type { Verdict } from '../audit/seal-verifier.service.js';
+import type { AuditReport } from '../audit/seal-verifier.service.js';
 import { truncate } from '../platform/common/text.js';
 import type { Application } from './application.js';
-import { partyOf, print, table } from './output.js';
-import { type Target, queryOf, targetCommand } from './target.js';
+import { partyOf, print, toTable } from './output.js';
+import { type Target, toQuery, createCommand } from './target.js';
 
-const FAULT = 1;
-const MAX_CHANGES = 80;
+const FAULT_CODE = 1;
+const MAX_CHANGES_LENGTH = 80;
 const EXIT_CODES = `
 Exit codes of verify: 0 all events match their seals, 1 a fault was found, 2 nothing verified.
 Exit codes of list: 0 done, 2 nothing done (invalid usage, no database or service).`;
 
-export const auditCommand = (application: Application) =>
+export const createAuditCommand = (application: Application) =>
   new Command('audit')
     .description('list audit events, and verify that they were not changed')
     .addHelpText('afterAll', EXIT_CODES)
-    .addCommand(list(application))
-    .addCommand(verify(application));
+    .addCommand(createListCommand(application))
+    .addCommand(createVerifyCommand(application));
 
-const list = (application: Application) =>
-  targetCommand('list', 'list events, newest first')
+const createListCommand = (application: Application) =>
+  createCommand('list', 'list events, newest first')
     .option('--actor <id>', 'id of the user, API key or import that caused the event')
     .option('--actor-kind <kind>', 'kind of actor: key, user, import, system or anonymous')
     .option('--action <action...>', 'actions such as user.blocked; matches any of them')
@@ -32,15 +32,15 @@ const list = (application: Application) =>
     .option('--limit <number>', 'number of events, at most 100', '25')
     .option('--after <id>', 'only events older than the event with this id')
     .action((flags: Target, command: Command) => {
-      const query = queryOf(AuditQuery, flags, command);
+      const query = toQuery(AuditQuery, flags, command);
       return application.use(flags, async (service) => {
-        const { Results, next } = await service.page<{ Results: AuditEventDto[] }>('audit', query);
-        print(flags, Results, table([HEAD, ...Results.map(cells)]));
+        const { Results, next } = await service.getPage<{ Results: AuditEventDto[] }>('audit', query);
+        print(flags, Results, toTable([HEAD, ...Results.map(toCells)]));
         if (next !== undefined && !flags.json) process.stderr.write(`Next page: --after ${next}\n`);
       });
     });
 
-const verify = (application: Application) =>
+const createVerifyCommand = (application: Application) =>
   new Command('verify')
     .description('compare all events with their seals')
     .option(
@@ -51,13 +51,13 @@ const verify = (application: Application) =>
     .option('--json', 'print as JSON')
     .action(async (flags: { json?: true; expect?: { number: number; hash: string } }) => {
       const verdict = await application.verifyAudit(flags, flags.expect);
-      print(flags, verdict, report(verdict));
-      if (verdict.fault) process.exitCode = FAULT;
+      print(flags, verdict, format(verdict));
+      if (verdict.fault) process.exitCode = FAULT_CODE;
     });
 
 const HEAD = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];
 
-function cells({ time, action, actor, target, ip, changes, reason }: AuditEventDto): string[] {
+function toCells({ time, action, actor, target, ip, changes, reason }: AuditEventDto): string[] {
   const people = [actor.started_by, actor.approved_by].flatMap((party) => (party ? [partyOf(party)] : []));
   const who = people.length === 0 ? partyOf(actor) : `${partyOf(actor)} (${people.join(', ')})`;
   const fields = changes.map(({ field }) => field).join(', ');
@@ -68,12 +68,12 @@ function cells({ time, action, actor, target, ip, changes, reason }: AuditEventD
     who,
     `${target.kind} ${target.id}`,
     ip,
-    truncate(what, MAX_CHANGES),
+    truncate(what, MAX_CHANGES_LENGTH),
   ];
 }
 
 /** Formats the result of a verification. */
-function report({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: Verdict): string {
+function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: AuditReport): string {
   if (fault) {
     const { seal, from, until, message } = fault;
     const range =

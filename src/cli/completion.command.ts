@@ -10,7 +10,7 @@ Add the line for your shell to its start-up file:
   fish   rollcall completion fish | source`;
 
 /** Words that can follow a command: its subcommands and options. `path` is the command, such as `users find`. */
-interface Node {
+interface CommandWords {
   path: string;
   words: string[];
 }
@@ -19,28 +19,28 @@ interface Node {
  * Creates `rollcall completion SHELL`, which prints a script that completes commands and options. The script contains all
  * words, because starting this program for each completion would take half a second.
  */
-export const completionCommand = () =>
+export const createCompletionCommand = () =>
   new Command('completion')
     .description('print a script that completes the commands and options of rollcall in a shell')
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .addHelpText('after', HELP)
     .action((target: Shell, _flags: object, self: Command) => {
-      const nodes = nodesOf(self.parent ?? self, '');
-      process.stdout.write(target === 'fish' ? fish(nodes) : posix(nodes, target));
+      const nodes = collectWords(self.parent ?? self, '');
+      process.stdout.write(target === 'fish' ? renderFish(nodes) : renderPosix(nodes, target));
     });
 
-function nodesOf(command: Command, path: string): Node[] {
+function collectWords(command: Command, path: string): CommandWords[] {
   const options = command
     .createHelp()
     .visibleOptions(command)
     .map(({ long, short }) => long ?? short ?? '');
-  const children = command.commands.map((child) => nodesOf(child, `${path} ${child.name()}`.trim()));
+  const children = command.commands.map((child) => collectWords(child, `${path} ${child.name()}`.trim()));
   const names = command.commands.map((child) => child.name());
   return [{ path, words: [...names, ...options] }, ...children.flat()];
 }
 
 /** Renders the script for Bash, or for zsh with its emulation of Bash completion. Falls back to file names. */
-function posix(nodes: readonly Node[], target: Shell): string {
+function renderPosix(nodes: readonly CommandWords[], target: Shell): string {
   const cases = nodes.map(({ path, words }) => `    '${path}') echo '${words.join(' ')}' ;;`);
   return `${target === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_rollcall_words() {
   case "$1" in
@@ -59,7 +59,7 @@ complete -o default -F _rollcall rollcall
 `;
 }
 
-function fish(nodes: readonly Node[]): string {
+function renderFish(nodes: readonly CommandWords[]): string {
   const paths = nodes.filter(({ path }) => path !== '').map(({ path }) => `'${path}'`);
   return `function __rollcall_at
   set -l path

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import {
-  BackupFault,
+  BackupError,
   type BackupHeader,
   FORMAT,
-  allTables,
-  backedUpTables,
+  listTables,
+  listBackedUpTables,
 } from '../operations/backup/backup-format.js';
 import { BackupReader } from '../operations/backup/read-backup.js';
-import { type Checked, hasContent, restoreBackup } from '../operations/backup/restore-backup.js';
+import { type CheckResult, hasContent, restoreBackup } from '../operations/backup/restore-backup.js';
 import { writeBackup } from '../operations/backup/write-backup.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
@@ -20,9 +20,9 @@ import { databaseNameOf, sqliteFileOf } from '../platform/database/engine/connec
 import { type Snapshot, isInUse, openSnapshot } from '../platform/database/engine/backup-connections.js';
 import { KNOWN_MIGRATIONS, assertOwnSchema, migrate } from '../platform/database/migrate.js';
 import type { Application } from './application.js';
-import { table, withProgress } from './output.js';
+import { toTable, withProgress } from './output.js';
 
-export const migrateCommand = ({ entities }: Application) =>
+export const createMigrateCommand = ({ entities }: Application) =>
   new Command('migrate')
     .description('run pending migrations')
     .addHelpText('after', '\nExit codes: 0 done, 2 not migrated (invalid usage, no database).')
@@ -47,7 +47,7 @@ Exit codes: 0 done, 2 no backup was written (invalid usage, no database, disk fu
 /** Lowers the priority of a backup below the priority of the service. */
 const NICENESS = 10;
 
-export const backupCommand = ({ entities }: Application) =>
+export const createBackupCommand = ({ entities }: Application) =>
   new Command('backup')
     .description('write a backup that can be restored to any supported database')
     .argument('<file>')
@@ -60,11 +60,11 @@ export const backupCommand = ({ entities }: Application) =>
       if (source !== undefined && !existsSync(source)) throw new Error(`There is no database at ${source}.`);
       process.stderr.write(`Backing up ${databaseNameOf(env).fullName} …\n`);
       setPriority(NICENESS);
-      await assertCurrent(env, entities);
+      await assertCurrentSchema(env, entities);
       const snapshot = await openSnapshot(env);
       try {
-        const header = await headerOf(snapshot, entities);
-        const total = totalOf({ header });
+        const header = await createHeader(snapshot, entities);
+        const total = countRows({ header });
         await withProgress(total, (show) => writeBackup(path, header, snapshot, show));
         const { size } = await stat(path);
         process.stdout.write(
@@ -76,7 +76,7 @@ export const backupCommand = ({ entities }: Application) =>
     });
 
 /** Checks that the schema is the schema of this release, because other releases may interpret columns differently. */
-async function assertCurrent(env: Env, entities: Application['entities']): Promise<void> {
+async function assertCurrentSchema(env: Env, entities: Application['entities']): Promise<void> {
   const executed = await listExecutedMigrations(env, entities);
   if (executed.join() === KNOWN_MIGRATIONS.join()) return;
   throw new Error(
@@ -84,9 +84,9 @@ async function assertCurrent(env: Env, entities: Application['entities']): Promi
   );
 }
 
-async function headerOf(snapshot: Snapshot, entities: Application['entities']): Promise<BackupHeader> {
+async function createHeader(snapshot: Snapshot, entities: Application['entities']): Promise<BackupHeader> {
   const tables = [];
-  for (const table of backedUpTables(entities)) {
+  for (const table of listBackedUpTables(entities)) {
     tables.push({ ...table, rows: await snapshot.queryNumber(`SELECT COUNT(*) FROM ${table.name}`) });
   }
   return {
@@ -99,62 +99,62 @@ async function headerOf(snapshot: Snapshot, entities: Application['entities']): 
   };
 }
 
-const FAULT = 1;
+const FAULT_CODE = 1;
 const RESTORE_NOTES = `
 Stop the service first. The restore is one transaction: if the command is interrupted, the database is unchanged.
 All sessions end, so all users must log in again. All changes since the backup are lost, including revocations.
 Exit codes: 0 restored (or, with --check, the file is complete), 1 restored but a check found a fault, 2 nothing restored.`;
 
-interface Flags {
+interface RestoreFlags {
   check?: true;
   replace?: string;
 }
 
-export const restoreCommand = (application: Application) =>
+export const createRestoreCommand = (application: Application) =>
   new Command('restore')
     .description('restore a backup to any supported database, and check the result')
     .argument('<file>')
     .option('--check', 'only check that the file is complete and has the schema of this release')
     .option('--replace <database>', 'name of the database whose contents are replaced')
     .addHelpText('after', RESTORE_NOTES)
-    .action(async (path: string, flags: Flags) => {
+    .action(async (path: string, flags: RestoreFlags) => {
       const { entities } = application;
-      const schema = { tables: backedUpTables(entities), migrations: KNOWN_MIGRATIONS };
-      const backup = await named(path, () => BackupReader.open(path, schema));
+      const schema = { tables: listBackedUpTables(entities), migrations: KNOWN_MIGRATIONS };
+      const backup = await withPath(path, () => BackupReader.open(path, schema));
       try {
         // Reads all rows before the first one is written.
-        await named(path, async () => {
-          for await (const _ of backup.rows());
+        await withPath(path, async () => {
+          for await (const _ of backup.readRows());
         });
-        process.stdout.write(contents(path, backup));
+        process.stdout.write(formatContents(path, backup));
         if (flags.check) return;
         const env = readSettings();
-        await assertAllowed(env, application, flags.replace);
+        await assertRestorable(env, application, flags.replace);
         process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
         env.MIGRATE_ON_START = 'true';
         await migrateAtStart(env, entities);
-        const checked = await withProgress(totalOf(backup), (show) =>
-          restoreBackup(env, backup, allTables(entities), show),
+        const checked = await withProgress(countRows(backup), (show) =>
+          restoreBackup(env, backup, listTables(entities), show),
         );
-        checked.push({ name: 'the audit matches its seals', found: await auditFaults(backup, application) });
-        process.stdout.write(verdict(checked));
-        if (checked.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT;
+        checked.push({ name: 'the audit matches its seals', found: await countFaults(backup, application) });
+        process.stdout.write(formatChecks(checked));
+        if (checked.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT_CODE;
       } finally {
         await backup.close();
       }
     });
 
 /** Runs `work`, and adds the path to the message of a BackupError. */
-async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function withPath<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof BackupFault ? new Error(`${path} ${error.message}.`) : error;
+    throw error instanceof BackupError ? new Error(`${path} ${error.message}.`) : error;
   }
 }
 
 /** Checks that the database may be replaced. @throws Error if it contains data or is in use. */
-async function assertAllowed(
+async function assertRestorable(
   env: Env,
   { entities }: Application,
   replace: string | undefined,
@@ -166,32 +166,32 @@ async function assertAllowed(
   if (file !== undefined && !existsSync(file)) return;
   if (await isInUse(env))
     throw new Error(`${full} is in use: stop the service on all machines and try again.`);
-  if (replace === undefined && (await hasContent(env, allTables(entities))))
+  if (replace === undefined && (await hasContent(env, listTables(entities))))
     throw new Error(`${full} is not empty. To replace its contents, pass --replace ${name}`);
 }
 
 /** Counts faults of the audit. Returns undefined if it has no seals. The result depends on AUDIT_SEAL_KEY of this machine. */
-async function auditFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
+async function countFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
   const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
   if (seals?.rows === 0) return undefined; // the service creates the first seal after an hour
   const { fault, bad_count: bad } = await application.verifyAudit();
   return fault ? Math.max(1, bad) : 0;
 }
 
-const totalOf = ({ header }: Pick<BackupReader, 'header'>): number =>
+const countRows = ({ header }: Pick<BackupReader, 'header'>): number =>
   header.tables.reduce((sum, { rows }) => sum + rows, 0);
 
-function contents(path: string, backup: BackupReader): string {
+function formatContents(path: string, backup: BackupReader): string {
   const { version, created, engine, tables } = backup.header;
   const rows = tables.map(({ name, rows: count }) => [name, count]);
-  const head = `${path}: complete; Rollcall ${version}, ${created}, ${engine}, ${totalOf(backup)} rows\n`;
-  return head + table([['Table', 'Rows'], ...rows]);
+  const head = `${path}: complete; Rollcall ${version}, ${created}, ${engine}, ${countRows(backup)} rows\n`;
+  return head + toTable([['Table', 'Rows'], ...rows]);
 }
 
-const verdict = (checked: readonly Checked[]): string =>
-  table([['Check', 'Result'], ...checked.map(({ name, found }) => [name, resultOf(found)])]);
+const formatChecks = (checked: readonly CheckResult[]): string =>
+  toTable([['Check', 'Result'], ...checked.map(({ name, found }) => [name, formatResult(found)])]);
 
-function resultOf(found: number | undefined): string {
+function formatResult(found: number | undefined): string {
   if (found === undefined) return 'not checked: no seals in the backup';
   return found === 0 ? 'ok' : `BAD: ${found}`;
 }

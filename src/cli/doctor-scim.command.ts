@@ -4,7 +4,7 @@ import { MIDPOINT } from './replays/midpoint.js';
 import { OKTA } from './replays/okta.js';
 import { ReplayRun } from './replays/replay-run.js';
 import type { Provider, Step } from './replays/replay.js';
-import { table } from './output.js';
+import { toTable } from './output.js';
 
 export const REPLAYS: Readonly<Record<Provider, readonly Step[]>> = {
   entra: ENTRA,
@@ -12,14 +12,14 @@ export const REPLAYS: Readonly<Record<Provider, readonly Step[]>> = {
   midpoint: MIDPOINT,
 };
 
-interface Flags {
+interface ScimFlags {
   profile: Provider;
   url: string;
   key?: string;
 }
 
 /** Creates `rollcall doctor scim`, which sends the requests of an identity provider to a running service. */
-export const doctorScimCommand = () =>
+export const createDoctorScimCommand = () =>
   new Command('scim')
     .description(
       'send the requests of an identity provider with temporary users and a group, and report the results',
@@ -37,16 +37,16 @@ export const doctorScimCommand = () =>
         '\nthe end. Like all deleted users, they remain for SCIM_DELETED_DAYS and count towards the fuse of the key.' +
         '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 invalid usage.',
     )
-    .action(async ({ profile, url, key }: Flags) => {
+    .action(async ({ profile, url, key }: ScimFlags) => {
       if (!key) throw new Error('An API key is required. Pass --key or set ROLLCALL_KEY.');
       const rows: string[][] = [];
       const run = new ReplayRun(url, key);
-      for await (const { step, problem } of run.outcomes(REPLAYS[profile]))
+      for await (const { step, problem } of run.runSteps(REPLAYS[profile]))
         rows.push([problem === undefined ? 'ok' : 'fail', step.method, step.what, problem ?? '']);
       const failed = rows.filter(([result]) => result === 'fail').length;
-      process.stdout.write(table(rows));
+      process.stdout.write(toTable(rows));
       process.stdout.write(`${profile}: ${rows.length - failed} of ${rows.length} steps passed\n`);
-      for (const resource of run.left)
+      for (const resource of run.remaining)
         process.stderr.write(`Could not delete ${resource}. Delete it manually.\n`);
-      process.exitCode = failed + run.left.length === 0 ? 0 : 1;
+      process.exitCode = failed + run.remaining.length === 0 ? 0 : 1;
     });

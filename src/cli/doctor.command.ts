@@ -5,50 +5,50 @@ import { readSettings } from '../platform/config/settings.js';
 import type { EntityClasses } from '../platform/database/data-source.js';
 import type { Application } from './application.js';
 import {
-  baseUrlCheck,
-  dataDirCheck,
-  databaseChecks,
-  diskCheck,
-  importFolderCheck,
-  nodeCheck,
+  checkBaseUrl,
+  checkDataDir,
+  checkDatabase,
+  checkDisk,
+  checkImportFolder,
+  checkNode,
 } from '../operations/doctor/doctor-checks.js';
-import { doctorScimCommand } from './doctor-scim.command.js';
-import { keyRiskChecks } from '../operations/doctor/key-checks.js';
+import { createDoctorScimCommand } from './doctor-scim.command.js';
+import { checkKeyRisks } from '../operations/doctor/key-checks.js';
 import { type Finding, codeOf, fail, ok } from '../operations/doctor/finding.js';
 import {
-  auditCheck,
-  cookieCheck,
-  databaseTlsCheck,
-  dropFolderCheck,
-  fileChecks,
-  httpsCheck,
-  metricsCheck,
-  nodeLifeCheck,
-  proxyCheck,
-  secretChecks,
+  checkAudit,
+  checkCookie,
+  checkDatabaseTls,
+  checkDropFolder,
+  checkFiles,
+  checkHttps,
+  checkMetrics,
+  checkNodeSupport,
+  checkProxy,
+  checkSecrets,
 } from '../operations/doctor/security-checks.js';
 
 type Check = (env: Env, entities: EntityClasses) => Finding[] | Promise<Finding[]>;
 
 const CHECKS: readonly [subject: string, check: Check][] = [
-  ['data folder', dataDirCheck],
-  ['disk', diskCheck],
-  ['address', baseUrlCheck],
-  ['database', databaseChecks],
-  ['imports', importFolderCheck],
+  ['data folder', checkDataDir],
+  ['disk', checkDisk],
+  ['address', checkBaseUrl],
+  ['database', checkDatabase],
+  ['imports', checkImportFolder],
 ];
 
 const SECURITY_CHECKS: readonly [subject: string, check: Check][] = [
-  ['https', httpsCheck],
-  ['cookie', cookieCheck],
-  ['secrets', secretChecks],
-  ['database tls', databaseTlsCheck],
-  ['proxy', proxyCheck],
-  ['metrics', metricsCheck],
-  ['audit', auditCheck],
-  ['files', fileChecks],
-  ['drop folder', dropFolderCheck],
-  ['api keys', keyRiskChecks],
+  ['https', checkHttps],
+  ['cookie', checkCookie],
+  ['secrets', checkSecrets],
+  ['database tls', checkDatabaseTls],
+  ['proxy', checkProxy],
+  ['metrics', checkMetrics],
+  ['audit', checkAudit],
+  ['files', checkFiles],
+  ['drop folder', checkDropFolder],
+  ['api keys', checkKeyRisks],
 ];
 
 interface DoctorFlags {
@@ -56,16 +56,16 @@ interface DoctorFlags {
   json?: true;
 }
 
-export const doctorCommand = (application: Application) =>
+export const createDoctorCommand = (application: Application) =>
   new Command('doctor')
     .description('check settings, database, migrations and folders, and report what to do')
     .option('--security', 'check the security instead: transport, secrets, API keys and file modes')
     .option('--json', 'print the findings as JSON')
-    .addCommand(doctorScimCommand())
+    .addCommand(createDoctorScimCommand())
     .addHelpText('after', '\nExit codes: 0 no check failed, 1 a check failed, 2 invalid usage.')
     .action(async ({ security, json }: DoctorFlags) => {
       const findings: Finding[] = [];
-      for await (const finding of examine(application, security === true)) {
+      for await (const finding of runChecks(application, security === true)) {
         findings.push(finding);
         const { level, subject, message } = finding;
         if (!json) process.stdout.write(`${level.padEnd(4)}  ${subject.padEnd(14)}  ${message}\n`);
@@ -75,22 +75,22 @@ export const doctorCommand = (application: Application) =>
     });
 
 /** Runs the checks and yields each finding immediately, because an unreachable database takes long. */
-async function* examine(application: Application, security: boolean): AsyncGenerator<Finding> {
+async function* runChecks(application: Application, security: boolean): AsyncGenerator<Finding> {
   const { node } = process.versions;
-  yield* security ? nodeLifeCheck(node, now().slice(0, 10)) : nodeCheck(node);
+  yield* security ? checkNodeSupport(node, now().slice(0, 10)) : checkNode(node);
   let env: Env;
   try {
     env = readSettings();
   } catch (error) {
-    return yield* settingsFault(error);
+    return yield* toSettingsFindings(error);
   }
   if (!security) yield* ok('settings', 'all valid');
   for (const [subject, check] of security ? SECURITY_CHECKS : CHECKS)
-    yield* await guarded(subject, () => check(env, application.entities));
+    yield* await runCheck(subject, () => check(env, application.entities));
 }
 
 /** Converts an error of the settings to findings. They contain names and rules, but never values. */
-function settingsFault(error: unknown): Finding[] {
+function toSettingsFindings(error: unknown): Finding[] {
   if (!(error instanceof EnvError)) return fail('settings', `.env cannot be read (${codeOf(error)})`);
   return error.message
     .split('\n')
@@ -99,7 +99,7 @@ function settingsFault(error: unknown): Finding[] {
 }
 
 /** Runs a check and converts its error to a finding. The message of the error is omitted, because it may contain values. */
-async function guarded(subject: string, check: () => ReturnType<Check>): Promise<Finding[]> {
+async function runCheck(subject: string, check: () => ReturnType<Check>): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {

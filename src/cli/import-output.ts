@@ -1,5 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
-import { minute, partyOf, table } from './output.js';
+import { toMinute, partyOf, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 
 /** Limits of the output: problems, rows of a preview, and characters of a value and of a cell. */
@@ -10,48 +10,48 @@ const MAX_TEXT = 120;
 const MAX_CELL = 40;
 
 /** Formats the summary of a run: counts, guards, problems and next steps. */
-export function summary(run: ImportRunDto): string {
+export function formatSummary(run: ImportRunDto): string {
   const parts = [`\nImport ${run.id}: ${run.state}${run.dry_run ? ' (dry run)' : ''}\n`];
   const counts = Object.entries(run.counts).filter(([, rows]) => rows > 0);
-  if (counts.length > 0) parts.push(table([['Outcome', 'Rows'], ...counts]));
+  if (counts.length > 0) parts.push(toTable([['Outcome', 'Rows'], ...counts]));
   const { reported, blocked } = run.missing;
   if (reported > 0) parts.push(`Missing from the file: ${reported} users, ${blocked} of them blocked\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) {
-    parts.push('Guards that tripped:\n', ...hits.map(guardText));
+    parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
   }
   // Shows all problems of a failed file, but only some problems of rows.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
-  parts.push(...problemsText(problems), ...next(run, problems.length));
+  parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');
 }
 
 /** Formats problems as a table with a heading. Returns nothing if there are no problems. */
-function problemsText(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
+function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
   if (problems.length === 0) return [];
   const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
-  return ['Problems:\n', table([['Line', 'Field', 'Code', 'Message'], ...rows])];
+  return ['Problems:\n', toTable([['Line', 'Field', 'Code', 'Message'], ...rows])];
 }
 
 /** Formats a guard: value, limit, hint, and example rows before and after the change. */
-function guardText({ name, field, value, limit, hint, examples }: ImportRunDto['guards'][number]): string {
+function formatGuard({ name, field, value, limit, hint, examples }: ImportRunDto['guards'][number]): string {
   const head = `${name}${field === null ? '' : ` (${field})`}: ${value}, limit ${limit}. ${hint}\n`;
   if (examples.length === 0) return head;
   const rows = examples.map((row) => [
     String(row.line ?? ''),
     row.external_id,
-    shown(row.old),
-    shown(row.new),
+    formatValue(row.old),
+    formatValue(row.new),
   ]);
-  return head + table([['Line', 'ExternalId', 'Before', 'After'], ...rows]);
+  return head + toTable([['Line', 'ExternalId', 'Before', 'After'], ...rows]);
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === null || value === undefined ? '' : JSON.stringify(value);
 }
 
-function next({ id, state, counts, problems }: ImportRunDto, shown: number): string[] {
+function formatNextSteps({ id, state, counts, problems }: ImportRunDto, shown: number): string[] {
   const hints: string[] = [];
   if (counts.error > 0 && (problems.length > shown || counts.error > shown)) {
     hints.push(`All failed rows: rollcall imports failed ${id}\n`);
@@ -66,9 +66,9 @@ function next({ id, state, counts, problems }: ImportRunDto, shown: number): str
 }
 
 /** Formats runs as a table. */
-export function runsTable(runs: readonly ImportRunDto[]): string {
+export function formatRuns(runs: readonly ImportRunDto[]): string {
   const head = ['ID', 'STATE', 'CREATED (UTC)', 'DATA SET', 'ROWS', 'CHANGED', 'FAILED', 'FILE'];
-  return table([
+  return toTable([
     head,
     ...runs.map((run) => {
       const { created, updated, blocked, reactivated, error } = run.counts;
@@ -77,43 +77,43 @@ export function runsTable(runs: readonly ImportRunDto[]): string {
       const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
       const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
       const dataset = run.options.dataset;
-      return [run.id, state, minute(run.created), dataset, rows, changed, error, fileOf(run)];
+      return [run.id, state, toMinute(run.created), dataset, rows, changed, error, fileOf(run)];
     }),
   ]);
 }
 
 /** Formats all details of a run. */
-export function runText(run: ImportRunDto): string {
+export function formatRun(run: ImportRunDto): string {
   const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
   const { reverted_by: revert } = run;
   const facts = [
     ['File', `${fileOf(run)}, ${file.size} bytes`],
     ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
     ...(profile === null ? [] : [['Profile', profile]]),
-    ['Sent', `${minute(created)} UTC by ${partyOf(actor)}`],
+    ['Sent', `${toMinute(created)} UTC by ${partyOf(actor)}`],
     ...(approver === null ? [] : [['Approved', `by ${partyOf(approver)}`]]),
     finished === null
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
-      : ['Finished', `${minute(finished)} UTC`],
+      : ['Finished', `${toMinute(finished)} UTC`],
     ...(revert === null ? [] : [['Reverted', `by ${revert}`]]),
   ];
-  return `${summary(run)}\n${table(facts)}`;
+  return `${formatSummary(run)}\n${toTable(facts)}`;
 }
 
 /** Formats rows as a table with their errors and changes. */
-export function rowsTable(rows: readonly ImportRowDto[]): string {
+export function formatRows(rows: readonly ImportRowDto[]): string {
   const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
     const changed = changes.map(
-      ({ field, old, new: value }) => `${field}: ${shownShort(old)} → ${shownShort(value)}`,
+      ({ field, old, new: value }) => `${field}: ${cutValue(old)} → ${cutValue(value)}`,
     );
     const wrong = errors.map(({ field, code, message }) => `${code}: ${field} ${message}`);
     return [line ?? '', outcome, externalId, name, [...wrong, ...changed].join('; ')];
   });
-  return table([['Line', 'Outcome', 'ExternalId', 'Name', 'Details'], ...cells]);
+  return toTable([['Line', 'Outcome', 'ExternalId', 'Name', 'Details'], ...cells]);
 }
 
 /** Formats a value, shortened if it is long. */
-function shownShort(value: unknown): string {
+function cutValue(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
   return cut === '' ? '""' : cut;
@@ -123,24 +123,24 @@ const fileOf = ({ reverts, file }: ImportRunDto): string =>
   reverts === null ? file.name : `revert of ${reverts}`;
 
 /** Formats a preview: the meaning of each column, the first rows and the problems. */
-export function previewText(preview: Preview): string {
+export function formatPreview(preview: Preview): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
   const parts = [
     `\nEncoding ${encoding ?? '?'}, delimiter ${delimiter === '\t' ? 'tab' : (delimiter ?? '?')}\n`,
   ];
-  if (preview.guard_limits) parts.push(`Limits of the profile: ${limitsText(preview.guard_limits)}\n`);
+  if (preview.guard_limits) parts.push(`Limits of the profile: ${formatLimits(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
-    short(source),
+    cut(source),
     column ?? (use === 'unknown' ? 'unknown' : use),
     suggestion === null ? '' : `probably ${suggestion}`,
   ]);
-  if (meaning.length > 0) parts.push(table([['Column of the file', 'Meaning', ''], ...meaning]));
+  if (meaning.length > 0) parts.push(toTable([['Column of the file', 'Meaning', ''], ...meaning]));
   for (const { line, outcome, fields } of rows.slice(0, MAX_PREVIEW_ROWS)) {
-    const shown = Object.entries(fields).map(([name, value]) => `${name}=${short(JSON.stringify(value))}`);
+    const shown = Object.entries(fields).map(([name, value]) => `${name}=${cut(JSON.stringify(value))}`);
     parts.push(`Line ${line} (${outcome}): ${shown.join(' ')}\n`);
   }
   if (rows.length > MAX_PREVIEW_ROWS) parts.push(`… and ${rows.length - MAX_PREVIEW_ROWS} more rows\n`);
-  parts.push(...problemsText(problems.slice(0, MAX_PREVIEW_PROBLEMS)));
+  parts.push(...formatProblems(problems.slice(0, MAX_PREVIEW_PROBLEMS)));
   if (problems.length > MAX_PREVIEW_PROBLEMS)
     parts.push(`… and ${problems.length - MAX_PREVIEW_PROBLEMS} more problems\n`);
   if (problems.length === 0) parts.push('No problems found.\n');
@@ -148,7 +148,7 @@ export function previewText(preview: Preview): string {
 }
 
 /** Formats limits, such as `deactivations rows 20, percent 30; errors rows 50`. */
-function limitsText(limits: NonNullable<Preview['guard_limits']>): string {
+function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
   return Object.entries(limits)
     .map(([name, own]) => {
       const numbers = Object.entries<number>(own).map(([limit, value]) => `${limit} ${value}`);
@@ -158,7 +158,7 @@ function limitsText(limits: NonNullable<Preview['guard_limits']>): string {
 }
 
 /** Shortens a text, and replaces control characters, which a terminal would interpret. */
-function short(text: string): string {
+function cut(text: string): string {
   const clean = text.replace(/\p{Cc}/gu, '\ufffd');
   return clean.length > MAX_CELL ? `${clean.slice(0, MAX_CELL - 1)}…` : clean;
 }

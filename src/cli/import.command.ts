@@ -13,10 +13,10 @@ import { type JsonObject, isObject } from '../platform/common/json.js';
 import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
-import { previewText, rowsTable, runText, runsTable, summary } from './import-output.js';
+import { formatPreview, formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
 import { createBar, print, printMore, printNextOffset, writeOut } from './output.js';
 import type { SentFile, ServiceClient } from './service-client.js';
-import { type Target, assertFields, changingCommand, toFields, queryOf, targetCommand } from './target.js';
+import { type Target, assertFields, createWriteCommand, toFields, toQuery, createCommand } from './target.js';
 
 /** Exit codes of an import. */
 const ALL_APPLIED = 0;
@@ -35,8 +35,8 @@ interface ImportFlags extends Target {
   approve?: boolean;
 }
 
-export const importCommand = (application: Application) =>
-  changingCommand('import', 'import a CSV file of users ("-" for standard input)')
+export const createImportCommand = (application: Application) =>
+  createWriteCommand('import', 'import a CSV file of users ("-" for standard input)')
     .argument('<file>')
     .option('--dry-run', 'only create a plan, without writing anything')
     .option('--preview', 'only show how the file is read, and its problems')
@@ -63,31 +63,31 @@ export const importCommand = (application: Application) =>
       const { profile, ...options } = toFields(flags);
       const isFile = typeof profile === 'string' && isProfileFile(profile);
       const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
-      assertFields(RequestedOptions, texts(query), command);
+      assertFields(RequestedOptions, toTexts(query), command);
       if (file !== '-') await access(file, constants.R_OK); // before opening a database, which may migrate it
       await application.use(flags, async (service) => {
-        const upload = isFile ? await withProfile(service, file, profile) : fileOf(file);
+        const upload = isFile ? await buildForm(service, file, profile) : toFile(file);
         if (preview) {
-          const shown = await service.json<Preview>('POST', 'imports/preview', { query, file: upload });
-          print(flags, shown, previewText(shown));
-          process.exitCode = previewCode(shown);
+          const shown = await service.call<Preview>('POST', 'imports/preview', { query, file: upload });
+          print(flags, shown, formatPreview(shown));
+          process.exitCode = getPreviewCode(shown);
           return;
         }
         await assertUsers(service);
-        const { id } = await service.json<ImportRunDto>('POST', 'imports', { query, file: upload });
+        const { id } = await service.call<ImportRunDto>('POST', 'imports', { query, file: upload });
         const run = await followImport(service, id, approve === true);
-        print(flags, run, summary(run));
-        process.exitCode = exitCode(run);
+        print(flags, run, formatSummary(run));
+        process.exitCode = getExitCode(run);
       });
     });
 
 /** Converts options to texts, as in a query string. */
-const texts = (options: JsonObject): JsonObject =>
+const toTexts = (options: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 
-const bytesOf = (file: string): Readable => (file === '-' ? process.stdin : createReadStream(file));
+const openFile = (file: string): Readable => (file === '-' ? process.stdin : createReadStream(file));
 const nameOf = (file: string): string => (file === '-' ? 'stdin.csv' : basename(file));
-const fileOf = (file: string): SentFile => ({ type: 'text/csv', name: nameOf(file), bytes: bytesOf(file) });
+const toFile = (file: string): SentFile => ({ type: 'text/csv', name: nameOf(file), bytes: openFile(file) });
 
 /** Returns true if `--profile` is a file rather than the name of a stored profile. */
 const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profile);
@@ -97,7 +97,7 @@ const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profil
  * accepts such a form only through its private socket.
  * @throws Error for a service that is not local, or if the profile is unreadable or not a JSON object.
  */
-async function withProfile({ isLocal }: ServiceClient, file: string, profile: string): Promise<SentFile> {
+async function buildForm({ isLocal }: ServiceClient, file: string, profile: string): Promise<SentFile> {
   if (!isLocal)
     throw new Error(
       `A service cannot read the file ${profile}. Save the profile with PUT /import_profiles/NAME, and pass its name.`,
@@ -109,7 +109,7 @@ async function withProfile({ isLocal }: ServiceClient, file: string, profile: st
     profile_document: JSON.stringify(document),
   };
   const boundary = randomUUID();
-  async function* parts(): AsyncGenerator<string | Buffer> {
+  async function* buildParts(): AsyncGenerator<string | Buffer> {
     for (const [field, value] of Object.entries(fields))
       yield `--${boundary}\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`;
     const fileName = encodeURIComponent(nameOf(file)).replace(
@@ -117,10 +117,10 @@ async function withProfile({ isLocal }: ServiceClient, file: string, profile: st
       (sign) => `%${sign.charCodeAt(0).toString(16)}`,
     );
     yield `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=UTF-8''${fileName}\r\n\r\n`;
-    for await (const chunk of bytesOf(file) as AsyncIterable<Buffer>) yield chunk;
+    for await (const chunk of openFile(file) as AsyncIterable<Buffer>) yield chunk;
     yield `\r\n--${boundary}--\r\n`;
   }
-  return { type: `multipart/form-data; boundary=${boundary}`, name, bytes: Readable.from(parts()) };
+  return { type: `multipart/form-data; boundary=${boundary}`, name, bytes: Readable.from(buildParts()) };
 }
 
 function readDocument(path: string, text: string): JsonObject {
@@ -137,19 +137,19 @@ function readDocument(path: string, text: string): JsonObject {
 /** Checks that the database has users. @throws Error if not, because the database name may be mistyped. */
 async function assertUsers(service: ServiceClient): Promise<void> {
   if (!service.isLocal) return; // an API key proves that the service has users
-  const { Count } = await service.json<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
+  const { Count } = await service.call<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
   if (Count === 0)
     throw new Error('This database has no users. Start the service once to create the first Webmaster.');
 }
 
 /** Returns the exit code of a preview, which depends on whether the file or some rows would be rejected. */
-function previewCode({ problems }: Preview): number {
+function getPreviewCode({ problems }: Preview): number {
   if (problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
   return problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
 }
 
 /** Returns the exit code of a run that has ended. */
-function exitCode({ state, counts, missing }: ImportRunDto): number {
+function getExitCode({ state, counts, missing }: ImportRunDto): number {
   if (state !== 'completed' && state !== 'completed_with_errors' && state !== 'planned')
     return NOTHING_APPLIED;
   const { error, skipped: _, ...applied } = counts;
@@ -164,7 +164,7 @@ async function followImport(service: ServiceClient, id: string, approve: boolean
   try {
     const run = await follow(service, id);
     if (run.state !== 'needs_approval' || !approve) return run;
-    process.stderr.write(summary(run));
+    process.stderr.write(formatSummary(run));
     await decide(service, id, 'apply');
     return await follow(service, id);
   } finally {
@@ -185,7 +185,7 @@ function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
 }
 
 const getRun = (service: ServiceClient, id: string): Promise<ImportRunDto> =>
-  service.json('GET', `imports/${id}`);
+  service.call('GET', `imports/${id}`);
 
 const EVENT = /^data: (.*)$/;
 
@@ -193,7 +193,7 @@ const EVENT = /^data: (.*)$/;
 async function follow(service: ServiceClient, id: string): Promise<ImportRunDto> {
   const progress = new Progress();
   let text = '';
-  for await (const piece of service.text(`imports/${id}/events`)) {
+  for await (const piece of service.getText(`imports/${id}/events`)) {
     const lines = (text + piece).split('\n');
     text = lines.pop() ?? '';
     for (const line of lines) {
@@ -235,18 +235,18 @@ const decide = (
   id: string,
   decision: Decision,
   query: object = {},
-): Promise<ImportRunDto> => service.json('POST', `imports/${id}/${decision}`, { query });
+): Promise<ImportRunDto> => service.call('POST', `imports/${id}/${decision}`, { query });
 
 interface RunFlags extends Target {
   dryRun?: true;
   out?: string;
 }
 
-export const importsCommand = (application: Application) => {
-  const ofRun = (name: string, description: string) =>
-    targetCommand(name, description).argument('<id>', '', parseId);
-  const decision = (name: string, what: Decision, description: string) =>
-    changingCommand(name, description)
+export const createImportsCommand = (application: Application) => {
+  const createRunCommand = (name: string, description: string) =>
+    createCommand(name, description).argument('<id>', '', parseId);
+  const createDecision = (name: string, what: Decision, description: string) =>
+    createWriteCommand(name, description)
       .argument('<id>', '', parseId)
       .action((id: string, flags: RunFlags) =>
         application.use(flags, (service) => decideAndWait(service, id, what, flags)),
@@ -255,58 +255,60 @@ export const importsCommand = (application: Application) => {
     .description('list and show import runs, and approve, reject, cancel or revert them')
     .addHelpText('afterAll', IMPORTS_CODES)
     .addCommand(
-      targetCommand('list', 'list runs, newest first')
+      createCommand('list', 'list runs, newest first')
         .option('--state <state...>', 'states such as needs_approval; matches any of them')
         .option('--dataset <name>', 'only runs of this data set')
         .option('--limit <number>', 'number of runs, at most 100', '25')
         .option('--offset <number>', 'number of runs to skip', '0')
         .action((flags: Target, self: Command) => {
-          const query = queryOf(RunsQuery, flags, self);
+          const query = toQuery(RunsQuery, flags, self);
           return application.use(flags, async (service) => {
-            const page = await service.json<ImportRunPageDto>('GET', 'imports', { query });
-            print(flags, page, runsTable(page.Results));
+            const page = await service.call<ImportRunPageDto>('GET', 'imports', { query });
+            print(flags, page, formatRuns(page.Results));
             printNextOffset(page, query['offset']);
           });
         }),
     )
     .addCommand(
-      ofRun('show', 'show the details of one run').action((id: string, flags: Target) =>
+      createRunCommand('show', 'show the details of one run').action((id: string, flags: Target) =>
         application.use(flags, async (service) => {
           const run = await getRun(service, id);
-          print(flags, run, runText(run));
+          print(flags, run, formatRun(run));
         }),
       ),
     )
     .addCommand(
-      ofRun('rows', 'list rows of a run with their changes and errors, without unchanged rows')
+      createRunCommand('rows', 'list rows of a run with their changes and errors, without unchanged rows')
         .option('--outcome <outcome...>', 'outcomes such as error; matches any of them')
         .option('--code <code>', 'code of the first error or warning of a row')
         .option('--external-id <id...>', 'external ids; matches any of them')
         .option('--limit <number>', 'number of rows, at most 100', '25')
         .option('--after <line>', 'only rows after this line')
         .action((id: string, flags: Target, self: Command) => {
-          const query = queryOf(RowsQuery, flags, self);
+          const query = toQuery(RowsQuery, flags, self);
           return application.use(flags, async (service) => {
-            const { next, ...page } = await service.page<ImportRowPageDto>(`imports/${id}/rows`, query);
-            print(flags, page, rowsTable(page.Results));
+            const { next, ...page } = await service.getPage<ImportRowPageDto>(`imports/${id}/rows`, query);
+            print(flags, page, formatRows(page.Results));
             if (next !== undefined) printMore(page.Count, `--after ${next}`);
           });
         }),
     )
-    .addCommand(decision('approve', 'apply', 'apply a planned or waiting run, and wait for its end'))
-    .addCommand(decision('reject', 'reject', 'reject a planned or waiting run'))
-    .addCommand(decision('cancel', 'cancel', 'cancel a run at its next batch; applied changes remain'))
+    .addCommand(createDecision('approve', 'apply', 'apply a planned or waiting run, and wait for its end'))
+    .addCommand(createDecision('reject', 'reject', 'reject a planned or waiting run'))
+    .addCommand(createDecision('cancel', 'cancel', 'cancel a run at its next batch; applied changes remain'))
     .addCommand(
-      decision('revert', 'revert', 'undo a run with a new run, and wait for its end').option(
+      createDecision('revert', 'revert', 'undo a run with a new run, and wait for its end').option(
         '--dry-run',
         'only create a plan, which "imports approve" applies',
       ),
     )
     .addCommand(
-      ofRun('failed', 'print the failed rows as CSV, to correct and import them again')
+      createRunCommand('failed', 'print the failed rows as CSV, to correct and import them again')
         .option('--out <file>', 'write to a file instead of standard output')
         .action((id: string, flags: RunFlags) =>
-          application.use(flags, (service) => writeOut(service.text(`imports/${id}/failed.csv`), flags.out)),
+          application.use(flags, (service) =>
+            writeOut(service.getText(`imports/${id}/failed.csv`), flags.out),
+          ),
         ),
     );
 };
@@ -320,8 +322,8 @@ async function decideAndWait(
   const query = what === 'revert' ? { dry_run: flags.dryRun === true } : {};
   const decided = await decide(service, id, what, query);
   const run = what === 'reject' ? decided : await follow(service, decided.id);
-  print(flags, run, runText(run));
-  if (what === 'apply' || what === 'revert') process.exitCode = exitCode(run);
+  print(flags, run, formatRun(run));
+  if (what === 'apply' || what === 'revert') process.exitCode = getExitCode(run);
 }
 
 /** Parses the id of an import. @throws Error for an invalid id. */

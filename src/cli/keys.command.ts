@@ -7,9 +7,9 @@ import { type DbTime, now, addSeconds, toDbTime, toIso, toMillis } from '../plat
 import { readInput } from '../platform/input/read-input.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import type { Application } from './application.js';
-import { minute, print, table } from './output.js';
+import { toMinute, print, toTable } from './output.js';
 import type { ServiceClient } from './service-client.js';
-import { type Target, changingCommand, targetCommand } from './target.js';
+import { type Target, createWriteCommand, createCommand } from './target.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const EXIT_CODES =
@@ -23,17 +23,17 @@ interface CreateOptions extends Target {
   profile?: Profile;
 }
 
-export const keysCommand = (application: Application) =>
+export const createKeysCommand = (application: Application) =>
   new Command('keys')
     .description('create, list and revoke API keys, and reset their fuse')
     .addHelpText('afterAll', EXIT_CODES)
-    .addCommand(create(application))
-    .addCommand(list(application))
-    .addCommand(revoke(application))
-    .addCommand(fuse(application));
+    .addCommand(createCreateCommand(application))
+    .addCommand(createListCommand(application))
+    .addCommand(createRevokeCommand(application))
+    .addCommand(createFuseCommand(application));
 
-const create = (application: Application) =>
-  changingCommand('create', 'create a key, which is shown only once')
+const createCreateCommand = (application: Application) =>
+  createWriteCommand('create', 'create a key, which is shown only once')
     .argument('<name>', 'purpose of the key, 1 to 255 characters', parseName)
     .option(
       '--expires <when>',
@@ -43,12 +43,12 @@ const create = (application: Application) =>
     .option(
       '--scope <scope>',
       'permitted scope, such as users:read; can be repeated (default: all rights)',
-      (text, earlier?: Scope[]) => parsed({ scopes: [...(earlier ?? []), text] }).scopes ?? [],
+      (text, earlier?: Scope[]) => parseInput({ scopes: [...(earlier ?? []), text] }).scopes ?? [],
     )
     .option(
       '--network <network>',
       'permitted network, such as 10.0.0.0/8; can be repeated (default: any network)',
-      (text, earlier?: string[]) => parsed({ networks: [...(earlier ?? []), text] }).networks ?? [],
+      (text, earlier?: string[]) => parseInput({ networks: [...(earlier ?? []), text] }).networks ?? [],
     )
     .addOption(
       new Option('--unknown-fields <rule>', 'how to handle unknown fields of a user').choices(UNKNOWN_FIELDS),
@@ -66,7 +66,7 @@ const create = (application: Application) =>
           unknown_fields: unknownFields,
           profile,
         };
-        const created = await service.json<NewApiKeyDto>('POST', 'api_keys', { body });
+        const created = await service.call<NewApiKeyDto>('POST', 'api_keys', { body });
         print(flags, created, `${created.key}\n`);
         process.stderr.write(`This is key ${created.id}. It is shown only once, so store it now.\n`);
       }),
@@ -74,11 +74,11 @@ const create = (application: Application) =>
 
 const HEAD = ['ID', 'STATE', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'FROM', 'SCOPES', 'NETWORKS', 'NAME'];
 
-const list = (application: Application) =>
-  targetCommand('list', 'list keys, newest first').action((flags: Target) =>
+const createListCommand = (application: Application) =>
+  createCommand('list', 'list keys, newest first').action((flags: Target) =>
     application.use(flags, async (service) => {
       const keys = await listKeys(service);
-      print(flags, keys, table([HEAD, ...keys.map(toRow)]));
+      print(flags, keys, toTable([HEAD, ...keys.map(toRow)]));
     }),
   );
 
@@ -86,7 +86,7 @@ async function listKeys(service: ServiceClient): Promise<ApiKeyDto[]> {
   const keys: ApiKeyDto[] = [];
   for (;;) {
     const query = { offset: keys.length, limit: MAX_LIMIT };
-    const { Count, Results } = await service.json<ApiKeyPageDto>('GET', 'api_keys', { query });
+    const { Count, Results } = await service.call<ApiKeyPageDto>('GET', 'api_keys', { query });
     keys.push(...Results);
     if (Results.length === 0 || keys.length >= Count) return keys;
   }
@@ -97,9 +97,9 @@ function toRow(key: ApiKeyDto): string[] {
   return [
     id,
     state,
-    minute(created),
-    orNever(expires),
-    orNever(last_used),
+    toMinute(created),
+    formatTime(expires),
+    formatTime(last_used),
     last_address ?? '-',
     scopes?.join(',') ?? 'all',
     networks?.join(',') ?? 'any',
@@ -107,10 +107,10 @@ function toRow(key: ApiKeyDto): string[] {
   ];
 }
 
-const orNever = (time: string | null): string => (time === null ? 'never' : minute(time));
+const formatTime = (time: string | null): string => (time === null ? 'never' : toMinute(time));
 
-const revoke = (application: Application) =>
-  changingCommand('revoke', 'revoke a key permanently')
+const createRevokeCommand = (application: Application) =>
+  createWriteCommand('revoke', 'revoke a key permanently')
     .argument('<id>')
     .action((text: string, flags: Target) =>
       application.use(flags, async (service) => {
@@ -123,24 +123,24 @@ const revoke = (application: Application) =>
       }),
     );
 
-const fuse = (application: Application) =>
-  changingCommand('fuse', 'reset the fuse of a key, so that it can block any number of users for an hour')
+const createFuseCommand = (application: Application) =>
+  createWriteCommand('fuse', 'reset the fuse of a key, so that it can block any number of users for an hour')
     .argument('<id>')
     .action((text: string, flags: Target) =>
       application.use(flags, async (service) => {
         const id = text.toLowerCase();
         const path = `api_keys/${encodeURIComponent(id)}/fuse`;
-        const { open_until } = await service.json<{ open_until: string }>('POST', path);
-        const until = minute(open_until);
+        const { open_until } = await service.call<{ open_until: string }>('POST', path);
+        const until = toMinute(open_until);
         print(flags, { key_id: id, open_until }, `The fuse of key ${text} is open until ${until} (UTC).\n`);
       }),
     );
 
 /** Parses the name of a key by the rules of the API. @throws InvalidArgumentError for an invalid name. */
-export const parseName = (text: string): string => parsed({ name: text }).name;
+export const parseName = (text: string): string => parseInput({ name: text }).name;
 
 /** Validates fields of a key by the rules of the API. @throws InvalidArgumentError for an invalid field. */
-function parsed(part: JsonObject): ApiKeyInput {
+function parseInput(part: JsonObject): ApiKeyInput {
   const { value, errors } = readInput(ApiKeyInput, { name: 'a key', ...part });
   const [fault] = errors;
   if (fault) throw new InvalidArgumentError(`${fault.field} ${fault.message}.`);

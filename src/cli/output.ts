@@ -8,7 +8,7 @@ import { errorCodeOf } from '../platform/common/errors.js';
 const OWNER_ONLY = 0o600;
 
 /** Formats rows as aligned columns. Replaces control characters, which a terminal would interpret. */
-export function table(cells: readonly (readonly (string | number)[])[]): string {
+export function toTable(cells: readonly (readonly (string | number)[])[]): string {
   const rows = cells.map((row) =>
     row.map((cell) => (typeof cell === 'number' ? cell : cell.replace(/\p{Cc}/gu, '\ufffd'))),
   );
@@ -42,7 +42,7 @@ export function printNextOffset(
 }
 
 /** Formats a time to the minute. */
-export const minute = (time: string): string => time.slice(0, 16).replace('T', ' ');
+export const toMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
 /** Formats an actor as text. */
 export const partyOf = ({ kind, id }: { kind: string; id: string | null }): string =>

@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { VERSION } from '../platform/common/version.js';
 import { runProgram } from '../platform/config/settings.js';
 import type { Application } from './application.js';
-import { auditCommand } from './audit.command.js';
-import { completionCommand } from './completion.command.js';
-import { backupCommand, migrateCommand, restoreCommand } from './database.command.js';
-import { doctorCommand } from './doctor.command.js';
-import { importCommand, importsCommand } from './import.command.js';
-import { keysCommand } from './keys.command.js';
-import { usersCommand } from './users.command.js';
+import { createAuditCommand } from './audit.command.js';
+import { createCompletionCommand } from './completion.command.js';
+import { createBackupCommand, createMigrateCommand, createRestoreCommand } from './database.command.js';
+import { createDoctorCommand } from './doctor.command.js';
+import { createImportCommand, createImportsCommand } from './import.command.js';
+import { createKeysCommand } from './keys.command.js';
+import { createUsersCommand } from './users.command.js';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 2 nothing done (invalid usage, invalid setting, unknown id, no database).
@@ -57,7 +57,7 @@ Webmaster and an API key, and prints them once. SIGTERM and SIGINT end the servi
 \`rollcall\` without a command also starts the service.`;
 
 /** Creates `rollcall start`, which runs the service in this process. */
-const startCommand = () =>
+const createStartCommand = () =>
   new Command('start')
     .description('start the service')
     .addHelpText('after', START_HELP)
@@ -66,17 +66,17 @@ const startCommand = () =>
     });
 
 const COMMANDS = [
-  startCommand,
-  importCommand,
-  importsCommand,
-  usersCommand,
-  keysCommand,
-  auditCommand,
-  migrateCommand,
-  backupCommand,
-  restoreCommand,
-  doctorCommand,
-  completionCommand,
+  createStartCommand,
+  createImportCommand,
+  createImportsCommand,
+  createUsersCommand,
+  createKeysCommand,
+  createAuditCommand,
+  createMigrateCommand,
+  createBackupCommand,
+  createRestoreCommand,
+  createDoctorCommand,
+  createCompletionCommand,
 ];
 
 /** Exit code of a command that did nothing, such as after invalid usage. */
@@ -84,7 +84,7 @@ const NOTHING_DONE = 2;
 
 /** Runs a command line. Ends the process if it fails, or if commander has handled it, as for `--help`. */
 export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
-  const program = rollcall(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
+  const program = createProgram(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
   const work = async () => {
     await program.parseAsync(args, { from: 'user' });
   };
@@ -92,7 +92,7 @@ export function runCommandLine(application: Application, args: readonly string[]
 }
 
 /** Creates the program `rollcall` with all commands. @param exit ends the process with a code. */
-export function rollcall(application: Application, exit: (code: number) => never): Command {
+export function createProgram(application: Application, exit: (code: number) => never): Command {
   const program = new Command('rollcall')
     .description(
       'User management for intranets, synchronised with an identity source. Settings: environment variables or .env.',
@@ -101,17 +101,17 @@ export function rollcall(application: Application, exit: (code: number) => never
     .addHelpText('after', EXIT_CODES)
     .showHelpAfterError('(see --help)')
     .exitOverride(({ exitCode }) => exit(exitCode));
-  for (const command of COMMANDS) program.addCommand(complete(command(application), program, ''));
+  for (const command of COMMANDS) program.addCommand(completeCommand(command(application), program, ''));
   return program;
 }
 
 /** Adds examples to a command, and settings that commander passes only to commands that it creates itself. */
-function complete(command: Command, parent: Command, path: string): Command {
+function completeCommand(command: Command, parent: Command, path: string): Command {
   command.copyInheritedSettings(parent);
   const name = `${path} ${command.name()}`.trim();
   const examples = EXAMPLES[name] ?? [];
   if (examples.length > 0)
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
-  for (const child of command.commands) complete(child, command, name);
+  for (const child of command.commands) completeCommand(child, command, name);
   return command;
 }

@@ -13,7 +13,7 @@ export interface SentFile {
   bytes: Readable;
 }
 
-interface Sent {
+interface Input {
   /** Query parameters. A list is sent as a repeated parameter. */
   query?: object;
   body?: object;
@@ -54,7 +54,7 @@ export class ServiceClient {
    * Sends a request. @param path relative to the base path of the API.
    * @throws Error with the detail of the problem, or with the reason why the connection failed.
    */
-  async send(method: string, path: string, { query = {}, body, file }: Sent = {}): Promise<IncomingMessage> {
+  async send(method: string, path: string, { query = {}, body, file }: Input = {}): Promise<IncomingMessage> {
     const url = new URL(path, this.base);
     for (const [name, value] of Object.entries(query)) {
       for (const each of [value].flat()) if (each !== undefined) url.searchParams.append(name, String(each));
@@ -66,20 +66,20 @@ export class ServiceClient {
     };
     const content = file?.bytes ?? (body && JSON.stringify(body));
     const answer = await this.exchange(url, { method, headers }, content).catch((error: unknown) => {
-      throw new Error(this.describeSilence(error));
+      throw new Error(this.describeConnectionError(error));
     });
     const { statusCode: status = 0 } = answer;
     if (status >= 200 && status < 300) return answer;
-    throw new Error(await this.describeRefusal(status, answer));
+    throw new Error(await this.describeErrorResponse(status, answer));
   }
 
   /** Sends a request and parses the JSON of the response. */
-  async json<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
+  async call<T>(method: string, path: string, sent: Input = {}): Promise<T> {
     return JSON.parse(await text(await this.send(method, path, sent))) as T;
   }
 
   /** Requests a page of a list. `next` is the cursor of the next page, if there is one. */
-  async page<T>(path: string, query: object): Promise<T & { next: string | undefined }> {
+  async getPage<T>(path: string, query: object): Promise<T & { next: string | undefined }> {
     const answer = await this.send('GET', path, { query });
     const [, link] = /<([^>]+)>; rel="next"/.exec(String(answer.headers['link'])) ?? [];
     const next = link === undefined ? undefined : new URL(link, this.base).searchParams.get('after');
@@ -87,7 +87,7 @@ export class ServiceClient {
   }
 
   /** Streams the text of a response, including its byte order mark. */
-  async *text(path: string, query: object = {}): AsyncGenerator<string> {
+  async *getText(path: string, query: object = {}): AsyncGenerator<string> {
     const answer = await this.send('GET', path, { query });
     for await (const piece of answer.setEncoding('utf8')) yield String(piece);
   }
@@ -110,7 +110,7 @@ export class ServiceClient {
   }
 
   /** Describes why the connection failed, and what to do. */
-  private describeSilence(error: unknown): string {
+  private describeConnectionError(error: unknown): string {
     const why = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
     if (this.isLocal) return `The service does not answer (${why}).`;
     if (/CERT|SSL|TLS|SIGNATURE/.test(why))
@@ -118,7 +118,7 @@ export class ServiceClient {
     return `No service answers at ${this.name} (${why}). Check --url.`;
   }
 
-  private async describeRefusal(status: number, answer: IncomingMessage): Promise<string> {
+  private async describeErrorResponse(status: number, answer: IncomingMessage): Promise<string> {
     const { location } = answer.headers;
     if (status >= 300 && status < 400 && location !== undefined)
       return `${this.name} redirects to ${new URL(location, this.base).origin}. The API key was not sent there. Pass the final address as --url.`;

@@ -21,7 +21,7 @@ const TARGET_OPTIONS: ReadonlySet<string> = new Set(['url', 'key', 'keyFile', 'j
 const OTHERS = 0o077;
 
 /** Creates a command with the options of `Target`, except `--reason`. */
-export const targetCommand = (name: string, description: string): Command =>
+export const createCommand = (name: string, description: string): Command =>
   new Command(name)
     .description(description)
     .option('--url <url>', 'address of a running service, instead of the local database or service')
@@ -37,8 +37,8 @@ export const targetCommand = (name: string, description: string): Command =>
     });
 
 /** Creates a command with the options of `Target`, including `--reason`. */
-export const changingCommand = (name: string, description: string): Command =>
-  targetCommand(name, description).option('--reason <text>', 'reason of the change, for the audit');
+export const createWriteCommand = (name: string, description: string): Command =>
+  createCommand(name, description).option('--reason <text>', 'reason of the change, for the audit');
 
 /** Converts options to fields of the API, such as `dryRun` to `dry_run`. Omits the options of `Target`. */
 export function toFields(options: object): JsonObject {
@@ -50,7 +50,7 @@ export function toFields(options: object): JsonObject {
 }
 
 /** Converts the options of a command to a query. Ends the program if a value is invalid. @param more additional fields. */
-export function queryOf(type: InputClass<object>, options: object, command: Command, more = {}): JsonObject {
+export function toQuery(type: InputClass<object>, options: object, command: Command, more = {}): JsonObject {
   const query = { ...toFields(options), ...more };
   assertFields(type, query, command);
   return query;

@@ -7,9 +7,9 @@ import { toCanonicalUuid, isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
 import { type DeletedPageDto, DeletedQuery, type UserDto, type UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
-import { minute, print, printMore, printNextOffset, table, writeOut } from './output.js';
+import { toMinute, print, printMore, printNextOffset, toTable, writeOut } from './output.js';
 import type { ServiceClient } from './service-client.js';
-import { type Target, changingCommand, queryOf, targetCommand } from './target.js';
+import { type Target, createWriteCommand, toQuery, createCommand } from './target.js';
 
 const HELP = `
 Exit codes: 0 done, 1 some of several users could not be changed, 2 nothing done (invalid usage, unknown user, broken rule,
@@ -22,9 +22,9 @@ const DELETED_HEAD = ['UUID', 'DELETED (UTC)', 'USERNAME', 'EXTERNAL ID'];
 const SOME_REFUSED = 1;
 const NOTHING_DONE = 2;
 
-export function usersCommand(application: Application): Command {
-  const changing = (name: string, description: string, fields: JsonObject, done: string) =>
-    changingCommand(name, description)
+export function createUsersCommand(application: Application): Command {
+  const createChange = (name: string, description: string, fields: JsonObject, done: string) =>
+    createWriteCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Target) =>
         application.use(flags, (service) => changeEach(service, names, fields, done, flags)),
@@ -32,36 +32,36 @@ export function usersCommand(application: Application): Command {
   return new Command('users')
     .description('find, show, block, reactivate, export and restore users, and reset passwords')
     .addHelpText('after', HELP)
-    .addCommand(find(application))
+    .addCommand(createFindCommand(application))
     .addCommand(
-      targetCommand('show', 'show one user')
+      createCommand('show', 'show one user')
         .argument('<who>', WHO)
         .action((who: string, flags: Target) =>
           application.use(flags, async (service) => {
             const user = await findUser(service, who);
-            print(flags, user, table(Object.entries(user).flatMap(toLine)));
+            print(flags, user, toTable(Object.entries(user).flatMap(toLine)));
           }),
         ),
     )
-    .addCommand(changing('block', 'block users and end their sessions', { status: 'Blocked' }, 'blocked'))
-    .addCommand(changing('reactivate', 'reactivate blocked users', { status: 'Active' }, 'active'))
-    .addCommand(resetPassword(application))
-    .addCommand(deleted(application))
-    .addCommand(restore(application))
+    .addCommand(createChange('block', 'block users and end their sessions', { status: 'Blocked' }, 'blocked'))
+    .addCommand(createChange('reactivate', 'reactivate blocked users', { status: 'Active' }, 'active'))
+    .addCommand(createResetPasswordCommand(application))
+    .addCommand(createDeletedCommand(application))
+    .addCommand(createRestoreCommand(application))
     .addCommand(
-      targetCommand('export', 'export users as CSV in the format of an import')
+      createCommand('export', 'export users as CSV in the format of an import')
         .option('--all', 'include users without an external id')
         .option('--out <file>', 'write to a file readable only by you, instead of standard output')
         .action(({ all, out, ...flags }: Target & { all?: true; out?: string }) =>
           application.use(flags, (service) =>
-            writeOut(service.text('users/export.csv', { all: all === true }), out),
+            writeOut(service.getText('users/export.csv', { all: all === true }), out),
           ),
         ),
     );
 }
 
-const find = (application: Application) =>
-  targetCommand('find', 'find users that match all words and filters')
+const createFindCommand = (application: Application) =>
+  createCommand('find', 'find users that match all words and filters')
     .argument(
       '[words...]',
       'words of the name, username, e-mail address or external id; jan* matches the start of a word',
@@ -76,16 +76,16 @@ const find = (application: Application) =>
     .option('--after <cursor>', 'cursor of the page, as printed for the previous page')
     .action((words: string[], flags: Target, self: Command) => {
       const text = words.length > 0 ? { fulltext_search: words.join(' ') } : {};
-      const query = queryOf(UserQuery, flags, self, text);
+      const query = toQuery(UserQuery, flags, self, text);
       return application.use(flags, async (service) => {
-        const { next, ...page } = await service.page<UserPageDto>('users/search', query);
-        print(flags, page, table([HEAD, ...page.Results.map(toRow)]));
+        const { next, ...page } = await service.getPage<UserPageDto>('users/search', query);
+        print(flags, page, toTable([HEAD, ...page.Results.map(toRow)]));
         if (next !== undefined) printMore(page.Count, `--after ${next}`);
       });
     });
 
-const resetPassword = (application: Application) =>
-  changingCommand(
+const createResetPasswordCommand = (application: Application) =>
+  createWriteCommand(
     'reset-password',
     'set a new password, which is shown only once, and end the sessions of the user',
   )
@@ -97,7 +97,7 @@ const resetPassword = (application: Application) =>
     .action((who: string, flags: Target & { stdin?: true }) =>
       application.use(flags, async (service) => {
         const { uuid, username } = await findUser(service, who);
-        const password = flags.stdin ? await readSecret() : generatePassword(service.passwordLength);
+        const password = flags.stdin ? await readPassword() : generatePassword(service.passwordLength);
         await changeUser(service, uuid, { password });
         process.stderr.write(
           `${username} (${uuid}) has a new password. All sessions of the user have ended.\n`,
@@ -106,39 +106,39 @@ const resetPassword = (application: Application) =>
       }),
     );
 
-const deleted = (application: Application) =>
-  targetCommand('deleted', 'list users deleted by identity providers, in the order of deletion')
+const createDeletedCommand = (application: Application) =>
+  createCommand('deleted', 'list users deleted by identity providers, in the order of deletion')
     .option('--since <time>', 'only users deleted at or after this time')
     .option('--limit <number>', 'number of users, at most 100', '25')
     .option('--offset <number>', 'number of users to skip', '0')
     .action((flags: Target, self: Command) => {
-      const query = queryOf(DeletedQuery, flags, self);
+      const query = toQuery(DeletedQuery, flags, self);
       return application.use(flags, async (service) => {
-        const page = await service.json<DeletedPageDto>('GET', 'users/deleted', { query });
+        const page = await service.call<DeletedPageDto>('GET', 'users/deleted', { query });
         const rows = page.Results.map((user) => [
           user.uuid,
-          minute(user.deleted),
+          toMinute(user.deleted),
           user.username,
           user.external_id,
         ]);
-        print(flags, page, table([DELETED_HEAD, ...rows]));
+        print(flags, page, toTable([DELETED_HEAD, ...rows]));
         printNextOffset(page, query['offset']);
       });
     });
 
-const restore = (application: Application) =>
-  changingCommand('restore', 'restore a deleted user without its groups, within SCIM_DELETED_DAYS days')
+const createRestoreCommand = (application: Application) =>
+  createWriteCommand('restore', 'restore a deleted user without its groups, within SCIM_DELETED_DAYS days')
     .argument('<uuid>', 'UUID as listed by "users deleted"')
     .action((text: string, flags: Target) => {
       const path = `users/${toCanonicalUuid('<uuid>', text)}/restore`;
       return application.use(flags, async (service) => {
-        const user = await service.json<UserDto>('POST', path);
+        const user = await service.call<UserDto>('POST', path);
         print(flags, user, `${user.username} (${user.uuid}) was restored. Status: ${user.status}.\n`);
       });
     });
 
 const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Promise<UserDto> =>
-  service.json('PUT', `users/${uuid}`, { body });
+  service.call('PUT', `users/${uuid}`, { body });
 
 /** Changes several users. All are looked up first, so a mistyped name changes nothing. A rejected change does not stop the others. */
 async function changeEach(
@@ -172,13 +172,13 @@ async function findUser(service: ServiceClient, name: string): Promise<UserDto> 
   let unknown = new Error(`No user has the UUID, username, e-mail address or external id "${name}".`);
   if (isUuid(name)) {
     try {
-      return await service.json('GET', `users/${name.toLowerCase()}`);
+      return await service.call('GET', `users/${name.toLowerCase()}`);
     } catch (error) {
       if (error instanceof Error) unknown = error; // an external id may look like a UUID
     }
   }
   for (const field of NAMES) {
-    const { Results } = await service.page<UserPageDto>('users/search', { [field]: name });
+    const { Results } = await service.getPage<UserPageDto>('users/search', { [field]: name });
     for (const user of Results) found.set(user.uuid, user);
   }
   const [user, ...others] = found.values();
@@ -220,7 +220,7 @@ function generatePassword(length: number): string {
 }
 
 /** Reads a password from the first line of standard input, without showing it on a terminal. @throws Error if it is empty. */
-async function readSecret(): Promise<string> {
+async function readPassword(): Promise<string> {
   const { stdin } = process;
   if (stdin.isTTY) process.stderr.write('New password (not shown): ');
   const nowhere = new PassThrough().resume();

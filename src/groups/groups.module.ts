@@ -17,6 +17,6 @@ import { GroupsService } from './groups.service.js';
 })
 export class GroupsModule {
   constructor(names: AuditNames) {
-    names.add(['group'], { table: 'user_groups', id: 'uuid', name: 'display_name' });
+    names.register(['group'], { table: 'user_groups', id: 'uuid', name: 'display_name' });
   }
 }

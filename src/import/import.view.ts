@@ -1,4 +1,4 @@
-import { sideNames } from '../audit/audit-names.service.js';
+import { findUserNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, fileOf, missingOf } from './runs/import-run.js';
@@ -23,7 +23,7 @@ export function presentRow(row: StagedRow, people: People): ImportRowDto {
       field: change.field,
       old: change.old ?? null,
       new: change.new ?? null,
-      ...(people.size > 0 && sideNames(change, (uuid) => people.get(uuid)?.username ?? '')),
+      ...(people.size > 0 && findUserNames(change, (uuid) => people.get(uuid)?.username ?? '')),
     })),
   };
 }

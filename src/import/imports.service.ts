@@ -20,7 +20,7 @@ import { RunRights } from './runs/run-rights.service.js';
 import { presentRun } from './import.view.js';
 import type { ImportRunDto } from './imports.dto.js';
 import { ImportWorker } from './apply/import-worker.service.js';
-import { usersNamedBy } from '../audit/audit-names.service.js';
+import { findUserIds } from '../audit/audit-names.service.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
 import type { User } from '../users/model/user.js';
 
@@ -231,5 +231,5 @@ const wrongState = (detail: string) => new ProblemError('wrong_state', detail);
 /** Returns the uuids of the user of a row and of the users that its changes name. */
 const uuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
   ...(user_uuid === null ? [] : [user_uuid]),
-  ...changes.list.flatMap(usersNamedBy),
+  ...changes.list.flatMap(findUserIds),
 ];

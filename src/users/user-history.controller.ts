@@ -33,7 +33,11 @@ export class UserHistoryController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<HistoryPageDto> {
     await this.users.get(uuid, caller);
-    const { records, nameOf, last } = await this.audit.page({ target: uuid }, query.after, clampLimit(query));
+    const { records, nameOf, last } = await this.audit.readPage(
+      { target: uuid },
+      query.after,
+      clampLimit(query),
+    );
     const { count, exact } = await this.audit.count({ target: uuid });
     if (last !== undefined) response.links({ next: buildNextPageUrl(request, last) });
     const events = records.map((record) => presentHistory(record, nameOf));

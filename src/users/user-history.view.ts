@@ -6,7 +6,7 @@ import {
   type AuditRecord,
   type Party,
 } from '../audit/audit-event.js';
-import type { NameOf } from '../audit/audit-names.service.js';
+import type { NameResolver } from '../audit/audit-names.service.js';
 import { AuditChangeDto, EventPageOf, MAX_CHANGES, REASON, presentEvent } from '../audit/audit.view.js';
 import { truncate } from '../platform/common/text.js';
 import { NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
@@ -41,7 +41,7 @@ class HistoryEventDto {
 export class HistoryPageDto extends EventPageOf(HistoryEventDto) {}
 
 /** Converts an audit event of a user to its response, with the name of the actor and a summary. */
-export function presentHistory(record: AuditRecord, nameOf: NameOf): HistoryEventDto {
+export function presentHistory(record: AuditRecord, nameOf: NameResolver): HistoryEventDto {
   const { target: _, actor, ...rest } = presentEvent(record, nameOf);
   const name = formatActor(record.actor, nameOf);
   return { ...rest, actor: { kind: actor.kind, id: actor.id, name }, summary: formatSummary(record, name) };
@@ -60,7 +60,10 @@ const PREDICATES: Readonly<Record<string, string>> = {
 };
 
 /** Formats an actor, as in `import staff.csv (started by jane, approved by joe)`. Falls back to the kind of the actor. */
-function formatActor({ started_by, approved_by, ...actor }: AuditRecord['actor'], nameOf: NameOf): string {
+function formatActor(
+  { started_by, approved_by, ...actor }: AuditRecord['actor'],
+  nameOf: NameResolver,
+): string {
   const formatName = (party: Party): string => {
     const known = nameOf(party);
     if (party.kind === 'import') return `import ${known || (party.id ?? '')}`;

@@ -75,6 +75,6 @@ import { UsersService } from './users.service.js';
 })
 export class UsersModule {
   constructor(names: AuditNames) {
-    names.add(['user'], { table: 'users', id: 'uuid', name: 'username' });
+    names.register(['user'], { table: 'users', id: 'uuid', name: 'username' });
   }
 }

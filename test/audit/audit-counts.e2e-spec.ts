@@ -30,7 +30,7 @@ const midnight = (hour: number) => hour - (hour % 24);
 /** How many users were updated in the last 40 days, by day, and the gaps. */
 async function updates(offset = 0) {
   const from = midnight(THIS_HOUR + offset) - offset - 40 * 24;
-  const { counts, gaps } = await app.app.get(AuditCounts).byDay(['user.updated'], from, offset);
+  const { counts, gaps } = await app.app.get(AuditCounts).countByDay(['user.updated'], from, offset);
   const days: Record<number, number> = {};
   for (const { hour, value } of counts) {
     if (value === 0) continue;
@@ -125,7 +125,7 @@ test('more than can be counted at once is a gap, not a wrong number', async () =
   const { days, gaps } = await updates();
   expect(days).toEqual({ [dayOf(Date.now())]: 10_000 });
   expect(gaps).toEqual([{ from: THIS_HOUR, until: THIS_HOUR + 1 }]);
-  expect(await app.app.get(AuditCounts).since('user.updated', Date.now() - HOUR)).toEqual({
+  expect(await app.app.get(AuditCounts).countSince('user.updated', Date.now() - HOUR)).toEqual({
     count: 10_000,
     exact: false,
   });

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'nod
 import { request } from 'node:http';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { openServiceSocket, socketPath } from '../../src/operations/start/private-socket.js';
+import { openServiceSocket, getSocketPath } from '../../src/operations/start/private-socket.js';
 import { Env, loadEnv } from '../../src/platform/config/env.js';
 import { API_KEY, BASE_URL, TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
@@ -72,10 +72,10 @@ describe('a service in this process', () => {
 
   test('its file is for its owner alone, and a command with another database looks for another one', () => {
     const env = app.app.get(Env);
-    expect(statSync(socketPath(env)).mode & 0o777).toBe(0o600);
+    expect(statSync(getSocketPath(env)).mode & 0o777).toBe(0o600);
     const { DATA_DIR } = env;
     const other = loadEnv({ DATA_DIR, DATABASE_URL: 'mysql://u:p@127.0.0.1:1/other' });
-    expect(socketPath(other)).not.toBe(socketPath(env));
+    expect(getSocketPath(other)).not.toBe(getSocketPath(env));
   });
 
   test('a client of the port has no rights by what it sends', async () => {
@@ -85,7 +85,7 @@ describe('a service in this process', () => {
 
   test('a client of the socket needs no name, and a wrong key does not matter', async () => {
     const headers = { 'x-api-key': 'wrong', 'x-local-user': 'not a name' };
-    const socket = { socketPath: socketPath(app.app.get(Env)), path: SEARCH, headers };
+    const socket = { socketPath: getSocketPath(app.app.get(Env)), path: SEARCH, headers };
     const answer = await new Promise((resolve, reject) => {
       const sent = request(socket, (response) => {
         resolve([response.statusCode, response.headers.connection]);
@@ -103,7 +103,7 @@ describe('services in processes', () => {
   const find = () => runCommand(database, FIND, settings());
 
   test('a crash leaves a file that stops no command, and the next service takes its place', async () => {
-    const path = socketPath(loadEnv(settings()));
+    const path = getSocketPath(loadEnv(settings()));
     const crashed = await Process.running(settings());
     expect((await find()).code).toBe(0);
     await crashed.says(LOGGED);

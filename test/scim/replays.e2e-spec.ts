@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { REPLAYS, doctorScimCommand } from '../../src/cli/doctor-scim.command.js';
+import { REPLAYS, createDoctorScimCommand } from '../../src/cli/doctor-scim.command.js';
 import { ReplayRun } from '../../src/cli/replays/replay-run.js';
 import type { Provider, Step } from '../../src/cli/replays/replay.js';
 import { TestApp } from '../support/app/app.js';
@@ -25,7 +25,7 @@ async function keyOf(profile: string): Promise<string> {
 async function replayed(profile: string, steps: readonly Step[], until = 'the end') {
   const run = new ReplayRun(app.url, await keyOf(profile));
   const failed: [string, string][] = [];
-  for await (const { step, problem } of run.outcomes(steps)) {
+  for await (const { step, problem } of run.runSteps(steps)) {
     if (problem !== undefined) failed.push([step.what, problem]);
     if (step.what === until) break;
   }
@@ -84,9 +84,9 @@ test('what could not be deleted is named', async () => {
   await once(server, 'listening');
   const run = new ReplayRun(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'a key');
   const step: Step = { what: 'create', method: 'POST', path: '/Users', status: 201, makes: 'user' };
-  for await (const { problem } of run.outcomes([step])) expect(problem).toBeUndefined();
+  for await (const { problem } of run.runSteps([step])) expect(problem).toBeUndefined();
   server.close();
-  expect(run.left).toEqual(['/Users/made (status 503: not now)']);
+  expect(run.remaining).toEqual(['/Users/made (status 503: not now)']);
 });
 
 /** The command, and what it prints. */
@@ -94,7 +94,7 @@ async function doctor(...flags: string[]): Promise<{ out: string; code: typeof p
   const before = process.exitCode;
   const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    await doctorScimCommand().parseAsync(['--url', app.url, ...flags], { from: 'user' });
+    await createDoctorScimCommand().parseAsync(['--url', app.url, ...flags], { from: 'user' });
     return { out: write.mock.calls.map(([text]) => String(text)).join(''), code: process.exitCode };
   } finally {
     write.mockRestore();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { BackupHeader } from '../../src/operations/backup/backup-format.js';
-import { BackupReader, type Schema } from '../../src/operations/backup/read-backup.js';
+import { BackupReader, type BackupSchema } from '../../src/operations/backup/read-backup.js';
 import { writeBackup } from '../../src/operations/backup/write-backup.js';
 import type { Snapshot } from '../../src/platform/database/engine/backup-connections.js';
 import type { SqlValue } from '../../src/platform/database/engine/sql.js';
@@ -28,7 +28,7 @@ const ROWS: Record<string, SqlValue[][]> = {
   nothing: [],
   last: [['x']],
 };
-const SCHEMA: Schema = {
+const SCHEMA: BackupSchema = {
   tables: [
     { name: 'people', columns: ['name', 'number', 'note'] },
     { name: 'nothing', columns: ['id'] },
@@ -59,7 +59,7 @@ async function read(schema = SCHEMA): Promise<typeof ROWS> {
   const backup = await BackupReader.open(path, schema);
   const found: typeof ROWS = { people: [], nothing: [], last: [] };
   try {
-    for await (const { table, rows } of backup.rows()) found[table.name]?.push(...rows);
+    for await (const { table, rows } of backup.readRows()) found[table.name]?.push(...rows);
   } finally {
     await backup.close();
   }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Command } from 'commander';
-import { EXAMPLES, rollcall } from '../../src/cli/program.js';
+import { EXAMPLES, createProgram } from '../../src/cli/program.js';
 import { application } from '../support/process/command.js';
 
 /** The commands as they are declared: help, examples, flags. */
@@ -10,7 +10,7 @@ class Ended extends Error {
   }
 }
 const program = () =>
-  rollcall(application, (code) => {
+  createProgram(application, (code) => {
     throw new Ended(code);
   });
 const leavesOf = (command: Command, path = ''): { path: string; command: Command }[] =>

@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { loadEnv } from '../../src/platform/config/env.js';
 import {
-  auditCheck,
-  cookieCheck,
-  databaseTlsCheck,
-  httpsCheck,
-  metricsCheck,
-  nodeLifeCheck,
-  proxyCheck,
-  secretChecks,
+  checkAudit,
+  checkCookie,
+  checkDatabaseTls,
+  checkHttps,
+  checkMetrics,
+  checkNodeSupport,
+  checkProxy,
+  checkSecrets,
 } from '../../src/operations/doctor/security-checks.js';
-import { type StoredKey, keyRisks } from '../../src/operations/doctor/key-checks.js';
+import { type StoredKey, findKeyRisks } from '../../src/operations/doctor/key-checks.js';
 import type { Finding } from '../../src/operations/doctor/finding.js';
 
 const levels = (findings: Finding[]) => findings.map(({ level }) => level).join(' ');
@@ -25,7 +25,7 @@ test.each([
   ['18.20.4', '2026-11-22', 'fail'],
   ['28.0.0', '2028-11-22', 'ok'],
 ])('Node %s on %s: %s', (version, today, level) => {
-  expect(levels(nodeLifeCheck(version, today))).toBe(level);
+  expect(levels(checkNodeSupport(version, today))).toBe(level);
 });
 
 const OPEN = { HOST: '0.0.0.0' };
@@ -34,37 +34,37 @@ const MYSQL = 'mysql://rollcall:Zk3vQ8wXr1tYb6nM@db.example.org/rollcall';
 const GUESSED = 'topsecret1';
 
 test.each<[string, (env: ReturnType<typeof loadEnv>) => Finding[], Record<string, string>, string]>([
-  ['https', httpsCheck, {}, 'warn'],
-  ['https', httpsCheck, OPEN, 'fail'],
-  ['https', httpsCheck, { ...OPEN, ...HTTPS }, 'warn'],
-  ['https', httpsCheck, HTTPS, 'ok'],
-  ['https', httpsCheck, { ...OPEN, TLS_CERT_FILE: 'c', TLS_KEY_FILE: 'k' }, 'ok'],
-  ['cookie', cookieCheck, {}, 'warn'],
-  ['cookie', cookieCheck, HTTPS, 'ok'],
-  ['cookie', cookieCheck, { ...HTTPS, SESSION_COOKIE_NAME: 'sid' }, 'warn'],
-  ['cookie', cookieCheck, { ...HTTPS, SESSION_COOKIE_NAME: '__Host-sid' }, 'ok'],
-  ['secrets', secretChecks, {}, 'ok'],
-  ['secrets', secretChecks, { BOOTSTRAP_API_KEY: 'Zk3vQ8wXr1tYb6nMpL7sD4fG9hJ2kC5v' }, 'warn'],
-  ['secrets', secretChecks, { METRICS_TOKEN: 'a'.repeat(16) }, 'fail'],
-  ['secrets', secretChecks, { DATABASE_URL: MYSQL }, 'ok'],
-  ['secrets', secretChecks, { DATABASE_URL: 'mysql://rollcall@db/rollcall' }, 'fail'],
-  ['secrets', secretChecks, { DATABASE_URL: `mysql://rollcall:${GUESSED}@db/rollcall` }, 'warn'],
-  ['secrets', secretChecks, { DATABASE_URL: 'mysql://rollcall:rollcall-2026-11-22@db/rollcall' }, 'warn'],
-  ['database tls', databaseTlsCheck, {}, 'ok'],
-  ['database tls', databaseTlsCheck, { DATABASE_URL: MYSQL }, 'fail'],
-  ['database tls', databaseTlsCheck, { DATABASE_URL: MYSQL, DATABASE_TLS_CA_FILE: 'ca.pem' }, 'ok'],
-  ['database tls', databaseTlsCheck, { DATABASE_URL: MYSQL.replace('db.example.org', 'localhost') }, 'ok'],
-  ['database tls', databaseTlsCheck, { DATABASE_URL: MYSQL.replace('db.', 'localhost,db.') }, 'fail'],
-  ['proxy', proxyCheck, {}, 'ok'],
-  ['proxy', proxyCheck, HTTPS, 'warn'],
-  ['proxy', proxyCheck, { ...HTTPS, TRUST_PROXY: '1' }, 'ok'],
-  ['proxy', proxyCheck, { ...HTTPS, ...OPEN, TRUST_PROXY: '1' }, 'warn'],
-  ['proxy', proxyCheck, { ...HTTPS, ...OPEN, TRUST_PROXY: '10.0.0.0/8, 192.0.2.1' }, 'ok'],
-  ['metrics', metricsCheck, {}, 'warn'],
-  ['metrics', metricsCheck, { METRICS_TOKEN: 'Zk3vQ8wXr1tYb6nM' }, 'ok'],
-  ['audit', auditCheck, {}, 'warn'],
-  ['audit', auditCheck, { AUDIT_RETENTION_DAYS: '30' }, 'warn'],
-  ['audit', auditCheck, { AUDIT_RETENTION_DAYS: '365' }, 'ok'],
+  ['https', checkHttps, {}, 'warn'],
+  ['https', checkHttps, OPEN, 'fail'],
+  ['https', checkHttps, { ...OPEN, ...HTTPS }, 'warn'],
+  ['https', checkHttps, HTTPS, 'ok'],
+  ['https', checkHttps, { ...OPEN, TLS_CERT_FILE: 'c', TLS_KEY_FILE: 'k' }, 'ok'],
+  ['cookie', checkCookie, {}, 'warn'],
+  ['cookie', checkCookie, HTTPS, 'ok'],
+  ['cookie', checkCookie, { ...HTTPS, SESSION_COOKIE_NAME: 'sid' }, 'warn'],
+  ['cookie', checkCookie, { ...HTTPS, SESSION_COOKIE_NAME: '__Host-sid' }, 'ok'],
+  ['secrets', checkSecrets, {}, 'ok'],
+  ['secrets', checkSecrets, { BOOTSTRAP_API_KEY: 'Zk3vQ8wXr1tYb6nMpL7sD4fG9hJ2kC5v' }, 'warn'],
+  ['secrets', checkSecrets, { METRICS_TOKEN: 'a'.repeat(16) }, 'fail'],
+  ['secrets', checkSecrets, { DATABASE_URL: MYSQL }, 'ok'],
+  ['secrets', checkSecrets, { DATABASE_URL: 'mysql://rollcall@db/rollcall' }, 'fail'],
+  ['secrets', checkSecrets, { DATABASE_URL: `mysql://rollcall:${GUESSED}@db/rollcall` }, 'warn'],
+  ['secrets', checkSecrets, { DATABASE_URL: 'mysql://rollcall:rollcall-2026-11-22@db/rollcall' }, 'warn'],
+  ['database tls', checkDatabaseTls, {}, 'ok'],
+  ['database tls', checkDatabaseTls, { DATABASE_URL: MYSQL }, 'fail'],
+  ['database tls', checkDatabaseTls, { DATABASE_URL: MYSQL, DATABASE_TLS_CA_FILE: 'ca.pem' }, 'ok'],
+  ['database tls', checkDatabaseTls, { DATABASE_URL: MYSQL.replace('db.example.org', 'localhost') }, 'ok'],
+  ['database tls', checkDatabaseTls, { DATABASE_URL: MYSQL.replace('db.', 'localhost,db.') }, 'fail'],
+  ['proxy', checkProxy, {}, 'ok'],
+  ['proxy', checkProxy, HTTPS, 'warn'],
+  ['proxy', checkProxy, { ...HTTPS, TRUST_PROXY: '1' }, 'ok'],
+  ['proxy', checkProxy, { ...HTTPS, ...OPEN, TRUST_PROXY: '1' }, 'warn'],
+  ['proxy', checkProxy, { ...HTTPS, ...OPEN, TRUST_PROXY: '10.0.0.0/8, 192.0.2.1' }, 'ok'],
+  ['metrics', checkMetrics, {}, 'warn'],
+  ['metrics', checkMetrics, { METRICS_TOKEN: 'Zk3vQ8wXr1tYb6nM' }, 'ok'],
+  ['audit', checkAudit, {}, 'warn'],
+  ['audit', checkAudit, { AUDIT_RETENTION_DAYS: '30' }, 'warn'],
+  ['audit', checkAudit, { AUDIT_RETENTION_DAYS: '365' }, 'ok'],
 ])('%s %# with %o %j: %s', (_, check, settings, expected) => {
   const findings = check(loadEnv(settings));
   expect(levels(findings)).toBe(expected);
@@ -85,7 +85,7 @@ test('keys are judged by their end, their rights and their use', () => {
     scopes: '["users:read"]',
   };
   const of = (...facts: Partial<StoredKey>[]) =>
-    keyRisks(
+    findKeyRisks(
       facts.map((each) => ({ ...key, ...each })),
       now,
     );

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { poolCheck } from '../../src/operations/doctor/doctor-checks.js';
-import { type Node, advice, together } from '../../src/operations/doctor/topology.js';
-import { nodeCheck } from '../../src/operations/doctor/doctor-checks.js';
+import { checkPool } from '../../src/operations/doctor/doctor-checks.js';
+import { type Node, advise, findConflicts } from '../../src/operations/doctor/topology.js';
+import { checkNode } from '../../src/operations/doctor/doctor-checks.js';
 
 const level = ([finding]: { level: string }[]) => finding?.level;
 
@@ -14,12 +14,12 @@ test.each([
   ['24.0.0', 'ok'],
   ['100.0.0', 'ok'],
 ])('Node %s: %s', (version, expected) => {
-  expect(level(nodeCheck(version))).toBe(expected);
+  expect(level(checkNode(version))).toBe(expected);
 });
 
 test('the version of Node that is asked for is the one of package.json', () => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
-  const [finding] = nodeCheck('1.0.0');
+  const [finding] = checkNode('1.0.0');
   expect(engines.node).toMatch(/^>=\d+\.\d+$/);
   expect(finding?.message).toContain(`install ${engines.node.slice(2)} or later`);
 });
@@ -33,7 +33,7 @@ test.each([
 ])(
   'a pool of %d in each of %d workers where the server takes %d connections: %s',
   (size, workers, most, is) => {
-    expect(level(poolCheck({ DATABASE_POOL_SIZE: size, WORKERS: workers }, most))).toBe(is);
+    expect(level(checkPool({ DATABASE_POOL_SIZE: size, WORKERS: workers }, most))).toBe(is);
   },
 );
 
@@ -68,21 +68,23 @@ describe('servers', () => {
     ['the numbers of rows', galera('a', { innodb_autoinc_lock_mode: '1' }), /innodb_autoinc_lock_mode=2/],
     ['a cluster of two', galera('a', { wsrep_cluster_size: '2' }), /garbd/],
   ])('%s is advised against', (_, server, text) => {
-    expect(advice(server)).toEqual([expect.stringMatching(text)]);
+    expect(advise(server)).toEqual([expect.stringMatching(text)]);
   });
   test('a server and a cluster that are set right are not', () => {
     for (const good of [node('a'), galera('a'), node('a', { log_bin: 'OFF', sync_binlog: '0' })]) {
-      expect(advice(good)).toEqual([]);
+      expect(advise(good)).toEqual([]);
     }
   });
   test('two that take changes must be one cluster, and one must', () => {
     const replica = (name: string) => node(name, {}, { writability: 'read_only' });
-    expect(together([node('a'), replica('b')])).toEqual([]);
-    expect(together([galera('a'), galera('b')])).toEqual([]);
-    expect(together([node('a'), replica('b'), node('c')])).toEqual([
+    expect(findConflicts([node('a'), replica('b')])).toEqual([]);
+    expect(findConflicts([galera('a'), galera('b')])).toEqual([]);
+    expect(findConflicts([node('a'), replica('b'), node('c')])).toEqual([
       expect.stringMatching(/^a and c are writable/),
     ]);
-    expect(together([galera('a'), galera('b', { wsrep_cluster_state_uuid: 'v' })])).toHaveLength(1);
-    expect(together([replica('a'), replica('b')])).toEqual([expect.stringMatching(/no server is writable/)]);
+    expect(findConflicts([galera('a'), galera('b', { wsrep_cluster_state_uuid: 'v' })])).toHaveLength(1);
+    expect(findConflicts([replica('a'), replica('b')])).toEqual([
+      expect.stringMatching(/no server is writable/),
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { importCommand } from '../../src/cli/import.command.js';
+import { createImportCommand } from '../../src/cli/import.command.js';
 import { fieldsOf } from '../../src/platform/common/fields.js';
 import { RequestedOptions } from '../../src/import/runs/import-options.js';
 import { application } from '../support/process/command.js';
@@ -8,7 +8,7 @@ import { application } from '../support/process/command.js';
 const OWN = ['url', 'key', 'key_file', 'preview', 'approve', 'json', 'reason'];
 
 test('the command takes every option of POST /imports, by the same name, and no other', () => {
-  const command = importCommand(application);
+  const command = createImportCommand(application);
   const names = command.options.map(({ long }) => long?.slice(2).replaceAll('-', '_') ?? '');
   expect(names.filter((name) => !OWN.includes(name)).sort()).toEqual([...fieldsOf(RequestedOptions)].sort());
 });

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { toDbTime } from '../../src/platform/common/time.js';
-import { firstId } from '../../src/audit/audit-event.js';
+import { toFirstId } from '../../src/audit/audit-event.js';
 import { RowFaults } from '../../src/audit/seal-faults.js';
 
 /** Rows that the service cannot have written are named, whichever seal covers them. */
 const NOON = Date.UTC(2026, 0, 31, 12);
 const MINUTE = 60_000;
-const ID = firstId(NOON);
+const ID = toFirstId(NOON);
 const rowOf = (id: string, millis = NOON) => ({
   id,
   time: toDbTime(new Date(millis)),
@@ -20,7 +20,7 @@ const rowOf = (id: string, millis = NOON) => ({
   ip: '',
 });
 const judge = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isAsRead = true } = {}) =>
-  faults.judge({ row: rowOf(id, millis), hasId, isAsRead });
+  faults.checkForm({ row: rowOf(id, millis), hasId, isAsRead });
 
 test.each([0, 1, -MINUTE, MINUTE])('a time %d ms from that of the id is good', (by) => {
   const faults = new RowFaults();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { firstId } from '../../src/audit/audit-event.js';
+import { toFirstId } from '../../src/audit/audit-event.js';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
-import { LATE_MILLIS, type SealFacts, SealKeys, hashOfRow } from '../../src/audit/seal.js';
-import { Looks, chainFault, lateFault } from '../../src/audit/seal-faults.js';
+import { LATE_MILLIS, type SealFacts, SealKeys, hashRow } from '../../src/audit/seal.js';
+import { SealingTimes, findChainFault, findLateFault } from '../../src/audit/seal-faults.js';
 import { toDbTime } from '../../src/platform/common/time.js';
 
 /** What is refused of seals of which the hashes fit: without a key, whoever can write the table can make those. */
@@ -11,7 +11,7 @@ const NOON = Date.UTC(2026, 0, 31, 12);
 const HASH = 'a'.repeat(64);
 const keys = new SealKeys([]);
 const time = (millis: number) => toDbTime(new Date(millis));
-const idOf = (millis: number) => firstId(millis);
+const idOf = (millis: number) => toFirstId(millis);
 const NEVER = '00000000-0000-0000-0000-000000000000';
 
 const before = { number: 4, hash: HASH, until_id: idOf(NOON), purged: 2 };
@@ -29,10 +29,10 @@ function sealed(facts: Partial<SealFacts> = {}) {
     members_hash: HASH,
     ...facts,
   };
-  return { ...all, hash: keys.seal(all, before.hash) };
+  return { ...all, hash: keys.computeHash(all, before.hash) };
 }
 const faultIn = (facts?: Partial<SealFacts>, isAsRead = true) =>
-  chainFault({ seal: sealed(facts), isAsRead }, before, keys, undefined);
+  findChainFault({ seal: sealed(facts), isAsRead }, before, keys, undefined);
 
 describe('a seal with a hash that fits', () => {
   test.each([
@@ -62,8 +62,8 @@ describe('an entry for a late row', () => {
   const LOOK = NOON + 65 * MINUTE;
   const BEFORE = NOON + 5 * MINUTE;
   const looks = (...times: number[]) => {
-    const all = new Looks();
-    for (const millis of times) all.next(time(millis));
+    const all = new SealingTimes();
+    for (const millis of times) all.advance(time(millis));
     return all;
   };
   const rowOf = (id: string) =>
@@ -81,9 +81,9 @@ describe('an entry for a late row', () => {
     });
   const judged = (
     id: string,
-    { at = looks(BEFORE, LOOK), row_hash = hashOfRow(rowOf(id)), deleted = NEVER } = {},
+    { at = looks(BEFORE, LOOK), row_hash = hashRow(rowOf(id)), deleted = NEVER } = {},
   ) =>
-    lateFault(
+    findLateFault(
       { entry: { id, seal: 5, row_hash }, isAsRead: true, row: rowOf(id) },
       sealed(),
       before,
@@ -119,7 +119,13 @@ describe('an entry for a late row', () => {
   test('without its row is good only where the retention may have deleted it', () => {
     const entry = { id: idOf(NOON - 1), seal: 5, row_hash: HASH };
     const taken = (deleted: string) =>
-      lateFault({ entry, isAsRead: true, row: undefined }, sealed(), before, looks(BEFORE, LOOK), deleted);
+      findLateFault(
+        { entry, isAsRead: true, row: undefined },
+        sealed(),
+        before,
+        looks(BEFORE, LOOK),
+        deleted,
+      );
     expect(taken(idOf(NOON))).toBeUndefined();
     expect([NEVER, entry.id].map(taken)).toEqual([0, 1].map(() => expect.stringMatching(/was removed/)));
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { type SealFacts, SealKeys, type SealedRow, hashOfRow } from '../../src/audit/seal.js';
+import { type SealFacts, SealKeys, type SealedRow, hashRow } from '../../src/audit/seal.js';
 
 /** Tests what a hash covers. `audit-tampered` changes every column of the stored rows and seals. */
 const ROW: SealedRow = {
@@ -34,7 +34,7 @@ const other = (value: unknown) => (typeof value === 'number' ? value + 1 : `${St
 describe('a row', () => {
   test('has another hash where a part of one column is in the next, and without an actor', () => {
     const moved = { ...ROW, actor_kind: 'ke', actor_id: `y${ROW.actor_id ?? ''}` };
-    const hashes = [ROW, moved, { ...ROW, actor_id: null }, { ...ROW, actor_id: '' }].map(hashOfRow);
+    const hashes = [ROW, moved, { ...ROW, actor_id: null }, { ...ROW, actor_id: '' }].map(hashRow);
     expect(new Set(hashes).size).toBe(4);
   });
 });
@@ -44,38 +44,42 @@ describe('a seal', () => {
   test.each(Object.entries(FACTS).filter(([name]) => name !== 'key_id'))(
     'has another hash with another %s',
     (name, value) => {
-      expect(keys.seal({ ...FACTS, [name]: other(value) }, 'p')).not.toBe(keys.seal(FACTS, 'p'));
+      expect(keys.computeHash({ ...FACTS, [name]: other(value) }, 'p')).not.toBe(
+        keys.computeHash(FACTS, 'p'),
+      );
     },
   );
   test('has another hash behind another seal', () => {
-    expect(keys.seal(FACTS, 'q')).not.toBe(keys.seal(FACTS, 'p'));
+    expect(keys.computeHash(FACTS, 'q')).not.toBe(keys.computeHash(FACTS, 'p'));
   });
   test('is made with the first key; the others are known, and each has a hash of its own', () => {
     const both = new SealKeys(KEYS);
     const [first, second] = KEYS.map((key) => new SealKeys([key]).current);
     expect(both.current).toBe(first);
-    expect([first, second, '', '00000000'].map((name) => both.knows(name ?? ''))).toEqual([
+    expect([first, second, '', '00000000'].map((name) => both.hasKey(name ?? ''))).toEqual([
       true,
       true,
       true,
       false,
     ]);
-    const hashes = ['', first, second].map((key_id = '') => both.seal({ ...FACTS, key_id }, 'p'));
+    const hashes = ['', first, second].map((key_id = '') => both.computeHash({ ...FACTS, key_id }, 'p'));
     expect(new Set(hashes).size).toBe(3);
-    expect(() => keys.seal({ ...FACTS, key_id: first ?? '' }, 'p')).toThrow();
+    expect(() => keys.computeHash({ ...FACTS, key_id: first ?? '' }, 'p')).toThrow();
   });
   test('cannot be made with the name of a key alone', () => {
     const [mine, others] = KEYS.map((key) => new SealKeys([key]));
     const facts = { ...FACTS, key_id: mine?.current ?? '' };
-    expect(mine?.seal(facts, 'p')).not.toBe(keys.seal({ ...FACTS, key_id: '' }, 'p'));
+    expect(mine?.computeHash(facts, 'p')).not.toBe(keys.computeHash({ ...FACTS, key_id: '' }, 'p'));
     // A keyed hash: nobody gets it from what the table has.
     const text = [
       'rollcall audit seal',
       2,
       ...Object.values({ number: 7, previous: 'p', ...without(facts) }),
     ];
-    expect(mine?.seal(facts, 'p')).not.toBe(createHash('sha256').update(JSON.stringify(text)).digest('hex'));
-    expect(others?.knows(mine?.current ?? '')).toBe(false);
+    expect(mine?.computeHash(facts, 'p')).not.toBe(
+      createHash('sha256').update(JSON.stringify(text)).digest('hex'),
+    );
+    expect(others?.hasKey(mine?.current ?? '')).toBe(false);
   });
 });
 

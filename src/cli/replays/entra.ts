@@ -1,27 +1,27 @@
 import {
   DELETE_GROUP,
   DELETE_USER,
-  ENTERPRISE,
-  GROUP,
+  EXTENSION,
+  GROUP_URN,
   NONE_FOUND,
   type Step,
-  type Template,
-  USER,
+  type Json,
+  USER_URN,
   create,
   group,
-  oneFound,
+  expectOne,
   patch,
   read,
   user,
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
-const find = (filter: string, answer: Template, what: string): Step =>
+const find = (filter: string, answer: Json, what: string): Step =>
   read(what, `/Users?filter=${filter}`, answer);
 /** Creates a PATCH as Entra sends it. The response has no body, so the result is checked by reading the resource. */
-const change = (what: string, operations: Template[], after: Template, path = user): Step =>
+const change = (what: string, operations: Json[], after: Json, path = user): Step =>
   patch(what, path, operations, { status: 204, after });
-const members = (what: string, operation: Template, after: Template): Step =>
+const setMembers = (what: string, operation: Json, after: Json): Step =>
   change(what, [operation], { members: after }, group);
 
 /** Requests of Microsoft Entra ID: capitalised operations, booleans as text, elements by filter, members by `$ref` and value. */
@@ -32,7 +32,7 @@ export const ENTRA: readonly Step[] = [
     'create a user',
     'user',
     {
-      schemas: [USER, ENTERPRISE],
+      schemas: [USER_URN, EXTENSION],
       externalId: '{name}',
       userName: MAIL,
       active: true,
@@ -41,24 +41,24 @@ export const ENTRA: readonly Step[] = [
       meta: { resourceType: 'User' },
       name: { formatted: 'Provisioning Test', familyName: 'Test', givenName: 'Provisioning' },
       title: 'Tester',
-      [ENTERPRISE]: { employeeNumber: '4711', department: 'Quality' },
+      [EXTENSION]: { employeeNumber: '4711', department: 'Quality' },
     },
-    { userName: MAIL, active: true, externalId: '{name}', [ENTERPRISE]: { department: 'Quality' } },
+    { userName: MAIL, active: true, externalId: '{name}', [EXTENSION]: { department: 'Quality' } },
   ),
   create(
     'create a user without an enterprise extension',
     'colleague',
     {
-      schemas: [USER, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/User'],
+      schemas: [USER_URN, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/User'],
       externalId: '{name}.2',
       userName: '{name}.2@example.org',
       active: 'True',
     },
     { active: true },
   ),
-  find('externalId eq "{name}"', oneFound({ id: '{user}' }), 'match by externalId'),
-  find(`userName eq "${MAIL}"`, oneFound({ id: '{user}' }), 'match by userName'),
-  find(`emails[type eq "work"].value eq "${MAIL}"`, oneFound({ id: '{user}' }), 'match by work e-mail'),
+  find('externalId eq "{name}"', expectOne({ id: '{user}' }), 'match by externalId'),
+  find(`userName eq "${MAIL}"`, expectOne({ id: '{user}' }), 'match by userName'),
+  find(`emails[type eq "work"].value eq "${MAIL}"`, expectOne({ id: '{user}' }), 'match by work e-mail'),
   change(
     'update: Replace and Add with paths',
     [
@@ -86,37 +86,37 @@ export const ENTRA: readonly Step[] = [
   change(
     'update: paths with the URN of an extension',
     [
-      { op: 'Replace', path: `${ENTERPRISE}:department`, value: 'Research' },
-      { op: 'Add', path: `${ENTERPRISE}:manager`, value: '{colleague}' },
+      { op: 'Replace', path: `${EXTENSION}:department`, value: 'Research' },
+      { op: 'Add', path: `${EXTENSION}:manager`, value: '{colleague}' },
     ],
-    { [ENTERPRISE]: { department: 'Research', employeeNumber: '4711', manager: { value: '{colleague}' } } },
+    { [EXTENSION]: { department: 'Research', employeeNumber: '4711', manager: { value: '{colleague}' } } },
   ),
-  change('update: remove the manager', [{ op: 'Remove', path: `${ENTERPRISE}:manager` }], {
-    [ENTERPRISE]: { manager: null },
+  change('update: remove the manager', [{ op: 'Remove', path: `${EXTENSION}:manager` }], {
+    [EXTENSION]: { manager: null },
   }),
   change(
     'update: the manager as a list',
     [
       {
         op: 'Add',
-        path: `${ENTERPRISE}:manager`,
+        path: `${EXTENSION}:manager`,
         value: [{ $ref: '../Users/{colleague}', value: '{colleague}' }],
       },
     ],
-    { [ENTERPRISE]: { manager: { value: '{colleague}' } } },
+    { [EXTENSION]: { manager: { value: '{colleague}' } } },
   ),
   change(
     'update: no path, names with dots and URNs',
     [
       {
         op: 'replace',
-        value: { displayName: 'Renamed', 'name.givenName': 'Pro', [`${ENTERPRISE}:employeeNumber`]: '4712' },
+        value: { displayName: 'Renamed', 'name.givenName': 'Pro', [`${EXTENSION}:employeeNumber`]: '4712' },
       },
     ],
     {
       displayName: 'Renamed',
       name: { givenName: 'Pro', familyName: 'Tested' },
-      [ENTERPRISE]: { employeeNumber: '4712' },
+      [EXTENSION]: { employeeNumber: '4712' },
     },
   ),
   change(
@@ -135,30 +135,32 @@ export const ENTRA: readonly Step[] = [
     'create a group',
     'group',
     {
-      schemas: [GROUP, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],
+      schemas: [GROUP_URN, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],
       externalId: '{name}',
       displayName: '{name}',
       meta: { resourceType: 'Group' },
     },
     { displayName: '{name}', members: null },
   ),
-  members('group: Add a member', { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] }, [
-    { value: '{user}' },
-  ]),
+  setMembers(
+    'group: Add a member',
+    { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] },
+    [{ value: '{user}' }],
+  ),
   read(
     'group: check that a user is a member',
     '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
-    oneFound({ id: '{group}' }),
+    expectOne({ id: '{group}' }),
   ),
-  members(
+  setMembers(
     'group: Remove a member by value',
     { op: 'Remove', path: 'members', value: [{ value: '{user}' }] },
     null,
   ),
-  members('group: add a member again', { op: 'add', path: 'members', value: [{ value: '{user}' }] }, [
+  setMembers('group: add a member again', { op: 'add', path: 'members', value: [{ value: '{user}' }] }, [
     { value: '{user}' },
   ]),
-  members('group: remove a member by filter', { op: 'remove', path: 'members[value eq "{user}"]' }, null),
+  setMembers('group: remove a member by filter', { op: 'remove', path: 'members[value eq "{user}"]' }, null),
   change(
     'group: rename',
     [{ op: 'Replace', path: 'displayName', value: '{name}.b' }],

@@ -1,13 +1,13 @@
 import {
   DELETE_GROUP,
-  GROUP,
+  GROUP_URN,
   NONE_FOUND,
   type Step,
-  type Template,
-  USER,
+  type Json,
+  USER_URN,
   create,
   group,
-  oneFound,
+  expectOne,
   patch,
   put,
   read,
@@ -15,11 +15,11 @@ import {
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
-const change = (what: string, path: string, operations: Template[], after: Template): Step =>
+const change = (what: string, path: string, operations: Json[], after: Json): Step =>
   patch(what, path, operations, { status: 200, answer: after, after });
 /** Creates the complete user that Okta sends. */
-const profile = (active: boolean, givenName: string): { readonly [key: string]: Template } => ({
-  schemas: [USER],
+const buildUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
+  schemas: [USER_URN],
   userName: MAIL,
   name: { givenName, familyName: 'Test' },
   emails: [{ primary: true, value: MAIL, type: 'work' }],
@@ -32,7 +32,7 @@ const putUser = (what: string, active: boolean, givenName: string): Step =>
   put(
     what,
     user,
-    { ...profile(active, givenName), id: '{user}', groups: [], meta: { resourceType: 'User' } },
+    { ...buildUser(active, givenName), id: '{user}', groups: [], meta: { resourceType: 'User' } },
     { id: '{user}', active, name: { givenName, familyName: 'Test' }, externalId: '{name}' },
   );
 
@@ -48,13 +48,13 @@ export const OKTA: readonly Step[] = [
   create(
     'create a user with a placeholder as password',
     'user',
-    { ...profile(true, 'Provisioning'), groups: [], password: '1mz050nq' },
+    { ...buildUser(true, 'Provisioning'), groups: [], password: '1mz050nq' },
     { userName: MAIL, active: true, displayName: 'Provisioning Test', password: null },
   ),
   create(
     'create another user',
     'colleague',
-    { schemas: [USER], userName: '{name}.2@example.org', active: true },
+    { schemas: [USER_URN], userName: '{name}.2@example.org', active: true },
     { active: true },
   ),
   {
@@ -62,13 +62,13 @@ export const OKTA: readonly Step[] = [
     method: 'POST',
     path: '/Users',
     status: 409,
-    body: { ...profile(true, 'Provisioning'), externalId: '{name}.3' },
+    body: { ...buildUser(true, 'Provisioning'), externalId: '{name}.3' },
     answer: { scimType: 'uniqueness', status: '409' },
   },
   read(
     'match by userName',
     `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`,
-    oneFound({ id: '{user}' }),
+    expectOne({ id: '{user}' }),
   ),
   { what: 'read a user', method: 'GET', path: user, status: 200, answer: { id: '{user}', userName: MAIL } },
   putUser('update: PUT of the complete user', true, 'Pro'),
@@ -91,7 +91,7 @@ export const OKTA: readonly Step[] = [
   create(
     'push a group with a member',
     'group',
-    { schemas: [GROUP], displayName: '{name}', members: [{ value: '{user}', display: MAIL }] },
+    { schemas: [GROUP_URN], displayName: '{name}', members: [{ value: '{user}', display: MAIL }] },
     { displayName: '{name}', members: [{ value: '{user}' }] },
   ),
   change(
@@ -118,7 +118,7 @@ export const OKTA: readonly Step[] = [
   put(
     'group: PUT',
     group,
-    { schemas: [GROUP], id: '{group}', displayName: '{name}', members: [{ value: '{colleague}' }] },
+    { schemas: [GROUP_URN], id: '{group}', displayName: '{name}', members: [{ value: '{colleague}' }] },
     { displayName: '{name}', members: [{ value: '{colleague}' }] },
   ),
   DELETE_GROUP,

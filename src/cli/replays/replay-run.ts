@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { errorCodeOf } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
-import { MADE, type Made, type Step, type Template, isList } from './replay.js';
+import { RESOURCE_PATHS, type ResourceName, type Step, type Json, isList } from './replay.js';
 
 /** Result of a step. `problem` is absent if the step passed. */
-export interface Outcome {
+export interface StepOutcome {
   step: Step;
   problem?: string;
 }
@@ -15,8 +15,8 @@ interface Received {
 }
 
 /** Timeout of a request. */
-const PATIENCE_MS = 30_000;
-const MADE_NAMES = Object.keys(MADE) as Made[];
+const TIMEOUT_MILLIS = 30_000;
+const RESOURCE_NAMES = Object.keys(RESOURCE_PATHS) as ResourceName[];
 const PLACEHOLDER = /\{(\w+)\}/g;
 
 /** Replays the requests of an identity provider against a service, and compares the responses with the expected ones. */
@@ -26,7 +26,7 @@ export class ReplayRun {
   private readonly known = new Map<string, string>([['name', `doctor-${randomBytes(6).toString('hex')}`]]);
 
   /** Created resources that could not be deleted at the end, with the reason. */
-  readonly left: string[] = [];
+  readonly remaining: string[] = [];
 
   /** @param url address of the service. @throws Error for an invalid address. */
   constructor(
@@ -44,10 +44,10 @@ export class ReplayRun {
   }
 
   /** Runs the steps and yields each result. Created resources are deleted at the end, even if the caller stops early. */
-  async *outcomes(steps: readonly Step[]): AsyncGenerator<Outcome> {
+  async *runSteps(steps: readonly Step[]): AsyncGenerator<StepOutcome> {
     try {
       for (const step of steps) {
-        const problem = await this.problemOf(step).catch((error: unknown) => reasonOf(error));
+        const problem = await this.runStep(step).catch((error: unknown) => reasonOf(error));
         yield problem === undefined ? { step } : { step, problem };
       }
     } finally {
@@ -55,40 +55,40 @@ export class ReplayRun {
     }
   }
 
-  private async problemOf(step: Step): Promise<string | undefined> {
+  private async runStep(step: Step): Promise<string | undefined> {
     const missing = this.findMissing([step.path, step.body ?? null, step.answer ?? null, step.after ?? null]);
     if (missing !== undefined) return `not sent: an earlier step did not create the ${missing}`;
     const { status, body } = await this.send(step.method, this.fillText(step.path), step.body);
     const id = isObject(body) ? body['id'] : undefined;
     if (step.makes && typeof id === 'string') this.known.set(step.makes, id);
     if (status !== step.status) return `status ${status} instead of ${step.status}${detailOf(body)}`;
-    const difference = step.answer === undefined ? undefined : mismatch(this.filled(step.answer), body);
+    const difference = step.answer === undefined ? undefined : compare(this.fill(step.answer), body);
     if (difference !== undefined || step.after === undefined) return difference;
     const read = await this.send('GET', this.fillText(step.path));
-    return mismatch(this.filled(step.after), read.body);
+    return compare(this.fill(step.after), read.body);
   }
 
   /** Deletes the created resources, unless a step has deleted them. */
   private async cleanUp(): Promise<void> {
-    for (const made of MADE_NAMES) {
+    for (const made of RESOURCE_NAMES) {
       const id = this.known.get(made);
       if (id === undefined) continue;
-      const path = `/${MADE[made]}/${id}`;
+      const path = `/${RESOURCE_PATHS[made]}/${id}`;
       const problem = await this.send('DELETE', path).then(
         ({ status, body }) => ([204, 404].includes(status) ? undefined : `status ${status}${detailOf(body)}`),
         (error: unknown) => reasonOf(error),
       );
-      if (problem !== undefined) this.left.push(`${path} (${problem})`);
+      if (problem !== undefined) this.remaining.push(`${path} (${problem})`);
     }
   }
 
-  private async send(method: string, path: string, body?: Template): Promise<Received> {
+  private async send(method: string, path: string, body?: Json): Promise<Received> {
     const answer = await fetch(new URL(this.base + path), {
       method,
       headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/scim+json' },
       redirect: 'error',
-      signal: AbortSignal.timeout(PATIENCE_MS),
-      ...(body !== undefined && { body: JSON.stringify(this.filled(body)) }),
+      signal: AbortSignal.timeout(TIMEOUT_MILLIS),
+      ...(body !== undefined && { body: JSON.stringify(this.fill(body)) }),
     });
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
@@ -98,15 +98,15 @@ export class ReplayRun {
     return template.replace(PLACEHOLDER, (placeholder, name: string) => this.known.get(name) ?? placeholder);
   }
 
-  private filled(template: Template): Template {
+  private fill(template: Json): Json {
     if (typeof template === 'string') return this.fillText(template);
-    if (isList(template)) return template.map((each) => this.filled(each));
+    if (isList(template)) return template.map((each) => this.fill(each));
     if (typeof template !== 'object' || template === null) return template;
-    return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.filled(each)]));
+    return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.fill(each)]));
   }
 
   /** Returns the first placeholder without a value. */
-  private findMissing(templates: Template): string | undefined {
+  private findMissing(templates: Json): string | undefined {
     const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));
   }
@@ -124,27 +124,27 @@ function reasonOf(error: unknown): string {
  * Describes the first difference between the expected and the actual value, or returns undefined if they match. Actual
  * objects may have further members, lists may not. Null stands for an absent member.
  */
-function mismatch(expected: Template, actual: unknown, path = ''): string | undefined {
+function compare(expected: Json, actual: unknown, path = ''): string | undefined {
   if (expected === null) return actual === undefined ? undefined : `${path} is present`;
   if (isList(expected)) {
     if (!Array.isArray(actual)) return `${path} is not a list`;
     if (actual.length !== expected.length)
       return `${path} has ${actual.length} elements instead of ${expected.length}`;
-    return firstOf(expected.map((each, index) => [each, actual[index], `${path}[${index}]`]));
+    return compareAll(expected.map((each, index) => [each, actual[index], `${path}[${index}]`]));
   }
   if (typeof expected === 'object') {
     if (!isObject(actual)) return `${path || 'the response'} is not an object`;
     const at = (name: string): string => (path ? `${path}.${name}` : name);
-    return firstOf(Object.entries(expected).map(([name, each]) => [each, actual[name], at(name)]));
+    return compareAll(Object.entries(expected).map(([name, each]) => [each, actual[name], at(name)]));
   }
   return expected === actual
     ? undefined
     : `${path} is ${actual === undefined ? 'absent' : JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`;
 }
 
-function firstOf(pairs: [expected: Template, actual: unknown, path: string][]): string | undefined {
+function compareAll(pairs: [expected: Json, actual: unknown, path: string][]): string | undefined {
   for (const [expected, actual, path] of pairs) {
-    const difference = mismatch(expected, actual, path);
+    const difference = compare(expected, actual, path);
     if (difference !== undefined) return difference;
   }
   return undefined;

@@ -1,14 +1,13 @@
 import type { Profile } from '../../access/actor.js';
 
 /** JSON with placeholders: `{name}` is new in each replay. `{user}` is the id of a resource that an earlier step created. */
-export type Template =
-  string | number | boolean | null | readonly Template[] | { readonly [key: string]: Template };
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-export const isList = (template: Template): template is readonly Template[] => Array.isArray(template);
+export const isList = (template: Json): template is readonly Json[] => Array.isArray(template);
 
 /** Paths of the resources that a replay creates, and deletes at its end. */
-export const MADE = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
-export type Made = keyof typeof MADE;
+export const RESOURCE_PATHS = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
+export type ResourceName = keyof typeof RESOURCE_PATHS;
 
 /** Request of a provider, with the expected response. */
 export interface Step {
@@ -16,14 +15,14 @@ export interface Step {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path relative to `/scim/v2`. Filters are not encoded yet. */
   path: string;
-  body?: Template;
+  body?: Json;
   status: number;
   /** Expected response. Objects may have further members, lists may not. Null stands for an absent member. */
-  answer?: Template;
+  answer?: Json;
   /** Expected resource when `path` is read after the request. */
-  after?: Template;
+  after?: Json;
   /** Placeholder that the id in the response defines. */
-  makes?: Made;
+  makes?: ResourceName;
 }
 
 /** Identity provider whose requests can be replayed. */
@@ -31,10 +30,10 @@ export type Provider = Exclude<Profile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
 /** Creates the expected list with one resource. */
-export const oneFound = (resource: Template): Template => ({ totalResults: 1, Resources: [resource] });
-export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
-export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
-export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+export const expectOne = (resource: Json): Json => ({ totalResults: 1, Resources: [resource] });
+export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
+export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
@@ -42,7 +41,7 @@ const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const patch = (
   what: string,
   path: string,
-  operations: Template[],
+  operations: Json[],
   expected: Pick<Step, 'status' | 'answer' | 'after'>,
 ): Step => ({
   what,
@@ -53,7 +52,7 @@ export const patch = (
 });
 
 /** Creates a GET step. */
-export const read = (what: string, path: string, answer: Template): Step => ({
+export const read = (what: string, path: string, answer: Json): Step => ({
   what,
   method: 'GET',
   path,
@@ -66,10 +65,10 @@ export const user = '/Users/{user}';
 export const group = '/Groups/{group}';
 
 /** Creates a POST step that creates a resource. */
-export const create = (what: string, makes: Made, body: Template, answer: Template): Step => ({
+export const create = (what: string, makes: ResourceName, body: Json, answer: Json): Step => ({
   what,
   method: 'POST',
-  path: `/${MADE[makes]}`,
+  path: `/${RESOURCE_PATHS[makes]}`,
   makes,
   status: 201,
   body,
@@ -77,7 +76,7 @@ export const create = (what: string, makes: Made, body: Template, answer: Templa
 });
 
 /** Creates a PUT step. */
-export const put = (what: string, path: string, body: Template, answer: Template): Step => ({
+export const put = (what: string, path: string, body: Json, answer: Json): Step => ({
   what,
   method: 'PUT',
   path,

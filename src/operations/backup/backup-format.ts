@@ -29,16 +29,16 @@ export interface BackupHeader {
 }
 
 /** Reports a file that is not a backup, is damaged, or has the schema of another release. */
-export class BackupFault extends Error {}
+export class BackupError extends Error {}
 
 /** Length of the checksum member, in bytes. */
-export const SEAL_BYTES = sealOf(createHash('sha256').digest('hex')).length;
+export const CHECKSUM_BYTES = buildChecksum(createHash('sha256').digest('hex')).length;
 
 /**
  * Creates the last gzip member of a backup: a line with the hash of all previous bytes. Its bytes are always the same for the
  * same hash, so a reader can compare all of them. The checksum of gzip does not cover the gzip header.
  */
-export function sealOf(sha256: string): Buffer {
+export function buildChecksum(sha256: string): Buffer {
   const line = Buffer.from(`${JSON.stringify({ sha256 })}\n`);
   const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
   const block = Buffer.alloc(5); // a single stored block (RFC 1951, 3.2.4)
@@ -57,11 +57,11 @@ type Entities = readonly (new () => object)[];
  * Tables with temporary data that a backup omits and a restore empties: sessions, which may have ended since the backup,
  * failed logins of the login throttle, and leases.
  */
-const LEFT_OUT: ReadonlySet<string> = new Set(['sessions', 'login_failures', 'leases']);
+const EXCLUDED_TABLES: ReadonlySet<string> = new Set(['sessions', 'login_failures', 'leases']);
 
 /** Returns all tables of the service. */
-export const allTables = (entities: Entities): readonly TableColumns[] => entities.map(tableOf);
+export const listTables = (entities: Entities): readonly TableColumns[] => entities.map(tableOf);
 
 /** Returns the tables that a backup contains. */
-export const backedUpTables = (entities: Entities): readonly TableColumns[] =>
-  allTables(entities).filter(({ name }) => !LEFT_OUT.has(name));
+export const listBackedUpTables = (entities: Entities): readonly TableColumns[] =>
+  listTables(entities).filter(({ name }) => !EXCLUDED_TABLES.has(name));

@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { isObject } from '../../platform/common/json.js';
 import type { TableColumns } from '../../platform/database/engine/backup-connections.js';
 import type { SqlValue } from '../../platform/database/engine/sql.js';
-import { type BackupHeader, BackupFault, FORMAT, SEAL_BYTES, sealOf } from './backup-format.js';
+import { type BackupHeader, BackupError, FORMAT, CHECKSUM_BYTES, buildChecksum } from './backup-format.js';
 
 /** Maximum length of a line, in characters. A row has a few columns with up to 16 MiB each. */
 const MAX_LINE = 256 * 1024 * 1024;
@@ -14,7 +14,7 @@ const MAX_LINE = 256 * 1024 * 1024;
 const BATCH = { rows: 500, characters: 2_000_000 };
 
 /** Tables and migrations of the running release. It restores only backups with the same schema. */
-export interface Schema {
+export interface BackupSchema {
   tables: readonly TableColumns[];
   migrations: readonly string[];
 }
@@ -31,13 +31,13 @@ export class BackupReader {
    * Opens a backup and verifies its checksum and schema.
    * @throws BackupError for a damaged backup, or one of a release with another schema.
    */
-  static async open(path: string, schema: Schema): Promise<BackupReader> {
+  static async open(path: string, schema: BackupSchema): Promise<BackupReader> {
     const file = await open(path, 'r');
     try {
       const { size } = await file.stat();
-      await assertWhole(file, size);
+      await assertComplete(file, size);
       const header = await readHeader(file, size);
-      assertFits(header, schema);
+      assertSchema(header, schema);
       return new BackupReader(file, size, header);
     } catch (error) {
       await file.close();
@@ -46,18 +46,18 @@ export class BackupReader {
   }
 
   /** Yields the rows in batches. @throws BackupError if the rows do not match the header. */
-  async *rows(): AsyncGenerator<{ table: TableColumns; rows: SqlValue[][] }> {
-    const lines = linesOf(this.file, this.size);
+  async *readRows(): AsyncGenerator<{ table: TableColumns; rows: SqlValue[][] }> {
+    const lines = readLines(this.file, this.size);
     await lines.next();
     for (const table of this.header.tables) {
-      const head = parsed((await lines.next()).value);
-      if (!isObject(head) || head['table'] !== table.name) throw damaged('a table is missing');
+      const head = parseLine((await lines.next()).value);
+      if (!isObject(head) || head['table'] !== table.name) throw toError('a table is missing');
       let left = table.rows;
       let batch: SqlValue[][] = [];
       let length = 0;
       for (; left > 0; left--) {
         const { value: line } = await lines.next();
-        batch.push(rowOf(parsed(line), table));
+        batch.push(toRow(parseLine(line), table));
         length += line?.length ?? 0;
         if (batch.length < BATCH.rows && length < BATCH.characters) continue;
         yield { table, rows: batch };
@@ -66,7 +66,7 @@ export class BackupReader {
       }
       if (batch.length > 0) yield { table, rows: batch };
     }
-    if (!(await lines.next()).done) throw damaged('it has more rows than its header states');
+    if (!(await lines.next()).done) throw toError('it has more rows than its header states');
   }
 
   close(): Promise<void> {
@@ -74,28 +74,30 @@ export class BackupReader {
   }
 }
 
-async function assertWhole(file: FileHandle, size: number): Promise<void> {
-  if (size <= SEAL_BYTES) throw damaged('it is too short');
+async function assertComplete(file: FileHandle, size: number): Promise<void> {
+  if (size <= CHECKSUM_BYTES) throw toError('it is too short');
   const hash = createHash('sha256');
-  for await (const chunk of bytesOf(file, size - SEAL_BYTES)) hash.update(chunk);
-  const seal = Buffer.alloc(SEAL_BYTES);
-  await file.read(seal, 0, SEAL_BYTES, size - SEAL_BYTES);
-  if (!seal.equals(sealOf(hash.digest('hex')))) throw damaged('its contents do not match its checksum');
+  for await (const chunk of readBytes(file, size - CHECKSUM_BYTES)) hash.update(chunk);
+  const stored = Buffer.alloc(CHECKSUM_BYTES);
+  await file.read(stored, 0, CHECKSUM_BYTES, size - CHECKSUM_BYTES);
+  if (!stored.equals(buildChecksum(hash.digest('hex'))))
+    throw toError('its contents do not match its checksum');
 }
 
 async function readHeader(file: FileHandle, size: number): Promise<BackupHeader> {
-  const lines = linesOf(file, size);
-  const header = parsed((await lines.next()).value);
+  const lines = readLines(file, size);
+  const header = parseLine((await lines.next()).value);
   await lines.return(undefined);
   if (!isObject(header) || typeof header['rollcall_backup'] !== 'number')
-    throw new BackupFault('is not a backup');
+    throw new BackupError('is not a backup');
   if (header['rollcall_backup'] > FORMAT)
-    throw new BackupFault(`was created by a newer release (${by(header)})`);
-  if (!isHeader(header)) throw damaged('its header is incomplete');
+    throw new BackupError(`was created by a newer release (${releaseOf(header)})`);
+  if (!isHeader(header)) throw toError('its header is incomplete');
   return header;
 }
 
-const by = (header: object): string => `Rollcall ${'version' in header ? String(header.version) : '?'}`;
+const releaseOf = (header: object): string =>
+  `Rollcall ${'version' in header ? String(header.version) : '?'}`;
 
 function isHeader(header: object): header is BackupHeader {
   return (
@@ -111,36 +113,36 @@ function isHeader(header: object): header is BackupHeader {
 }
 
 /** Rejects backups with another schema, because a migration may have changed the meaning of a column. */
-function assertFits(header: BackupHeader, { tables, migrations }: Schema): void {
+function assertSchema(header: BackupHeader, { tables, migrations }: BackupSchema): void {
   const shape = (list: readonly TableColumns[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, columns]));
   if (header.migrations.join() === migrations.join() && shape(header.tables) === shape(tables)) return;
-  throw new BackupFault(
-    `has the schema of ${by(header)}, which differs from the schema of this release. Restore it with that release, then upgrade`,
+  throw new BackupError(
+    `has the schema of ${releaseOf(header)}, which differs from the schema of this release. Restore it with that release, then upgrade`,
   );
 }
 
-function rowOf(value: unknown, { columns }: TableColumns): SqlValue[] {
+function toRow(value: unknown, { columns }: TableColumns): SqlValue[] {
   if (Array.isArray(value) && value.length === columns.length && value.every(isSqlValue)) return value;
-  throw damaged('a row is missing or has the wrong columns');
+  throw toError('a row is missing or has the wrong columns');
 }
 
 const isSqlValue = (value: unknown): value is SqlValue =>
   value === null || typeof value === 'string' || typeof value === 'number';
 
-function parsed(line: unknown): unknown {
-  if (typeof line !== 'string') throw damaged('it ends too early');
+function parseLine(line: unknown): unknown {
+  if (typeof line !== 'string') throw toError('it ends too early');
   try {
     return JSON.parse(line);
   } catch {
-    throw damaged('a line is not JSON');
+    throw toError('a line is not JSON');
   }
 }
 
-async function* linesOf(file: FileHandle, size: number): AsyncGenerator<string, undefined> {
+async function* readLines(file: FileHandle, size: number): AsyncGenerator<string, undefined> {
   const decoder = new StringDecoder('utf8');
   // The callback ignores the error, because the loop below receives it as well.
-  const text = pipeline(bytesOf(file, size - SEAL_BYTES), createGunzip(), () => undefined);
+  const text = pipeline(readBytes(file, size - CHECKSUM_BYTES), createGunzip(), () => undefined);
   let begun: string[] = [];
   let length = 0;
   try {
@@ -148,7 +150,7 @@ async function* linesOf(file: FileHandle, size: number): AsyncGenerator<string, 
       const [end = '', ...others] = decoder.write(chunk).split('\n');
       begun.push(end);
       length += end.length;
-      if (length > MAX_LINE) throw damaged('a line is too long');
+      if (length > MAX_LINE) throw toError('a line is too long');
       for (const other of others) {
         yield begun.join('');
         begun = [other];
@@ -156,20 +158,20 @@ async function* linesOf(file: FileHandle, size: number): AsyncGenerator<string, 
       }
     }
   } catch (error) {
-    throw error instanceof BackupFault ? error : damaged('it cannot be decompressed');
+    throw error instanceof BackupError ? error : toError('it cannot be decompressed');
   }
-  if (length > 0) throw damaged('its last line is incomplete');
+  if (length > 0) throw toError('its last line is incomplete');
   return undefined;
 }
 
-async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
+async function* readBytes(file: FileHandle, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < size;) {
     const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, size - at));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-    if (bytesRead === 0) throw damaged('it ends too early');
+    if (bytesRead === 0) throw toError('it ends too early');
     yield buffer.subarray(0, bytesRead);
     at += bytesRead;
   }
 }
 
-const damaged = (why: string): BackupFault => new BackupFault(`is damaged or not a backup: ${why}`);
+const toError = (why: string): BackupError => new BackupError(`is damaged or not a backup: ${why}`);

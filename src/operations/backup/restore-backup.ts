@@ -10,7 +10,7 @@ import type { Dialect } from '../../platform/database/engine/sql.js';
 import type { BackupReader } from './read-backup.js';
 
 /** Result of a check. `found` is the number of faults, or undefined if there was nothing to check. */
-export interface Checked {
+export interface CheckResult {
   name: string;
   found: number | undefined;
 }
@@ -27,21 +27,21 @@ export async function restoreBackup(
   backup: BackupReader,
   tables: readonly TableColumns[],
   progress: (rows: number) => void,
-): Promise<Checked[]> {
+): Promise<CheckResult[]> {
   const restore = await openRestoreTransaction(settings);
   try {
     for (const { name } of tables) await restore.deleteAll(name);
     let written = 0;
-    for await (const { table, rows } of backup.rows()) {
+    for await (const { table, rows } of backup.readRows()) {
       await restore.insert(table, rows);
       progress((written += rows.length));
     }
     await assertCounts(restore, backup);
-    const checked: Checked[] = [];
-    for (const { name, sql } of checksOf(restore.dialect))
-      checked.push({ name, found: await restore.queryNumber(sql) });
+    const results: CheckResult[] = [];
+    for (const { name, sql } of buildChecks(restore.dialect))
+      results.push({ name, found: await restore.queryNumber(sql) });
     await restore.commit();
-    return checked;
+    return results;
   } finally {
     await restore.close();
   }
@@ -62,33 +62,33 @@ interface Check {
   sql: string;
 }
 
-const withoutUser = (table: string): string =>
+const countRowsWithoutUser = (table: string): string =>
   `SELECT COUNT(*) FROM ${table} AS t WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.user_uuid)`;
 const CONCAT: Record<Dialect, (column: string) => string> = {
   sqlite: (column) => `'login:' || ${column}`,
   mysql: (column) => `CONCAT('login:', ${column})`,
 };
-const withoutLogin = (dialect: Dialect): string =>
+const countUsersWithoutLogin = (dialect: Dialect): string =>
   `SELECT COUNT(*) FROM users AS u WHERE u.username_key <> '' AND NOT EXISTS (SELECT 1 FROM user_identifiers AS i
    WHERE i.identifier = ${CONCAT[dialect]('u.username_key')} AND i.user_uuid = u.uuid)`;
-const miscounted = (name: string, actual: string): string =>
+const countDifference = (name: string, actual: string): string =>
   `SELECT ABS((SELECT COALESCE(SUM(value), 0) FROM user_counts WHERE name = '${name}') - (${actual}))`;
 const WEBMASTERS = `SELECT COUNT(*) FROM user_roles AS r JOIN users AS u ON u.uuid = r.user_uuid
   WHERE r.role = 'Webmaster' AND u.status = 'Active'`;
-const status = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
+const countUsers = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
 
 /** Builds the checks. Each one returns 0 for a consistent database. */
-const checksOf = (dialect: Dialect): readonly Check[] => [
+const buildChecks = (dialect: Dialect): readonly Check[] => [
   {
     name: 'an active Webmaster',
     sql: `SELECT CASE WHEN (SELECT COUNT(*) FROM users) > 0 AND (${WEBMASTERS}) = 0 THEN 1 ELSE 0 END`,
   },
-  { name: 'identifiers belong to users', sql: withoutUser('user_identifiers') },
-  { name: 'users have their login name', sql: withoutLogin(dialect) },
-  { name: 'roles belong to users', sql: withoutUser('user_roles') },
-  { name: 'search words belong to users', sql: withoutUser('user_words') },
-  { name: 'attributes belong to users', sql: withoutUser('user_values') },
-  { name: 'members are users', sql: withoutUser('group_members') },
+  { name: 'identifiers belong to users', sql: countRowsWithoutUser('user_identifiers') },
+  { name: 'users have their login name', sql: countUsersWithoutLogin(dialect) },
+  { name: 'roles belong to users', sql: countRowsWithoutUser('user_roles') },
+  { name: 'search words belong to users', sql: countRowsWithoutUser('user_words') },
+  { name: 'attributes belong to users', sql: countRowsWithoutUser('user_values') },
+  { name: 'members are users', sql: countRowsWithoutUser('group_members') },
   {
     name: 'members have a group',
     sql: 'SELECT COUNT(*) FROM group_members AS t WHERE NOT EXISTS (SELECT 1 FROM user_groups AS g WHERE g.uuid = t.group_uuid)',
@@ -98,9 +98,9 @@ const checksOf = (dialect: Dialect): readonly Check[] => [
     sql: `SELECT COUNT(*) FROM users AS t WHERE t.manager_uuid IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`,
   },
-  { name: 'count of active users', sql: miscounted('Active', status('Active')) },
-  { name: 'count of blocked users', sql: miscounted('Blocked', status('Blocked')) },
-  { name: 'count of Webmasters', sql: miscounted('webmasters', WEBMASTERS) },
+  { name: 'count of active users', sql: countDifference('Active', countUsers('Active')) },
+  { name: 'count of blocked users', sql: countDifference('Blocked', countUsers('Blocked')) },
+  { name: 'count of Webmasters', sql: countDifference('webmasters', WEBMASTERS) },
 ];
 
 /** Migrations fill these tables, so rows in them do not mean that the database is in use. */
@@ -114,7 +114,7 @@ export async function hasContent(
   const snapshot = await openSnapshot(settings);
   try {
     for (const { name } of tables) {
-      if (FILLED_BY_MIGRATIONS.has(name) || (await snapshot.queryNumber(exists(name, snapshot))) === 0)
+      if (FILLED_BY_MIGRATIONS.has(name) || (await snapshot.queryNumber(countTables(name, snapshot))) === 0)
         continue;
       if ((await snapshot.queryNumber(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0)
         return true;
@@ -125,7 +125,7 @@ export async function hasContent(
   }
 }
 
-const exists = (table: string, { dialect }: Snapshot): string =>
+const countTables = (table: string, { dialect }: Snapshot): string =>
   dialect === 'sqlite'
     ? `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = '${table}'`
     : `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '${table}'`;

@@ -5,12 +5,12 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Snapshot } from '../../platform/database/engine/backup-connections.js';
-import { type BackupHeader, sealOf } from './backup-format.js';
+import { type BackupHeader, buildChecksum } from './backup-format.js';
 
 /** This gzip level reduces the text to a quarter. The highest level saves another tenth, but takes four times as long. */
-const LEVEL = 3;
+const COMPRESSION_LEVEL = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const STOPPED = 2;
+const STOPPED_CODE = 2;
 
 /**
  * Writes a backup with constant memory. It writes a temporary file first and renames it after syncing it to disk, so `path`
@@ -27,11 +27,11 @@ export async function writeBackup(
   const file = await open(part, 'wx', 0o600);
   const stop = (): void => {
     rmSync(part, { force: true });
-    process.exit(STOPPED);
+    process.exit(STOPPED_CODE);
   };
   for (const signal of SIGNALS) process.once(signal, stop);
   try {
-    await writeTo(file, textOf(header, snapshot, progress));
+    await writeTo(file, generateLines(header, snapshot, progress));
     await file.close();
     await rename(part, path);
     await syncFolder(dirname(path));
@@ -55,28 +55,28 @@ async function writeTo(file: FileHandle, text: AsyncIterable<string>): Promise<v
   const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of chunks) await file.writeFile(chunk);
   };
-  await pipeline(text, createGzip({ level: LEVEL }), hashed, write);
-  await file.writeFile(sealOf(hash.digest('hex')));
+  await pipeline(text, createGzip({ level: COMPRESSION_LEVEL }), hashed, write);
+  await file.writeFile(buildChecksum(hash.digest('hex')));
   await file.sync();
 }
 
-async function* textOf(
+async function* generateLines(
   header: BackupHeader,
   snapshot: Snapshot,
   progress: (rows: number) => void,
 ): AsyncGenerator<string> {
   let written = 0;
-  yield lineOf(header);
+  yield toLine(header);
   for (const table of header.tables) {
-    yield lineOf({ table: table.name });
+    yield toLine({ table: table.name });
     for await (const rows of snapshot.streamRows(table)) {
-      if (rows.length > 0) yield rows.map(lineOf).join('');
+      if (rows.length > 0) yield rows.map(toLine).join('');
       progress((written += rows.length));
     }
   }
 }
 
-const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`;
+const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');

@@ -8,10 +8,10 @@ import type { FirstCredentials } from '../start/first-start.service.js';
 const METRICS_TIMEOUT_MILLIS = 2000;
 
 /** Metrics of one instance. */
-export type MetricsShare = MetricObject[];
+export type InstanceMetricsData = MetricObject[];
 
 /** Report of an instance that has started. */
-export interface WorkerStart {
+export interface InstanceStart {
   /** Address of the server. */
   url: string;
   /** First credentials, if this instance created them. */
@@ -19,29 +19,29 @@ export interface WorkerStart {
 }
 
 /** Calls from the primary to an instance. */
-export interface WorkerCalls {
-  metrics(): Promise<MetricsShare>;
+export interface InstanceCalls {
+  getMetrics(): Promise<InstanceMetricsData>;
 }
 
 /** Calls from an instance to the primary. */
 export interface PrimaryCalls {
   /** Reports that the instance serves requests. */
-  ready(start: WorkerStart): void;
+  reportReady(start: InstanceStart): void;
   /** Reports that the instance cannot start. The instance ends when this returns. */
-  refused(reason: string): void;
+  reportFailedStart(reason: string): void;
   /** Returns the metrics of all instances in the Prometheus format. */
-  metrics(): Promise<string>;
+  getAllMetrics(): Promise<string>;
 }
 
 /** Process of an instance, as seen by the primary. */
-export class WorkerProcess {
+export class InstanceProcess {
   /** Resolves when the instance serves requests. Rejects with the reason if it cannot start. */
-  readonly ready: Promise<WorkerStart>;
+  readonly ready: Promise<InstanceStart>;
   /** Resolves to the exit code or signal when the instance has ended. */
   readonly ended: Promise<string>;
   private readonly forked = performance.now();
-  private readonly calls: BirpcReturn<WorkerCalls, PrimaryCalls>;
-  private serves = false;
+  private readonly calls: BirpcReturn<InstanceCalls, PrimaryCalls>;
+  private isServing = false;
 
   /** @param getAllMetrics returns the metrics of all instances. */
   constructor(
@@ -50,19 +50,19 @@ export class WorkerProcess {
   ) {
     // A message to a killed instance fails. `ended` reports the end.
     worker.on('error', () => undefined);
-    const { promise, resolve, reject } = Promise.withResolvers<WorkerStart>();
+    const { promise, resolve, reject } = Promise.withResolvers<InstanceStart>();
     promise.catch(() => undefined); // an unhandled rejection would end the process
     this.ready = promise;
-    this.calls = createBirpc<WorkerCalls, PrimaryCalls>(
+    this.calls = createBirpc<InstanceCalls, PrimaryCalls>(
       {
-        ready: (start) => {
-          this.serves = true;
+        reportReady: (start) => {
+          this.isServing = true;
           resolve(start);
         },
-        refused: (reason) => {
+        reportFailedStart: (reason) => {
           reject(new Error(reason));
         },
-        metrics: getAllMetrics,
+        getAllMetrics: getAllMetrics,
       },
       {
         post: (call: object) => worker.send(call),
@@ -71,7 +71,7 @@ export class WorkerProcess {
       },
     );
     this.ended = once(worker, 'exit').then(([code, signal]: (number | string | null)[]) => {
-      this.serves = false;
+      this.isServing = false;
       const how = String(signal ?? code);
       const reason = new Error(`An instance ended with ${how}.`);
       reject(reason);
@@ -89,8 +89,8 @@ export class WorkerProcess {
   }
 
   /** Returns the metrics of the instance, or undefined if it does not serve or does not answer in time. */
-  async getMetrics(): Promise<MetricsShare | undefined> {
-    return this.serves ? this.calls.metrics().catch(() => undefined) : undefined;
+  async getMetrics(): Promise<InstanceMetricsData | undefined> {
+    return this.isServing ? this.calls.getMetrics().catch(() => undefined) : undefined;
   }
 
   signal(name: 'SIGTERM' | 'SIGKILL'): void {

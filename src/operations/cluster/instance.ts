@@ -6,19 +6,19 @@ import { errorCodeOf } from '../../platform/common/errors.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import type { Env } from '../../platform/config/env.js';
 import { type CreateApp, serve } from '../start/serve.js';
-import type { PrimaryCalls, WorkerCalls } from './instance-process.js';
+import type { PrimaryCalls, InstanceCalls } from './instance-process.js';
 
 /**
  * Runs the service as one of several instances on one port. Reports to the primary that it serves or cannot start. Node.js
  * ends the instance if its primary dies.
  */
-export async function runWorker(env: Env, createApp: CreateApp): Promise<void> {
+export async function runInstance(env: Env, createApp: CreateApp): Promise<void> {
   // A message to a dead primary fails. This process then ends as well.
   cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);
-  const primary = createBirpc<PrimaryCalls, WorkerCalls>(
+  const primary = createBirpc<PrimaryCalls, InstanceCalls>(
     {
-      metrics: async () => (await starting).get(Metrics).toJson(),
+      getMetrics: async () => (await starting).get(Metrics).toJson(),
     },
     {
       post: (call) => process.send?.(call),
@@ -27,11 +27,11 @@ export async function runWorker(env: Env, createApp: CreateApp): Promise<void> {
   );
   try {
     const app = await starting;
-    app.get(Metrics).reportFrom(() => primary.metrics());
+    app.get(Metrics).reportFrom(() => primary.getAllMetrics());
     const first = await serve(app, env, listen(app, env));
-    await primary.ready({ url: await app.getUrl(), first });
+    await primary.reportReady({ url: await app.getUrl(), first });
   } catch (error) {
-    await primary.refused(error instanceof Error ? error.message : String(error));
+    await primary.reportFailedStart(error instanceof Error ? error.message : String(error));
     process.exit(1);
   }
 }

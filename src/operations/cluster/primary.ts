@@ -5,8 +5,8 @@ import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { Log } from '../../platform/telemetry/log.js';
 import type { Env } from '../../platform/config/env.js';
 import type { FirstCredentials } from '../start/first-start.service.js';
-import { credentials, logLife, welcome } from '../start/welcome.js';
-import { type MetricsShare, WorkerProcess } from './instance-process.js';
+import { formatCredentials, logStartAndEnd, formatWelcome } from '../start/welcome.js';
+import { type InstanceMetricsData, InstanceProcess } from './instance-process.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Limits of the delay before a failing instance is restarted. The delay doubles each time. */
@@ -14,7 +14,7 @@ const RESTART_MILLIS = { first: 100, most: 10_000 };
 /** After this time, the end of an instance no longer counts as a failed start. */
 const STEADY_MILLIS = 60_000;
 /** Exit codes and signals of an orderly shutdown. An instance that is still starting ends by the signal itself. */
-const ORDERLY: readonly string[] = ['0', ...SIGNALS];
+const CLEAN_EXITS: readonly string[] = ['0', ...SIGNALS];
 /** Extra time for responses to requests that have already arrived. */
 const ANSWER_SECONDS = 10;
 /** npm and terminals may send a signal twice. A second signal counts as intended only after this delay. */
@@ -36,9 +36,9 @@ export async function runPrimary(env: Env, program: string): Promise<void> {
 class Primary {
   private readonly log: Log;
   private readonly metrics = new InstanceMetrics();
-  private readonly instances = new Set<WorkerProcess>();
+  private readonly instances = new Set<InstanceProcess>();
   private readonly ending = new AbortController();
-  private clean = true;
+  private isClean = true;
 
   constructor(
     private readonly env: Env,
@@ -66,14 +66,14 @@ class Primary {
       const instance = this.fork();
       const { url, first } = await instance.ready;
       const others = Array.from({ length: this.env.WORKERS - 1 }, () => this.fork());
-      const starts = others.map(({ ready }) => ready.catch(this.complain));
+      const starts = others.map(({ ready }) => ready.catch(this.reportFailedStart));
       await Promise.all(starts); // failed instances are replaced below
       if (this.ending.signal.aborted) {
-        show(first);
+        showCredentials(first);
         return;
       }
-      logLife(this.log, this.env, url);
-      process.stderr.write(welcome(url, this.env.CONSOLE_ENABLED, first)); // standard output has log lines only
+      logStartAndEnd(this.log, this.env, url);
+      process.stderr.write(formatWelcome(url, this.env.CONSOLE_ENABLED, first)); // standard output has log lines only
       for (const started of [instance, ...others]) void this.replace(started);
     } catch (error) {
       if (!this.ending.signal.aborted) throw error;
@@ -94,22 +94,22 @@ class Primary {
       for (const name of SIGNALS) process.once(name, kill);
     }, SECOND_SIGNAL_MILLIS);
     await Promise.all([...this.instances].map(({ ended }) => ended));
-    process.exit(this.clean ? 0 : 1);
+    process.exit(this.isClean ? 0 : 1);
   }
 
-  private fork(): WorkerProcess {
-    const instance = new WorkerProcess(cluster.fork(), () => this.metrics.text(this.instances));
+  private fork(): InstanceProcess {
+    const instance = new InstanceProcess(cluster.fork(), () => this.metrics.collect(this.instances));
     this.instances.add(instance);
     void instance.ended.then((how) => {
       this.instances.delete(instance);
-      this.metrics.keep(instance);
-      if (this.ending.signal.aborted && !ORDERLY.includes(how)) this.clean = false;
+      this.metrics.retain(instance);
+      if (this.ending.signal.aborted && !CLEAN_EXITS.includes(how)) this.isClean = false;
     });
     return instance;
   }
 
   /** Replaces an instance each time it ends, with growing delays while it keeps failing early. */
-  private async replace(instance: WorkerProcess): Promise<void> {
+  private async replace(instance: InstanceProcess): Promise<void> {
     for (let wait = RESTART_MILLIS.first; ; wait = Math.min(wait * 2, RESTART_MILLIS.most)) {
       const how = await instance.ended;
       if (this.ending.signal.aborted) return;
@@ -118,26 +118,26 @@ class Primary {
       const { signal } = this.ending;
       if (!(await delay(wait, true, { signal }).catch(() => false))) return;
       instance = this.fork();
-      this.announce(instance);
+      this.reportReady(instance);
     }
   }
 
-  private readonly complain = (error: unknown): void => {
+  private readonly reportFailedStart = (error: unknown): void => {
     const reason = error instanceof Error ? error.message : String(error);
     if (!this.ending.signal.aborted) process.stderr.write(`An instance cannot start. ${reason}\n`);
   };
 
-  private announce({ ready, pid }: WorkerProcess): void {
+  private reportReady({ ready, pid }: InstanceProcess): void {
     ready.then(({ first }) => {
       this.log.info('instance ready', { worker: pid });
-      show(first);
-    }, this.complain);
+      showCredentials(first);
+    }, this.reportFailedStart);
   }
 }
 
 /** Prints first credentials that were created too late for the welcome text. */
-function show(first: FirstCredentials | undefined): void {
-  if (first) process.stderr.write(`${credentials(first).join('\n')}\n`);
+function showCredentials(first: FirstCredentials | undefined): void {
+  if (first) process.stderr.write(`${formatCredentials(first).join('\n')}\n`);
 }
 
 /**
@@ -145,31 +145,31 @@ function show(first: FirstCredentials | undefined): void {
  * value as a restart from 0.
  */
 class InstanceMetrics {
-  private readonly known = new Map<WorkerProcess, MetricsShare>();
-  private past: MetricsShare = [];
+  private readonly known = new Map<InstanceProcess, InstanceMetricsData>();
+  private past: InstanceMetricsData = [];
 
   /** Returns the metrics in the Prometheus format. */
-  async text(instances: Iterable<WorkerProcess>): Promise<string> {
-    await Promise.all([...instances].map((instance) => this.ask(instance)));
-    return sum([...this.known.values(), this.past]).metrics();
+  async collect(instances: Iterable<InstanceProcess>): Promise<string> {
+    await Promise.all([...instances].map((instance) => this.update(instance)));
+    return combine([...this.known.values(), this.past]).metrics();
   }
 
   /** Retains the counters of an instance that has ended. */
-  keep(instance: WorkerProcess): void {
-    const counts = counted(this.known.get(instance));
+  retain(instance: InstanceProcess): void {
+    const counts = selectCounters(this.known.get(instance));
     this.known.delete(instance);
-    this.past = sum([this.past, counts]).getMetricsAsArray();
+    this.past = combine([this.past, counts]).getMetricsAsArray();
   }
 
-  private async ask(instance: WorkerProcess): Promise<void> {
+  private async update(instance: InstanceProcess): Promise<void> {
     const share = await instance.getMetrics();
     if (share) this.known.set(instance, share);
-    else if (this.known.has(instance)) this.known.set(instance, counted(this.known.get(instance)));
+    else if (this.known.has(instance)) this.known.set(instance, selectCounters(this.known.get(instance)));
   }
 }
 
-const sum = (shares: MetricsShare[]) => AggregatorRegistry.aggregate(shares);
+const combine = (shares: InstanceMetricsData[]) => AggregatorRegistry.aggregate(shares);
 
 /** Returns counters and histograms. Gauges describe only running instances. */
-const counted = (share: MetricsShare = []): MetricsShare =>
+const selectCounters = (share: InstanceMetricsData = []): InstanceMetricsData =>
   share.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));

@@ -14,14 +14,14 @@ import {
 } from '../../platform/database/migrate.js';
 import { scheduleOptions } from '../../import/schedule/schedule-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
-import { keyChecks } from './key-checks.js';
-import { topologyChecks } from './topology.js';
+import { checkKeys } from './key-checks.js';
+import { checkTopology } from './topology.js';
 
-const LOW_BYTES = 1024 ** 3;
+const MIN_FREE_BYTES = 1024 ** 3;
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
 /** Checks the version of Node.js. @param version such as `24.21.0`. */
-export function nodeCheck(version: string): Finding[] {
+export function checkNode(version: string): Finding[] {
   const message = `version ${version}`;
   return isNodeNewEnough(version)
     ? ok('node', message)
@@ -29,7 +29,7 @@ export function nodeCheck(version: string): Finding[] {
 }
 
 /** Checks the data folder by writing a file, because permissions do not reveal a read-only mount. */
-export async function dataDirCheck({ DATA_DIR }: Env): Promise<Finding[]> {
+export async function checkDataDir({ DATA_DIR }: Env): Promise<Finding[]> {
   const probe = join(DATA_DIR, `.doctor-${process.pid}`);
   try {
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 });
@@ -44,11 +44,11 @@ export async function dataDirCheck({ DATA_DIR }: Env): Promise<Finding[]> {
   }
 }
 
-export async function diskCheck({ DATA_DIR }: Env): Promise<Finding[]> {
+export async function checkDisk({ DATA_DIR }: Env): Promise<Finding[]> {
   try {
     const { bavail, bsize } = await statfs(DATA_DIR);
     const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free`;
-    return bavail * bsize < LOW_BYTES
+    return bavail * bsize < MIN_FREE_BYTES
       ? warn('disk', `${free}. Free up space before the disk is full`)
       : ok('disk', free);
   } catch (error) {
@@ -56,7 +56,7 @@ export async function diskCheck({ DATA_DIR }: Env): Promise<Finding[]> {
   }
 }
 
-export function baseUrlCheck({ HOST, baseUrl }: Env): Finding[] {
+export function checkBaseUrl({ HOST, baseUrl }: Env): Finding[] {
   const { protocol, host, pathname } = new URL(baseUrl); // omits a password in the URL
   const address = `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
   if (LOOPBACK.test(HOST) || protocol === 'https:') return ok('address', address);
@@ -67,7 +67,7 @@ export function baseUrlCheck({ HOST, baseUrl }: Env): Finding[] {
   );
 }
 
-export async function importFolderCheck(env: Env): Promise<Finding[]> {
+export async function checkImportFolder(env: Env): Promise<Finding[]> {
   const { IMPORT_FOLDER } = env;
   try {
     scheduleOptions(env);
@@ -87,7 +87,7 @@ export async function importFolderCheck(env: Env): Promise<Finding[]> {
 }
 
 /** Checks that the database answers, is migrated, and has an active Webmaster and a usable API key. */
-export async function databaseChecks(env: Env, entities: EntityClasses): Promise<Finding[]> {
+export async function checkDatabase(env: Env, entities: EntityClasses): Promise<Finding[]> {
   const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file))
     return fail(
@@ -99,17 +99,17 @@ export async function databaseChecks(env: Env, entities: EntityClasses): Promise
     dataSource = await openDataSource(env, entities);
   } catch (error) {
     if (error instanceof EnvError) return fail('database', error.message);
-    return fail('database', `does not answer (${codeOf(error)}). ${remedy(env)}`);
+    return fail('database', `does not answer (${codeOf(error)}). ${describeRemedy(env)}`);
   }
   const findings: Finding[] = [];
   let sql: Database | undefined;
   try {
     sql = await openDatabase(env);
-    findings.push(...(await serverChecks(sql, env)));
+    findings.push(...(await checkServer(sql, env)));
     await assertOwnSchema(dataSource);
     const pending = await hasPendingMigrations(dataSource);
-    findings.push(...migrationsCheck(pending));
-    if (!pending) findings.push(...(await accessChecks(sql)));
+    findings.push(...checkMigrations(pending));
+    if (!pending) findings.push(...(await checkAccess(sql)));
   } catch (error) {
     if (error instanceof ForeignSchemaError) return [...findings, ...fail('migrations', error.message)];
     const message = `answers, but its tables cannot be read (${codeOf(error)}). Check the tables and the privileges of the database user`;
@@ -121,12 +121,12 @@ export async function databaseChecks(env: Env, entities: EntityClasses): Promise
   return findings;
 }
 
-const remedy = ({ databaseUrl }: Env): string =>
+const describeRemedy = ({ databaseUrl }: Env): string =>
   databaseUrl.startsWith('sqlite:')
     ? 'Check the file from DATABASE_URL or DATA_DIR, and who owns it and its folder'
     : 'Check DATABASE_URL, that the server is running, and that it accepts this user';
 
-async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
+async function checkServer(sql: Sql, env: Env): Promise<Finding[]> {
   const sqlite = await readSqliteVersion(sql);
   if (sqlite !== undefined) return ok('database', `SQLite ${sqlite}`);
   const row = await sql.queryOne<{ version: string; max_connections: number }>(
@@ -134,13 +134,13 @@ async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
   );
   return [
     ...ok('database', row?.version ?? ''),
-    ...poolCheck(env, row?.max_connections ?? 0),
-    ...(await topologyChecks(env)),
+    ...checkPool(env, row?.max_connections ?? 0),
+    ...(await checkTopology(env)),
   ];
 }
 
 /** Checks the size of the connection pools. @param max connections that the server accepts from all clients. */
-export function poolCheck(
+export function checkPool(
   { DATABASE_POOL_SIZE, WORKERS }: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>,
   max: number,
 ): Finding[] {
@@ -153,10 +153,10 @@ export function poolCheck(
 
 const PENDING = 'some are pending: run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
 
-const migrationsCheck = (pending: boolean): Finding[] =>
+const checkMigrations = (pending: boolean): Finding[] =>
   pending ? warn('migrations', PENDING) : ok('migrations', 'none pending');
 
-async function accessChecks(sql: Sql): Promise<Finding[]> {
+async function checkAccess(sql: Sql): Promise<Finding[]> {
   const webmasters = await sql.queryOne<{ value: number | string | null }>(
     "SELECT SUM(value) AS value FROM user_counts WHERE name = 'webmasters'",
   );
@@ -165,6 +165,6 @@ async function accessChecks(sql: Sql): Promise<Finding[]> {
     'no active Webmaster. Start the service if the database is empty. Otherwise grant the role with an API key';
   return [
     ...(active === 0 ? warn('webmasters', noWebmaster) : ok('webmasters', `${active} active`)),
-    ...(await keyChecks(sql)),
+    ...(await checkKeys(sql)),
   ];
 }

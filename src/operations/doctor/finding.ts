@@ -9,12 +9,12 @@ export interface Finding {
   message: string;
 }
 
-const finding =
+const createFinding =
   (level: Finding['level']) =>
   (subject: string, message: string): Finding[] => [{ level, subject, message }];
-export const ok = finding('ok');
-export const fail = finding('fail');
-export const warn = finding('warn');
+export const ok = createFinding('ok');
+export const fail = createFinding('fail');
+export const warn = createFinding('warn');
 
 /** Returns the code of an error, because its message may contain settings. */
 export const codeOf = (error: unknown): string => errorCodeOf(originOf(error)) ?? 'unknown';

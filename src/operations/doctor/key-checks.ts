@@ -22,32 +22,32 @@ export interface StoredKey {
 }
 
 /** Maximum number of keys that a finding lists. */
-const NAMED = 5;
+const MAX_NAMED = 5;
 const UNUSED_DAYS = 90;
 
 const readKeys = (sql: Sql): Promise<StoredKey[]> =>
   sql.query<StoredKey>('SELECT * FROM api_keys ORDER BY id');
 
-const usableOf = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
+const filterUsable = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
   keys.filter(({ revoked, expires }) => revoked === null && (expires === null || expires > time));
 
 const isLimited = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
 
 /** Checks for usable keys, and for keys whose creator is no longer an active Webmaster. */
-export async function keyChecks(sql: Sql): Promise<Finding[]> {
+export async function checkKeys(sql: Sql): Promise<Finding[]> {
   const all = await readKeys(sql);
-  const usable = usableOf(all, now());
+  const usable = filterUsable(all, now());
   if (usable.length === 0)
     return warn('api keys', 'no key is usable. Create one with "rollcall keys create NAME"');
   const limited = usable.filter(isLimited).length;
   return [
     ...ok('api keys', `${usable.length} usable, ${limited} of them limited by scopes`),
-    ...(await makerCheck(sql, all, usable)),
+    ...(await checkCreators(sql, all, usable)),
   ];
 }
 
 /** Reports keys whose creator, directly or through other keys, is no longer an active Webmaster. */
-async function makerCheck(
+async function checkCreators(
   sql: Sql,
   all: readonly StoredKey[],
   usable: readonly StoredKey[],
@@ -60,16 +60,16 @@ async function makerCheck(
   const active = new Set(webmasters.map(({ uuid }) => uuid));
   const byId = new Map(all.map((key) => [key.id, key]));
   const orphans = usable.filter((key) => {
-    const creator = makerOf(key, byId);
+    const creator = creatorOf(key, byId);
     return creator !== undefined && !active.has(creator);
   });
   if (orphans.length === 0) return [];
-  const message = `${orphans.length} created by users who are no longer active Webmasters: ${named(orphans)}`;
+  const message = `${orphans.length} created by users who are no longer active Webmasters: ${listNames(orphans)}`;
   return warn('key creators', `${message}. Replace them if they are needed, then revoke them`);
 }
 
 /** Returns the user at the start of a chain of keys. Undefined if the service created the key, or if the creator is unknown. */
-function makerOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
+function creatorOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
   let current: StoredKey | undefined = key;
   const seen = new Set<StoredKey>(); // a manually edited database may contain a cycle
   while (current?.maker_kind === 'key' && !seen.has(current)) {
@@ -80,12 +80,12 @@ function makerOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string |
 }
 
 /** Checks the risks of the currently usable keys. */
-export async function keyRiskChecks(env: Env): Promise<Finding[]> {
+export async function checkKeyRisks(env: Env): Promise<Finding[]> {
   const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, because there is no database');
   const database = await openDatabase(env);
   try {
-    return keyRisks(await readKeys(database), now());
+    return findKeyRisks(await readKeys(database), now());
   } catch (error) {
     return fail('api keys', `cannot be read (${codeOf(error)}). Run "rollcall doctor" for details`);
   } finally {
@@ -94,19 +94,19 @@ export async function keyRiskChecks(env: Env): Promise<Finding[]> {
 }
 
 /** Returns the risks of the keys that are usable at a time. */
-export function keyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
-  const keys = usableOf(all, time);
-  const long = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
+export function findKeyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
+  const keys = filterUsable(all, time);
+  const unusedSince = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
   const lists: [keys: StoredKey[], what: string][] = [
     [keys.filter(({ expires }) => expires === null), 'never expire (replace them with --expires)'],
     [keys.filter((key) => !isLimited(key)), 'have all rights of a Webmaster'],
     [
-      keys.filter(({ last_used, created }) => (last_used ?? created) < long),
+      keys.filter(({ last_used, created }) => (last_used ?? created) < unusedSince),
       `were not used for ${UNUSED_DAYS} days (revoke them if possible)`,
     ],
   ];
   const found = lists.flatMap(([some, what]) =>
-    some.length === 0 ? [] : warn('api keys', `${some.length} of ${keys.length} ${what}: ${named(some)}`),
+    some.length === 0 ? [] : warn('api keys', `${some.length} of ${keys.length} ${what}: ${listNames(some)}`),
   );
   return found.length > 0
     ? found
@@ -114,7 +114,7 @@ export function keyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
 }
 
 /** Lists the first keys with name and id. Names are quoted, because they are free text. */
-function named(keys: readonly StoredKey[]): string {
-  const names = keys.slice(0, NAMED).map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
-  return names.join(', ') + (keys.length > NAMED ? ` and ${keys.length - NAMED} more` : '');
+function listNames(keys: readonly StoredKey[]): string {
+  const names = keys.slice(0, MAX_NAMED).map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
+  return names.join(', ') + (keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : '');
 }

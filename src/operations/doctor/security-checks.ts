@@ -8,7 +8,7 @@ import { sqliteFileOf } from '../../platform/database/engine/connection-options.
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
 /** End of support of each release line of Node.js (https://github.com/nodejs/release). */
-const NODE_ENDS: Readonly<Record<number, string>> = {
+const NODE_SUPPORT_ENDS: Readonly<Record<number, string>> = {
   22: '2027-04-30',
   24: '2028-04-30',
   26: '2029-04-30',
@@ -22,13 +22,13 @@ const MIN_VARIETY = 8;
 /** Minimum retention of the audit, in days, because intrusions are often discovered months later. */
 const MIN_AUDIT_DAYS = 90;
 const GROUP_AND_OTHERS = 0o077;
-const WRITE_OF_OTHERS = 0o022;
-const EVERYBODY_MAY_WRITE = 0o002;
+const GROUP_OR_OTHERS_WRITE = 0o022;
+const OTHERS_WRITE = 0o002;
 
 /** Checks that Node.js still receives security fixes. @param version such as `24.11.0`. @param today such as `2026-11-22`. */
-export function nodeLifeCheck(version: string, today: string): Finding[] {
+export function checkNodeSupport(version: string, today: string): Finding[] {
   const major = Number(version.split('.')[0]);
-  const end = NODE_ENDS[major];
+  const end = NODE_SUPPORT_ENDS[major];
   if (end !== undefined && end < today)
     return fail('node', `version ${version} has had no security fixes since ${end}. Install ${LONG_TERM}`);
   if (end !== undefined) return ok('node', `version ${version} receives security fixes until ${end}`);
@@ -39,7 +39,7 @@ export function nodeLifeCheck(version: string, today: string): Finding[] {
 const isHttps = ({ baseUrl }: Env): boolean => baseUrl.startsWith('https:');
 const isLocal = ({ HOST }: Env): boolean => LOOPBACK.test(HOST);
 
-export function httpsCheck(env: Env): Finding[] {
+export function checkHttps(env: Env): Finding[] {
   if (env.TLS_CERT_FILE !== undefined) return ok('https', 'provided by the service itself');
   if (isHttps(env)) {
     return isLocal(env)
@@ -57,7 +57,7 @@ export function httpsCheck(env: Env): Finding[] {
       );
 }
 
-export function cookieCheck(env: Env): Finding[] {
+export function checkCookie(env: Env): Finding[] {
   const flags = 'HttpOnly, SameSite=Lax';
   if (!isHttps(env)) return warn('cookie', `${flags}, but not Secure, because BASE_URL is not https`);
   return env.sessionCookieName.startsWith('__Host-')
@@ -68,7 +68,7 @@ export function cookieCheck(env: Env): Finding[] {
       );
 }
 
-export function secretChecks(env: Env): Finding[] {
+export function checkSecrets(env: Env): Finding[] {
   // Secrets that are easy to guess are rejected when the service starts.
   const bootstrap = (['BOOTSTRAP_API_KEY', 'BOOTSTRAP_WEBMASTER_PASSWORD'] as const).flatMap((name) =>
     env[name] === undefined
@@ -79,13 +79,13 @@ export function secretChecks(env: Env): Finding[] {
     env.METRICS_TOKEN !== undefined && !isVaried(env.METRICS_TOKEN)
       ? fail('secrets', 'METRICS_TOKEN can be guessed. Use a random token')
       : [];
-  const found = [...bootstrap, ...metrics, ...databasePassword(env)];
+  const found = [...bootstrap, ...metrics, ...checkDatabasePassword(env)];
   return found.length > 0 ? found : ok('secrets', 'no short or unused secrets in the settings');
 }
 
 const isVaried = (secret: string): boolean => new Set(secret).size >= MIN_VARIETY;
 
-function databasePassword({ databaseUrl }: Env): Finding[] {
+function checkDatabasePassword({ databaseUrl }: Env): Finding[] {
   const url = parseDatabaseUrl(databaseUrl);
   if (!url) return [];
   if (url.password === '') return fail('secrets', 'the database user has no password. Set a password');
@@ -96,7 +96,7 @@ function databasePassword({ databaseUrl }: Env): Finding[] {
     : [];
 }
 
-export function databaseTlsCheck({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Finding[] {
+export function checkDatabaseTls({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Finding[] {
   const url = parseDatabaseUrl(databaseUrl);
   if (!url) return ok('database tls', 'not needed: the database is a file');
   if (DATABASE_TLS_CA_FILE !== undefined) return ok('database tls', 'required, with verified certificates');
@@ -105,7 +105,7 @@ export function databaseTlsCheck({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Fi
     : fail('database tls', 'not used: all data is sent unencrypted. Set DATABASE_TLS_CA_FILE');
 }
 
-export function proxyCheck(env: Env): Finding[] {
+export function checkProxy(env: Env): Finding[] {
   const behindProxy = isHttps(env) && env.TLS_CERT_FILE === undefined;
   if (env.TRUST_PROXY === undefined) {
     return behindProxy
@@ -124,12 +124,12 @@ export function proxyCheck(env: Env): Finding[] {
   );
 }
 
-export const metricsCheck = ({ METRICS_TOKEN }: Env): Finding[] =>
+export const checkMetrics = ({ METRICS_TOKEN }: Env): Finding[] =>
   METRICS_TOKEN === undefined
     ? warn('metrics', 'anyone who can reach the service can read the metrics. Set METRICS_TOKEN')
     : ok('metrics', 'protected by METRICS_TOKEN');
 
-export function auditCheck({ AUDIT_RETENTION_DAYS: days }: Env): Finding[] {
+export function checkAudit({ AUDIT_RETENTION_DAYS: days }: Env): Finding[] {
   if (days === undefined)
     return warn('audit', 'events are retained forever. Set AUDIT_RETENTION_DAYS to limit this');
   return days < MIN_AUDIT_DAYS
@@ -138,7 +138,7 @@ export function auditCheck({ AUDIT_RETENTION_DAYS: days }: Env): Finding[] {
 }
 
 /** Checks that only the owner can access files with secrets or personal data. */
-export async function fileChecks(env: Env): Promise<Finding[]> {
+export async function checkFiles(env: Env): Promise<Finding[]> {
   const database = sqliteFileOf(env);
   const files = [
     ['data folder', env.DATA_DIR, '700'],
@@ -149,37 +149,37 @@ export async function fileChecks(env: Env): Promise<Finding[]> {
     ...(env.TLS_KEY_FILE === undefined ? [] : [['tls key', env.TLS_KEY_FILE, '600']]),
   ] as const;
   const findings = await Promise.all(
-    files.map(([subject = '', path = '', mode = '']) => privacy(subject, path, mode)),
+    files.map(([subject = '', path = '', mode = '']) => checkMode(subject, path, mode)),
   );
   return findings.flat();
 }
 
-async function privacy(subject: string, path: string, mode: string): Promise<Finding[]> {
+async function checkMode(subject: string, path: string, mode: string): Promise<Finding[]> {
   if (!existsSync(path)) return [];
   const { mode: rights } = await stat(path);
   const others = rights & GROUP_AND_OTHERS;
   return others === 0
     ? ok(subject, `only the owner can access ${path}`)
-    : fail(subject, `other users can access ${path} (mode ${octal(rights)}). Run chmod ${mode} ${path}`);
+    : fail(subject, `other users can access ${path} (mode ${formatMode(rights)}). Run chmod ${mode} ${path}`);
 }
 
 /** Checks who can add files to the drop folder, and change files during their import. */
-export async function dropFolderCheck({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env): Promise<Finding[]> {
+export async function checkDropFolder({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env): Promise<Finding[]> {
   if (IMPORT_FOLDER === undefined) return ok('drop folder', 'not configured');
   try {
     const { mode } = await stat(IMPORT_FOLDER);
-    if ((mode & EVERYBODY_MAY_WRITE) !== 0)
+    if ((mode & OTHERS_WRITE) !== 0)
       return fail(
         'drop folder',
         `every user of this machine can write to ${IMPORT_FOLDER}. Run chmod o-w ${IMPORT_FOLDER}`,
       );
     if (IMPORT_WORK_FOLDER === undefined || resolve(IMPORT_WORK_FOLDER) === resolve(IMPORT_FOLDER)) {
-      return (mode & WRITE_OF_OTHERS) === 0
+      return (mode & GROUP_OR_OTHERS_WRITE) === 0
         ? ok('drop folder', 'only the owner can write to it')
         : warn('drop folder', 'its group can change files during their import. Set IMPORT_WORK_FOLDER');
     }
     const work = existsSync(IMPORT_WORK_FOLDER) ? (await stat(IMPORT_WORK_FOLDER)).mode : 0;
-    return (work & WRITE_OF_OTHERS) === 0
+    return (work & GROUP_OR_OTHERS_WRITE) === 0
       ? ok('drop folder', 'other users cannot change files during their import')
       : fail('drop folder', `others can write to ${IMPORT_WORK_FOLDER}: chmod go-w ${IMPORT_WORK_FOLDER}`);
   } catch (error) {
@@ -187,4 +187,4 @@ export async function dropFolderCheck({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env
   }
 }
 
-const octal = (mode: number): string => (mode & 0o777).toString(8).padStart(3, '0');
+const formatMode = (mode: number): string => (mode & 0o777).toString(8).padStart(3, '0');

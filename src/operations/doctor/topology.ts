@@ -37,11 +37,11 @@ const STATUS = [
   'wsrep_local_state_comment',
   'slaves_running',
 ];
-const list = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
+const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
 /** Checks each server of `DATABASE_URL` and its settings. */
-export async function topologyChecks(env: Env): Promise<Finding[]> {
-  const results = await Promise.all(serversOf(env).map(ask));
+export async function checkTopology(env: Env): Promise<Finding[]> {
+  const results = await Promise.all(serversOf(env).map(inspect));
   const nodes = results.flatMap((result) => ('facts' in result ? [result] : []));
   const silent = results.flatMap((result) => ('code' in result ? [result] : []));
   const isAlone = results.length === 1;
@@ -50,16 +50,16 @@ export async function topologyChecks(env: Env): Promise<Finding[]> {
     ...silent.flatMap(({ name, code }) =>
       (isAlone ? fail : warn)('host', `${name} does not answer (${code}). Check that it is running`),
     ),
-    ...nodes.flatMap((node) => advice(node).flatMap((text) => warn('host', `${node.name}: ${text}`))),
-    ...together(nodes).flatMap((text) => warn('hosts', text)),
+    ...nodes.flatMap((node) => advise(node).flatMap((text) => warn('host', `${node.name}: ${text}`))),
+    ...findConflicts(nodes).flatMap((text) => warn('hosts', text)),
   ];
 }
 
-async function ask(server: Server): Promise<Node | { name: string; code: string }> {
+async function inspect(server: Server): Promise<Node | { name: string; code: string }> {
   const { name } = server;
   try {
     const session = await openSession(server);
-    const facts = await factsOf(session).finally(() => endSession(session));
+    const facts = await readFacts(session).finally(() => endSession(session));
     const { version, galera } = session.state;
     return {
       name,
@@ -73,22 +73,22 @@ async function ask(server: Server): Promise<Node | { name: string; code: string 
   }
 }
 
-async function factsOf({ connection }: ServerSession): Promise<Facts> {
+async function readFacts({ connection }: ServerSession): Promise<Facts> {
   type Named = { Variable_name: string; Value: string };
   const found = await runQuery<Rows<Named>>(
     connection,
-    `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${list(VARIABLES)})`,
+    `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${quote(VARIABLES)})`,
   );
   found.push(
     ...(await runQuery<Rows<Named>>(
       connection,
-      `SHOW GLOBAL STATUS WHERE Variable_name IN (${list(STATUS)})`,
+      `SHOW GLOBAL STATUS WHERE Variable_name IN (${quote(STATUS)})`,
     )),
   );
   return new Map(found.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
 }
 
-const SAID = { writable: 'writable', read_only: 'read-only', out_of_sync: 'out of sync' } as const;
+const STATES = { writable: 'writable', read_only: 'read-only', out_of_sync: 'out of sync' } as const;
 
 /** Describes a server in one line. */
 function describe({ name, version, writability, isGalera, facts }: Node): string {
@@ -99,29 +99,29 @@ function describe({ name, version, writability, isGalera, facts }: Node): string
   const shown = ['innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'];
   if (isGalera) shown.push('auto_increment_increment', 'auto_increment_offset', 'wsrep_sync_wait');
   const settings = shown.map((setting) => `${setting}=${facts.get(setting) ?? 'none'}`).join(' ');
-  return `${name}  ${version}  ${role}, ${SAID[writability]}  ${settings}`;
+  return `${name}  ${version}  ${role}, ${STATES[writability]}  ${settings}`;
 }
 
 /** Returns recommendations for the settings of a server, each with a reason. */
-export function advice({ isGalera, facts }: Node): string[] {
-  const is = (name: string, ...values: string[]) => values.includes((facts.get(name) ?? '').toUpperCase());
+export function advise({ isGalera, facts }: Node): string[] {
+  const has = (name: string, ...values: string[]) => values.includes((facts.get(name) ?? '').toUpperCase());
   const texts: string[] = [];
-  if (!is('innodb_flush_log_at_trx_commit', '1')) {
+  if (!has('innodb_flush_log_at_trx_commit', '1')) {
     texts.push(
       isGalera
         ? 'innodb_flush_log_at_trx_commit is not 1: changes survive the loss of this node, but not the loss of all nodes at once'
         : 'set innodb_flush_log_at_trx_commit=1. Otherwise a crash of the machine loses changes that were acknowledged',
     );
   }
-  if (is('log_bin', 'ON') && !is('sync_binlog', '1') && !isGalera) {
+  if (has('log_bin', 'ON') && !has('sync_binlog', '1') && !isGalera) {
     texts.push('set sync_binlog=1. Otherwise replicas may have changes that this server loses in a crash');
   }
-  if (isGalera && !is('binlog_format', 'ROW')) {
+  if (isGalera && !has('binlog_format', 'ROW')) {
     texts.push(
       'set binlog_format=ROW. Galera replicates rows, and other formats fail or make the nodes differ',
     );
   }
-  if (isGalera && !is('innodb_autoinc_lock_mode', '2')) {
+  if (isGalera && !has('innodb_autoinc_lock_mode', '2')) {
     texts.push('set innodb_autoinc_lock_mode=2, which Galera requires');
   }
   if (isGalera && Number(facts.get('wsrep_cluster_size')) === 2) {
@@ -133,7 +133,7 @@ export function advice({ isGalera, facts }: Node): string[] {
 }
 
 /** Returns faults that concern the servers as a group. */
-export function together(nodes: readonly Node[]): string[] {
+export function findConflicts(nodes: readonly Node[]): string[] {
   const writers = nodes.filter(({ writability }) => writability === 'writable');
   const clusters = new Set(
     nodes.filter(({ isGalera }) => isGalera).map(({ facts }) => facts.get('wsrep_cluster_state_uuid')),

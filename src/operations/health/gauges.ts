@@ -58,7 +58,7 @@ export class Gauges implements OnModuleInit {
       'rollcall_audit_last_seal_timestamp_seconds',
       'Time of the newest audit seal, 0 if there is none.',
       'max',
-      async () => toSeconds(await sealer.lastSealed()),
+      async () => toSeconds(await sealer.findLastSealTime()),
     );
     metrics.addGauge(
       'rollcall_import_overdue',

@@ -14,7 +14,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
 
 /** Folder next to the bundle, and folder in the repository. */
 const FOLDERS = ['./guides/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
-const pages = new Map<string, Guide>();
+const loadedGuides = new Map<string, Guide>();
 
 /** Guide as a page. `body` is trusted markup. */
 export interface Guide {
@@ -23,19 +23,19 @@ export interface Guide {
 }
 
 /** Returns the guide with a name of `GUIDES`, or undefined for an unknown name. Each file is read once. */
-export async function guideOf(name: string): Promise<Guide | undefined> {
+export async function loadGuide(name: string): Promise<Guide | undefined> {
   if (!Object.hasOwn(GUIDES, name)) return undefined;
-  const known = pages.get(name);
+  const known = loadedGuides.get(name);
   if (known) return known;
   const folder = FOLDERS.find((each) => existsSync(`${each}${name}.md`)) ?? '';
   const text = readFileSync(`${folder}${name}.md`, 'utf8');
-  const page = { title: /^# (.*)$/m.exec(text)?.[1] ?? name, body: await bodyOf(text) };
-  pages.set(name, page);
+  const page = { title: /^# (.*)$/m.exec(text)?.[1] ?? name, body: await renderBody(text) };
+  loadedGuides.set(name, page);
   return page;
 }
 
 /** Converts Markdown to HTML. Loads the parser on first use, because a start does not need it. */
-async function bodyOf(text: string): Promise<string> {
+async function renderBody(text: string): Promise<string> {
   const { Marked } = await import('marked');
   return new Marked({
     renderer: {

@@ -22,7 +22,7 @@ export class HealthController {
     answer: { description: 'The process is alive.', schema: UP },
   })
   @Public()
-  live() {
+  checkLiveness() {
     return { status: 'ok' };
   }
 
@@ -33,7 +33,7 @@ export class HealthController {
     answer: { description: 'The instance accepts requests.', schema: UP },
   })
   @Public()
-  async ready() {
+  async checkReadiness() {
     const faults = await this.readiness.findFaults();
     if (faults.length > 0) throw createUnavailableError(`Not ready: ${faults.join(', ')}.`);
     return { status: 'ok' };

@@ -29,7 +29,7 @@ export class MetricsController {
     errors: ['unauthenticated', 'insufficient_scope', 'network_not_permitted'],
   })
   @Public()
-  async read(
+  async getMetrics(
     @Headers('authorization') authorization: string | undefined,
     @Res() response: Response,
   ): Promise<void> {

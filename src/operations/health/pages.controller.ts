@@ -7,7 +7,7 @@ import { VERSION } from '../../platform/common/version.js';
 import { Env } from '../../platform/config/env.js';
 import { Html, PAGE_POLICY, renderPage, toHtml, renderInlineCode } from '../../platform/http/html-page.js';
 import { prefersHtml } from '../../platform/http/error.filter.js';
-import { GUIDES, guideOf } from './guides.js';
+import { GUIDES, loadGuide } from './guides.js';
 
 const CONSOLE = '/console';
 
@@ -29,21 +29,21 @@ export class PagesController {
   /** Redirects browsers to the console. Other clients, or all clients without a console, get the front page. */
   @Get()
   @Public()
-  front(@Req() request: Request, @Res() response: Response): void {
+  showFrontPage(@Req() request: Request, @Res() response: Response): void {
     response.vary('Accept');
     if (this.env.CONSOLE_ENABLED && prefersHtml(request)) response.redirect(302, CONSOLE);
-    else response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(this.frontPage());
+    else response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(this.renderFrontPage());
   }
 
   /** Returns the front page, also to browsers. */
   @Page('guides')
-  guides(): string {
-    return this.frontPage();
+  showGuides(): string {
+    return this.renderFrontPage();
   }
 
   @Page('guides/:name')
-  async guide(@Param('name') name: string): Promise<string> {
-    const guide = await guideOf(name);
+  async showGuide(@Param('name') name: string): Promise<string> {
+    const guide = await loadGuide(name);
     if (!guide) throw new ProblemError('not_found', 'Unknown guide. The page /guides lists all guides.');
     return renderPage(
       guide.title,
@@ -53,7 +53,7 @@ export class PagesController {
 
   /** Returns the page that the `type` of a problem links to. */
   @Page('problems/:code')
-  problem(@Param('code') code: string): string {
+  showProblem(@Param('code') code: string): string {
     if (!isErrorCode(code)) throw new ProblemError('not_found', 'Unknown error code.');
     const { status, title, remedy } = CATALOGUE[code];
     return renderPage(
@@ -64,7 +64,7 @@ export class PagesController {
     );
   }
 
-  private frontPage(): string {
+  private renderFrontPage(): string {
     const items = Object.entries(GUIDES).map(
       ([name, about]) => toHtml`<li><a href="/guides/${name}">${name}</a>: ${about}</li>\n`,
     );

@@ -17,7 +17,7 @@ export class Readiness implements BeforeApplicationShutdown {
   /** True after the process received a signal to end. */
   ending = false;
 
-  private asked: Promise<WriteState> | undefined;
+  private pendingQuery: Promise<WriteState> | undefined;
 
   constructor(
     @Inject(DATABASE) private readonly connection: Database,
@@ -53,9 +53,9 @@ export class Readiness implements BeforeApplicationShutdown {
 
   /** Queries the database. Concurrent probes share one query. */
   private queryWritability(): Promise<WriteState> {
-    this.asked ??= this.connection.checkWriteState().finally(() => {
-      this.asked = undefined;
+    this.pendingQuery ??= this.connection.checkWriteState().finally(() => {
+      this.pendingQuery = undefined;
     });
-    return this.asked;
+    return this.pendingQuery;
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuditCounts, type CountedDays } from '../../audit/audit-counts.service.js';
+import { AuditCounts, type DailyCounts } from '../../audit/audit-counts.service.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
@@ -50,13 +50,13 @@ export class StatisticsService {
   async read(days: number, offset: number): Promise<StatisticsDto> {
     const millis = Date.now();
     const { matching: active, all } = await this.users.users(['Active']);
-    const from = firstHour(millis, days, offset);
+    const from = computeFirstHour(millis, days, offset);
     const overdue = await this.summary.isOverdue();
     const open = await this.summary.open();
     const datasets = await this.summary.datasets();
     const expiring = await this.keys.expiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
     const fusesBlown = await this.fuse.countBlown();
-    const failed = await this.counts.since(DAILY.failed_logins, millis - DAY_SECONDS * 1000);
+    const failed = await this.counts.countSince(DAILY.failed_logins, millis - DAY_SECONDS * 1000);
     return {
       time: new Date(millis).toISOString(),
       users: { active, blocked: all - active },
@@ -74,7 +74,7 @@ export class StatisticsService {
         fuses_blown: fusesBlown,
       },
       failed_logins: { last_24_hours: failed.count, exact: failed.exact },
-      days: toDays(from, days, offset, await this.counts.byDay(DAILY_ACTIONS, from, offset)),
+      days: toDays(from, days, offset, await this.counts.countByDay(DAILY_ACTIONS, from, offset)),
     };
   }
 }
@@ -83,13 +83,13 @@ export class StatisticsService {
  * Computes the first hour of the last `days` days, counted from 1970 (UTC).
  * @param offset hours by which days start before midnight UTC.
  */
-function firstHour(millis: number, days: number, offset: number): number {
+function computeFirstHour(millis: number, days: number, offset: number): number {
   const local = Math.floor(millis / HOUR_MILLIS) + offset;
   return local - (local % HOURS) - (days - 1) * HOURS - offset;
 }
 
 /** Returns the days that start with the hour `from`, oldest first. */
-function toDays(from: number, days: number, offset: number, { counts, gaps }: CountedDays): DayDto[] {
+function toDays(from: number, days: number, offset: number, { counts, gaps }: DailyCounts): DayDto[] {
   const listed = Array.from({ length: days }, (_, index) => {
     const begin = from + index * HOURS;
     const complete = !gaps.some((gap) => gap.from < begin + HOURS && gap.until > begin);

@@ -21,12 +21,12 @@ export class StatisticsQuery {
   utc_offset: number = 0;
 }
 
-const number = (description?: string, example = 0) =>
+const describeCount = (description?: string, example = 0) =>
   ({ type: 'integer', minimum: 0, example, ...(description !== undefined && { description }) }) as const;
 
 class UserNumbersDto {
-  @ApiProperty(number(undefined, 980)) active!: number;
-  @ApiProperty(number(undefined, 20)) blocked!: number;
+  @ApiProperty(describeCount(undefined, 980)) active!: number;
+  @ApiProperty(describeCount(undefined, 20)) blocked!: number;
 }
 
 class ImportRunSummaryDto extends PickType(ImportRunDto, [
@@ -56,9 +56,9 @@ class ImportNumbersDto {
     description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Absent if this is not set.',
   })
   overdue?: boolean;
-  @ApiProperty(number('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
-  @ApiProperty(number('Planned dry runs that can be applied.')) planned!: number;
-  @ApiProperty(number('Runs in progress or queued.')) running!: number;
+  @ApiProperty(describeCount('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
+  @ApiProperty(describeCount('Planned dry runs that can be applied.')) planned!: number;
+  @ApiProperty(describeCount('Runs in progress or queued.')) running!: number;
   @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'The first hundred by name.' })
   datasets!: DatasetDto[];
 }
@@ -76,11 +76,11 @@ class KeyNumbersDto {
     description: 'Keys that expire within 30 days, soonest first. At most a hundred.',
   })
   expiring!: ExpiringKeyDto[];
-  @ApiProperty(number('Keys whose fuse has blown within the last hour.')) fuses_blown!: number;
+  @ApiProperty(describeCount('Keys whose fuse has blown within the last hour.')) fuses_blown!: number;
 }
 
 class FailedLoginsDto {
-  @ApiProperty({ ...number('Counted once a minute per name and address.', 3), maximum: 10_000 })
+  @ApiProperty({ ...describeCount('Counted once a minute per name and address.', 3), maximum: 10_000 })
   last_24_hours!: number;
   @ApiProperty({ example: true, description: 'If false, the count is a lower bound.' }) exact!: boolean;
 }
@@ -95,18 +95,18 @@ export class DayDto {
       'yet, or the last hour has more than 10,000 events of a kind.',
   })
   complete: boolean = true;
-  @ApiProperty(number('Users created.')) created = 0;
-  @ApiProperty(number('Changes of users.', 12)) updated = 0;
-  @ApiProperty(number()) blocked = 0;
-  @ApiProperty(number()) reactivated = 0;
-  @ApiProperty(number()) deleted = 0;
-  @ApiProperty(number()) restored = 0;
-  @ApiProperty(number(undefined, 7)) logins = 0;
-  @ApiProperty(number('Counted once a minute per name and address.')) failed_logins = 0;
-  @ApiProperty(number('Completed imports, including imports with errors.', 1)) imports_completed = 0;
-  @ApiProperty(number()) imports_failed = 0;
-  @ApiProperty(number()) imports_rejected = 0;
-  @ApiProperty(number()) imports_superseded = 0;
+  @ApiProperty(describeCount('Users created.')) created = 0;
+  @ApiProperty(describeCount('Changes of users.', 12)) updated = 0;
+  @ApiProperty(describeCount()) blocked = 0;
+  @ApiProperty(describeCount()) reactivated = 0;
+  @ApiProperty(describeCount()) deleted = 0;
+  @ApiProperty(describeCount()) restored = 0;
+  @ApiProperty(describeCount(undefined, 7)) logins = 0;
+  @ApiProperty(describeCount('Counted once a minute per name and address.')) failed_logins = 0;
+  @ApiProperty(describeCount('Completed imports, including imports with errors.', 1)) imports_completed = 0;
+  @ApiProperty(describeCount()) imports_failed = 0;
+  @ApiProperty(describeCount()) imports_rejected = 0;
+  @ApiProperty(describeCount()) imports_superseded = 0;
 }
 
 export class StatisticsDto {

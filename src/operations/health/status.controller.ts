@@ -33,7 +33,7 @@ export class StatusController {
     answer: describeJson('The service is up.', StatusDto),
   })
   @Public()
-  async status(): Promise<StatusDto> {
+  async getStatus(): Promise<StatusDto> {
     await this.readiness.assertDatabase();
     const now = new Date();
     const overdue = await this.imports.isOverdue();

@@ -15,7 +15,7 @@ import type { FastExpressAdapter } from '../../platform/http/express.adapter.js'
 import { Log } from '../../platform/telemetry/log.js';
 
 /** Maximum length of a socket path that all systems support, in bytes. */
-const MAX_PATH = 100;
+const MAX_PATH_BYTES = 100;
 const ALL_BUT_OWNER = 0o077;
 /** Umask that leaves only the owner the right to read and write a new socket. */
 const OWNER_ONLY = 0o177;
@@ -26,19 +26,19 @@ const digest = (text: string): string => sha256(text).slice(0, 12);
  * Returns the path of the private socket for this data folder and database. The database is part of the name, so that a command
  * with different settings never changes the database of the service.
  */
-export function socketPath(env: Env): string {
+export function getSocketPath(env: Env): string {
   const folder = resolve(env.DATA_DIR);
   const file = sqliteFileOf(env);
   const database = file === undefined ? databaseNameOf(env).fullName : relative(folder, resolve(file));
   const path = join(folder, `rollcall-${digest(database)}.sock`);
-  if (Buffer.byteLength(path) <= MAX_PATH) return path;
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return path;
   return join(tmpdir(), `rollcall-${digest(path)}`, 'rollcall.sock');
 }
 
 /** Returns a function that connects to the running service with these settings, or undefined if there is none. */
 export async function findService(env: Env): Promise<(() => Duplex) | undefined> {
-  const path = socketPath(env);
-  return isTrusted(path, env) && (await isAnswered(path)) ? () => connect({ path }) : undefined;
+  const path = getSocketPath(env);
+  return isTrusted(path, env) && (await isListening(path)) ? () => connect({ path }) : undefined;
 }
 
 /**
@@ -47,10 +47,10 @@ export async function findService(env: Env): Promise<(() => Duplex) | undefined>
  */
 export async function openServiceSocket(app: INestApplication, env: Env): Promise<void> {
   try {
-    const path = socketPath(env);
+    const path = getSocketPath(env);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (!isTrusted(path, env)) throw new Error(`${dirname(path)} belongs to another user.`);
-    if (!(await isAnswered(path))) await listen(serverOf(app), path);
+    if (!(await isListening(path))) await listen(serverOf(app), path);
   } catch (error) {
     const reason = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
     app.get(Log).warn('private socket unavailable', { reason });
@@ -58,7 +58,7 @@ export async function openServiceSocket(app: INestApplication, env: Env): Promis
 }
 
 /** Connects this process to its own application, as if through the private socket. */
-export function connectWithin(app: INestApplication): Duplex {
+export function connectInternally(app: INestApplication): Duplex {
   const [client, server] = duplexPair();
   serverOf(app).emit('connection', server);
   return client;
@@ -86,7 +86,7 @@ async function listen(server: Server, path: string): Promise<void> {
 }
 
 /** Returns true if a process listens at a path. The file of a crashed process rejects connections. */
-async function isAnswered(path: string): Promise<boolean> {
+async function isListening(path: string): Promise<boolean> {
   const socket = connect({ path });
   try {
     await once(socket, 'connect');

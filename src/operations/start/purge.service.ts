@@ -8,7 +8,7 @@ import { SessionsService } from '../../sessions/sessions.service.js';
 import { DeletedUsers } from '../../users/deleted-users.service.js';
 import { IdempotencyService } from '../../idempotency/idempotency.service.js';
 
-const EVERY_MILLIS = 15 * 60 * 1000;
+const INTERVAL_MILLIS = 15 * 60 * 1000;
 
 /** Deletes expired rows every 15 minutes, so that tables do not grow over time. Every instance does this. */
 @Injectable()
@@ -31,7 +31,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
       this.run().catch((error: unknown) => {
         this.log.logFault('purge', 'internal', error);
       });
-    }, EVERY_MILLIS).unref();
+    }, INTERVAL_MILLIS).unref();
   }
 
   onApplicationShutdown(): void {

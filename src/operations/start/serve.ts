@@ -6,18 +6,18 @@ import { DATABASE, type Database, readSqliteVersion } from '../../platform/datab
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { openServiceSocket } from './private-socket.js';
-import { logLife, welcome } from './welcome.js';
+import { logStartAndEnd, formatWelcome } from './welcome.js';
 
 /** Creates the application, which does not listen yet. */
 export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 
 /** Runs the service as a single process and prints the welcome text to standard error. @throws Error if it cannot start. */
-export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
+export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<void> {
   const app = await createApp(env);
   const first = await serve(app, env, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
-  logLife(app.get(Log), env, url, await readSqliteVersion(app.get<Database>(DATABASE)));
-  process.stderr.write(welcome(url, env.CONSOLE_ENABLED, first)); // standard output has log lines only
+  logStartAndEnd(app.get(Log), env, url, await readSqliteVersion(app.get<Database>(DATABASE)));
+  process.stderr.write(formatWelcome(url, env.CONSOLE_ENABLED, first)); // standard output has log lines only
 }
 
 /**

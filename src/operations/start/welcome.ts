@@ -4,7 +4,7 @@ import type { Log } from '../../platform/telemetry/log.js';
 import type { FirstCredentials } from './first-start.service.js';
 
 /** Formats the text after a start: the addresses and, after the first start, the credentials. It is not written to the log. */
-export function welcome(url: string, hasConsole: boolean, first: FirstCredentials | undefined): string {
+export function formatWelcome(url: string, hasConsole: boolean, first: FirstCredentials | undefined): string {
   const api = `${url}/api/0.3`;
   const lines = [
     '',
@@ -13,12 +13,12 @@ export function welcome(url: string, hasConsole: boolean, first: FirstCredential
     `  Swagger UI  ${url}/docs`,
     `  API         ${api}`,
   ];
-  if (first) lines.push('', ...credentials(first), '', ...trial(api, first));
+  if (first) lines.push('', ...formatCredentials(first), '', ...formatExample(api, first));
   return `${lines.join('\n')}\n\n`;
 }
 
 /** Formats the first credentials. Secrets from the settings are not shown. */
-export function credentials({ username, password, apiKey }: FirstCredentials): string[] {
+export function formatCredentials({ username, password, apiKey }: FirstCredentials): string[] {
   return [
     'First start. Generated values are shown only once, so store them now:',
     `  Webmaster   ${username}`,
@@ -28,7 +28,7 @@ export function credentials({ username, password, apiKey }: FirstCredentials): s
 }
 
 /** Formats an example request. A key from the settings is replaced by a shell variable that the user sets. */
-function trial(api: string, { apiKey }: FirstCredentials): string[] {
+function formatExample(api: string, { apiKey }: FirstCredentials): string[] {
   const set = apiKey === undefined ? ['  KEY=...   # the API key'] : [];
   const header = apiKey === undefined ? '"X-API-Key: $KEY"' : `'X-API-Key: ${apiKey}'`;
   return ['Try it:', ...set, `  curl -H ${header} '${api}/users/search'`];
@@ -38,7 +38,7 @@ function trial(api: string, { apiKey }: FirstCredentials): string[] {
  * Logs the start of the service now, and its end when the process exits. A killed process does not log its end.
  * @param url address of the server. @param sqlite version of the embedded database.
  */
-export function logLife(
+export function logStartAndEnd(
   log: Log,
   { databaseUrl, baseUrl, WORKERS: workers }: Env,
   url: string,

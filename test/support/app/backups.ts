@@ -1,11 +1,11 @@
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { openSnapshot } from '../../../src/platform/database/engine/backup-connections.js';
 import type { SqlValue } from '../../../src/platform/database/engine/sql.js';
-import { backedUpTables } from '../../../src/operations/backup/backup-format.js';
+import { listBackedUpTables } from '../../../src/operations/backup/backup-format.js';
 import { ENTITIES } from '../../../src/entities.js';
 import type { TestDatabase } from './database.js';
 
-export const TABLES = backedUpTables(ENTITIES);
+export const TABLES = listBackedUpTables(ENTITIES);
 
 /** Every row of every table that a backup holds, in an order of their own. */
 export async function contentsOf(database: TestDatabase): Promise<Record<string, string[]>> {

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditService } from '../../../src/audit/audit.service.js';
 import type { SealedRow } from '../../../src/audit/seal.js';
-import { type Verdict, SealVerifier } from '../../../src/audit/seal-verifier.service.js';
+import { type AuditReport, SealVerifier } from '../../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../../src/audit/sealer.service.js';
 import type { Sql } from '../../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
@@ -20,9 +20,9 @@ interface Seal {
   hash: string;
 }
 
-export const faultOf = ({ fault }: Verdict) => [fault?.seal, fault?.message];
+export const faultOf = ({ fault }: AuditReport) => [fault?.seal, fault?.message];
 /** The ids of single rows that do not fit. */
-export const badOf = ({ bad }: Verdict) => bad.map(({ id }) => id).sort();
+export const badOf = ({ bad }: AuditReport) => bad.map(({ id }) => id).sort();
 const time = (millis: number) => new Date(millis).toISOString().replace('T', ' ').slice(0, 23);
 
 /** An event of a moment. */
