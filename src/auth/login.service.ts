@@ -7,7 +7,7 @@ import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { PasswordService } from '../users/passwords/password.service.js';
-import { loginKey } from '../users/model/comparison-keys.js';
+import { toLoginKey } from '../users/model/comparison-keys.js';
 import { type Credentials, UsersService } from '../users/users.service.js';
 
 /** The data of a login request. */
@@ -39,7 +39,7 @@ export class LoginService {
    */
   async login(name: string, password: string, request: LoginRequest): Promise<LoggedIn | undefined> {
     const user = await this.users.findCredentials(name);
-    const login: Login = { name: loginKey(name), uuid: user?.uuid, ip: request.ip };
+    const login: Login = { name: toLoginKey(name), uuid: user?.uuid, ip: request.ip };
     const requester = {
       account: login.uuid ?? `name ${login.name}`,
       network: toNetwork(login.ip),

@@ -5,7 +5,7 @@ import { type FieldError, createValidationError } from '../platform/common/error
 import type { Sql } from '../platform/database/engine/sql.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
-import { toProblem } from '../users/rules/failure.js';
+import { toFailureProblem } from '../users/rules/failure.js';
 import { UserWriter } from '../users/writer/user-writer.service.js';
 import { GroupRepository } from './group.repository.js';
 import type { Group } from './group.js';
@@ -36,13 +36,14 @@ export class GroupMembers {
   ) {}
 
   /** See `GroupRepository.listMembers`. */
-  readonly all: GroupRepository['allMembers'] = (...group) => this.repository.allMembers(...group);
+  readonly listMembers: GroupRepository['listMembers'] = (...group) => this.repository.listMembers(...group);
 
   /** See `GroupRepository.listByGroup`. */
-  readonly ofGroups: GroupRepository['membersOf'] = (...groups) => this.repository.membersOf(...groups);
+  readonly listByGroup: GroupRepository['listByGroup'] = (...groups) =>
+    this.repository.listByGroup(...groups);
 
   /** See `GroupRepository.listGroups`. */
-  readonly groupsOf: GroupRepository['groupsOf'] = (...users) => this.repository.groupsOf(...users);
+  readonly listGroups: GroupRepository['listGroups'] = (...users) => this.repository.listGroups(...users);
 
   /** See `GroupRepository.hasMoreThan`. */
   readonly hasMoreThan: GroupRepository['hasMoreThan'] = (...group) => this.repository.hasMoreThan(...group);
@@ -54,11 +55,11 @@ export class GroupMembers {
    */
   async resolve(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
     const { added, removed } = change;
-    const members = change.replaces
-      ? new Set(await this.repository.allMembers(group, tx))
-      : await this.among(tx, group, [...added, ...removed]);
-    const toAdd = [...added].filter((uuid) => !members.has(uuid) && !change.spared.has(uuid)).sort();
-    const toRemove = change.replaces
+    const members = change.isReplacement
+      ? new Set(await this.repository.listMembers(group, tx))
+      : await this.filterMembers(tx, group, [...added, ...removed]);
+    const toAdd = [...added].filter((uuid) => !members.has(uuid) && !change.ignoredUsers.has(uuid)).sort();
+    const toRemove = change.isReplacement
       ? [...members].filter((uuid) => !added.has(uuid))
       : [...removed].filter((uuid) => members.has(uuid)).sort();
     const locked = await this.lockUsers(tx, toAdd);
@@ -68,7 +69,7 @@ export class GroupMembers {
     );
     return {
       added: toAdd.filter((uuid) => locked.has(uuid)),
-      removed: toRemove.filter((uuid) => !change.spared.has(uuid)),
+      removed: toRemove.filter((uuid) => !change.ignoredUsers.has(uuid)),
     };
   }
 
@@ -77,7 +78,7 @@ export class GroupMembers {
     for await (const part of toBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
     for await (const part of toBatches(removed)) {
       // Locks the users before it deletes their rows, in the same order as the user writer, to avoid a deadlock.
-      if (group.roles.length > 0) await this.directory.hold(tx, part);
+      if (group.roles.length > 0) await this.directory.lock(tx, part);
       await this.repository.removeMembers(tx, group.uuid, part);
     }
     if (group.roles.length === 0) return;
@@ -88,7 +89,7 @@ export class GroupMembers {
   /** Updates the group roles of all members after the roles of the group have changed. */
   async updateAllGroupRoles(tx: Sql, group: string, caller: Caller): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined;) {
-      const part = await this.repository.members(group, after, BATCH_SIZE, tx);
+      const part = await this.repository.readMembers(group, after, BATCH_SIZE, tx);
       await this.updateGroupRoles(tx, part, 'roles', caller);
       after = part.at(-1);
       await setImmediate(); // see `toBatches`
@@ -107,10 +108,10 @@ export class GroupMembers {
     field: string,
     caller: Caller,
   ): Promise<void> {
-    const locked = await this.directory.hold(tx, users);
+    const locked = await this.directory.lock(tx, users);
     if (locked.length === 0) return;
     const unions = new Map(locked.map((user) => [user, new Set<string>()]));
-    for (const { user, roles } of await this.repository.rolesByGroups(tx, locked))
+    for (const { user, roles } of await this.repository.listRoles(tx, locked))
       for (const role of roles) unions.get(user)?.add(role);
     const changes = [...unions].map(([uuid, roles]) => ({
       kind: 'update' as const,
@@ -122,7 +123,7 @@ export class GroupMembers {
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.outcome !== 'error') continue;
       const broken = outcome.failures.find(({ code }) => code === 'exclusive_roles');
-      if (!broken) throw toProblem(outcome.failures);
+      if (!broken) throw toFailureProblem(outcome.failures);
       const message = `would make user ${locked[index] ?? ''} invalid: ${broken.field} ${broken.message}`;
       errors.push({ field, code: 'exclusive_roles', message });
     }
@@ -130,23 +131,23 @@ export class GroupMembers {
   }
 
   /** Returns the users in the list who are members of the group. */
-  async among(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
+  async filterMembers(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
     for await (const part of toBatches(users))
-      for (const uuid of await this.repository.membersAmong(tx, group, part)) found.add(uuid);
+      for (const uuid of await this.repository.filterMembers(tx, group, part)) found.add(uuid);
     return found;
   }
 
   private async lockUsers(tx: Sql, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
     for await (const part of toBatches(users))
-      for (const uuid of await this.directory.hold(tx, part)) found.add(uuid);
+      for (const uuid of await this.directory.lock(tx, part)) found.add(uuid);
     return found;
   }
 
   private async assertNoGroups(tx: Sql, unknown: readonly string[]): Promise<void> {
     for await (const part of toBatches(unknown)) {
-      const groups = await this.repository.groupsAmong(tx, part);
+      const groups = await this.repository.filterGroups(tx, part);
       if (groups.length === 0) continue;
       const message = `must contain users only, not groups: ${groups.slice(0, 5).join(', ')}`;
       throw createValidationError([{ field: 'members', code: 'invalid_value', message }]);

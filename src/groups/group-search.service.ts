@@ -12,7 +12,7 @@ import {
   sortPage,
   splitEmpty,
 } from '../platform/database/keyset-pages.js';
-import { loginKey } from '../users/model/comparison-keys.js';
+import { toLoginKey } from '../users/model/comparison-keys.js';
 import { type Group, type GroupRow, toGroup } from './group.js';
 import { GROUP_COLUMNS } from './group.repository.js';
 
@@ -41,7 +41,7 @@ export class GroupSearch {
   }
 
   /** @param total the number of groups that meet the conditions. */
-  async page(
+  async readPage(
     conditions: readonly Clause[],
     order: GroupOrder,
     place: PageWindow,
@@ -50,7 +50,7 @@ export class GroupSearch {
     if (place.limit === 0 || place.offset >= total) return { rows: [], last: undefined };
     // No engine chooses well between the index of a condition and the index of the order.
     if (conditions.length > 0 && total <= MAX_SORTED_IN_MEMORY) {
-      return sortPage(await this.select(conditions), positionIn(order), order.order, place);
+      return sortPage(await this.select(conditions), createPositionGetter(order), order.order, place);
     }
     const source = {
       read: (range: KeyRange, part: Clause, offset: number, limit: number) => {
@@ -80,16 +80,16 @@ function sortColumnsOf({ key, unique, only }: KeyRange, { order }: GroupOrder): 
 }
 
 /** Returns a function that finds the position of a group in the order. Without an external id the key is null. */
-export const positionIn =
+export const createPositionGetter =
   ({ sort }: GroupOrder) =>
   (group: Group): Position => {
     const { uuid, display_name, external_id } = group;
-    if (sort === 'display_name') return { key: loginKey(display_name), uuid };
+    if (sort === 'display_name') return { key: toLoginKey(display_name), uuid };
     return { key: sort === 'external_id' && external_id === '' ? null : group[sort], uuid };
   };
 
 /** Creates an order. Groups without an external id are last, or first in descending order (RFC 7644, section 3.4.2.3). */
-export function groupOrder(sort: GroupSort, order: Direction): GroupOrder {
+export function createGroupOrder(sort: GroupSort, order: Direction): GroupOrder {
   const range = RANGES[sort];
   if (sort !== 'external_id') return { sort, order, ranges: [range] };
   const ranges = splitEmpty(range, null);

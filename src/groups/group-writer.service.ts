@@ -10,7 +10,7 @@ import { now } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { GroupMembers, type MemberDelta, NO_DELTA } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
-import { type Group, type GroupFields, groupDifferences, toGroupRow } from './group.js';
+import { type Group, type GroupFields, diffGroups, toGroupRow } from './group.js';
 import type { MemberChange } from './member-change.js';
 
 /** A change of a group, with validated and normalized values. */
@@ -51,7 +51,7 @@ export class GroupWriter {
     if (roles.length > 0) assertScope(caller.actor, 'webmasters');
     await this.repository.insert(tx, group);
     await this.members.apply(tx, group, delta, caller);
-    await this.recordAudit(tx, 'group.created', uuid, groupDifferences(undefined, group), delta, caller);
+    await this.recordAudit(tx, 'group.created', uuid, diffGroups(undefined, group), delta, caller);
     return group;
   }
 
@@ -71,7 +71,7 @@ export class GroupWriter {
     const delta = members ? await this.members.resolve(tx, uuid, await members(tx, before)) : NO_DELTA;
     await this.assertUnique(tx, before, after);
     assertVersion(before, ifVersions);
-    const changes = groupDifferences(before, after);
+    const changes = diffGroups(before, after);
     if (changes.length + delta.added.length + delta.removed.length === 0) return before;
     const changesRoles = changes.some(({ field }) => field === 'roles');
     assertScopeForMembers(caller, before, delta);
@@ -98,16 +98,16 @@ export class GroupWriter {
   ): Promise<void> {
     const before = await this.lock(tx, uuid);
     assertVersion(before, ifVersions);
-    const delta = { added: [], removed: await this.repository.allMembers(uuid, tx) };
+    const delta = { added: [], removed: await this.repository.listMembers(uuid, tx) };
     assertScopeForMembers(caller, before, delta);
     await this.members.apply(tx, before, delta, caller);
     await this.repository.delete(tx, uuid);
-    await this.recordAudit(tx, 'group.deleted', uuid, groupDifferences(before, undefined), delta, caller);
+    await this.recordAudit(tx, 'group.deleted', uuid, diffGroups(before, undefined), delta, caller);
   }
 
   private async lock(tx: Sql, uuid: string): Promise<Group> {
     const group = await this.repository.lock(tx, uuid);
-    if (!group) throw noGroup(uuid);
+    if (!group) throw createGroupNotFoundError(uuid);
     return group;
   }
 
@@ -120,7 +120,7 @@ export class GroupWriter {
     for (const [field, column] of UNIQUE) {
       const key = row[column];
       const owner =
-        key === null || key === old?.[column] ? undefined : await this.repository.owner(tx, column, key);
+        key === null || key === old?.[column] ? undefined : await this.repository.findOwner(tx, column, key);
       if (owner !== undefined && owner !== after.uuid) throw createTakenError(field, owner);
     }
   }
@@ -144,15 +144,15 @@ export class GroupWriter {
   }
 }
 
-export const noGroup = (uuid: string): ProblemError =>
+export const createGroupNotFoundError = (uuid: string): ProblemError =>
   new ProblemError('not_found', `There is no group ${uuid}.`);
 
 /** Largest number of members in one audit event. */
-export const MAX_LISTED = 500;
+export const MAX_MEMBERS_PER_EVENT = 500;
 
 /** Converts removed members to old values and added members to new values, split at the limit of an audit event. */
 function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
-  if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_LISTED)
+  if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_MEMBERS_PER_EVENT)
     return [{ field: 'members', old: removed, new: added }];
   return [
     ...splitIntoParts(removed).map((part) => ({ field: 'members', old: part, new: null })),
@@ -161,8 +161,8 @@ function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
 }
 
 const splitIntoParts = (users: readonly string[]): (readonly string[])[] =>
-  Array.from({ length: Math.ceil(users.length / MAX_LISTED) }, (_, part) =>
-    users.slice(part * MAX_LISTED, (part + 1) * MAX_LISTED),
+  Array.from({ length: Math.ceil(users.length / MAX_MEMBERS_PER_EVENT) }, (_, part) =>
+    users.slice(part * MAX_MEMBERS_PER_EVENT, (part + 1) * MAX_MEMBERS_PER_EVENT),
   );
 
 /** Requires the scope `webmasters` to change the members of a group that has this role. @throws `insufficient_scope`. */

@@ -47,13 +47,17 @@ export class GroupRepository {
   }
 
   /** Finds the uuid of the group with this value in a unique column. */
-  async owner(tx: Sql, column: 'display_name_key' | 'external_id', key: string): Promise<string | undefined> {
+  async findOwner(
+    tx: Sql,
+    column: 'display_name_key' | 'external_id',
+    key: string,
+  ): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
   }
 
   /** Returns the ids in the list that are ids of groups. */
-  async groupsAmong(tx: Sql, uuids: readonly string[]): Promise<string[]> {
+  async filterGroups(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const toSql = (list: string) => `SELECT uuid FROM user_groups WHERE uuid IN (${list})`;
     return (await selectIn<{ uuid: string }>(tx, uuids, toSql)).map(({ uuid }) => uuid);
   }
@@ -71,7 +75,12 @@ export class GroupRepository {
   }
 
   /** Reads the members after a uuid, in the order of uuid. */
-  async members(group: string, after: string, limit: number, sql: Sql = this.database): Promise<string[]> {
+  async readMembers(
+    group: string,
+    after: string,
+    limit: number,
+    sql: Sql = this.database,
+  ): Promise<string[]> {
     const rows = await sql.query<{ user_uuid: string }>(
       `SELECT user_uuid FROM group_members WHERE group_uuid = ? AND user_uuid > ?
        ORDER BY user_uuid LIMIT ?`,
@@ -81,11 +90,11 @@ export class GroupRepository {
   }
 
   /** Reads all members of a group, up to `max`. */
-  async allMembers(group: string, sql: Sql = this.database, max = Infinity): Promise<string[]> {
+  async listMembers(group: string, sql: Sql = this.database, max = Infinity): Promise<string[]> {
     const found: string[] = [];
     for (;;) {
       const limit = Math.min(BATCH_SIZE, max - found.length);
-      const part = await this.members(group, found.at(-1) ?? '', limit, sql);
+      const part = await this.readMembers(group, found.at(-1) ?? '', limit, sql);
       found.push(...part);
       if (part.length < limit || found.length >= max) return found;
       await setImmediate(); // SQLite statements run in this thread
@@ -99,7 +108,7 @@ export class GroupRepository {
   }
 
   /** Reads the members of several groups. Returns undefined if there are more than `max` members in total. */
-  async membersOf(groups: readonly string[], max: number): Promise<Map<string, string[]> | undefined> {
+  async listByGroup(groups: readonly string[], max: number): Promise<Map<string, string[]> | undefined> {
     const toSql = (list: string) =>
       `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${list})
        ORDER BY group_uuid, user_uuid LIMIT ${max + 1}`;
@@ -110,7 +119,7 @@ export class GroupRepository {
   }
 
   /** Reads the groups of users. @returns uuid of the user → groups, sorted by name. */
-  async groupsOf(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
+  async listGroups(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
     const rows = await selectIn<NamedGroup & { user_uuid: string }>(
       sql,
       users,
@@ -127,7 +136,7 @@ export class GroupRepository {
   }
 
   /** Returns the users in the list who are members of the group. @param users at most a few hundred. */
-  async membersAmong(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
+  async filterMembers(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     const rows = await tx.query<{ user_uuid: string }>(
       `SELECT m.user_uuid FROM group_members AS m${buildMembersWhere(tx, users)}`,
       [...users, group],
@@ -147,10 +156,7 @@ export class GroupRepository {
   }
 
   /** Reads the roles that users get from their groups, with one entry for each user and group. */
-  async rolesByGroups(
-    tx: Sql,
-    users: readonly string[],
-  ): Promise<{ user: string; roles: readonly string[] }[]> {
+  async listRoles(tx: Sql, users: readonly string[]): Promise<{ user: string; roles: readonly string[] }[]> {
     const rows = await selectIn<GroupRoles>(
       tx,
       users,

@@ -1,6 +1,6 @@
 import type { FieldChange } from '../platform/common/field-changes.js';
 import { fromJson, toJson } from '../platform/common/json.js';
-import { loginKey } from '../users/model/comparison-keys.js';
+import { toLoginKey } from '../users/model/comparison-keys.js';
 import type { GroupEntity } from './group.entity.js';
 
 // Largest lengths, in characters.
@@ -38,14 +38,14 @@ export function toGroup(row: GroupRow): Group {
 export function toGroupRow(group: Group): GroupEntity {
   return {
     ...group,
-    display_name_key: loginKey(group.display_name),
+    display_name_key: toLoginKey(group.display_name),
     external_id: group.external_id === '' ? null : group.external_id,
     roles: group.roles.length === 0 ? null : toJson(group.roles),
   };
 }
 
 /** Lists the fields that differ between two states of a group, in the form of the audit. */
-export function groupDifferences(before: Group | undefined, after: Group | undefined): FieldChange[] {
+export function diffGroups(before: Group | undefined, after: Group | undefined): FieldChange[] {
   return FIELDS.map((field) => ({
     field,
     old: valueOf(before, field),

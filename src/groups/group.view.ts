@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { toIso } from '../platform/common/time.js';
 import { PAGE_COUNT, PageOf } from '../platform/http/page.js';
 import { TIME, describeTexts } from '../platform/openapi/shared-schemas.js';
-import { MAX, MOST } from '../users/model/formats.js';
+import { MAX, MAX_ITEMS } from '../users/model/formats.js';
 import { MAX_MEMBERS } from './group.query.js';
 import { type Group, MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
 import type { GroupDetails } from './groups.service.js';
@@ -20,7 +20,7 @@ export class GroupDto {
   })
   external_id!: string;
   @ApiProperty({
-    ...describeTexts(MAX.role, MOST.roles),
+    ...describeTexts(MAX.role, MAX_ITEMS.roles),
     example: ['Editor'],
     description: 'Roles that members have in addition to their own roles.',
   })

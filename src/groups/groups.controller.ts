@@ -57,7 +57,7 @@ export class GroupsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupDetailsDto> {
-    const details = await this.groups.details(uuid, query);
+    const details = await this.groups.getDetails(uuid, query);
     if (details.next) response.links({ next: buildNextPageUrl(request, details.next) });
     response.setHeader('ETag', weakEtagOf(details.group));
     return presentDetails(details);

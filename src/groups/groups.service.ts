@@ -10,10 +10,10 @@ import { cutPage, encodeCursor, parsePageWindow } from '../platform/database/key
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
 import { UserSettings } from '../users/rules/user-settings.js';
-import { applyConfiguredRules, newUser, wholeErrors } from '../users/rules/user-rules.js';
-import { loginKey } from '../users/model/comparison-keys.js';
-import { GroupSearch, groupOrder, positionIn } from './group-search.service.js';
-import { type GroupChange, GroupWriter, noGroup } from './group-writer.service.js';
+import { applyConfiguredRules, createEmptyUser, validateWholeUser } from '../users/rules/user-rules.js';
+import { toLoginKey } from '../users/model/comparison-keys.js';
+import { GroupSearch, createGroupOrder, createPositionGetter } from './group-search.service.js';
+import { type GroupChange, GroupWriter, createGroupNotFoundError } from './group-writer.service.js';
 import type { GroupRolesInput } from './group.input.js';
 import { type GroupMembersQuery, type GroupQuery, MAX_MEMBERS } from './group.query.js';
 import { GroupRepository } from './group.repository.js';
@@ -43,29 +43,29 @@ export class GroupsService {
   /** @throws ProblemError `invalid_parameter`. */
   async list(query: GroupQuery): Promise<{ count: number; groups: Group[]; next: string | undefined }> {
     const { sort, order } = query;
-    const pageOrder = groupOrder(sort, order);
+    const pageOrder = createGroupOrder(sort, order);
     const list = ['', sort, order];
     const place = parsePageWindow(query, list, pageOrder.ranges);
     const conditions = toConditions(query);
     const count = await this.searcher.count(conditions);
-    const { rows, last } = await this.searcher.page(conditions, pageOrder, place, count);
-    const next = last && encodeCursor(list, pageOrder.ranges, positionIn(pageOrder)(last));
+    const { rows, last } = await this.searcher.readPage(conditions, pageOrder, place, count);
+    const next = last && encodeCursor(list, pageOrder.ranges, createPositionGetter(pageOrder)(last));
     return { count, groups: rows, next };
   }
 
   /** @param sql the transaction to read in, if any. @throws ProblemError `not_found`. */
   async get(uuid: string, sql?: Sql): Promise<Group> {
     const group = await this.repository.find(uuid, sql);
-    if (!group) throw noGroup(uuid);
+    if (!group) throw createGroupNotFoundError(uuid);
     return group;
   }
 
   /** Returns the group and a page of its members. @throws ProblemError `not_found`. */
-  async details(uuid: string, query: GroupMembersQuery): Promise<GroupDetails> {
+  async getDetails(uuid: string, query: GroupMembersQuery): Promise<GroupDetails> {
     const group = await this.get(uuid);
     const limit = Math.min(query.limit, MAX_MEMBERS);
     const [found, count] = [
-      await this.repository.members(uuid, query.after?.toLowerCase() ?? '', limit + 1),
+      await this.repository.readMembers(uuid, query.after?.toLowerCase() ?? '', limit + 1),
       await this.repository.countMembers(uuid),
     ];
     const { rows: members, last: next } = cutPage(found, limit);
@@ -115,13 +115,14 @@ export class GroupsService {
     const { roles } = input;
     if (errors.length > 0 || knownErrors.some(({ field }) => field === 'roles') || !roles)
       return { roles, errors };
-    return { roles, errors: wholeErrors({ ...newUser('', now()), roles }) };
+    return { roles, errors: validateWholeUser({ ...createEmptyUser('', now()), roles }) };
   }
 }
 
 function toConditions({ display_name, external_id, user_uuid }: GroupQuery): Clause[] {
   const conditions: Clause[] = [];
-  if (display_name !== undefined) conditions.push(toClause('u.display_name_key = ?', loginKey(display_name)));
+  if (display_name !== undefined)
+    conditions.push(toClause('u.display_name_key = ?', toLoginKey(display_name)));
   if (external_id !== undefined) conditions.push(toClause('u.external_id = ?', external_id));
   if (user_uuid !== undefined) conditions.push(createMemberCondition(user_uuid));
   return conditions;

@@ -7,12 +7,12 @@ import { isUuid } from '../platform/common/uuid.js';
 export class MemberChange {
   private readonly toAdd = new Set<string>();
   private readonly toRemove = new Set<string>();
-  private isWhole = false;
+  private isReplacing = false;
   /** Users whose membership the change leaves as it is. */
-  spared: ReadonlySet<string> = new Set();
+  ignoredUsers: ReadonlySet<string> = new Set();
 
   /** Creates a change that replaces all members. */
-  static to(ids: readonly string[]): MemberChange {
+  static createReplacement(ids: readonly string[]): MemberChange {
     const change = new MemberChange();
     change.replace(ids);
     return change;
@@ -28,25 +28,25 @@ export class MemberChange {
   remove(ids: readonly string[]): void {
     for (const uuid of parseUuids(ids)) {
       this.toAdd.delete(uuid);
-      if (!this.isWhole) this.toRemove.add(uuid);
+      if (!this.isReplacing) this.toRemove.add(uuid);
     }
   }
 
   replace(ids: readonly string[]): void {
-    this.isWhole = true;
+    this.isReplacing = true;
     this.toAdd.clear();
     this.toRemove.clear();
     this.add(ids);
   }
 
   /** True if `added` replaces all members. Only then must the current members be read. */
-  get replaces(): boolean {
-    return this.isWhole;
+  get isReplacement(): boolean {
+    return this.isReplacing;
   }
 
   /** Returns true if a current member remains a member. */
-  keeps(uuid: string): boolean {
-    return this.toAdd.has(uuid) || (!this.isWhole && !this.toRemove.has(uuid));
+  isKept(uuid: string): boolean {
+    return this.toAdd.has(uuid) || (!this.isReplacing && !this.toRemove.has(uuid));
   }
 
   get added(): ReadonlySet<string> {

@@ -84,7 +84,7 @@ export class ImportsService {
     const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
     const rows = found.slice(0, limit);
     const count = await this.countRows(run, filter);
-    const people = await this.directory.byUuids(rows.flatMap(uuidsOf));
+    const people = await this.directory.findByUuids(rows.flatMap(uuidsOf));
     return { count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined, people };
   }
 

@@ -32,7 +32,7 @@ const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
  * fields of a larger product. Runs before the body is validated, so invalid values of known fields remain errors.
  */
 @Injectable()
-export class UnknownFields implements NestInterceptor {
+export class UnknownFieldsInterceptor implements NestInterceptor {
   constructor(private readonly metrics: Metrics) {}
 
   intercept(context: ExecutionContext, next: CallHandler): ReturnType<CallHandler['handle']> {
@@ -47,7 +47,7 @@ export class UnknownFields implements NestInterceptor {
     const { known, ignored } = splitFields(request.body);
     if (ignored.length === 0) return;
     request.body = known;
-    response.setHeader(IGNORED_FIELDS, headerOf(ignored));
+    response.setHeader(IGNORED_FIELDS, formatNames(ignored));
     this.metrics.countIgnoredFields(ignored.length);
   }
 }
@@ -72,7 +72,7 @@ function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] }
 }
 
 /** Formats names for the header. Replaces characters that a header cannot contain by `?`. */
-export function headerOf(names: readonly string[]): string {
+export function formatNames(names: readonly string[]): string {
   const parts: string[] = [];
   let length = 0;
   for (const name of names) {
@@ -103,7 +103,7 @@ const SELF_FIELDS = new Set([
 /** Fields that are accepted, because clients send back what they read, but never written. */
 const READ_ONLY = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
 
-export function withoutReadOnly(sent: ChangedUserInput): WritableUserInput {
+export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
   return Object.fromEntries(Object.entries(sent).filter(([field]) => !READ_ONLY.has(field)));
 }
 

@@ -8,7 +8,7 @@ import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/
 import { DeletedUsers } from './deleted-users.service.js';
 import { UserSettings } from './rules/user-settings.js';
 import { TAKEN_CODES } from './rules/failure.js';
-import { DeletedPageDto, DeletedQuery, UserDto, presentDeleted, presentUser, viewFor } from './user.view.js';
+import { DeletedPageDto, DeletedQuery, UserDto, presentDeleted, presentUser, getView } from './user.view.js';
 
 @ApiController('users/deleted', 'users')
 export class DeletedUsersController {
@@ -49,6 +49,6 @@ export class UserRestoreController {
   @Requires('users.create')
   async restore(@Param('user_id') uuid: string, @CurrentCaller() caller: Caller): Promise<UserDto> {
     const user = await this.deleted.restore(uuid, caller);
-    return presentUser(user, viewFor(caller.actor, user.uuid), this.settings.defaultAvatar);
+    return presentUser(user, getView(caller.actor, user.uuid), this.settings.defaultAvatar);
   }
 }

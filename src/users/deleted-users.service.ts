@@ -28,7 +28,7 @@ export class DeletedUsers {
     since: string | undefined,
     page: { offset: number; limit: number },
   ): Promise<{ count: number; users: DeletedUser[] }> {
-    return this.repository.page(since ?? EPOCH, page);
+    return this.repository.listPage(since ?? EPOCH, page);
   }
 
   /**

@@ -4,7 +4,7 @@ import type { FieldError } from '../platform/common/errors.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
 import type { User } from './model/user.js';
 import { NewPasswords } from './passwords/new-passwords.service.js';
-import { PasswordService, askerOf } from './passwords/password.service.js';
+import { PasswordService, toRequester } from './passwords/password.service.js';
 import { UserSettings } from './rules/user-settings.js';
 import { type UserPatch, type ValidatedChange, validateChange } from './rules/user-rules.js';
 import type { UserInput, WritableUserInput } from './rules/user.input.js';
@@ -29,12 +29,12 @@ export class UserChanges {
   /** Validates the new password of a validated change against the user after the change. @returns at most one error. */
   async validatePassword({ input, errors, after }: ValidatedChange<UserInput>): Promise<FieldError[]> {
     if (!input.password || errors.some(({ field }) => field === 'password')) return [];
-    return this.newPasswords.errors(input.password, after);
+    return this.newPasswords.validate(input.password, after);
   }
 
   /** Hashes a new password. This is slow, so call it before the transaction. */
   async hashPassword({ password }: UserInput, caller: Caller): Promise<string | null | undefined> {
-    return typeof password === 'string' ? this.passwords.hash(password, askerOf(caller)) : password;
+    return typeof password === 'string' ? this.passwords.hash(password, toRequester(caller)) : password;
   }
 }
 

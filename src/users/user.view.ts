@@ -7,7 +7,7 @@ import { PAGE_COUNT, PageQuery, PageOf } from '../platform/http/page.js';
 import { TimeParam } from '../platform/input/query-rules.js';
 import { ID, NULLABLE_TIME, TIME, describeTexts } from '../platform/openapi/shared-schemas.js';
 import type { DeletedUser } from './deleted-users.service.js';
-import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
+import { MAX, MAX_ITEMS, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
 /** Limit in the OpenAPI file, larger than the number of roles. */
@@ -22,7 +22,7 @@ export class UserDto {
   @Line(MAX.username, 'jane.doe') username!: string;
   @Line(MAX.email, 'jane.doe@example.org', HIDEABLE) email!: string;
   @Line(MAX.externalId, 'HR-10042') external_id!: string;
-  @ApiProperty({ ...describeTexts(MAX.role, MOST.roles), example: ['Organisational user'] })
+  @ApiProperty({ ...describeTexts(MAX.role, MAX_ITEMS.roles), example: ['Organisational user'] })
   roles!: readonly string[];
   @ApiProperty({
     ...describeTexts(MAX.role, MAX_GROUP_ROLES),
@@ -40,8 +40,8 @@ export class UserDto {
   @Line(MAX.name, 'Janey') known_as!: string;
   @ApiPropertyOptional({
     type: 'object',
-    maxProperties: MOST.methods,
-    additionalProperties: describeTexts(MAX.authname, MOST.namesOfMethod),
+    maxProperties: MAX_ITEMS.methods,
+    additionalProperties: describeTexts(MAX.authname, MAX_ITEMS.namesOfMethod),
     description: 'Login names by authentication method. Only shown to Webmasters and API keys.',
     example: { saml: ['jane.doe@idp.example.org'] },
   })
@@ -93,7 +93,7 @@ export class DeletedQuery extends PageQuery {
 /** Fields of a user that a caller sees: all fields, their own profile, or the fields for colleagues. */
 export type View = 'full' | 'self' | 'colleague';
 
-export function viewFor(actor: Actor, uuid: string): View {
+export function getView(actor: Actor, uuid: string): View {
   if (isWebmaster(actor)) return 'full';
   return isSelf(actor, uuid) ? 'self' : 'colleague';
 }
@@ -146,17 +146,17 @@ function presentSocialMedia(media: Readonly<SocialMedia>): Partial<Record<Networ
  * Returns the strong ETag of a response: the version, `last_access`, which changes without a new version, and the view.
  * `If-Match` compares only the version (ADR 6).
  */
-export function etagOf(user: User, view: View): string {
+export function userEtagOf(user: User, view: View): string {
   const seen = view === 'colleague' || user.last_access === null ? '0' : user.last_access.replace(/\D/g, '');
   return `"${user.version}.${seen}.${view}"`;
 }
 
 /** Returns the versions that `If-Match` allows, or undefined if it allows any version. */
-export const versionsIn = (ifMatch: string | undefined): number[] | undefined =>
+export const parseUserVersions = (ifMatch: string | undefined): number[] | undefined =>
   parseIfMatch(ifMatch, /^"(\d{1,9})\.\d+\.[a-z]+"$/);
 
 /** Returns true if the client already has this response. Uses the weak comparison (RFC 9110, section 13.1.2). */
-export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
+export function isUserNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }

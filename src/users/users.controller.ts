@@ -19,13 +19,13 @@ import {
   UserDto,
   UserPageDto,
   UserUuidDto,
-  etagOf,
-  isNotModified,
+  userEtagOf,
+  isUserNotModified,
   presentUser,
-  versionsIn,
-  viewFor,
+  parseUserVersions,
+  getView,
 } from './user.view.js';
-import { IGNORED_HEADER, UnknownFields } from './accepted-fields.js';
+import { IGNORED_HEADER, UnknownFieldsInterceptor } from './accepted-fields.js';
 import { UsersService } from './users.service.js';
 
 @ApiController('users', 'users')
@@ -59,7 +59,7 @@ export class UsersController {
   })
   @Requires('users.create')
   @Accepts({ body: true })
-  @UseInterceptors(UnknownFields)
+  @UseInterceptors(UnknownFieldsInterceptor)
   async create(
     @Body(new InputPipe(NewUserInput)) input: CheckedInput<NewUserInput>,
     @CurrentCaller() caller: Caller,
@@ -154,7 +154,7 @@ export class UsersController {
   @HttpCode(200)
   @Requires('users.update', 'profile.update')
   @Accepts({ body: true })
-  @UseInterceptors(UnknownFields)
+  @UseInterceptors(UnknownFieldsInterceptor)
   async change(
     @Param('user_id') uuid: string,
     @Body(new InputPipe(ChangedUserInput)) input: CheckedInput<ChangedUserInput>,
@@ -162,20 +162,20 @@ export class UsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserDto> {
-    const user = await this.users.change(uuid, input, caller, versionsIn(ifMatch));
-    response.setHeader('ETag', etagOf(user, viewFor(caller.actor, uuid)));
+    const user = await this.users.change(uuid, input, caller, parseUserVersions(ifMatch));
+    response.setHeader('ETag', userEtagOf(user, getView(caller.actor, uuid)));
     return this.present(user, caller);
   }
 
   private present(user: User, { actor }: Caller): UserDto {
-    return presentUser(user, viewFor(actor, user.uuid), this.settings.defaultAvatar);
+    return presentUser(user, getView(actor, user.uuid), this.settings.defaultAvatar);
   }
 
   /** Returns the user, or sets the status 304 if the client already has this response. */
   private reply(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
-    const etag = etagOf(user, viewFor(caller.actor, user.uuid));
+    const etag = userEtagOf(user, getView(caller.actor, user.uuid));
     response.setHeader('ETag', etag);
-    if (!isNotModified(request.get('if-none-match'), etag)) return this.present(user, caller);
+    if (!isUserNotModified(request.get('if-none-match'), etag)) return this.present(user, caller);
     response.status(304);
     return undefined;
   }

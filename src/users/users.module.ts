@@ -18,7 +18,7 @@ import { UserPages } from './search/user-pages.service.js';
 import { UserWriteRepository } from './writer/user-write.repository.js';
 import { UserSearch } from './search/user-search.service.js';
 import { UserSettings } from './rules/user-settings.js';
-import { UserPersistence } from './writer/user-change-store.service.js';
+import { UserChangeStore } from './writer/user-change-store.service.js';
 import { UserWriter } from './writer/user-writer.service.js';
 import { UserHistoryController } from './user-history.controller.js';
 import { UserSessionsController } from './user-sessions.controller.js';
@@ -47,7 +47,7 @@ import { UsersService } from './users.service.js';
     UserWriter,
     UserCounts,
     UserDirectory,
-    UserPersistence,
+    UserChangeStore,
     UserSettings,
     UserChanges,
     PasswordService,

@@ -10,13 +10,13 @@ import { findIdMismatch } from '../platform/common/uuid.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { OwnPassword, assertStillProven } from './passwords/own-password.service.js';
-import { type Asker, PasswordService } from './passwords/password.service.js';
+import { type Requester, PasswordService } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput, WritableUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
-import { pickSelfFields, withoutReadOnly } from './accepted-fields.js';
+import { pickSelfFields, omitReadOnlyFields } from './accepted-fields.js';
 import { UserChanges, toPatch } from './user-changes.service.js';
-import { type ValidatedChange, blocksSelf, newUser, privilegeFailure } from './rules/user-rules.js';
-import { SELF_BLOCK, toProblem } from './rules/failure.js';
+import { type ValidatedChange, isSelfBlock, createEmptyUser, checkPrivilege } from './rules/user-rules.js';
+import { SELF_BLOCK, toFailureProblem } from './rules/failure.js';
 import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
 import { UserWriter } from './writer/user-writer.service.js';
@@ -64,7 +64,7 @@ export class UsersService {
 
   /** @returns the uuid of the new user. */
   async create(input: CheckedInput<NewUserInput>, caller: Caller): Promise<string> {
-    const change = this.changes.validate<WritableUserInput>(newUser('', now()), input);
+    const change = this.changes.validate<WritableUserInput>(createEmptyUser('', now()), input);
     await this.assertValid(undefined, change, caller);
     const patch = toPatch(change.input, await this.changes.hashPassword(change.input, caller));
     const uuid = uuidv7();
@@ -123,7 +123,7 @@ export class UsersService {
     { value, errors }: CheckedInput<ChangedUserInput>,
     caller: Caller,
   ): ValidatedChange<WritableUserInput> {
-    const writable = withoutReadOnly(value);
+    const writable = omitReadOnlyFields(value);
     const sent = isWebmaster(caller.actor)
       ? writable
       : pickSelfFields(writable, presentUser(user, 'self', this.settings.defaultAvatar));
@@ -155,7 +155,7 @@ export class UsersService {
   ): Promise<FieldError[]> {
     if (password === undefined || !isSelf(caller.actor, user.uuid)) return [];
     if (!isSent(current_password) && isWebmaster(caller.actor)) return [];
-    return this.ownPassword.errors(user, current_password, caller);
+    return this.ownPassword.validate(user, current_password, caller);
   }
 
   async isEmpty(): Promise<boolean> {
@@ -168,9 +168,9 @@ export class UsersService {
   }
 
   /** Replaces a hash that was created with older parameters. The caller must have verified the password. */
-  async refreshHash(uuid: string, stored: string, password: string, asker: Asker): Promise<void> {
+  async refreshHash(uuid: string, stored: string, password: string, requester: Requester): Promise<void> {
     if (!this.passwords.isOutdated(stored)) return;
-    await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, asker));
+    await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, requester));
   }
 }
 
@@ -198,7 +198,7 @@ function assertAllowed(
   { input, after }: ValidatedChange<WritableUserInput>,
   caller: Caller,
 ): void {
-  if (blocksSelf(caller, before, input)) throw toProblem([SELF_BLOCK]);
-  const missing = privilegeFailure(caller.actor, before, after);
-  if (missing) throw toProblem([missing]);
+  if (isSelfBlock(caller, before, input)) throw toFailureProblem([SELF_BLOCK]);
+  const missing = checkPrivilege(caller.actor, before, after);
+  if (missing) throw toFailureProblem([missing]);
 }

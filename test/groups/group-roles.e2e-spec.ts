@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { UserChange } from '../../src/users/writer/change-set.js';
-import { toProblem } from '../../src/users/rules/failure.js';
+import { toFailureProblem } from '../../src/users/rules/failure.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 async function change(patch: UserChange['patch'], of = uuid): Promise<string> {
   const [outcome] = await writeUsers(app, [{ kind: 'update', uuid: of, patch }]);
-  return outcome?.outcome === 'error' ? toProblem(outcome.failures).code : (outcome?.outcome ?? '');
+  return outcome?.outcome === 'error' ? toFailureProblem(outcome.failures).code : (outcome?.outcome ?? '');
 }
 const read = async (client: Client = app.key): Promise<Json> => (await client.get(`/users/${uuid}`)).body;
 const count = async (query: string): Promise<number> =>
@@ -52,9 +52,9 @@ describe('roles of groups', () => {
   });
 
   test('count for Webmasters, of whom one remains, and for rules about roles', async () => {
-    const webmasters = await app.app.get(UserCounts).webmasters();
+    const webmasters = await app.app.get(UserCounts).countWebmasters();
     await change({ group_roles: ['Webmaster'] });
-    expect(await app.app.get(UserCounts).webmasters()).toBe(webmasters + 1);
+    expect(await app.app.get(UserCounts).countWebmasters()).toBe(webmasters + 1);
     const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
     expect(await change({ status: 'Blocked' }, admin)).toBe('updated');
     expect(await change({ group_roles: [] })).toBe('last_webmaster');
@@ -75,7 +75,7 @@ describe('roles of groups', () => {
     ]);
     expect(problemOf(await narrow.delete(`/users/${uuid}/sessions`))).toEqual([403, 'insufficient_scope']);
     await writeUsers(app, [deletion(uuid)]);
-    expect(await app.app.get(UserCounts).webmasters()).toBe(webmasters);
+    expect(await app.app.get(UserCounts).countWebmasters()).toBe(webmasters);
   });
 });
 

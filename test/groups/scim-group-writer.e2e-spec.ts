@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_LISTED } from '../../src/groups/group-writer.service.js';
+import { MAX_MEMBERS_PER_EVENT } from '../../src/groups/group-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
@@ -44,7 +44,7 @@ describe('the audit of members', () => {
   test('splits many members into several rows', async () => {
     const group = await aGroup(app, { members: seededUuids(0, SIZE) });
     const sizes = (await eventsOf(group)).map(({ changes }) => changes.at(-1).new.length);
-    expect(sizes).toEqual([MAX_LISTED, MAX_LISTED, SIZE - 2 * MAX_LISTED]);
+    expect(sizes).toEqual([MAX_MEMBERS_PER_EVENT, MAX_MEMBERS_PER_EVENT, SIZE - 2 * MAX_MEMBERS_PER_EVENT]);
   });
 });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
-import type { Outcome, UserChange } from '../../src/users/writer/change-set.js';
+import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-set.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
@@ -94,7 +94,7 @@ const resultsOf = async (run: string): Promise<Map<number, { result: Result; err
 /** Codes of rows that fail by themselves: the API would refuse the request, so the writer never sees it. */
 const OWN = new Set(['required', 'privileged_user', 'exclusive_roles', 'self_reference', 'self_block']);
 
-const nameOfOutcome = (outcome: Outcome | undefined): Result => {
+const nameOfOutcome = (outcome: ChangeOutcome | undefined): Result => {
   if (!outcome) return 'missing';
   if (outcome.outcome === 'error') return `error ${outcome.failures[0]?.code ?? ''}`;
   const status = outcome.changes.list.find(({ field }) => field === 'status');
@@ -105,8 +105,8 @@ const nameOfOutcome = (outcome: Outcome | undefined): Result => {
 const ROLLBACK = new Error('only to see what it would do');
 
 /** What the writer does with a set; everything is rolled back. */
-async function tried(changes: readonly UserChange[]): Promise<Outcome[]> {
-  let outcomes: Outcome[] = [];
+async function tried(changes: readonly UserChange[]): Promise<ChangeOutcome[]> {
+  let outcomes: ChangeOutcome[] = [];
   await app.app
     .get(TransactionRunner)
     .run(async (tx) => {

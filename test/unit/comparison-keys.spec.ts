@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  authnameIdentifier,
-  exactKey,
+  toAuthnameIdentifier,
+  toExactKey,
   identifiersOf,
-  loginIdentifier,
-  loginKey,
-  sortKey,
+  toLoginIdentifier,
+  toLoginKey,
+  toNameSortKey,
 } from '../../src/users/model/comparison-keys.js';
 
 describe('usernames and e-mail addresses', () => {
@@ -21,7 +21,7 @@ describe('usernames and e-mail addresses', () => {
     ['K', 'k'], // U+212A, the sign of the unit
     ['①', '1'],
   ])('%j and %j are the same', (one, other) => {
-    expect(loginKey(one)).toBe(loginKey(other));
+    expect(toLoginKey(one)).toBe(toLoginKey(other));
   });
 
   test.each([
@@ -31,7 +31,7 @@ describe('usernames and e-mail addresses', () => {
     ['müller', 'mueller'],
     ['а', 'a'], // Cyrillic
   ])('%j and %j are different', (one, other) => {
-    expect(loginKey(one)).not.toBe(loginKey(other));
+    expect(toLoginKey(one)).not.toBe(toLoginKey(other));
   });
 
   test('no letter except the capital sharp s has different keys by case', () => {
@@ -39,7 +39,7 @@ describe('usernames and e-mail addresses', () => {
     for (let code = 0x41; code < 0x1_0000; code++) {
       const letter = String.fromCodePoint(code);
       if (!/\p{L}/u.test(letter)) continue;
-      const keys = [letter, letter.toUpperCase(), loginKey(letter)].map(loginKey);
+      const keys = [letter, letter.toUpperCase(), toLoginKey(letter)].map(toLoginKey);
       if (new Set(keys).size > 1) broken.push(letter);
     }
     // Upper- then lower-casing, as the interface has it, keeps the capital sharp s different from `ß` and `SS`.
@@ -52,7 +52,7 @@ describe('external ids and authnames', () => {
     ['  HR-1 ', 'HR-1'],
     ['e\u0301', 'é'],
   ])('%j and %j are the same', (one, other) => {
-    expect(exactKey(one)).toBe(exactKey(other));
+    expect(toExactKey(one)).toBe(toExactKey(other));
   });
 
   test.each([
@@ -61,13 +61,13 @@ describe('external ids and authnames', () => {
     ['a  b', 'a b'],
     ['1', '①'],
   ])('%j and %j are different', (one, other) => {
-    expect(exactKey(one)).not.toBe(exactKey(other));
+    expect(toExactKey(one)).not.toBe(toExactKey(other));
   });
 });
 
 test.each([
-  ['a username that normalisation makes longer', loginKey, 'ﷺ'.repeat(254)],
-  ['an external id of characters outside of the BMP', exactKey, '😀'.repeat(255)],
+  ['a username that normalisation makes longer', toLoginKey, 'ﷺ'.repeat(254)],
+  ['an external id of characters outside of the BMP', toExactKey, '😀'.repeat(255)],
 ])('the key of %s fits into its column and still differs for two values', (_, keyOf, long) => {
   expect(keyOf(long).length).toBeLessThanOrEqual(255);
   expect(keyOf(long)).not.toBe(keyOf(`${long}x`));
@@ -75,10 +75,10 @@ test.each([
 });
 
 test('the key of an order folds case and accents and has at most 255 characters', () => {
-  expect(sortKey('Érik')).toBe(sortKey('erik'));
-  expect(sortKey('')).toBe('');
-  expect(sortKey('é'.repeat(300))).toHaveLength(255);
-  expect(sortKey('😀'.repeat(300)).isWellFormed()).toBe(true);
+  expect(toNameSortKey('Érik')).toBe(toNameSortKey('erik'));
+  expect(toNameSortKey('')).toBe('');
+  expect(toNameSortKey('é'.repeat(300))).toHaveLength(255);
+  expect(toNameSortKey('😀'.repeat(300)).isWellFormed()).toBe(true);
 });
 
 describe('names that nobody else may have', () => {
@@ -91,12 +91,12 @@ describe('names that nobody else may have', () => {
 
   test('is username, e-mail, external id and every authname', () => {
     expect(identifiersOf(user)).toEqual([
-      { field: 'username', identifier: loginIdentifier('jane') },
-      { field: 'email', identifier: loginIdentifier('jane@example.org') },
+      { field: 'username', identifier: toLoginIdentifier('jane') },
+      { field: 'email', identifier: toLoginIdentifier('jane@example.org') },
       { field: 'external_id', identifier: 'external_id:HR-1' },
-      { field: 'authname', identifier: authnameIdentifier('saml', 'a') },
-      { field: 'authname', identifier: authnameIdentifier('saml', 'b') },
-      { field: 'authname', identifier: authnameIdentifier('ldap', 'a') },
+      { field: 'authname', identifier: toAuthnameIdentifier('saml', 'a') },
+      { field: 'authname', identifier: toAuthnameIdentifier('saml', 'b') },
+      { field: 'authname', identifier: toAuthnameIdentifier('ldap', 'a') },
     ]);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPACT } from '../../src/import/plan/compact-collections.js';
-import { type NumberStorage, IN_MAPS } from '../../src/users/set-rules/number-storage.js';
+import { type NumberStorage, MAP_STORAGE } from '../../src/users/set-rules/number-storage.js';
 import { type Change, type World, change, codesOf, names } from '../support/data/claims.js';
 
 const taken = ['username username_taken'];
 const twice = ['username duplicate'];
 
 describe.each<[string, NumberStorage]>([
-  ['in maps', IN_MAPS],
+  ['in maps', MAP_STORAGE],
   ['compact', COMPACT],
 ])('%s', (_, storage) => {
   test.each<[string, Change[], World, string[][]]>([

@@ -1,18 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { etagOf, versionsIn } from '../../src/users/user.view.js';
-import { newUser } from '../../src/users/rules/user-rules.js';
+import { userEtagOf, parseUserVersions } from '../../src/users/user.view.js';
+import { createEmptyUser } from '../../src/users/rules/user-rules.js';
 
-const USER = { ...newUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'), version: 7 };
+const USER = {
+  ...createEmptyUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'),
+  version: 7,
+};
 
 /** Tags are compared over HTTP in `users/etag`. */
 test('the tag of a colleague does not change with last_access, which colleagues do not see', () => {
   const seen = { ...USER, last_access: '2026-01-02 00:00:00.000' };
-  expect(etagOf(seen, 'colleague')).toBe(etagOf(USER, 'colleague'));
+  expect(userEtagOf(seen, 'colleague')).toBe(userEtagOf(USER, 'colleague'));
 });
 
 test.each([
   [' * ', undefined],
   ['', []],
 ])('If-Match %j allows the versions %j', (header, versions) => {
-  expect(versionsIn(header)).toEqual(versions);
+  expect(parseUserVersions(header)).toEqual(versions);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ShapeTally } from '../../src/import/guards/plan-tally.js';
-import { EMPTY } from '../../src/users/model/user.js';
+import { EMPTY_USER } from '../../src/users/model/user.js';
 import { guards, shapeOf, updated, created } from './guard-plans.js';
 
 describe('the shape of a column', () => {
@@ -18,7 +18,7 @@ describe('the shape of a column', () => {
   test('one value for those who had none, in a column in which the others differ', () => {
     const shape = shapeOf(60, 'middle_name', () => ['', 'NULL']);
     expect(named('same_value', shape)).toBeUndefined();
-    for (let i = 0; i < 11; i++) shape.sample({ ...EMPTY, middle_name: `m${i}` });
+    for (let i = 0; i < 11; i++) shape.sample({ ...EMPTY_USER, middle_name: `m${i}` });
     expect(named('same_value', shape)?.hit).toBe(true);
   });
   test.each([

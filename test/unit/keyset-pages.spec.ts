@@ -6,13 +6,13 @@ import {
   encodeCursor,
   sortPage,
 } from '../../src/platform/database/keyset-pages.js';
-import { groupOrder } from '../../src/groups/group-search.service.js';
-import { orderOf } from '../../src/users/search/search-plan.js';
+import { createGroupOrder } from '../../src/groups/group-search.service.js';
+import { buildUserOrder } from '../../src/users/search/search-plan.js';
 import type { Sort } from '../../src/users/search/user.query.js';
 
 const UUID = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-const rangesOf = (sort: Sort): readonly KeyRange[] => orderOf(sort, 'asc', 'score', 'many').ranges;
+const rangesOf = (sort: Sort): readonly KeyRange[] => buildUserOrder(sort, 'asc', 'score', 'many').ranges;
 const decode = (text: string, sort: Sort = 'surname') => decodeCursor(text, [sort, 'asc'], rangesOf(sort));
 
 test.each<[Sort, Position['key'], number]>([
@@ -81,7 +81,7 @@ test.each([
     after = last === undefined ? undefined : positionOf(last);
   }
   expect(walk).toEqual(names);
-  const { ranges } = groupOrder('external_id', order);
+  const { ranges } = createGroupOrder('external_id', order);
   const list = ['', 'external_id', order];
   expect(encodeCursor(list, ranges, { key: null, uuid: UUID })).toBe(
     encoded([...list, rangeOfNone, null, UUID]),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { applyOrder } from '../../src/import/plan/plan-builder.js';
 import { COMPACT } from '../../src/import/plan/compact-collections.js';
-import { IN_MAPS } from '../../src/users/set-rules/number-storage.js';
+import { MAP_STORAGE } from '../../src/users/set-rules/number-storage.js';
 import { ManagerGraph } from '../../src/users/set-rules/manager-graph.js';
 import { randoms } from '../support/data/random.js';
 
@@ -12,7 +12,7 @@ type Row = [line: number, user: string, manager: string | null, before: string |
 let storages = 0;
 /** On both storages in turn. */
 function graphOf(rows: readonly Row[], known: readonly (readonly [string, string | null])[] = []) {
-  const graph = new ManagerGraph(storages++ % 2 === 0 ? COMPACT : IN_MAPS);
+  const graph = new ManagerGraph(storages++ % 2 === 0 ? COMPACT : MAP_STORAGE);
   for (const row of rows) add(graph, row);
   for (const [user, manager] of known) graph.addExistingManager(user, manager);
   return graph;
@@ -37,7 +37,7 @@ test.each<[string, Row[], [string, string | null][], number[]]>([
   ['two circles', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'c', 'd', null], [5, 'd', 'c', null]], [], [2, 3, 4, 5]], // prettier-ignore
   ['themselves', [[2, 'a', 'a', null]], [], [2]],
 ])('circles: %s', (_, rows, known, lines) => {
-  expect(sorted(graphOf(rows, known).circles().flat())).toEqual(lines);
+  expect(sorted(graphOf(rows, known).findCycles().flat())).toEqual(lines);
 });
 
 test('a failed row leaves its user in place, and without a row the database decides', () => {
@@ -45,22 +45,22 @@ test('a failed row leaves its user in place, and without a row the database deci
     [2, 'a', 'b', null],
     [3, 'b', null, 'a'],
   ]);
-  expect(graph.circles()).toEqual([]);
-  graph.undo(failed(3));
-  expect(graph.circles()).toEqual([[2]]);
-  graph.undo(failed(2, 3));
-  expect(graph.circles()).toEqual([]);
-  expect([...graph.order()]).toEqual([]);
+  expect(graph.findCycles()).toEqual([]);
+  graph.revert(failed(3));
+  expect(graph.findCycles()).toEqual([[2]]);
+  graph.revert(failed(2, 3));
+  expect(graph.findCycles()).toEqual([]);
+  expect([...graph.listOrder()]).toEqual([]);
 });
 
 test('a row overrides the database, whichever is added first', () => {
   for (const rowFirst of [true, false]) {
-    const graph = new ManagerGraph(rowFirst ? COMPACT : IN_MAPS);
+    const graph = new ManagerGraph(rowFirst ? COMPACT : MAP_STORAGE);
     if (!rowFirst) graph.addExistingManager('b', 'a');
     add(graph, [2, 'a', 'b', null]);
     add(graph, [3, 'b', null, 'a']);
     if (rowFirst) graph.addExistingManager('b', 'a');
-    expect(graph.circles()).toEqual([]);
+    expect(graph.findCycles()).toEqual([]);
   }
 });
 
@@ -73,7 +73,7 @@ test('users who move wait for those who move above them, across users who stay',
     ],
     [['b', 'c']],
   );
-  expect([...graph.order()]).toEqual([[2, 3]]);
+  expect([...graph.listOrder()]).toEqual([[2, 3]]);
 });
 
 test('a circle in the database alone, seen while managers change meanwhile, stops nothing', () => {
@@ -82,8 +82,8 @@ test('a circle in the database alone, seen while managers change meanwhile, stop
     ['c', 'b'],
   ];
   const graph = graphOf([[2, 'a', 'b', null]], known);
-  expect(graph.circles()).toEqual([]);
-  expect([...graph.order()]).toEqual([]);
+  expect(graph.findCycles()).toEqual([]);
+  expect([...graph.listOrder()]).toEqual([]);
 });
 
 const hasCircle = (managers: Managers): boolean =>
@@ -111,13 +111,13 @@ test('on any tree: the remaining rows have no circle, and no step in their order
     });
     const graph = graphOf(rows, [...database]);
     const lost: number[] = [];
-    for (let circles = graph.circles(); circles.length > 0; circles = graph.circles()) {
+    for (let circles = graph.findCycles(); circles.length > 0; circles = graph.findCycles()) {
       lost.push(...circles.flat());
-      graph.undo(failed(...lost));
+      graph.revert(failed(...lost));
     }
     undone += lost.length;
     const good = rows.filter(([line]) => !lost.includes(line));
-    const late = applyOrder(() => graph.order()).flat();
+    const late = applyOrder(() => graph.listOrder()).flat();
     const early = good.map(([line]) => line).filter((line) => !late.includes(line));
     const live = new Map(database);
     for (const line of [...early, ...late]) {
@@ -137,12 +137,12 @@ const tower = (top: string | null) =>
 
 test('a line of 100,000 users does not overflow the stack', () => {
   const graph = graphOf(tower(null));
-  expect(graph.circles()).toEqual([]);
-  expect(applyOrder(() => graph.order()).length).toBe(LENGTH - 1);
+  expect(graph.findCycles()).toEqual([]);
+  expect(applyOrder(() => graph.listOrder()).length).toBe(LENGTH - 1);
 });
 
 test('a circle of 300,000 users does not overflow the stack', () => {
   const graph = new ManagerGraph(COMPACT);
   for (let i = 0; i < 300_000; i++) add(graph, [i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null]);
-  expect(graph.circles().map(({ length }) => length)).toEqual([300_000]);
+  expect(graph.findCycles().map(({ length }) => length)).toEqual([300_000]);
 });

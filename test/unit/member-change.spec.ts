@@ -12,7 +12,7 @@ const changeOf = (steps: readonly Step[]): MemberChange => {
 };
 /** The members of a group after the change, as the writer makes them. */
 const after = (members: readonly number[], steps: readonly Step[]): string[] => {
-  const { added, removed, replaces } = changeOf(steps);
+  const { added, removed, isReplacement: replaces } = changeOf(steps);
   const kept = replaces ? [] : members.map(id).filter((uuid) => !removed.has(uuid));
   return [...new Set([...kept, ...added])].sort();
 };

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { isGuessableKey, findPasswordFault } from '../../src/platform/common/secret-rules.js';
 import { createToken } from '../../src/platform/common/secrets.js';
-import { commonPasswords } from '../../src/users/passwords/new-passwords.service.js';
+import { loadCommonPasswords } from '../../src/users/passwords/new-passwords.service.js';
 
 const codeOf = async (password: string, known: string[] = []) =>
-  findPasswordFault(password, { minLength: 12, known, isWord: await commonPasswords() })?.code;
+  findPasswordFault(password, { minLength: 12, known, isWord: await loadCommonPasswords() })?.code;
 
 test.each([
   ['too_long', 'k7#Vq2!mZx9p'.repeat(11)],
@@ -48,7 +48,7 @@ test('names of the user with something appended are too common', async () => {
 });
 
 test('random secrets are good', async () => {
-  const isWord = await commonPasswords();
+  const isWord = await loadCommonPasswords();
   for (let round = 0; round < 300; round++) {
     const token = createToken();
     const hex = Buffer.from(token).toString('hex').slice(0, 32);
@@ -70,5 +70,5 @@ test.each([
   '12121212121212121212121212121212',
   'aaaaaaaabbbbbbbbccccccccdddddddd',
 ])('a guessable key: %s', async (key) => {
-  expect(isGuessableKey(key, { isWord: await commonPasswords() })).toBe(true);
+  expect(isGuessableKey(key, { isWord: await loadCommonPasswords() })).toBe(true);
 });

@@ -3,11 +3,15 @@ import { TextNumbers, hash64 } from '../../src/import/plan/compact-collections.j
 
 test('texts are numbered in the order of their first mention, and others have none', () => {
   const texts = new TextNumbers();
-  expect([texts.last, texts.find('a'), texts.find('')]).toEqual([0, 0, 0]);
-  expect(['a', 'b', 'a', '', 'b'].map((text) => texts.number(text))).toEqual([1, 2, 1, 3, 2]);
-  expect([texts.find('a'), texts.find('b'), texts.find(''), texts.find('c'), texts.last]).toEqual([
-    1, 2, 3, 0, 3,
-  ]);
+  expect([texts.last, texts.findNumber('a'), texts.findNumber('')]).toEqual([0, 0, 0]);
+  expect(['a', 'b', 'a', '', 'b'].map((text) => texts.assignNumber(text))).toEqual([1, 2, 1, 3, 2]);
+  expect([
+    texts.findNumber('a'),
+    texts.findNumber('b'),
+    texts.findNumber(''),
+    texts.findNumber('c'),
+    texts.last,
+  ]).toEqual([1, 2, 3, 0, 3]);
 });
 
 test('keys are compared byte by byte', () => {
@@ -30,8 +34,8 @@ test('keys are compared byte by byte', () => {
     '\ud83d',
   ];
   const numbers = keys.map((_, index) => index + 1);
-  expect(keys.map((key) => texts.number(key))).toEqual(numbers);
-  expect(keys.map((key) => texts.find(key))).toEqual(numbers);
+  expect(keys.map((key) => texts.assignNumber(key))).toEqual(numbers);
+  expect(keys.map((key) => texts.findNumber(key))).toEqual(numbers);
 });
 
 /** Shapes of real keys: numbers with leading zeros, addresses, uuids in a row, letters beyond Latin. */
@@ -54,8 +58,8 @@ test.each<[string, (n: number) => string]>([
 ])('50,000 texts do not collide and keep their numbers while the table grows: %s', (_, text) => {
   const texts = new TextNumbers();
   let wrong = 0;
-  for (let n = 1; n <= 50_000; n++) if (texts.number(text(n)) !== n) wrong++;
-  for (let n = 1; n <= 50_000; n++) if (texts.find(text(n)) !== n) wrong++;
+  for (let n = 1; n <= 50_000; n++) if (texts.assignNumber(text(n)) !== n) wrong++;
+  for (let n = 1; n <= 50_000; n++) if (texts.findNumber(text(n)) !== n) wrong++;
   expect(wrong).toBe(0);
 });
 

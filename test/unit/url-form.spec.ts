@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isHttpUrl, parsedUrl } from '../../src/users/model/formats.js';
+import { isHttpUrl, normalizeUrl } from '../../src/users/model/formats.js';
 
 test.each([
   ['http://example.org', 'http://example.org/'],
@@ -18,9 +18,9 @@ test.each([
   ['http://example.org?to=a@b', 'http://example.org/?to=a@b'],
   ['http://example.org#@', 'http://example.org/#@'],
 ])('%s is stored as %s', (text, stored) => {
-  expect(parsedUrl(text)).toBe(stored);
+  expect(normalizeUrl(text)).toBe(stored);
   expect(isHttpUrl(stored)).toBe(true);
-  expect(parsedUrl(stored)).toBe(stored);
+  expect(normalizeUrl(stored)).toBe(stored);
 });
 
 test.each([
@@ -67,7 +67,7 @@ test.each([
   'javascript:alert(1)//http://example.org',
   '//example.org/a',
 ])('%s is refused', (text) => {
-  expect(isHttpUrl(parsedUrl(text))).toBe(false);
+  expect(isHttpUrl(normalizeUrl(text))).toBe(false);
 });
 
 test.each([
@@ -77,5 +77,5 @@ test.each([
   'http://example.org/\u200b',
   'http://a\u00addmin.example/',
 ])('%j is left as it is, for the rules of text to refuse', (text) => {
-  expect(parsedUrl(text)).toBe(text);
+  expect(normalizeUrl(text)).toBe(text);
 });

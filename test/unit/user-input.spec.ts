@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { newUser, validateChange } from '../../src/users/rules/user-rules.js';
+import { createEmptyUser, validateChange } from '../../src/users/rules/user-rules.js';
 import { type InputClass, fieldsOf } from '../../src/platform/common/fields.js';
 import { ChangedUserInput, NewUserInput, UserInput } from '../../src/users/rules/user.input.js';
 import {
@@ -157,7 +157,7 @@ describe('a limit of members', () => {
     expectRefused('authname', { saml: names(21) }, 'too_long', TOO_MANY);
   });
   test('the methods that a change adds count with those of the user, without those that it removes', () => {
-    const user = { ...newUser('u', 't'), authname: methods(8) };
+    const user = { ...createEmptyUser('u', 't'), authname: methods(8) };
     const added = { authname: { other: ['x'] } };
     const faults = (value: UserInput) => validateChange(user, { value, errors: [] }, SETTINGS).errors;
     expect(faults(added)).toEqual([

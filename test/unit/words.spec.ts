@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { newUser } from '../../src/users/rules/user-rules.js';
-import { wordRows, wordsIn } from '../../src/users/model/user.js';
+import { createEmptyUser } from '../../src/users/rules/user-rules.js';
+import { toWordRows, splitWords } from '../../src/users/model/user.js';
 
 /** `search-words` tests how words are read from texts and terms. */
 describe('a user is found', () => {
   const user = {
-    ...newUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'),
+    ...createEmptyUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'),
     username: 'jdoe',
     email: 'jane.d@example.org',
     external_id: 'HR-1',
@@ -15,7 +15,7 @@ describe('a user is found', () => {
     known_as: 'Janey',
   };
   const words = (overrides: Partial<typeof user> = {}) =>
-    new Map(wordRows({ ...user, ...overrides }).map((row) => [row.word, row]));
+    new Map(toWordRows({ ...user, ...overrides }).map((row) => [row.word, row]));
 
   test('by the words and parts of its names, and by nothing else', () => {
     const names = ['jane', 'mary', 'smith-doe', 'smith', 'doe', 'janey'];
@@ -24,7 +24,7 @@ describe('a user is found', () => {
   });
 
   test('by each word once, with the weight of the best field', () => {
-    const rows = wordRows({ ...user, username: 'jane', external_id: 'jane' }).filter(
+    const rows = toWordRows({ ...user, username: 'jane', external_id: 'jane' }).filter(
       ({ word }) => word === 'jane',
     );
     expect(rows).toHaveLength(1);
@@ -48,7 +48,7 @@ describe('a user is found', () => {
 });
 
 test('a long word is cut between letters, not within one', () => {
-  const [word = ''] = wordsIn('𐐨'.repeat(300));
+  const [word = ''] = splitWords('𐐨'.repeat(300));
   expect(word.isWellFormed()).toBe(true);
   expect(Array.from(word)).toHaveLength(255);
 });

@@ -130,7 +130,7 @@ describe('a deletion is refused', () => {
     await restore(admin);
     expect(codes(await apply([deletion(other.uuid)]))).toEqual(['deleted']);
     await restore(other.uuid);
-    expect(await app.app.get(UserCounts).webmasters()).toBe(1);
+    expect(await app.app.get(UserCounts).countWebmasters()).toBe(1);
   });
 
   test('of oneself, directly or by an import', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { headerOf } from '../../src/users/accepted-fields.js';
+import { formatNames } from '../../src/users/accepted-fields.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
@@ -95,5 +95,5 @@ test('a repetition with an Idempotency-Key gets the header of the first answer',
 });
 
 test('an unpaired surrogate is one character', () => {
-  expect(headerOf(['a\ud800b', '😀'])).toBe('a?b, ?');
+  expect(formatNames(['a\ud800b', '😀'])).toBe('a?b, ?');
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import type { OpenTransaction, Sql } from '../../src/platform/database/engine/sql.js';
-import type { Outcome, UserChange } from '../../src/users/writer/change-set.js';
+import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-set.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserPatch } from '../../src/users/rules/user-rules.js';
@@ -50,7 +50,7 @@ test('rows are folded soon after the changes, without being asked', async () => 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 
 onMariadb('on a database with row locks (SQLite has one writer at a time)', () => {
-  const apply = (tx: Sql, change: UserChange): Promise<Outcome[]> =>
+  const apply = (tx: Sql, change: UserChange): Promise<ChangeOutcome[]> =>
     app.app.get(UserWriter).apply(tx, [change], SYSTEM);
   const open = (): Promise<OpenTransaction> => databaseOf(app).begin();
   const named = (patch: UserPatch = {}): UserPatch => {

@@ -87,9 +87,9 @@ describe('a deleted user', () => {
   });
 
   test('is counted no more, and its audit says what it had, without secrets', async () => {
-    const before = await app.app.get(UserCounts).users(['Active']);
+    const before = await app.app.get(UserCounts).countUsers(['Active']);
     await apply([deletion(user.uuid)]);
-    const after = await app.app.get(UserCounts).users(['Active']);
+    const after = await app.app.get(UserCounts).countUsers(['Active']);
     expect({ all: after.all, matching: after.matching }).toEqual({
       all: before.all - 1,
       matching: before.matching - 1,
@@ -104,7 +104,7 @@ describe('a deleted user', () => {
 
   test('comes back as it was, out of its groups', async () => {
     const before = await read(user.uuid);
-    const counts = await app.app.get(UserCounts).users(['Active']);
+    const counts = await app.app.get(UserCounts).countUsers(['Active']);
     await apply([deletion(user.uuid)]);
     const path = `/users/${user.uuid}/restore`;
     const restored = await app.key.post(path);
@@ -114,7 +114,7 @@ describe('a deleted user', () => {
     expect(rest).toEqual({ ...had, group_roles: [] });
     expect((await app.key.get('/users/search?fulltext_search=zaphod')).body.Count).toBe(1);
     expect(await traces(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
-    expect(await app.app.get(UserCounts).users(['Active'])).toEqual(counts);
+    expect(await app.app.get(UserCounts).countUsers(['Active'])).toEqual(counts);
     expect((await app.login(user.username, PASSWORD)).headers['cookie']).toBeDefined();
     const { Results } = (await app.key.get(`/audit?target=${user.uuid}&action=user.restored`)).body;
     expect(Results).toMatchObject([{ actor: { kind: 'key' } }]);

@@ -3,8 +3,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
-import { toProblem } from '../../src/users/rules/failure.js';
-import type { Outcome, UserChange } from '../../src/users/writer/change-set.js';
+import { toFailureProblem } from '../../src/users/rules/failure.js';
+import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-set.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';
 import { UserWriteRepository } from '../../src/users/writer/user-write.repository.js';
@@ -26,7 +26,7 @@ afterAll(() => app.end());
 async function apply(
   changes: UserChange[],
   caller = SYSTEM,
-): Promise<{ outcomes: Outcome[]; statements: string[] }> {
+): Promise<{ outcomes: ChangeOutcome[]; statements: string[] }> {
   return app.app.get(TransactionRunner).run(async (tx) => {
     const { sql, statements } = counting(tx);
     return { outcomes: await app.app.get(UserWriter).apply(sql, changes, caller), statements };
@@ -45,12 +45,12 @@ const people = (beginning: string, count: number): UserChange[] =>
       surname: `Number ${n}`,
     },
   }));
-const uuids = (outcomes: Outcome[]): string[] =>
+const uuids = (outcomes: ChangeOutcome[]): string[] =>
   outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid));
-const kinds = (outcomes: Outcome[]): string[] => outcomes.map(({ outcome }) => outcome);
-const codes = (outcomes: Outcome[]): Json[] =>
+const kinds = (outcomes: ChangeOutcome[]): string[] => outcomes.map(({ outcome }) => outcome);
+const codes = (outcomes: ChangeOutcome[]): Json[] =>
   outcomes.map((outcome) =>
-    outcome.outcome === 'error' ? toProblem(outcome.failures).code : outcome.outcome,
+    outcome.outcome === 'error' ? toFailureProblem(outcome.failures).code : outcome.outcome,
   );
 
 /** One user is changed by an UPDATE, several are by an upsert. */
@@ -106,8 +106,8 @@ test('a set has no largest size: what a statement can name is no limit', async (
   };
   await app.app.get(TransactionRunner).run(async (tx) => {
     expect((await repository.lock(tx, values)).size).toBe(0);
-    expect((await repository.owners(tx, values)).size).toBe(0);
-    expect((await repository.managersAbove(tx, values)).size).toBe(0);
+    expect((await repository.findOwners(tx, values)).size).toBe(0);
+    expect((await repository.findManagers(tx, values)).size).toBe(0);
     await sessions.endOfUsers(tx, values);
   });
 });

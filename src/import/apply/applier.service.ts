@@ -95,7 +95,7 @@ export class Applier {
     { newlyManaged, rows, changes }: PreparedBatches,
     caller: Caller,
   ): Promise<void> {
-    await this.directory.claim(tx, newlyManaged, userScopeOf(run));
+    await this.directory.assignScope(tx, newlyManaged, userScopeOf(run));
     const outcomes = await this.writer.apply(tx, changes, caller);
     // Rows fail here if users or identifiers have changed since the planning.
     const failed = rows.flatMap((row, index) => {

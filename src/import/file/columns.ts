@@ -1,6 +1,6 @@
 import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
-import { parsedUrl } from '../../users/model/formats.js';
+import { normalizeUrl } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 
 type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
@@ -49,7 +49,7 @@ const network = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Colu
   aliases: [],
   kind: 'network',
   field,
-  form: parsedUrl,
+  form: normalizeUrl,
   write: (user) => user.social_media[field] ?? '',
 });
 
@@ -93,7 +93,7 @@ export const COLUMNS: readonly Column[] = [
   network('Linkedin', 'linkedin'),
   network('Facebook', 'facebook'),
   network('Twitter', 'twitter'),
-  text('ImageUrl', 'user_avatar', { form: parsedUrl }),
+  text('ImageUrl', 'user_avatar', { form: normalizeUrl }),
   text('AboutMe', 'about_me'),
 ];
 

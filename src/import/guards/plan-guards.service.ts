@@ -169,13 +169,13 @@ export class PlanGuards {
     const left = new IntList();
     if (last) {
       for await (const row of this.rows.each(last.id, 'error')) {
-        const number = known.number(faultOf(row));
+        const number = known.assignNumber(faultOf(row));
         left.set(number, left.at(number) + 1);
       }
     }
     const found = new FoundRows();
     for await (const row of this.rows.each(run.id, 'error')) {
-      const number = known.find(faultOf(row));
+      const number = known.findNumber(faultOf(row));
       if (number > 0 && left.at(number) > 0) {
         left.set(number, left.at(number) - 1);
         continue;

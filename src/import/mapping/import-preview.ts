@@ -4,7 +4,7 @@ import type { Caller } from '../../access/actor.js';
 import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
-import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
+import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import { type Column, columnOf } from '../file/columns.js';
 import type { CsvReader } from '../file/csv-reader.js';
 import { type CsvRecord, describeCells } from '../file/record-parser.js';
@@ -95,7 +95,7 @@ export class ImportPreview {
     const problems: PreviewProblemDto[] = [];
     const planned = rows.map((file) => {
       const { line, manager: named } = file;
-      const before = users.get(exactKey(file.externalId));
+      const before = users.get(toExactKey(file.externalId));
       const manager = named && managers.get(named)?.uuid;
       const user = { before, uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
@@ -232,9 +232,9 @@ function repeated(rows: readonly FileRow[]): PreviewProblemDto[] {
   };
   const text = (row: FileRow, field: string): string => {
     const value = row.raw[field];
-    return typeof value === 'string' ? loginKey(value) : '';
+    return typeof value === 'string' ? toLoginKey(value) : '';
   };
-  look('external_id', ({ externalId }) => exactKey(externalId));
+  look('external_id', ({ externalId }) => toExactKey(externalId));
   look('username', (row) => text(row, 'username'));
   look('email', (row) => text(row, 'email'));
   return problems;

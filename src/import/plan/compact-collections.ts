@@ -8,9 +8,9 @@ import type {
 
 /** Storage for the set constraints of a million rows, in a few hundred bytes a row. */
 export const COMPACT: NumberStorage = {
-  texts: () => new TextNumbers(),
-  integers: () => new IntList(),
-  numbers: () => new LineSet(),
+  createTexts: () => new TextNumbers(),
+  createIntegers: () => new IntList(),
+  createNumbers: () => new LineSet(),
 };
 
 const SEGMENT_BITS = 14;
@@ -84,12 +84,12 @@ export class TextNumbers implements TextNumbering {
   }
 
   /** Returns the number of a text, or 0 if the text is unknown. */
-  find(text: string): number {
+  findNumber(text: string): number {
     return this.slots[this.findSlot(hash64(text, this.seed))] ?? 0;
   }
 
   /** Returns the number of a text. Assigns a new number to an unknown text and increases `last`. */
-  number(text: string): number {
+  assignNumber(text: string): number {
     const hash = hash64(text, this.seed);
     const slot = this.findSlot(hash);
     const known = this.slots[slot] ?? 0;

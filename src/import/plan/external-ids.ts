@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
+import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, hash64 } from './compact-collections.js';
 
@@ -20,7 +20,7 @@ export class ExternalIds {
 
   /** Records the ExternalId of a row. @returns true if the row is the first one with this ExternalId. */
   add(line: number, externalId: string, cells: readonly string[]): boolean {
-    const number = this.numbers.number(exactKey(externalId));
+    const number = this.numbers.assignNumber(toExactKey(externalId));
     const [content] = hash64(cells.join('\0'));
     const first = this.firstLines.at(number);
     if (first !== 0) {
@@ -41,12 +41,12 @@ export class ExternalIds {
 
   /** Returns the number of an ExternalId. Assigns the next number to a new ExternalId of a row or a manager. */
   numberOf(externalId: string): number {
-    return this.numbers.number(exactKey(externalId));
+    return this.numbers.assignNumber(toExactKey(externalId));
   }
 
   /** Returns the line of the first row with this ExternalId, or 0 if no row has it. */
   lineOf(externalId: string): number {
-    return this.firstLines.at(this.numbers.find(exactKey(externalId)));
+    return this.firstLines.at(this.numbers.findNumber(toExactKey(externalId)));
   }
 
   /** Yields an error for each row whose ExternalId is also on a row with other cells. Call it after the last row. */
@@ -89,19 +89,19 @@ export class FailedNames {
   private readonly logins = new TextNumbers();
 
   addExternalId(externalId: string): void {
-    const key = exactKey(externalId);
-    if (key !== '') this.externalIds.number(key);
+    const key = toExactKey(externalId);
+    if (key !== '') this.externalIds.assignNumber(key);
   }
 
   /** @param name username or email address. */
   addLogin(name: unknown): void {
-    const key = typeof name === 'string' ? loginKey(name) : '';
-    if (key !== '') this.logins.number(key);
+    const key = typeof name === 'string' ? toLoginKey(name) : '';
+    if (key !== '') this.logins.assignNumber(key);
   }
 
   /** Returns true if a failed row names the user. */
   has(user: { external_id: string; username_key: string; email_key: string }): boolean {
-    if (this.externalIds.find(exactKey(user.external_id)) !== 0) return true;
-    return [user.username_key, user.email_key].some((key) => this.logins.find(key) !== 0);
+    if (this.externalIds.findNumber(toExactKey(user.external_id)) !== 0) return true;
+    return [user.username_key, user.email_key].some((key) => this.logins.findNumber(key) !== 0);
   }
 }

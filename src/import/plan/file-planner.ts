@@ -4,8 +4,8 @@ import { NO_CHANGES } from '../../platform/common/field-changes.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { truncate } from '../../platform/common/text.js';
 import { toMillis } from '../../platform/common/time.js';
-import { type UserScope, isMarked } from '../../users/search/user-scope.js';
-import { exactKey } from '../../users/model/comparison-keys.js';
+import { type UserScope, isAssignedTo } from '../../users/search/user-scope.js';
+import { toExactKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { type CsvRecord, describeCells } from '../file/record-parser.js';
@@ -132,7 +132,7 @@ export class FilePlanner {
     const { record, keys } = row;
     if (record.misfit !== undefined) return planUnreadableRow(record, record.misfit, planning);
     const { run, scope, header, builder } = planning;
-    const key = exactKey(keys.externalId);
+    const key = toExactKey(keys.externalId);
     const before = users.get(key);
     const isRepeated = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
     if (before && !isRepeated) builder.tally.countListed(before, scope, keys.line);
@@ -167,7 +167,7 @@ export class FilePlanner {
       settings: this.settings,
       initiator: callerOf(run).actor,
       before,
-      uuid: before?.uuid ?? createUuid(exactKey(keys.externalId), planning),
+      uuid: before?.uuid ?? createUuid(toExactKey(keys.externalId), planning),
       manager,
     });
   }
@@ -190,7 +190,7 @@ const createRowCountError = (rows: number, expected: number) =>
 /** Returns true if the data set or part starts to manage a user. */
 function isNewlyManaged(scope: UserScope, user: User): boolean {
   const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
-  return isOurs && !isMarked(scope, user);
+  return isOurs && !isAssignedTo(scope, user);
 }
 
 /** Returns true if the rules must decide on a blocked user, because the row sets no status or may clear `blocked_by`. */

@@ -1,4 +1,4 @@
-import { type SetConstraint, constraintOf } from '../../users/set-rules/set-constraint.js';
+import { type SetConstraint, createConstraint } from '../../users/set-rules/set-constraint.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
@@ -38,7 +38,7 @@ export class PlanBuilder {
   ) {}
 
   private get setRules(): SetValidator {
-    return (this.validator ??= new SetValidator({ storage: COMPACT, nameOf: nameOfLine, links: true }));
+    return (this.validator ??= new SetValidator({ storage: COMPACT, nameOf: nameOfLine, isImport: true }));
   }
 
   /** @param managed lines of rows whose user the data set starts to manage, even if nothing else changes. */
@@ -63,10 +63,10 @@ export class PlanBuilder {
   }
 
   private async addRowConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
-    for (const { row, after } of planned) if (!after) this.setRules.withdraw(row.line);
+    for (const { row, after } of planned) if (!after) this.setRules.markFailed(row.line);
     const constraints = planned.flatMap((row) => this.buildConstraint(row, hasManagers) ?? []);
     if (constraints.length === 0) return;
-    const owners = await this.directory.owners(
+    const owners = await this.directory.findOwners(
       constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
     );
     for (const constraint of constraints) {
@@ -118,23 +118,23 @@ export class PlanBuilder {
     const { setRules } = this;
     const late = new Map<number, RowError[]>();
     for (const [line, error] of this.externalIds.conflicting()) {
-      setRules.withdraw(line);
+      setRules.markFailed(line);
       late.set(line, [error]);
     }
     const candidates = [...this.cycleCandidates];
     for (let from = 0; from < candidates.length; from += LINES_AT_ONCE) {
-      const managers = await this.directory.managersAbove(candidates.slice(from, from + LINES_AT_ONCE));
+      const managers = await this.directory.findManagers(candidates.slice(from, from + LINES_AT_ONCE));
       for (const [user, manager] of managers) setRules.addExistingManager(user, manager);
     }
     for (const { line, externalId } of this.adoptedManagers) {
-      setRules.needManager(line, this.externalIds.lineOf(externalId));
+      setRules.requireManager(line, this.externalIds.lineOf(externalId));
     }
-    const webmasters = setRules.losesWebmasters ? await this.directory.countWebmasters() : 0;
+    const webmasters = setRules.hasWebmasterLosses ? await this.directory.countWebmasters() : 0;
     for (const [line, failures] of setRules.validate(webmasters)) {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
     }
     await this.failStagedRows(late);
-    await this.reorderRows(applyOrder(() => setRules.dependencies(webmasters)));
+    await this.reorderRows(applyOrder(() => setRules.listDependencies(webmasters)));
   }
 
   /** Returns the totals of the plan after all rows are staged. */
@@ -154,7 +154,7 @@ export class PlanBuilder {
   }
 
   private buildConstraint({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
-    const constraint = after && constraintOf(row.line, before, after, { managers });
+    const constraint = after && createConstraint(row.line, before, after, { managers });
     if (constraint?.manager?.after) this.cycleCandidates.add(constraint.manager.after);
     if (constraint?.manager?.before) this.cycleCandidates.add(constraint.manager.before);
     return constraint;

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { Changes, type FieldChange } from '../../platform/common/field-changes.js';
 import { truncate } from '../../platform/common/text.js';
-import { differences, type User } from '../../users/model/user.js';
-import { blocksSelf, patched, privilegeFailure } from '../../users/rules/user-rules.js';
+import { diffUsers, type User } from '../../users/model/user.js';
+import { isSelfBlock, applyPatch, checkPrivilege } from '../../users/rules/user-rules.js';
 import { SELF_BLOCK } from '../../users/rules/failure.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
@@ -41,7 +41,7 @@ export class RevertPlanner {
       const applied = page.filter(
         (row) => row.outcome !== 'unchanged' && isApplied(row, original.applied_batches),
       );
-      const users = await this.directory.byUuids(applied.flatMap(({ user_uuid }) => user_uuid ?? []));
+      const users = await this.directory.findByUuids(applied.flatMap(({ user_uuid }) => user_uuid ?? []));
       const planned = applied.map((row, index) =>
         planUndo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.user_uuid ?? ''), initiator),
       );
@@ -56,8 +56,8 @@ export class RevertPlanner {
 function planUndo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
   const planned = planRestore(row, user);
   const { before, after } = planned;
-  const blocked = after && blocksSelf({ actor: initiator }, before, after) ? SELF_BLOCK : undefined;
-  const refused = blocked ?? (after && privilegeFailure(initiator, before, after));
+  const blocked = after && isSelfBlock({ actor: initiator }, before, after) ? SELF_BLOCK : undefined;
+  const refused = blocked ?? (after && checkPrivilege(initiator, before, after));
   return refused ? toConflict(row, user, [refused]) : planned;
 }
 
@@ -65,7 +65,7 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user)
     return toConflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'no longer exists' }]);
   if (row.outcome === 'created')
-    return toRow(row, user, patched(user, { status: 'Blocked', managed_by: null }), []);
+    return toRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
   // A value that is already restored is not a conflict.
@@ -73,13 +73,13 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
     (change) => !untouched.includes(change) && !isEqual(now[change.field], change.old),
   );
   const errors = touched.map(toConflictError);
-  const after = patched(user, patchOf(untouched, 'old'));
-  const restoresNone = differences(user, after).length === 0;
+  const after = applyPatch(user, patchOf(untouched, 'old'));
+  const restoresNone = diffUsers(user, after).length === 0;
   return restoresNone && errors.length > 0 ? toConflict(row, user, errors) : toRow(row, user, after, errors);
 }
 
 function toRow(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
-  const changes = Changes.fromList(differences(before, after));
+  const changes = Changes.fromList(diffUsers(before, after));
   const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
   // A row with a conflict counts as failed, but its other values are restored.
   const outcome = errors.length > 0 ? 'error' : restored;

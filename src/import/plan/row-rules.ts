@@ -8,13 +8,13 @@ import { SELF_BLOCK } from '../../users/rules/failure.js';
 import {
   type RuleSettings,
   type UserPatch,
-  blocksSelf,
+  isSelfBlock,
   isWebmasterUser,
-  newUser,
-  privilegeFailure,
+  createEmptyUser,
+  checkPrivilege,
   validateChange,
 } from '../../users/rules/user-rules.js';
-import { differences, fieldsSet, type User } from '../../users/model/user.js';
+import { diffUsers, listSetFields, type User } from '../../users/model/user.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
@@ -71,7 +71,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const sent = { ...file.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
-  const current = before ?? newUser(context.uuid, EPOCH);
+  const current = before ?? createEmptyUser(context.uuid, EPOCH);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
   // No column of a file holds a password (`columns.ts`).
   const input = before
@@ -87,17 +87,17 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, file))];
   if (errorsOfRow.length > 0) return createPlannedRow(file, context, 'error', { errors: errorsOfRow });
 
-  const refused = checkRights(before, after, context) ?? privilegeFailure(context.initiator, before, after);
+  const refused = checkRights(before, after, context) ?? checkPrivilege(context.initiator, before, after);
   if (refused) return createPlannedRow(file, context, 'error', { errors: [refused] });
-  if (!before) return createPlannedRow(file, context, 'created', { after, changes: fieldsSet(after) });
+  if (!before) return createPlannedRow(file, context, 'created', { after, changes: listSetFields(after) });
   const warnings = returned === undefined || returned === 'reactivate' ? [] : [returned];
-  const changes = differences(before, after);
+  const changes = diffUsers(before, after);
   if (changes.length === 0) return createPlannedRow(file, context, 'unchanged', { after, errors: warnings });
   const isOurs = before.managed_by === null || before.managed_by === scope.dataset;
   const owned = isOurs ? { ...after, managed_by: scope.dataset, managed_part: scope.part } : after;
   return createPlannedRow(file, context, outcomeOf(before, after), {
     after: owned,
-    changes: Changes.fromList(differences(before, owned)),
+    changes: Changes.fromList(diffUsers(before, owned)),
     errors: warnings,
   });
 }
@@ -187,7 +187,7 @@ function checkRights(before: User | undefined, after: User, context: RowContext)
       : `would grant the role Webmaster${before ? ` to the user ${before.uuid}` : ''}`;
     return { field, code: 'privileged_user', message: `${what}, which requires allow_privileged=true` };
   }
-  return blocksSelf({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;
+  return isSelfBlock({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;
 }
 
 function hasSameRoles(a: User, b: User): boolean {

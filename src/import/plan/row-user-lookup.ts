@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../platform/common/uuid.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
-import { exactKey, loginIdentifier, loginKey } from '../../users/model/comparison-keys.js';
+import { toExactKey, toLoginIdentifier, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { type RowKeys, type FileRow, readRow } from '../file/file-row.js';
 import { parse, stringify } from 'uuid';
@@ -18,7 +18,7 @@ export class Adopted {
   private readonly words = new IntList();
 
   get(externalId: string): string | undefined {
-    const number = this.externalIds.find(exactKey(externalId));
+    const number = this.externalIds.findNumber(toExactKey(externalId));
     if (number === 0) return undefined;
     const bytes = Buffer.alloc(4 * UUID_WORDS);
     for (let word = 0; word < UUID_WORDS; word++)
@@ -29,7 +29,7 @@ export class Adopted {
   /** Adds the user of the first row with an ExternalId. Later rows with it are ignored. */
   add(externalId: string, uuid: string): void {
     const known = this.externalIds.last;
-    const number = this.externalIds.number(exactKey(externalId));
+    const number = this.externalIds.assignNumber(toExactKey(externalId));
     if (number <= known) return;
     const bytes = Buffer.from(parse(uuid));
     for (let word = 0; word < UUID_WORDS; word++)
@@ -84,16 +84,16 @@ export class RowFacts {
 
   private async matchRows(rows: readonly FileRow[], field: 'email' | 'username'): Promise<[FileRow, User][]> {
     const named = rows.filter(({ externalId }) => externalId !== '');
-    const linked = await this.directory.uuidsByExternalIds(named.map(({ externalId }) => externalId));
-    const unlinked = named.filter(({ externalId }) => !linked.has(exactKey(externalId)));
+    const linked = await this.directory.findUuidsByExternalIds(named.map(({ externalId }) => externalId));
+    const unlinked = named.filter(({ externalId }) => !linked.has(toExactKey(externalId)));
     const nameOf = (row: FileRow): string => (typeof row.raw[field] === 'string' ? row.raw[field] : '');
-    const owners = await this.directory.owners(unlinked.map((row) => loginIdentifier(nameOf(row))));
+    const owners = await this.directory.findOwners(unlinked.map((row) => toLoginIdentifier(nameOf(row))));
     const candidates = [...owners.values()].filter(({ external_id }) => external_id === '');
-    const users = await this.directory.byUuids(candidates.map(({ uuid }) => uuid));
+    const users = await this.directory.findByUuids(candidates.map(({ uuid }) => uuid));
     return unlinked.flatMap((row): [FileRow, User][] => {
-      const user = users.get(owners.get(loginIdentifier(nameOf(row)))?.uuid ?? '');
+      const user = users.get(owners.get(toLoginIdentifier(nameOf(row)))?.uuid ?? '');
       // The owner may have the name in the other field, because usernames and email addresses share one namespace.
-      return user && loginKey(user[field]) === loginKey(nameOf(row)) ? [[row, user]] : [];
+      return user && toLoginKey(user[field]) === toLoginKey(nameOf(row)) ? [[row, user]] : [];
     });
   }
 
@@ -110,18 +110,18 @@ export class RowFacts {
 
   /** Returns the users of rows, found by ExternalId or adopted by a row. */
   private async findUsers(ids: readonly string[], adopted?: Adopted): Promise<Map<string, User>> {
-    const users = await this.directory.byExternalIds(ids);
+    const users = await this.directory.findByExternalIds(ids);
     if (adopted) await this.addAdopted(users, ids, adopted);
     return users;
   }
 
   private async addAdopted(users: Map<string, User>, ids: readonly string[], adopted: Adopted) {
     const uuids = ids.flatMap((id): [string, string][] => {
-      const uuid = users.has(exactKey(id)) ? undefined : adopted.get(id);
-      return uuid === undefined ? [] : [[exactKey(id), uuid]];
+      const uuid = users.has(toExactKey(id)) ? undefined : adopted.get(id);
+      return uuid === undefined ? [] : [[toExactKey(id), uuid]];
     });
     if (uuids.length === 0) return;
-    const found = await this.directory.byUuids(uuids.map(([, uuid]) => uuid));
+    const found = await this.directory.findByUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
       if (user?.external_id === '') users.set(key, user); // skips users that were linked in the meantime
@@ -130,12 +130,12 @@ export class RowFacts {
 
   /** Returns the existing managers by cell. */
   private async findManagers(cells: readonly string[], adopted?: Adopted): Promise<Facts['managers']> {
-    const linked = await this.directory.uuidsByExternalIds(cells);
+    const linked = await this.directory.findUuidsByExternalIds(cells);
     const parseUuid = (cell: string): string => UUID_CELL.exec(cell)?.[1]?.trim().toLowerCase() ?? '';
-    const known = await this.directory.externalIdsOf(cells.map(parseUuid).filter(isUuid));
+    const known = await this.directory.findExternalIds(cells.map(parseUuid).filter(isUuid));
     const managers = new Map<string, NamedManager>();
     for (const cell of cells) {
-      const own = linked.get(exactKey(cell));
+      const own = linked.get(toExactKey(cell));
       const taken = own === undefined ? adopted?.get(cell) : undefined;
       const uuid = own ?? taken ?? (known.has(parseUuid(cell)) ? parseUuid(cell) : undefined);
       if (uuid !== undefined) managers.set(cell, { uuid, awaited: taken !== undefined });

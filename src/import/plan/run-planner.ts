@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { readPages } from '../../platform/database/keyset-pages.js';
-import { UserDirectory, type Managed } from '../../users/search/user-directory.service.js';
+import { UserDirectory, type ManagedUser } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
@@ -11,7 +11,7 @@ import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
 import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
-import { covers } from '../../users/search/user-scope.js';
+import { isInScope } from '../../users/search/user-scope.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
 /** The result of planning: fields of the run that the plan sets. */
@@ -100,11 +100,11 @@ export class RunPlanner {
   private async stageMissing(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const scope = userScopeOf(run);
     let count = 0;
-    const read = (after: string) => this.directory.managed(scope, after, PAGE_SIZE);
+    const read = (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE);
     for await (const users of readPages('', ({ uuid }) => uuid, read)) {
       const gone = users.filter(
         (user) =>
-          covers(scope, { managed_by: run.dataset, managed_part: user.managed_part }) &&
+          isInScope(scope, { managed_by: run.dataset, managed_part: user.managed_part }) &&
           isMissing(user, builder),
       );
       const rows = gone.map((user, index) =>
@@ -119,13 +119,13 @@ export class RunPlanner {
 }
 
 /** Returns true if an active user is missing from the file. A Webmaster is never missing. */
-function isMissing(user: Managed, { externalIds, failedNames }: PlanBuilder): boolean {
+function isMissing(user: ManagedUser, { externalIds, failedNames }: PlanBuilder): boolean {
   if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
   return !failedNames.has(user) && !user.isWebmaster;
 }
 
 /** Returns the row of a missing user. Blocking removes the user from the data set, and `blocked_by` allows a later return. */
-function createMissingRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
+function createMissingRow(user: ManagedUser, line: number, dataset: string, block: boolean): StagedRow {
   const changes = Changes.fromList([
     { field: 'status', old: 'Active', new: 'Blocked' },
     { field: 'managed_by', old: dataset, new: null },

@@ -20,9 +20,9 @@ export class UsersExport {
   /** Yields the lines of the file, page by page. @param all includes users without an external id. */
   async *lines(all: boolean): AsyncGenerator<string> {
     yield this.template();
-    const read = (after: string) => this.directory.page(after, PAGE, all);
+    const read = (after: string) => this.directory.listPage(after, PAGE, all);
     for await (const users of readPages('', uuidOf, read)) {
-      const managers = await this.directory.externalIdsOf(
+      const managers = await this.directory.findExternalIds(
         users.flatMap(({ manager_uuid }) => manager_uuid ?? []),
       );
       yield users.map((user) => toCsvLine(cellsOf(user, managerCell(user, managers)))).join('');

@@ -49,7 +49,7 @@ export class StatisticsService {
    */
   async read(days: number, offset: number): Promise<StatisticsDto> {
     const millis = Date.now();
-    const { matching: active, all } = await this.users.users(['Active']);
+    const { matching: active, all } = await this.users.countUsers(['Active']);
     const from = computeFirstHour(millis, days, offset);
     const overdue = await this.summary.isOverdue();
     const open = await this.summary.open();

@@ -8,7 +8,7 @@ import { toNormalForm } from '../../platform/common/text.js';
 import { Env, EnvError, FIRST_WEBMASTER } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
-import { PasswordService, askerOf } from '../../users/passwords/password.service.js';
+import { PasswordService, toRequester } from '../../users/passwords/password.service.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { UsersService } from '../../users/users.service.js';
 
@@ -46,7 +46,7 @@ export class FirstStart {
     const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? createToken().slice(0, 20);
     const keyId = uuidv7();
     const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey(keyId);
-    const password_hash = await this.passwords.hash(toNormalForm(password, 'NFC'), askerOf(CALLER));
+    const password_hash = await this.passwords.hash(toNormalForm(password, 'NFC'), toRequester(CALLER));
     const patch = { username: FIRST_WEBMASTER, email: EMAIL, roles: [WEBMASTER], password_hash };
     const first = await this.transactions.run(async (tx) => {
       const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], CALLER);
@@ -66,7 +66,7 @@ export class FirstStart {
     const { BOOTSTRAP_WEBMASTER_PASSWORD: password, BOOTSTRAP_API_KEY: key } = this.env;
     if (password !== undefined) {
       const user = { username: FIRST_WEBMASTER, email: EMAIL };
-      const fault = await this.newPasswords.fault(toNormalForm(password, 'NFC'), user);
+      const fault = await this.newPasswords.findFault(toNormalForm(password, 'NFC'), user);
       if (fault)
         throw new EnvError(`BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it ${fault.message}.`);
     }

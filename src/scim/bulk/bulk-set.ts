@@ -1,9 +1,9 @@
 import type { Caller } from '../../access/actor.js';
 import { FuseBlownError } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { loginKey } from '../../users/model/comparison-keys.js';
+import { toLoginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
-import type { Outcome, UserChange } from '../../users/writer/change-set.js';
+import type { ChangeOutcome, UserChange } from '../../users/writer/change-set.js';
 import { toScimProblem } from '../users/scim-users.service.js';
 import { toUnresolved } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
@@ -108,7 +108,7 @@ export class BulkSet {
  * @throws ApplyAgainError that excludes the later operations
  */
 export function assertDistinctIdentifiers(
-  applied: readonly { item: BulkItem; change: UserChange; outcome: Outcome }[],
+  applied: readonly { item: BulkItem; change: UserChange; outcome: ChangeOutcome }[],
 ): void {
   const taken = new Set<string>();
   const later = new Map<BulkItem, ProblemError>();
@@ -126,5 +126,5 @@ export function assertDistinctIdentifiers(
 
 function toIdentifierKey({ patch }: UserChange, field: string): string {
   const value: unknown = new Map<string, unknown>(Object.entries(patch)).get(field);
-  return `${field} ${typeof value === 'string' ? loginKey(value) : JSON.stringify(value)}`;
+  return `${field} ${typeof value === 'string' ? toLoginKey(value) : JSON.stringify(value)}`;
 }

@@ -1,4 +1,4 @@
-import { MOST } from '../../users/model/formats.js';
+import { MAX_ITEMS } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 import type { AttributeDefinition, SchemaDefinition } from '../protocol/attribute.js';
 import {
@@ -226,7 +226,7 @@ export const ROLLCALL_USER: SchemaDefinition = {
         }),
         define('value', 'The login name.', { caseExact: true, required: true }),
       ],
-      storeIn('authname', { ...LIST, maxItems: MOST.methods * MOST.namesOfMethod }),
+      storeIn('authname', { ...LIST, maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
     ),
     define('aboutMe', 'How the users describe themselves.', storeIn('about_me')),
     defineComplex(

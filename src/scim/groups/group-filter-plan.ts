@@ -1,7 +1,7 @@
 import { toDbTime } from '../../platform/common/time.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, toClause, joinClauses, toPlaceholders } from '../../platform/database/engine/sql.js';
-import { exactKey, loginKey } from '../../users/model/comparison-keys.js';
+import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import {
   type CompareFilter,
@@ -91,9 +91,11 @@ function compareValue(
     case 'id':
       return isAscii(text) ? compareColumn('u.uuid', op, text.toLowerCase(), '~') : undefined;
     case 'externalId':
-      return compareColumn('u.external_id', op, exactKey(text));
+      return compareColumn('u.external_id', op, toExactKey(text));
     case 'displayName':
-      return op === 'eq' || op === 'sw' ? compareColumn('u.display_name_key', op, loginKey(text)) : undefined;
+      return op === 'eq' || op === 'sw'
+        ? compareColumn('u.display_name_key', op, toLoginKey(text))
+        : undefined;
     case 'meta.created':
       return compareColumn('u.created', op, toBoundedTime(text));
     case 'meta.lastModified':

@@ -46,7 +46,7 @@ export class MemberPatch {
       return;
     }
     const selected = named ? await this.findMembers(named) : await this.selectMembers(filter);
-    const remaining = selected.filter((id) => this.change.keeps(id));
+    const remaining = selected.filter((id) => this.change.isKept(id));
     if (op !== 'remove' && remaining.length === 0)
       throw new ProblemError('no_target', 'No element of members matches the filter of the path.');
     if (op !== 'add') this.change.remove(remaining);
@@ -55,13 +55,13 @@ export class MemberPatch {
 
   /** Returns the ids of users who are members, or were added by an earlier step. */
   private async findMembers(ids: readonly string[]): Promise<string[]> {
-    const members = await this.members.among(this.tx, this.group, ids);
+    const members = await this.members.filterMembers(this.tx, this.group, ids);
     return ids.filter((id) => members.has(id) || this.change.added.has(id));
   }
 
   private async selectMembers(filter: Filter): Promise<string[]> {
     const left = this.limit - this.checkedMembers;
-    const members = await this.members.all(this.group, this.tx, left + 1);
+    const members = await this.members.listMembers(this.group, this.tx, left + 1);
     this.checkedMembers += members.length + this.change.added.size;
     if (this.checkedMembers > this.limit) {
       const detail = `The filters would check more than ${this.limit} members. Select members with value eq.`;

@@ -5,8 +5,8 @@ import {
   type GroupOrder,
   GroupSearch,
   type GroupSort,
-  groupOrder,
-  positionIn,
+  createGroupOrder,
+  createPositionGetter,
 } from '../../groups/group-search.service.js';
 import type { Group } from '../../groups/group.js';
 import { ProblemError } from '../../platform/common/errors.js';
@@ -77,7 +77,7 @@ export class ScimGroupList {
         query.projection.apply(this.view.toResource(group, members, hidden)),
       ),
       total,
-      next: last && encodeCursor(list, order.ranges, positionIn(order)(last)),
+      next: last && encodeCursor(list, order.ranges, createPositionGetter(order)(last)),
     };
   }
 
@@ -94,10 +94,10 @@ export class ScimGroupList {
     const window = { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count };
     if (rest) {
       const all = await this.scan(conditions, rest, order, hidden);
-      return { ...sortPage(all, positionIn(order), order.order, window), total: all.length };
+      return { ...sortPage(all, createPositionGetter(order), order.order, window), total: all.length };
     }
     const total = await this.searcher.count(conditions);
-    return { ...(await this.searcher.page(conditions, order, window, total)), total };
+    return { ...(await this.searcher.readPage(conditions, order, window, total)), total };
   }
 
   /** Reads all groups that match the conditions and the rest of a filter. */
@@ -116,14 +116,19 @@ export class ScimGroupList {
     let seen = 0;
     for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
       const window = { after, offset: 0, limit: BATCH_SIZE };
-      const { rows, last }: KeysetPage<Group> = await this.searcher.page(conditions, order, window, total);
+      const { rows, last }: KeysetPage<Group> = await this.searcher.readPage(
+        conditions,
+        order,
+        window,
+        total,
+      );
       for (const group of rows) {
-        const members = needsMembers ? await this.members.all(group.uuid, undefined, limit) : [];
+        const members = needsMembers ? await this.members.listMembers(group.uuid, undefined, limit) : [];
         seen += members.length;
         if (seen > limit) throw createLimitError(limit);
         if (isMatch(this.view.toResource(group, members, hidden))) found.push(group);
       }
-      after = last && positionIn(order)(last);
+      after = last && createPositionGetter(order)(last);
     }
     return found;
   }
@@ -135,10 +140,12 @@ export class ScimGroupList {
     for (let from = 0; from < groups.length && count < MAX_PAGE_MEMBERS; from += READ_TOGETHER) {
       const part = groups.slice(from, from + READ_TOGETHER);
       const ids = part.map(({ uuid }) => uuid);
-      const together = await this.members.ofGroups(ids, MAX_PAGE_MEMBERS);
+      const together = await this.members.listByGroup(ids, MAX_PAGE_MEMBERS);
       for (const group of part) {
         if (count >= MAX_PAGE_MEMBERS) break;
-        const members = together ? (together.get(group.uuid) ?? []) : await this.members.all(group.uuid);
+        const members = together
+          ? (together.get(group.uuid) ?? [])
+          : await this.members.listMembers(group.uuid);
         found.push({ group, members });
         count += members.length;
       }
@@ -158,7 +165,7 @@ const SORTS: Readonly<Record<string, GroupSort>> = {
 /** Returns the order of a list. Attributes that cannot be sorted, or are equal in all groups, sort by creation. */
 function toGroupOrder({ sortBy, descending }: ListQuery): GroupOrder {
   const sort = sortBy && SORTS[(sortBy.sub ?? sortBy.attribute).path];
-  return groupOrder(sort ?? 'created', descending ? 'desc' : 'asc');
+  return createGroupOrder(sort ?? 'created', descending ? 'desc' : 'asc');
 }
 
 const createLimitError = (limit: number): ProblemError =>

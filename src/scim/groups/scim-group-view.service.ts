@@ -33,7 +33,7 @@ export class ScimGroupView {
     const shown = new Projection(this.resources.group, parameters);
     return async (group, sql) => {
       if (!this.showsMembers(shown)) return shown.apply(this.toResource(group));
-      const members = await this.members.all(group.uuid, sql);
+      const members = await this.members.listMembers(group.uuid, sql);
       return shown.apply(this.toResource(group, members, await this.findHiddenUsers(actor, sql)));
     };
   }
@@ -75,6 +75,6 @@ export class ScimGroupView {
 
   /** Returns the users that a key without the scope `webmasters` must not see. */
   async findHiddenUsers(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
-    return shouldHideOperators(actor) ? this.directory.operators(sql) : new Set();
+    return shouldHideOperators(actor) ? this.directory.findOperators(sql) : new Set();
   }
 }

@@ -60,7 +60,8 @@ export class ScimGroups {
     const { resource, errors } = this.readBody(body, caller);
     const sent = toSentGroup(resource);
     const fields = this.validate(sent, errors);
-    const members = sent.members && (await this.protectOperators(MemberChange.to(sent.members), caller));
+    const members =
+      sent.members && (await this.protectOperators(MemberChange.createReplacement(sent.members), caller));
     return this.groups.create(fields, members, caller);
   }
 
@@ -86,7 +87,8 @@ export class ScimGroups {
         errors,
       );
     const ids = sent.members ?? (unassigned.has('members') ? [] : undefined);
-    const members = ids && ((tx: Sql) => this.protectOperators(MemberChange.to(ids), caller, tx));
+    const members =
+      ids && ((tx: Sql) => this.protectOperators(MemberChange.createReplacement(ids), caller, tx));
     const change = { fields, ifVersions, ...(members && { members }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
@@ -146,7 +148,7 @@ export class ScimGroups {
 
   /** Keeps a key without the scope `webmasters` from adding or removing local operators, which are hidden from it. */
   private async protectOperators(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
-    if (shouldHideOperators(actor)) change.spared = await this.directory.operators(sql);
+    if (shouldHideOperators(actor)) change.ignoredUsers = await this.directory.findOperators(sql);
     return change;
   }
 }

@@ -2,8 +2,8 @@ import type { RoleCatalogue } from '../../access/roles.js';
 import { type DbTime, toDbTime } from '../../platform/common/time.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, toClause, joinClauses, buildWhere } from '../../platform/database/engine/sql.js';
-import type { Status } from '../../users/model/formats.js';
-import { exactKey, loginKey, sortKey, valueKey } from '../../users/model/comparison-keys.js';
+import type { UserStatus } from '../../users/model/formats.js';
+import { toExactKey, toLoginKey, toNameSortKey, toAttributeKey } from '../../users/model/comparison-keys.js';
 import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
@@ -42,7 +42,7 @@ export interface FilterPlan {
   /** True if `tests` hold only for users that match. */
   isExact: boolean;
   /** The status, if it is the only condition of the filter. Counters then provide the total. */
-  status?: Status;
+  status?: UserStatus;
 }
 
 /** Plans a filter: comparisons that can use an index become conditions of the query. */
@@ -113,7 +113,7 @@ function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
   }
 }
 
-function findStatus(filter: Filter): Status | undefined {
+function findStatus(filter: Filter): UserStatus | undefined {
   if (filter.kind !== 'compare' || filter.op !== 'eq' || filter.path.attribute.name !== 'active')
     return undefined;
   return filter.value === true ? 'Active' : 'Blocked';
@@ -154,7 +154,7 @@ function matchColumn(column: string, bound: Bound | undefined, isExact = true): 
 
 function matchValue(attribute: string, { op, value }: CompareFilter, isExact: boolean): Match | undefined {
   if (typeof value !== 'string' || (op !== 'eq' && op !== 'sw' && attribute !== 'emails')) return undefined;
-  const key = valueKey(value);
+  const key = toAttributeKey(value);
   const bound = toBound(op, key, false);
   if (!bound || key === '') return undefined;
   const { text, breadth } = bound;
@@ -181,7 +181,7 @@ function joinOr(branches: readonly Match[]): Match {
 }
 
 function matchEmail(filter: CompareFilter): Match | undefined {
-  const key = loginKey(String(filter.value));
+  const key = toLoginKey(String(filter.value));
   const column = matchColumn('email_key', key === '' ? undefined : toBound(filter.op, key, true));
   const others = matchValue('emails', filter, true);
   return column && others && joinOr([column, others]);
@@ -228,7 +228,7 @@ const textOf = ({ value }: CompareFilter): string => String(value);
 const matchName =
   (column: string): Convert =>
   (filter) => {
-    const key = sortKey(textOf(filter));
+    const key = toNameSortKey(textOf(filter));
     const isUsed = key !== '' && (filter.op === 'eq' || filter.op === 'sw');
     return isUsed ? matchColumn(column, toBound(filter.op, key, false), false) : undefined;
   };
@@ -243,8 +243,9 @@ const INDEXED: Readonly<Record<string, Convert>> = {
     isAscii(textOf(filter))
       ? matchColumn('uuid', toBound(filter.op, textOf(filter).toLowerCase(), true, '~'))
       : undefined,
-  userName: (filter) => matchColumn('username_key', toBound(filter.op, loginKey(textOf(filter)), true)),
-  externalId: (filter) => matchColumn('external_id_key', toBound(filter.op, exactKey(textOf(filter)), true)),
+  userName: (filter) => matchColumn('username_key', toBound(filter.op, toLoginKey(textOf(filter)), true)),
+  externalId: (filter) =>
+    matchColumn('external_id_key', toBound(filter.op, toExactKey(textOf(filter)), true)),
   'emails.value': matchEmail,
   'meta.created': matchTime('created'),
   'meta.lastModified': matchTime('updated'),

@@ -8,7 +8,7 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
 import type { UserChange } from '../../users/writer/change-set.js';
 import { UserChanges, toPatch } from '../../users/user-changes.service.js';
-import { type UserPatch, type ValidatedChange, newUser } from '../../users/rules/user-rules.js';
+import { type UserPatch, type ValidatedChange, createEmptyUser } from '../../users/rules/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import { MANAGED_BY_SCIM, isEmailAddress } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
@@ -76,7 +76,7 @@ export class ScimUserChanges {
     const edit = buildEdit({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
     // Values of null count as missing, so that the error of a missing field names the field.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
-    const change = this.validate({ ...edit, input: sent }, newUser('', now()), errors, NewUserInput);
+    const change = this.validate({ ...edit, input: sent }, createEmptyUser('', now()), errors, NewUserInput);
     const password_hash = await this.hashPassword(change, caller);
     const complete: PendingChange['complete'] = async (tx, _, added) => {
       const patch = await this.buildPatch(tx, change, password_hash, added);

@@ -15,7 +15,7 @@ import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { SearchBudget } from '../../users/search/search-budget.service.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
-import { PASSED_OVER, UserPages, type UserSet } from '../../users/search/user-pages.service.js';
+import { MAX_SKIPPED_USERS, UserPages, type UserSet } from '../../users/search/user-pages.service.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { AttributePath, ScimObject } from '../protocol/attribute.js';
@@ -119,7 +119,7 @@ export class ScimUserList {
     if (!isBroad(search)) return read();
     return this.budget.run(actor, getSignal(), {
       run: read,
-      broadest: async () => (search.plan.source ? 'filter' : 'startIndex'),
+      findBroadest: async () => (search.plan.source ? 'filter' : 'startIndex'),
     });
   }
 
@@ -180,7 +180,7 @@ export class ScimUserList {
   private async isRangeEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
     const values = { from: toClause('user_values'), tests: [toClause('attribute = ?', without)] };
-    return (await this.pages.count(values, signal)) >= (await this.counts.users([])).all;
+    return (await this.pages.count(values, signal)) >= (await this.counts.countUsers([])).all;
   }
 
   /**
@@ -197,7 +197,7 @@ export class ScimUserList {
         ? ['Active', 'Blocked']
         : undefined;
     if (statuses) {
-      const { matching } = await this.counts.users(statuses);
+      const { matching } = await this.counts.countUsers(statuses);
       return hides ? matching - (await this.pages.count(selectOperators(plan.status), undefined)) : matching;
     }
     if (query.cursor === undefined) return this.pages.count(set, signal);
@@ -208,7 +208,7 @@ export class ScimUserList {
   private async areFew({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
     if (!source) return false;
     if (breadth === 'one') return true;
-    return total !== undefined && this.pages.areFew(total);
+    return total !== undefined && this.pages.isFew(total);
   }
 
   /** Reads a page by evaluating users one by one, up to a limit. */
@@ -231,7 +231,7 @@ export class ScimUserList {
     sortBy: AttributePath | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Position[]> {
-    const candidates = await this.pages.first(set, this.scanLimit + 1, signal);
+    const candidates = await this.pages.listOldest(set, this.scanLimit + 1, signal);
     if (candidates.length > this.scanLimit) throw this.createLimitError(sortBy !== undefined);
     const withGroups = (filter && usesAttribute(filter, 'groups')) || sortBy?.attribute.name === 'groups';
     const isMatch = filter && matcher(filter);
@@ -254,7 +254,7 @@ export class ScimUserList {
 
   /** Reads users in the order of the ids. */
   private async readUsers(uuids: readonly string[]): Promise<User[]> {
-    const byUuid = await this.directory.byUuids(uuids);
+    const byUuid = await this.directory.findByUuids(uuids);
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
   }
 
@@ -297,5 +297,5 @@ function isPageOfKey({ query, plan }: Search): boolean {
 function isBroad({ plan, query, order }: Search): boolean {
   if (plan.breadth === 'one') return false;
   if (plan.source || !plan.isExact || !order || order.byLookUp) return true;
-  return query.cursor === undefined && query.startIndex > PASSED_OVER;
+  return query.cursor === undefined && query.startIndex > MAX_SKIPPED_USERS;
 }

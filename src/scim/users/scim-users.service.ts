@@ -6,7 +6,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { type Failure, takenCode, toProblem } from '../../users/rules/failure.js';
+import { type Failure, getTakenCode, toFailureProblem } from '../../users/rules/failure.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
@@ -78,7 +78,7 @@ export class ScimUsers {
   /** Returns users with all attributes. @param withGroups true to read their groups. */
   async toResources(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
     const uuids = users.map(({ uuid }) => uuid);
-    const groups = withGroups ? await this.members.groupsOf(uuids, sql) : undefined;
+    const groups = withGroups ? await this.members.listGroups(uuids, sql) : undefined;
     return users.map((user) => toResource(user, this.resources.base, groups?.get(user.uuid)));
   }
 
@@ -99,7 +99,7 @@ export class ScimUsers {
 export function toScimProblem(failures: readonly Failure[]): ProblemError {
   const toScimFailure = (failure: Failure): Failure =>
     failure.code === 'duplicate'
-      ? { ...failure, code: takenCode(failure.field), field: scimNameOf(failure.field) }
+      ? { ...failure, code: getTakenCode(failure.field), field: scimNameOf(failure.field) }
       : { ...failure, field: scimNameOf(failure.field) };
-  return toProblem(failures.map(toScimFailure));
+  return toFailureProblem(failures.map(toScimFailure));
 }

@@ -19,10 +19,10 @@ export const MAX = {
 } as const;
 
 /** Largest numbers of items in a list or an object. */
-export const MOST = { roles: 32, methods: 8, namesOfMethod: 20 } as const;
+export const MAX_ITEMS = { roles: 32, methods: 8, namesOfMethod: 20 } as const;
 
 export const STATUSES = ['Active', 'Blocked'] as const;
-export type Status = (typeof STATUSES)[number];
+export type UserStatus = (typeof STATUSES)[number];
 
 export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
 export type Network = (typeof NETWORKS)[number];
@@ -33,7 +33,7 @@ export function isEmailAddress(text: string): boolean {
 }
 
 /** Returns the part before the `@`. */
-export function localPart(email: string): string {
+export function localPartOf(email: string): string {
   return email.slice(0, email.lastIndexOf('@'));
 }
 
@@ -49,13 +49,13 @@ const WITH_HOST = /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i;
 /** Largest length of a DNS name, in characters (RFC 1035, section 2.3.4). */
 const MAX_HOST = 253;
 /** A label that is still encoded after decoding, because its punycode is invalid. Node.js 24 accepts such a URL. */
-const UNDECODED = /(?:^|\.)xn--/;
+const UNDECODED_LABEL = /(?:^|\.)xn--/;
 
 /**
  * Normalizes a URL by the WHATWG rules: lower-case scheme and host, punycode, percent-encoding, dot segments resolved.
  * Returns an unsupported URL unchanged, so that `isHttpUrl` rejects it.
  */
-export function parsedUrl(text: string): string {
+export function normalizeUrl(text: string): string {
   if (
     text.length > MAX.url ||
     !WITH_HOST.test(text) ||
@@ -63,7 +63,7 @@ export function parsedUrl(text: string): string {
     findInvisible(text) !== undefined
   )
     return text;
-  return hrefOf(text)?.href ?? text;
+  return parseUrl(text)?.href ?? text;
 }
 
 /**
@@ -71,13 +71,13 @@ export function parsedUrl(text: string): string {
  * intranet, as in `http://intranet/a.png`.
  */
 export function isHttpUrl(text: string): boolean {
-  const url = WITH_HOST.test(text) ? hrefOf(text) : undefined;
+  const url = WITH_HOST.test(text) ? parseUrl(text) : undefined;
   if (!url || url.hostname.length > MAX_HOST) return false;
-  if (UNDECODED.test(domainToUnicode(url.hostname))) return false;
+  if (UNDECODED_LABEL.test(domainToUnicode(url.hostname))) return false;
   return isURL(text, { protocols: ['http', 'https'], require_protocol: true, require_tld: false });
 }
 
-function hrefOf(text: string): URL | undefined {
+function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 

@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../platform/common/json.js';
 import { DEFAULT_ROLES } from '../../access/roles.js';
 import { bool, int, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
-import { type Attributes, type Authname, MAX, type SocialMedia, type Status } from './formats.js';
+import { type Attributes, type Authname, MAX, type SocialMedia, type UserStatus } from './formats.js';
 
 /**
  * A user, stored in one row and read without a join (ADR 3). `user.ts` derives the empty user and its fields from the
@@ -32,7 +32,7 @@ export class UserEntity {
 
   /** JSON array of canonical role names. */
   @Column(longText()) roles: JsonText<readonly string[]> = toJson(DEFAULT_ROLES);
-  @Column(text(8)) status: Status = 'Active';
+  @Column(text(8)) status: UserStatus = 'Active';
   @Column(text(MAX.phone)) phone = '';
   @Column(text(MAX.phone)) mobile = '';
   @Column(text(MAX.name)) firstname = '';

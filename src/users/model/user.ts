@@ -1,8 +1,8 @@
 import { Changes, type FieldChange, toSetName } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
 import { fold, truncate } from '../../platform/common/text.js';
-import { type Attributes, type Authname, type SocialMedia, localPart } from './formats.js';
-import { exactKey, loginKey, sortKey, valueKey } from './comparison-keys.js';
+import { type Attributes, type Authname, type SocialMedia, localPartOf } from './formats.js';
+import { toExactKey, toLoginKey, toNameSortKey, toAttributeKey } from './comparison-keys.js';
 import { UserEntity } from './user.entity.js';
 import type { UserValueEntity, UserWordEntity } from './user-lookups.entity.js';
 
@@ -35,10 +35,10 @@ const NO_ROLES: readonly string[] = Object.freeze([]);
 const EMPTY_ROW: UserRow = new UserEntity();
 for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
 /** A user with the initial value of every field. */
-export const EMPTY: Readonly<User> = toUser(EMPTY_ROW);
+export const EMPTY_USER: Readonly<User> = toUser(EMPTY_ROW);
 
 /** Fields that a change can set, in the order of an audit event. */
-const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY).filter(
+const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY_USER).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
 
@@ -60,20 +60,20 @@ export function toUser(row: UserRow): User {
 }
 
 /** Parses a row that was stored as JSON. Columns that were added later are empty. */
-export function storedUser(document: JsonText<UserRow>): User {
+export function parseStoredUser(document: JsonText<UserRow>): User {
   return toUser({ ...EMPTY_ROW, ...fromJson(document) });
 }
 
 /** Converts a user to its row. Serializes objects and lists to JSON and computes the key and sort columns. */
-export function toRow(user: User): UserEntity {
+export function toUserRow(user: User): UserEntity {
   return {
     ...user,
-    username_key: loginKey(user.username),
-    email_key: loginKey(user.email),
-    external_id_key: user.external_id === '' ? null : exactKey(user.external_id),
+    username_key: toLoginKey(user.username),
+    email_key: toLoginKey(user.email),
+    external_id_key: user.external_id === '' ? null : toExactKey(user.external_id),
     roles: toJson(user.roles),
-    firstname_sort: sortKey(user.firstname),
-    surname_sort: sortKey(user.surname),
+    firstname_sort: toNameSortKey(user.firstname),
+    surname_sort: toNameSortKey(user.surname),
     authname: toJsonOrNull(user.authname),
     social_media: toJsonOrNull(user.social_media),
     attributes: toJsonOrNull(user.attributes),
@@ -96,7 +96,7 @@ export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_role
 }
 
 /** Lists the non-empty fields of a new user who has no password, for the audit. */
-export function fieldsSet(user: User): Changes {
+export function listSetFields(user: User): Changes {
   const set: Record<string, unknown> = {};
   for (const [field, name] of SET_NAMES) {
     const value = user[field];
@@ -108,7 +108,7 @@ export function fieldsSet(user: User): Changes {
 }
 
 /** Lists the fields that differ between two states of a user, in the form of the audit. */
-export function differences(before: User | undefined, after: User): FieldChange[] {
+export function diffUsers(before: User | undefined, after: User): FieldChange[] {
   const oldOf = (field: Changeable) => (before ? before[field] : emptyValueOf(after[field]));
   return CHANGEABLE.filter((field) => !isEqual(oldOf(field), after[field])).flatMap((field) => {
     if (field === 'password_hash') return { field: 'password' };
@@ -118,8 +118,8 @@ export function differences(before: User | undefined, after: User): FieldChange[
 }
 
 /** Lists the fields that a deleted user had, for the audit. */
-export function fieldsGone(before: User): FieldChange[] {
-  return differences(undefined, before).map((change) =>
+export function listRemovedFields(before: User): FieldChange[] {
+  return diffUsers(undefined, before).map((change) =>
     'new' in change ? { field: change.field, old: change.new, new: null } : change,
   );
 }
@@ -162,10 +162,10 @@ function displayNameOf({ displayName }: Attributes): string {
 }
 
 /** Returns the look-up rows for the searched attributes of a user and for its e-mail addresses without a column. */
-export function valueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attributes'>): UserValueEntity[] {
+export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attributes'>): UserValueEntity[] {
   const rows = new Map<string, UserValueEntity>();
   const add = (attribute: string, value: unknown): void => {
-    const key = typeof value === 'string' ? valueKey(value) : '';
+    const key = typeof value === 'string' ? toAttributeKey(value) : '';
     if (key !== '') rows.set(`${attribute} ${key}`, { attribute, value_key: key, user_uuid: uuid });
   };
   for (const attribute of SEARCHED_ATTRIBUTES) add(attribute, attributes[attribute]);
@@ -187,7 +187,7 @@ const ID_WEIGHT = 1;
 const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
 
 /** Splits a search term or a field into folded words, without punctuation at their ends. */
-export function wordsIn(text: string): string[] {
+export function splitWords(text: string): string[] {
   return fold(text)
     .split(/\s+/u)
     .map((word) => truncate(word.replace(PUNCTUATION_AT_ENDS, ''), MAX_WORD))
@@ -196,7 +196,7 @@ export function wordsIn(text: string): string[] {
 
 /** Splits a field into words and the parts of compound words, so that `jones` also finds `smith-jones`. */
 function splitWordsAndParts(text: string): string[] {
-  return wordsIn(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
+  return splitWords(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
 
 /** Fields whose words are searchable, in addition to `displayName`. */
@@ -223,7 +223,7 @@ export function hasSameWords(before: User, after: User): boolean {
  * Returns the look-up rows for the search words of a user. The public weight ignores a hidden e-mail address and
  * `displayName`, because other users do not see them.
  */
-export function wordRows(
+export function toWordRows(
   user: Pick<User, 'uuid' | 'attributes' | (typeof WORD_FIELDS)[number]>,
 ): UserWordEntity[] {
   const rows = new Map<string, UserWordEntity>();
@@ -238,8 +238,8 @@ export function wordRows(
   for (const name of [user.firstname, user.middle_name, user.surname, user.known_as])
     add(splitWordsAndParts(name), NAME_WEIGHT);
   add(splitWordsAndParts(user.username), LOGIN_WEIGHT);
-  add([...wordsIn(user.email), ...wordsIn(localPart(user.email))], LOGIN_WEIGHT, user.hide_email);
-  add(wordsIn(user.external_id), ID_WEIGHT);
+  add([...splitWords(user.email), ...splitWords(localPartOf(user.email))], LOGIN_WEIGHT, user.hide_email);
+  add(splitWords(user.external_id), ID_WEIGHT);
   const displayName = displayNameOf(user.attributes);
   if (displayName !== '') add(splitWordsAndParts(toStorable(displayName)), NAME_WEIGHT, true);
   return [...rows.values()];

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { FieldError } from '../../platform/common/errors.js';
 import { type PasswordFault, isGuessableKey, findPasswordFault } from '../../platform/common/secret-rules.js';
 import { Env } from '../../platform/config/env.js';
-import { localPart } from '../model/formats.js';
-import { loginKey } from '../model/comparison-keys.js';
+import { localPartOf } from '../model/formats.js';
+import { toLoginKey } from '../model/comparison-keys.js';
 
 let list: Promise<(text: string) => boolean> | undefined;
 
@@ -11,7 +11,7 @@ let list: Promise<(text: string) => boolean> | undefined;
  * Loads the list of 49,000 common and breached passwords (`@zxcvbn-ts/language-common`) on first use, because it takes
  * 4 MiB. The returned function checks a lower-case text.
  */
-export function commonPasswords(): Promise<(text: string) => boolean> {
+export function loadCommonPasswords(): Promise<(text: string) => boolean> {
   list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
     const words = new Set(dictionary['passwords-common']);
     return (text) => words.has(text);
@@ -30,24 +30,24 @@ export class NewPasswords {
   constructor(private readonly env: Env) {}
 
   /** Validates a password in NFC. @param user the user after the change. @returns at most one error. */
-  async errors(password: string, user: Names): Promise<FieldError[]> {
-    const broken = await this.fault(password, user);
+  async validate(password: string, user: Names): Promise<FieldError[]> {
+    const broken = await this.findFault(password, user);
     return broken ? [{ field: 'password', ...broken }] : [];
   }
 
   /** Finds the first broken rule. */
-  async fault(password: string, { username, email }: Names): Promise<PasswordFault | undefined> {
-    const key = loginKey(password);
-    if (key === loginKey(username) || key === loginKey(email)) {
+  async findFault(password: string, { username, email }: Names): Promise<PasswordFault | undefined> {
+    const key = toLoginKey(password);
+    if (key === toLoginKey(username) || key === toLoginKey(email)) {
       return { code: 'invalid_value', message: 'must not be the username or the e-mail address' };
     }
-    const known = [username, email, localPart(email)];
+    const known = [username, email, localPartOf(email)];
     const minLength = this.env.PASSWORD_MIN_LENGTH;
-    return findPasswordFault(password, { minLength, known, isWord: await commonPasswords() });
+    return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswords() });
   }
 
   /** Returns true if an API key is easy to guess because of repetitions, sequences or common words. */
   async isGuessable(key: string): Promise<boolean> {
-    return isGuessableKey(key, { isWord: await commonPasswords() });
+    return isGuessableKey(key, { isWord: await loadCommonPasswords() });
   }
 }

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { type FieldError, createValidationError } from '../../platform/common/errors.js';
 import { type Login, LoginThrottle } from '../../sessions/login-throttle.service.js';
-import { PasswordService, askerOf } from './password.service.js';
-import { loginKey } from '../model/comparison-keys.js';
+import { PasswordService, toRequester } from './password.service.js';
+import { toLoginKey } from '../model/comparison-keys.js';
 import type { User } from '../model/user.js';
 
 const WRONG: FieldError = {
@@ -21,13 +21,13 @@ export class OwnPassword {
   ) {}
 
   /** Checks the current password. A wrong password counts as a failed login. @throws ProblemError `login_throttled`. */
-  async errors(user: User, sent: string | null | undefined, caller: Caller): Promise<FieldError[]> {
+  async validate(user: User, sent: string | null | undefined, caller: Caller): Promise<FieldError[]> {
     if (sent === undefined || sent === null) {
       return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
     }
-    const login: Login = { name: loginKey(user.username), uuid: user.uuid, ip: caller.ip };
+    const login: Login = { name: toLoginKey(user.username), uuid: user.uuid, ip: caller.ip };
     const hooks = this.throttle.around(login);
-    return (await this.passwords.verify(user.password_hash, sent, askerOf(caller), hooks)) ? [] : [WRONG];
+    return (await this.passwords.verify(user.password_hash, sent, toRequester(caller), hooks)) ? [] : [WRONG];
   }
 }
 

@@ -16,7 +16,7 @@ const PARAMETERS = {
   timeCost: 2,
   parallelism: 1,
 };
-const CURRENT = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
+const CURRENT_PREFIX = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
@@ -28,14 +28,14 @@ const createBase64 = (bytes: number): string => randomBytes(bytes).toString('bas
 const REFUSAL_DELAY_MILLIS = 1000;
 
 /** The account (a user, an API key or an unknown name) and the network that a hash is computed for. */
-export interface Asker {
+export interface Requester {
   account: string;
   network: string;
   /** Aborted when the client disconnects. */
   signal?: AbortSignal | undefined;
 }
 
-export const askerOf = ({ actor, ip }: Caller): Asker => ({
+export const toRequester = ({ actor, ip }: Caller): Requester => ({
   account: actor.id ?? actor.kind,
   network: toNetwork(ip),
 });
@@ -55,7 +55,7 @@ interface Hooks {
 export class PasswordService {
   private readonly slots: FairSemaphore;
   /** A random hash that is checked for unknown users, so that the response takes equally long. */
-  private readonly decoy = `${CURRENT}${createBase64(SALT_BYTES)}$${createBase64(HASH_BYTES)}`;
+  private readonly decoy = `${CURRENT_PREFIX}${createBase64(SALT_BYTES)}$${createBase64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
     const slots = Math.max(1, Math.floor(availableParallelism() / WORKERS));
@@ -64,16 +64,21 @@ export class PasswordService {
   }
 
   /** Hashes a password. @returns a PHC string. @throws ProblemError `unavailable` when the queue is full. */
-  async hash(password: string, asker: Asker): Promise<string> {
-    return this.runInSlot(asker, () => hash(password, PARAMETERS));
+  async hash(password: string, requester: Requester): Promise<string> {
+    return this.runInSlot(requester, () => hash(password, PARAMETERS));
   }
 
   /**
    * Returns true if the password matches the hash. Without a hash it does the same work and returns false.
    * @throws ProblemError `unavailable` when the queue is full.
    */
-  async verify(stored: string | null, password: string, asker: Asker, hooks: Hooks): Promise<boolean> {
-    return this.runInSlot(asker, async () => {
+  async verify(
+    stored: string | null,
+    password: string,
+    requester: Requester,
+    hooks: Hooks,
+  ): Promise<boolean> {
+    return this.runInSlot(requester, async () => {
       await hooks.before();
       const matches = (await verify(stored ?? this.decoy, password)) && stored !== null;
       if (!matches) await hooks.failed();
@@ -83,7 +88,7 @@ export class PasswordService {
 
   /** Returns true if a hash was created with parameters other than the current ones. */
   isOutdated(stored: string): boolean {
-    return !stored.startsWith(CURRENT);
+    return !stored.startsWith(CURRENT_PREFIX);
   }
 
   /** Number of passwords that wait for a free core. */
@@ -91,7 +96,7 @@ export class PasswordService {
     return this.slots.waiting;
   }
 
-  private async runInSlot<T>({ account, network, signal }: Asker, work: () => Promise<T>): Promise<T> {
+  private async runInSlot<T>({ account, network, signal }: Requester, work: () => Promise<T>): Promise<T> {
     const keys = [`account ${account}`, `network ${network}`];
     return this.slots.run(keys, work, signal).catch(async (error: unknown) => {
       if (error === signal?.reason) throw createUnavailableError('The client disconnected.', 1);

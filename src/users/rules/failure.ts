@@ -33,19 +33,19 @@ export const SELF_DELETION: Failure = {
   message: 'Users cannot delete themselves',
 };
 
-export const STALE: Failure = {
+export const STALE_VERSION: Failure = {
   field: '',
   code: 'precondition_failed',
   message: 'The user has changed since it was read. Read it again and repeat the change',
 };
 
-export const notFound = (uuid: string): Failure => ({
+export const createNotFoundFailure = (uuid: string): Failure => ({
   field: '',
   code: 'not_found',
   message: `There is no user ${uuid}`,
 });
 
-export const notDeleted = (uuid: string): Failure => ({
+export const createNotDeletedFailure = (uuid: string): Failure => ({
   field: '',
   code: 'not_found',
   message: `There is no deleted user ${uuid}`,
@@ -57,14 +57,14 @@ export const UNKNOWN_MANAGER: Failure = {
   message: 'must be an existing user',
 };
 
-export const CIRCLE: Failure = {
+export const MANAGER_CYCLE: Failure = {
   field: 'manager_uuid',
   code: 'cycle',
   message: 'must not report to this user, directly or indirectly',
 };
 
 /** @param cause the changed field, or `deleted`. */
-export const lastWebmaster = (cause: 'status' | 'roles' | 'deleted'): Failure => ({
+export const toWebmasterFailure = (cause: 'status' | 'roles' | 'deleted'): Failure => ({
   field: cause === 'deleted' ? '' : cause,
   code: 'last_webmaster',
   message:
@@ -74,7 +74,7 @@ export const lastWebmaster = (cause: 'status' | 'roles' | 'deleted'): Failure =>
 });
 
 /** Converts the failures of one change to the error of a request (interface §7). */
-export function toProblem(failures: readonly Failure[]): ProblemError {
+export function toFailureProblem(failures: readonly Failure[]): ProblemError {
   const invalid = failures.filter((failure): failure is FieldError => isFieldCode(failure.code));
   if (invalid.length > 0) return createValidationError(invalid);
   const conflicts = failures.flatMap(({ field, uuid }): Conflict[] =>
@@ -83,11 +83,11 @@ export function toProblem(failures: readonly Failure[]): ProblemError {
   const [first] = failures;
   if (!first) throw new Error('a change without failures has no problem');
   const detail = failures.map(({ field, message }) => `${field} ${message}`.trim()).join('; ');
-  if (conflicts.length === 0) return new ProblemError(problemCode(first), `${detail}.`);
-  return new ProblemError(problemCode(first), `Nothing was changed: ${detail}.`, { conflicts });
+  if (conflicts.length === 0) return new ProblemError(toErrorCode(first), `${detail}.`);
+  return new ProblemError(toErrorCode(first), `Nothing was changed: ${detail}.`, { conflicts });
 }
 
-const TAKEN: Readonly<Record<string, ErrorCode>> = {
+const TAKEN_CODE_BY_FIELD: Readonly<Record<string, ErrorCode>> = {
   username: 'username_taken',
   email: 'email_taken',
   external_id: 'external_id_taken',
@@ -95,13 +95,13 @@ const TAKEN: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Error codes of changes that set an identifier of another user. */
-export const TAKEN_CODES = Object.values(TAKEN);
+export const TAKEN_CODES = Object.values(TAKEN_CODE_BY_FIELD);
 
-export const takenCode = (field: string): ErrorCode => TAKEN[field] ?? 'internal';
+export const getTakenCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';
 
 /** Converts the code of a failure to an error code of the API, which lacks the codes that only imports report. */
-function problemCode({ code, field }: Failure): ErrorCode {
-  if (code === 'duplicate' || code === 'unlinked_conflict') return takenCode(field);
+function toErrorCode({ code, field }: Failure): ErrorCode {
+  if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenCode(field);
   return isFieldCode(code) ? 'validation_failed' : code;
 }
 

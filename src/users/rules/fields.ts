@@ -24,13 +24,13 @@ import {
 } from '../../platform/input/field-rules.js';
 import {
   MAX,
-  MOST,
+  MAX_ITEMS,
   NETWORKS,
   STATUSES,
   isEmailAddress,
   isHttpUrl,
-  localPart,
-  parsedUrl,
+  localPartOf,
+  normalizeUrl,
 } from '../model/formats.js';
 
 /** Schema options of the decorators for fields. Each decorator combines normalization, rules and schema of a field. */
@@ -64,7 +64,8 @@ export const Paragraphs = (schema: TextSchema) =>
   );
 
 const URL_RULE = 'must be an http or https URL with a host and without credentials';
-const normalizeUrlInput = (value: unknown): unknown => (typeof value === 'string' ? parsedUrl(value) : value);
+const normalizeUrlInput = (value: unknown): unknown =>
+  typeof value === 'string' ? normalizeUrl(value) : value;
 
 export const Url = (schema: Schema) =>
   applyDecorators(
@@ -104,7 +105,7 @@ export const Email = (schema: Schema) =>
     IsNotEmpty(),
     TextRule('invalid_format', 'must be an e-mail address', isEmailAddress),
     TextRule('too_long', `must have at most ${MAX.localPart} characters before the @`, (text) =>
-      isWithin(localPart(text), MAX.localPart),
+      isWithin(localPartOf(text), MAX.localPart),
     ),
   );
 
@@ -146,7 +147,7 @@ export const Roles = (schema: Schema) =>
     ApiPropertyOptional({
       type: 'array',
       items: { type: 'string', maxLength: MAX.role },
-      maxItems: MOST.roles,
+      maxItems: MAX_ITEMS.roles,
       nullable: true,
       ...schema,
     }),
@@ -155,7 +156,7 @@ export const Roles = (schema: Schema) =>
       isStringArray(raw) ? emptyToNull(raw.map((role) => normalizeLineInput(role) ?? '')) : raw,
     ),
     IsString({ each: true, message: 'must be an array of strings' }),
-    ArrayMaxSize(MOST.roles, { message: `must contain at most ${MOST.roles} roles` }),
+    ArrayMaxSize(MAX_ITEMS.roles, { message: `must contain at most ${MAX_ITEMS.roles} roles` }),
     ArrayUnique((role: unknown) => (isString(role) ? foldCase(role) : role), {
       message: 'must not contain a role twice',
     }),
@@ -171,15 +172,15 @@ export const Authnames = (schema: Schema) =>
     ApiPropertyOptional({
       type: 'object',
       nullable: true,
-      maxProperties: MOST.methods,
+      maxProperties: MAX_ITEMS.methods,
       additionalProperties: {
         type: 'array',
         items: { type: 'string', maxLength: MAX.authname },
-        maxItems: MOST.namesOfMethod,
+        maxItems: MAX_ITEMS.namesOfMethod,
       },
       ...schema,
     }),
-    LimitSize({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
+    LimitSize({ text: MAX.authname, items: MAX_ITEMS.namesOfMethod, members: MAX_ITEMS.methods }),
     Normalize((raw) => {
       if (!isObject(raw) || !valuesOf(raw).every(isStringArray)) return raw;
       return emptyToNull(
@@ -203,10 +204,10 @@ export const Authnames = (schema: Schema) =>
     ),
     Rule(
       'too_long',
-      `must contain at most ${MOST.methods} methods, each with up to ${MOST.namesOfMethod} names of ${MAX.authname} characters`,
+      `must contain at most ${MAX_ITEMS.methods} methods, each with up to ${MAX_ITEMS.namesOfMethod} names of ${MAX.authname} characters`,
       (value) =>
-        keysOf(value).length <= MOST.methods &&
-        valuesOf(value).every((list) => stringsOf(list).length <= MOST.namesOfMethod) &&
+        keysOf(value).length <= MAX_ITEMS.methods &&
+        valuesOf(value).every((list) => stringsOf(list).length <= MAX_ITEMS.namesOfMethod) &&
         namesOf(value).every((name) => isWithin(name, MAX.authname)),
     ),
     Rule(

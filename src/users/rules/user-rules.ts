@@ -4,13 +4,13 @@ import { isObject } from '../../platform/common/json.js';
 import type { CheckedInput } from '../../platform/input/read-input.js';
 import {
   type Attributes,
-  MOST,
+  MAX_ITEMS,
   NETWORKS,
   type SocialMedia,
   hasTopLevelDomain,
-  parsedUrl,
+  normalizeUrl,
 } from '../model/formats.js';
-import { EMPTY, type User, differences, rolesOf } from '../model/user.js';
+import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
 import { type Actor, type Caller, datasetScope, isBehind } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
@@ -76,10 +76,10 @@ const canonicalizeRoles = (sent: readonly string[], roles: RoleCatalogue) =>
   roles.sort(sent.map((role) => roles.find(role) ?? role));
 
 /** Value of each field after null clears it. */
-const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY };
+const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY_USER };
 
 /** Applies a patch to a user. Undefined fields keep their value, and null clears a field (interface §3). */
-export function patched(current: User, patch: UserPatch): User {
+export function applyPatch(current: User, patch: UserPatch): User {
   const next: User = { ...current };
   const sent: [string, unknown][] = Object.entries(patch);
   for (const [field, value] of sent) {
@@ -116,7 +116,7 @@ function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
 
 /** Returns the stored URL if the sent URL equals it after normalization, otherwise the sent URL. */
 function keepStoredUrl(stored: string, sent: string): string {
-  return stored !== sent && parsedUrl(stored) === sent ? stored : sent;
+  return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
 }
 
 function keepLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
@@ -128,13 +128,13 @@ function keepLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
 }
 
 /** Validates the rules that concern several fields, for the user after a patch. */
-export function wholeErrors(user: User): FieldError[] {
+export function validateWholeUser(user: User): FieldError[] {
   const errors: FieldError[] = [];
   const roles = rolesOf(user);
   const isExternal = roles.includes(EXTERNAL_USER);
   if (isExternal && (roles.includes(ORGANISATIONAL_USER) || roles.includes(WEBMASTER)))
     errors.push(EXCLUSIVE_ROLES);
-  if (Object.keys(user.authname).length > MOST.methods) errors.push(TOO_MANY_METHODS);
+  if (Object.keys(user.authname).length > MAX_ITEMS.methods) errors.push(TOO_MANY_METHODS);
   if (user.manager_uuid === user.uuid) errors.push(OWN_MANAGER);
   return errors;
 }
@@ -147,7 +147,7 @@ const EXCLUSIVE_ROLES: FieldError = {
 const TOO_MANY_METHODS: FieldError = {
   field: 'authname',
   code: 'too_long',
-  message: `must contain at most ${MOST.methods} methods`,
+  message: `must contain at most ${MAX_ITEMS.methods} methods`,
 };
 const OWN_MANAGER: FieldError = {
   field: 'manager_uuid',
@@ -165,14 +165,14 @@ export function isActiveWebmaster(user: Pick<User, 'status' | 'roles' | 'group_r
 }
 
 /** Returns true if a change must end the user's sessions (interface §2). */
-export function endsSessions(before: User, after: User): boolean {
+export function shouldEndSessions(before: User, after: User): boolean {
   const blocked = before.status === 'Active' && after.status === 'Blocked';
   return blocked || isWebmasterUser(before) !== isWebmasterUser(after);
 }
 
 /** Creates a user with the initial value of every other field. */
-export function newUser(uuid: string, time: string): User {
-  return { ...EMPTY, uuid, created: time, updated: time };
+export function createEmptyUser(uuid: string, time: string): User {
+  return { ...EMPTY_USER, uuid, created: time, updated: time };
 }
 
 /** Result of validating a change. */
@@ -197,8 +197,8 @@ export function validateChange<T extends UserInput>(
   const all = [...sent, ...ruleErrors];
   const errors = all.length > 0 ? omitStored(input, all, current) : all;
   const valid = errors.length === 0 ? input : omitFields(input, new Set(errors.map(({ field }) => field)));
-  const after = patched(current, valid);
-  return { input, errors: [...errors, ...wholeErrors(after)], after };
+  const after = applyPatch(current, valid);
+  return { input, errors: [...errors, ...validateWholeUser(after)], after };
 }
 
 /**
@@ -241,7 +241,7 @@ const createForeignDatasetFailure = (dataset: string): Failure => ({
  * @param before undefined for a new user. @param after undefined for a deleted user.
  * @param byProvider true for an identity provider, which needs the scope only to change `PROTECTED_FIELDS`.
  */
-export function privilegeFailure(
+export function checkPrivilege(
   actor: Actor,
   before: User | undefined,
   after: User | undefined,
@@ -274,11 +274,11 @@ const PROTECTED_FIELDS: readonly string[] = [
 /** @param fields fields to compare, by default all. */
 function hasChanges(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
   if (!before || !after) return true;
-  return differences(before, after).some(({ field }) => !fields || fields.includes(field));
+  return diffUsers(before, after).some(({ field }) => !fields || fields.includes(field));
 }
 
 /** Returns true if a change blocks its own actor, or the user who started or approved the import. */
-export function blocksSelf(
+export function isSelfBlock(
   { actor }: Pick<Caller, 'actor'>,
   before: Pick<User, 'uuid' | 'status'> | undefined,
   { status }: { status?: string | null | undefined },

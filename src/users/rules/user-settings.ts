@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RoleCatalogue } from '../../access/roles.js';
 import { Env } from '../../platform/config/env.js';
-import { parsedUrl } from '../model/formats.js';
+import { normalizeUrl } from '../model/formats.js';
 import type { RuleSettings } from './user-rules.js';
 
 /** Path of the picture for users without an avatar. */
@@ -17,6 +17,6 @@ export class UserSettings implements RuleSettings {
   constructor(env: Env) {
     this.roles = new RoleCatalogue(env.EXTRA_ROLES);
     this.emailRequiresTld = env.EMAIL_REQUIRE_TLD;
-    this.defaultAvatar = parsedUrl(`${env.baseUrl}/${DEFAULT_AVATAR_PATH}`);
+    this.defaultAvatar = normalizeUrl(`${env.baseUrl}/${DEFAULT_AVATAR_PATH}`);
   }
 }

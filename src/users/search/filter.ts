@@ -4,10 +4,10 @@ import type { RoleCatalogue } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { countCharacters } from '../../platform/common/text.js';
 import { toPlaceholders } from '../../platform/database/engine/sql.js';
-import { authnameIdentifier, exactKey, loginKey } from '../model/comparison-keys.js';
-import { wordsIn } from '../model/user.js';
-import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
-import { type Condition, type Filter, type Word, always, indexed } from './search-plan.js';
+import { toAuthnameIdentifier, toExactKey, toLoginKey } from '../model/comparison-keys.js';
+import { splitWords } from '../model/user.js';
+import { type Sort, type UserQuery, resolveSort } from './user.query.js';
+import { type Condition, type UserFilter, type WordMatch, buildCondition, compare } from './search-plan.js';
 
 const MAX_WORDS = 10;
 /** Smallest length of a prefix (`ja*`), in characters. A single letter matches too many users. */
@@ -20,7 +20,7 @@ const LAST_CHARACTER = '\u{10FFFF}';
  * hidden fields.
  * @throws ProblemError `invalid_parameter`, `forbidden`.
  */
-export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): Filter {
+export function toUserFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): UserFilter {
   const seesAll = isWebmaster(actor);
   if (!seesAll) assertReadable(query);
   const weight = seesAll ? 'weight' : 'public_weight';
@@ -32,7 +32,7 @@ export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): 
     ...(isEmpty ? [NO_MATCH] : []),
   ];
   const isUnfiltered = words.length === 0 && tests.length === 0;
-  if (statuses) tests.push(...buildStatusConditions(statuses, effectiveSort(query)));
+  if (statuses) tests.push(...buildStatusConditions(statuses, resolveSort(query)));
   return {
     from,
     tests,
@@ -43,14 +43,14 @@ export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): 
 }
 
 const STATUSES: readonly string[] = ['Active', 'Blocked'];
-const NO_MATCH = always('1 = 0');
+const NO_MATCH = buildCondition('1 = 0');
 
 /** Builds the condition on the status. Most users are active, so `<> 'Blocked'` without an index is faster for them. */
 function buildStatusConditions(statuses: readonly string[], sort: Sort): Condition[] {
   if (STATUSES.every((status) => statuses.includes(status))) return [];
   if (statuses.length === 0) return [NO_MATCH];
-  if (statuses.includes('Active')) return [always('u.status <> ?', 'Blocked')];
-  return [{ ...indexed('status', '= ?', sort, 'Blocked'), parameter: 'status' }];
+  if (statuses.includes('Active')) return [buildCondition('u.status <> ?', 'Blocked')];
+  return [{ ...compare('status', '= ?', sort, 'Blocked'), parameter: 'status' }];
 }
 
 function assertReadable({ sort, authname, managed_by }: UserQuery): void {
@@ -68,16 +68,16 @@ function assertReadable({ sort, authname, managed_by }: UserQuery): void {
 }
 
 function buildVisibleEmailCondition(actor: Actor): Condition {
-  return always('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.id : '');
+  return buildCondition('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.id : '');
 }
 
 const keepAsSent = (sent: string): string => sent;
 
 /** Parameters that are compared with a column. */
 const COMPARED_PARAMETERS = [
-  ['external_id', 'external_id_key', '= ?', exactKey],
-  ['username', 'username_key', '= ?', loginKey],
-  ['email', 'email_key', '= ?', loginKey],
+  ['external_id', 'external_id_key', '= ?', toExactKey],
+  ['username', 'username_key', '= ?', toLoginKey],
+  ['email', 'email_key', '= ?', toLoginKey],
   ['manager_uuid', 'manager_uuid', '= ?', (sent: string) => sent.toLowerCase()],
   ['managed_by', 'managed_by', '= ?', keepAsSent],
   ['updated_since', 'updated', '>= ?', keepAsSent],
@@ -86,20 +86,20 @@ const COMPARED_PARAMETERS = [
 
 function buildFieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
   const conditions: Condition[] = [];
-  const sort = effectiveSort(query);
+  const sort = resolveSort(query);
   for (const [parameter, column, test, toKey] of COMPARED_PARAMETERS) {
     const sent = query[parameter];
-    if (sent !== undefined) conditions.push({ ...indexed(column, test, sort, toKey(sent)), parameter });
+    if (sent !== undefined) conditions.push({ ...compare(column, test, sort, toKey(sent)), parameter });
   }
   if (query.has_external_id !== undefined) {
     const test = query.has_external_id ? 'IS NOT NULL' : 'IS NULL';
-    conditions.push({ ...indexed('external_id_key', test, sort), parameter: 'has_external_id' });
+    conditions.push({ ...compare('external_id_key', test, sort), parameter: 'has_external_id' });
   }
   if (query.authname !== undefined) {
     const cut = query.authname.indexOf(':');
-    const identifier = authnameIdentifier(query.authname.slice(0, cut), query.authname.slice(cut + 1));
+    const identifier = toAuthnameIdentifier(query.authname.slice(0, cut), query.authname.slice(cut + 1));
     const sql = 'u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)';
-    conditions.push({ ...always(sql, identifier), key: 'unique' });
+    conditions.push({ ...buildCondition(sql, identifier), key: 'unique' });
   }
   if (query.role) conditions.push(buildRoleCondition(query.role, roles));
   return conditions;
@@ -115,14 +115,14 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
   // COUNT instead of EXISTS, because MariaDB would convert EXISTS to an IN condition.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
-  return { ...always(sql, ...known), many, key: 'some', parameter: 'role' };
+  return { ...buildCondition(sql, ...known), many, key: 'some', parameter: 'role' };
 }
 
 /** Builds one join per word, so that every word must match. `isEmpty` is true for a search term without words. */
 function buildWordJoins(
   term: string | undefined,
   weight: string,
-): Pick<Filter, 'from' | 'words' | 'score'> & { isEmpty: boolean } {
+): Pick<UserFilter, 'from' | 'words' | 'score'> & { isEmpty: boolean } {
   const none = { words: [], score: 'u.updated' };
   if (term === undefined) return { ...none, isEmpty: false };
   const terms = [...new Set(term.split(/\s+/u))];
@@ -133,7 +133,7 @@ function buildWordJoins(
     );
   }
   const parts = terms.flatMap((word) => {
-    const folded = wordsIn(word.replace(/\*+$/, ''));
+    const folded = splitWords(word.replace(/\*+$/, ''));
     return folded.map((part, index) => ({
       folded: part,
       prefix: word.endsWith('*') && index === folded.length - 1,
@@ -161,7 +161,7 @@ function buildWordJoins(
 }
 
 /** Builds the condition for the rows of `user_words` that match. */
-function buildWordMatch(word: string, prefix: boolean): Word {
+function buildWordMatch(word: string, prefix: boolean): WordMatch {
   return prefix
     ? {
         text: `${word}*`,

@@ -17,7 +17,7 @@ interface BroadSearch<T> {
   /** Runs the search. @param signal aborts all statements of the search. */
   run: (signal: AbortSignal) => Promise<T>;
   /** Finds the part with the most matches, which the error names after a timeout. */
-  broadest: (signal: AbortSignal) => Promise<string>;
+  findBroadest: (signal: AbortSignal) => Promise<string>;
 }
 
 /**
@@ -67,7 +67,7 @@ export class SearchBudget {
       if (disconnect.aborted || !timeout.aborted) throw error;
       await this.ensureStarted(disconnect);
       const signal = AbortSignal.any([disconnect, AbortSignal.timeout(this.millis)]);
-      const name = await search.broadest(signal).catch(() => 'the search term');
+      const name = await search.findBroadest(signal).catch(() => 'the search term');
       throw new ProblemError(
         'search_too_broad',
         `The search was stopped after ${this.millis / 1000} seconds, because ${name} matches too many users. Use a longer search term or add an exact filter.`,

@@ -9,7 +9,7 @@ import type { UserSet } from './user-pages.service.js';
 import type { Sort } from './user.query.js';
 
 /** Form of a condition: `few` looks the matching users up and sorts them, `many` reads users in the order of the page. */
-export type Form = 'few' | 'many';
+export type ConditionForm = 'few' | 'many';
 
 /** A condition on `users u` in two equivalent forms. No engine chooses well between them, so the service does. */
 export interface Condition extends Clause {
@@ -24,19 +24,19 @@ export interface Condition extends Clause {
 }
 
 /** Table and condition that select the matches of one word. */
-export interface Word extends Clause {
+export interface WordMatch extends Clause {
   /** The word as it was sent, such as `jan*`. */
   text: string;
 }
 
 /** The users to search: `users u`, joined with the matches of each word, and conditions joined with AND. */
-export interface Filter extends UserSet {
+export interface UserFilter extends UserSet {
   tests: readonly Condition[];
   /** Statuses of a search without other conditions, which `UserCounts` can count. */
   countedStatuses: readonly string[] | undefined;
   /** SQL for the sum of the weights of the matched words. */
   score: string;
-  words: readonly Word[];
+  words: readonly WordMatch[];
 }
 
 const SORT_COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
@@ -51,14 +51,14 @@ const SORT_COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
 };
 
 /** Creates a condition without an index, whose two forms are the same. */
-export const always = (sql: string, ...params: readonly SqlValue[]): Condition => ({
+export const buildCondition = (sql: string, ...params: readonly SqlValue[]): Condition => ({
   ...toClause(sql, ...params),
   few: sql,
   many: sql,
 });
 
 /** Creates a condition on an indexed column. The `many` form uses the index only if it also sorts the page. */
-export function indexed(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
+export function compare(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
   const sql = `u.${column} ${test}`;
   return {
     sql,
@@ -75,14 +75,14 @@ const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key'
  * Returns `nothing` if an index bounds the cost of a filter, `words` if the cost depends on the number of matches of its
  * words, or undefined if the cost is not bounded.
  */
-export function boundOf({ words, tests }: Filter): 'nothing' | 'words' | undefined {
+export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);
   if (words.length > 0) return keys.length === 0 ? 'words' : undefined;
   return keys.length === 0 || (keys.length === 1 && keys[0] === 'unique') ? 'nothing' : undefined;
 }
 
 /** Returns the users that match a filter, with its conditions in one form. */
-export const inForm = ({ from, tests }: Filter, form: Form): UserSet => ({
+export const toUserSet = ({ from, tests }: UserFilter, form: ConditionForm): UserSet => ({
   from,
   tests: tests.map((test) => toClause(test[form], ...test.params)),
   counted: tests,
@@ -95,7 +95,7 @@ const UNIQUE_SORTS: ReadonlySet<Sort> = new Set(['username', 'email', 'external_
  * a separate range, so that the index on (key, uuid) serves every page. The form `few` adds a plus sign, which keeps SQLite
  * from using the index of the sort. MariaDB ignores the sign.
  */
-export function orderOf(sort: Sort, order: Direction, score: string, form: Form): PageOrder {
+export function buildUserOrder(sort: Sort, order: Direction, score: string, form: ConditionForm): PageOrder {
   if (sort === 'relevance') return { order, ranges: [{ key: score, holds: 'number', unique: false }] };
   const key = form === 'few' ? `+${SORT_COLUMNS[sort]}` : SORT_COLUMNS[sort];
   const range: KeyRange = { key, unique: UNIQUE_SORTS.has(sort) };
@@ -106,7 +106,7 @@ export function orderOf(sort: Sort, order: Direction, score: string, form: Form)
 }
 
 /** Lists the parts of a search that can have many matches. The statement of each part returns one row per match. */
-export function namedParts({ words, tests }: Filter): (Clause & { name: string })[] {
+export function listBroadParts({ words, tests }: UserFilter): (Clause & { name: string })[] {
   return [
     ...words.map(({ text, sql, params }) => ({
       name: `"${text}" in fulltext_search`,

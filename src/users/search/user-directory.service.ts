@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Sql, lockClauseOf, toPlaceholders, selectIn } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { exactKey } from '../model/comparison-keys.js';
+import { toExactKey } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Owner } from '../set-rules/identifier-changes.js';
 import { UserCounts } from '../writer/user-counts.service.js';
@@ -13,7 +13,7 @@ import type { UserScope } from './user-scope.js';
 export type { Owner };
 
 /** A user whom a data set manages. */
-export interface Managed {
+export interface ManagedUser {
   uuid: string;
   external_id: string;
   username_key: string;
@@ -32,7 +32,7 @@ const WEBMASTER_PARAMS = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 const COLUMNS = USER_COLUMNS.join(', ');
 const COUNT_BATCH_SIZE = 2000;
 
-type Ids = Pick<User, 'uuid' | 'external_id'>;
+type UserIds = Pick<User, 'uuid' | 'external_id'>;
 const IDS = 'uuid, external_id';
 
 /** Count of users in one part of a data set, with the uuid of the last counted user. */
@@ -56,23 +56,23 @@ export class UserDirectory {
   ) {}
 
   /** Finds users by external id. @returns comparison key of the external id → user. */
-  async byExternalIds(externalIds: readonly string[]): Promise<Map<string, User>> {
-    const rows = await this.select<UserRow>('external_id_key', externalIds.map(exactKey), COLUMNS);
-    return new Map(rows.map((row) => [exactKey(row.external_id), toUser(row)]));
+  async findByExternalIds(externalIds: readonly string[]): Promise<Map<string, User>> {
+    const rows = await this.select<UserRow>('external_id_key', externalIds.map(toExactKey), COLUMNS);
+    return new Map(rows.map((row) => [toExactKey(row.external_id), toUser(row)]));
   }
 
   /** Finds uuids by external id. @returns comparison key of the external id → uuid. */
-  async uuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
-    const rows = await this.select<Ids>('external_id_key', externalIds.map(exactKey), IDS);
-    return new Map(rows.map((user) => [exactKey(user.external_id), user.uuid]));
+  async findUuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.select<UserIds>('external_id_key', externalIds.map(toExactKey), IDS);
+    return new Map(rows.map((user) => [toExactKey(user.external_id), user.uuid]));
   }
 
-  async externalIdsOf(uuids: readonly string[]): Promise<Map<string, string>> {
-    const rows = await this.select<Ids>('uuid', uuids, IDS);
+  async findExternalIds(uuids: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.select<UserIds>('uuid', uuids, IDS);
     return new Map(rows.map((user) => [user.uuid, user.external_id]));
   }
 
-  async byUuids(uuids: readonly string[]): Promise<Map<string, User>> {
+  async findByUuids(uuids: readonly string[]): Promise<Map<string, User>> {
     const rows = await this.select<UserRow>('uuid', uuids, COLUMNS);
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
@@ -83,7 +83,7 @@ export class UserDirectory {
   }
 
   /** Finds Webmasters without external id, who are hidden from some API keys. */
-  async operators(sql: Sql = this.database): Promise<Set<string>> {
+  async findOperators(sql: Sql = this.database): Promise<Set<string>> {
     const rows = await sql.query<{ uuid: string }>(
       `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
        WHERE h.role = ? AND u.external_id_key IS NULL`,
@@ -93,29 +93,29 @@ export class UserDirectory {
   }
 
   /** Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks. @returns the existing users. */
-  async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
+  async lock(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const toSql = (list: string) =>
       `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
     return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
   }
 
   /** Finds the users who have the identifiers. @returns identifier → user. */
-  async owners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
-    return this.writes.owners(this.database, identifiers);
+  async findOwners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
+    return this.writes.findOwners(this.database, identifiers);
   }
 
   /** Finds all managers of the users, direct and indirect. @returns user or manager → its manager. */
-  async managersAbove(uuids: readonly string[]): Promise<Map<string, string | null>> {
-    return this.writes.managersAbove(this.database, uuids);
+  async findManagers(uuids: readonly string[]): Promise<Map<string, string | null>> {
+    return this.writes.findManagers(this.database, uuids);
   }
 
   async countActive(): Promise<number> {
-    return this.counts.active();
+    return this.counts.countActive();
   }
 
   /** Counts active Webmasters. */
   async countWebmasters(): Promise<number> {
-    return this.counts.webmasters();
+    return this.counts.countWebmasters();
   }
 
   /**
@@ -144,8 +144,10 @@ export class UserDirectory {
    * Reads the users of all parts of a data set after a uuid. Does not filter by status, because MariaDB would choose an
    * index that reads the whole table for each page.
    */
-  async managed({ dataset }: UserScope, after: string, limit: number): Promise<Managed[]> {
-    const rows = await this.database.query<Omit<Managed, 'isWebmaster'> & { webmaster: number | boolean }>(
+  async listManaged({ dataset }: UserScope, after: string, limit: number): Promise<ManagedUser[]> {
+    const rows = await this.database.query<
+      Omit<ManagedUser, 'isWebmaster'> & { webmaster: number | boolean }
+    >(
       `SELECT uuid, external_id, username_key, email_key, status, ${HAS_ROLE} AS webmaster, version, managed_part
        FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
@@ -155,7 +157,7 @@ export class UserDirectory {
   }
 
   /** Reads users after a uuid, in the order of uuid. @param all true to include users without an external id. */
-  async page(after: string, limit: number, all: boolean): Promise<User[]> {
+  async listPage(after: string, limit: number, all: boolean): Promise<User[]> {
     const linked = all ? '' : ' AND external_id_key IS NOT NULL';
     const rows = await this.database.scan<UserRow>(
       `SELECT ${COLUMNS} FROM users WHERE uuid > ?${linked} ORDER BY uuid LIMIT ?`,
@@ -168,7 +170,7 @@ export class UserDirectory {
    * Assigns a data set and its part to users whom no other data set manages. This is not a change of the users: `updated`
    * and the version stay the same.
    */
-  async claim(tx: Sql, uuids: readonly string[], { dataset, part }: UserScope): Promise<void> {
+  async assignScope(tx: Sql, uuids: readonly string[], { dataset, part }: UserScope): Promise<void> {
     if (uuids.length === 0) return;
     await tx.execute(
       `UPDATE users SET managed_by = ?, managed_part = ?

@@ -27,7 +27,7 @@ export interface Hit extends Position {
 }
 
 /** Largest number of users that a page may skip in this thread. Users are skipped by the offset or their status. */
-export const PASSED_OVER = 10_000;
+export const MAX_SKIPPED_USERS = 10_000;
 /** Largest number of matches that count as few, whatever the total number of users. */
 const ALWAYS_FEW = 500;
 /** Share of all users below which matches are few: looking them up costs less than reading the index of the order. */
@@ -100,7 +100,7 @@ export class UserPages {
   }
 
   /** Reads the ids and creation times of the oldest users. */
-  async first(
+  async listOldest(
     users: UserSet,
     limit: number,
     signal: AbortSignal | undefined,
@@ -111,9 +111,9 @@ export class UserPages {
   }
 
   /** Returns true if so few users match that looking them up is faster. @param all number of all users, if known. */
-  async areFew(count: number, all?: number): Promise<boolean> {
+  async isFew(count: number, all?: number): Promise<boolean> {
     if (all === undefined && count <= ALWAYS_FEW) return true;
-    return count < FEW_SHARE * (all ?? (await this.counts.users([])).all);
+    return count < FEW_SHARE * (all ?? (await this.counts.countUsers([])).all);
   }
 
   private async readNumber(

@@ -7,7 +7,7 @@ export interface UserScope {
 }
 
 /** Returns true if an import with this scope reports the user as missing when its file lacks the user. */
-export function covers(
+export function isInScope(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,
 ): boolean {
@@ -15,7 +15,7 @@ export function covers(
 }
 
 /** Returns true if the user is assigned to exactly this data set and part. */
-export function isMarked(
+export function isAssignedTo(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,
 ): boolean {

@@ -11,11 +11,11 @@ import {
 import type { User } from '../model/user.js';
 import { UserSettings } from '../rules/user-settings.js';
 import { UserCounts } from '../writer/user-counts.service.js';
-import { toFilter } from './filter.js';
+import { toUserFilter } from './filter.js';
 import { SearchBudget } from './search-budget.service.js';
-import { type Filter, boundOf, inForm, namedParts, orderOf } from './search-plan.js';
-import { PASSED_OVER, UserPages } from './user-pages.service.js';
-import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
+import { type UserFilter, getCostBound, toUserSet, listBroadParts, buildUserOrder } from './search-plan.js';
+import { MAX_SKIPPED_USERS, UserPages } from './user-pages.service.js';
+import { type Sort, type UserQuery, resolveSort } from './user.query.js';
 
 export interface UserPage {
   count: number;
@@ -26,14 +26,14 @@ export interface UserPage {
 
 /** A parsed search query. */
 interface Search {
-  filter: Filter;
+  filter: UserFilter;
   sort: Sort;
   order: Direction;
   place: PageWindow;
 }
 
 /** Counts of users, for a search without other conditions than the status. */
-type Totals = Awaited<ReturnType<UserCounts['users']>> | undefined;
+type Totals = Awaited<ReturnType<UserCounts['countUsers']>> | undefined;
 
 /** Largest number of word matches that are joined and sorted in this thread. */
 const MAX_NARROW_MATCHES = 500;
@@ -59,52 +59,52 @@ export class UserSearch {
   async search(query: UserQuery, actor: Actor, getDisconnect: () => AbortSignal): Promise<UserPage> {
     const search = this.toSearch(query, actor);
     const { filter, place } = search;
-    const totals = filter.countedStatuses && (await this.counts.users(filter.countedStatuses));
+    const totals = filter.countedStatuses && (await this.counts.countUsers(filter.countedStatuses));
     const isBroad = totals
-      ? place.offset + totals.all - totals.matching > PASSED_OVER
+      ? place.offset + totals.all - totals.matching > MAX_SKIPPED_USERS
       : await this.isBroad(filter);
-    if (!isBroad) return this.page(search, totals);
+    if (!isBroad) return this.readPage(search, totals);
     return this.budget.run(actor, getDisconnect(), {
-      run: (signal) => this.page(search, totals, signal),
-      broadest: async (signal) => (await this.broadest(filter, signal)) ?? 'offset',
+      run: (signal) => this.readPage(search, totals, signal),
+      findBroadest: async (signal) => (await this.findBroadest(filter, signal)) ?? 'offset',
     });
   }
 
   private toSearch(query: UserQuery, actor: Actor): Search {
-    const filter = toFilter(query, actor, this.settings.roles);
+    const filter = toUserFilter(query, actor, this.settings.roles);
     const { order = 'desc' } = query;
-    const sort = effectiveSort(query);
-    const { ranges } = orderOf(sort, order, filter.score, 'many');
+    const sort = resolveSort(query);
+    const { ranges } = buildUserOrder(sort, order, filter.score, 'many');
     return { filter, sort, order, place: parsePageWindow(query, [sort, order], ranges) };
   }
 
   /** Counts the matches, then reads the page. A search without other conditions takes the count from the totals. */
-  private async page(
+  private async readPage(
     { filter, sort, order, place }: Search,
     totals: Totals,
     signal?: AbortSignal,
   ): Promise<UserPage> {
     const count = totals ? totals.matching : await this.pages.count(filter, signal);
     if (!place.after && place.offset >= count) return { count, users: [], next: undefined };
-    const form = (await this.pages.areFew(count, totals?.all)) ? 'few' : 'many';
-    const pageOrder = orderOf(sort, order, filter.score, form);
-    const users = inForm(filter, form);
+    const form = (await this.pages.isFew(count, totals?.all)) ? 'few' : 'many';
+    const pageOrder = buildUserOrder(sort, order, filter.score, form);
+    const users = toUserSet(filter, form);
     const { rows, last } = await this.pages.read(() => users, pageOrder, place, signal);
     const next = last && encodeCursor([sort, order], pageOrder.ranges, last);
     return { count, users: rows.map(({ user }) => user), next };
   }
 
   /** Returns true if no index bounds the cost of a search. */
-  private async isBroad(filter: Filter): Promise<boolean> {
-    const bound = boundOf(filter);
+  private async isBroad(filter: UserFilter): Promise<boolean> {
+    const bound = getCostBound(filter);
     if (bound === 'words') return (await this.countMatches(filter.words)) > MAX_NARROW_MATCHES;
     return bound === undefined;
   }
 
   /** Finds the name of the part of a search with the most matches. Returns undefined for a search without parts. */
-  async broadest(filter: Filter, signal: AbortSignal): Promise<string | undefined> {
+  async findBroadest(filter: UserFilter, signal: AbortSignal): Promise<string | undefined> {
     const parts: { name: string; n: number }[] = [];
-    for (const { name, sql, params } of namedParts(filter)) {
+    for (const { name, sql, params } of listBroadParts(filter)) {
       const counting = `SELECT COUNT(*) AS n FROM (${sql} LIMIT ${MAX_COUNTED_MATCHES}) AS part`;
       const [row] = await this.database.scan<{ n: number }>(counting, params, signal);
       parts.push({ name, n: row?.n ?? 0 });

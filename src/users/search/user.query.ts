@@ -92,6 +92,6 @@ export class UserQuery {
 }
 
 /** Returns the sort field of a query. Without a search term, `relevance` becomes `updated`. */
-export function effectiveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
+export function resolveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
   return sort === 'relevance' && fulltext_search === undefined ? 'updated' : sort;
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, lockClauseOf } from '../../platform/database/engine/sql.js';
-import { loginIdentifier } from '../model/comparison-keys.js';
+import { toLoginIdentifier } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
 /** Fields of a user that a login needs. */
@@ -29,7 +29,7 @@ export class UsersRepository {
     return this.database.queryOne<Credentials>(
       `SELECT u.uuid, u.username, u.status, u.password_hash
        FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid WHERE i.identifier = ?`,
-      [loginIdentifier(name)],
+      [toLoginIdentifier(name)],
     );
   }
 

@@ -10,7 +10,7 @@ export interface Owner {
 }
 
 /** A change that sets an identifier of another user. It is valid only if another change releases the identifier. */
-export interface Need {
+export interface RequiredRelease {
   change: number;
   field: Identifier['field'];
   owner: Owner;
@@ -20,69 +20,70 @@ export interface Need {
 }
 
 /** A change that sets an identifier, with the field of the identifier. */
-export interface Taker {
+export interface Assignment {
   change: number;
   field: Identifier['field'];
 }
 
 /** The identifiers that the changes of a set assign to users and release. */
 export class IdentifierChanges {
-  readonly needs: Need[] = [];
+  readonly requiredReleases: RequiredRelease[] = [];
   /** Pairs of changes that link one user to different external ids. */
-  readonly rivals: [change: number, other: number][] = [];
-  private readonly numbers = this.storage.texts();
+  readonly linkConflicts: [change: number, other: number][] = [];
+  private readonly numbers = this.storage.createTexts();
   /** By number of the identifier: the first change that assigns it, packed by `packAssignment`. */
-  private readonly firstAssignments = this.storage.integers();
+  private readonly firstAssignments = this.storage.createIntegers();
   /** By number of the identifier: the change that releases it. */
-  private readonly releasers = this.storage.integers();
+  private readonly releasingChanges = this.storage.createIntegers();
   /** By number of the identifier: all changes that assign it, if there are several. */
-  private readonly contested = new Map<number, Taker[]>();
+  private readonly contested = new Map<number, Assignment[]>();
 
   constructor(private readonly storage: NumberStorage) {}
 
   /** @param owners users who have the identifiers before the changes, by identifier. */
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
-    for (const { identifier } of released) this.releasers.set(this.numbers.number(identifier), change);
+    for (const { identifier } of released)
+      this.releasingChanges.set(this.numbers.assignNumber(identifier), change);
     for (const { identifier, field } of taken) {
-      const number = this.numbers.number(identifier);
+      const number = this.numbers.assignNumber(identifier);
       this.addAssignment(number, { change, field });
       const owner = owners.get(identifier);
-      if (owner && owner.uuid !== user) this.needs.push({ change, field, owner, creates, number });
+      if (owner && owner.uuid !== user) this.requiredReleases.push({ change, field, owner, creates, number });
       if (field === 'external_id' && !creates) this.addLink(user, change);
     }
   }
 
   /** Returns the change that gives a user an external id, or 0. */
-  linker(user: string): number {
-    return this.firstAssignments.at(this.numbers.find(toLinkText(user)));
+  getLinkingChange(user: string): number {
+    return this.firstAssignments.at(this.numbers.findNumber(toLinkText(user)));
   }
 
   /** Returns the change that releases the identifier, or 0 if its owner keeps it. */
-  releaser({ number }: Need): number {
-    return this.releasers.at(number);
+  getReleasingChange({ number }: RequiredRelease): number {
+    return this.releasingChanges.at(number);
   }
 
   /** Returns true if the owner of an identifier keeps it after all changes. */
-  isKept(need: Need, failed: ChangeNumbers): boolean {
-    const releasing = this.releaser(need);
+  isKept(need: RequiredRelease, failed: ChangeNumbers): boolean {
+    const releasing = this.getReleasingChange(need);
     return releasing === 0 || failed.has(releasing);
   }
 
   /** Finds identifiers that several changes assign. Ignores failed changes. @returns the assignments per identifier. */
-  clashes(failed: ChangeNumbers): Taker[][] {
+  findClashes(failed: ChangeNumbers): Assignment[][] {
     return [...this.contested.values()]
       .map((assignments) => assignments.filter(({ change }) => !failed.has(change)))
       .filter((assignments) => assignments.length > 1);
   }
 
   private addLink(user: string, change: number): void {
-    const number = this.numbers.number(toLinkText(user));
+    const number = this.numbers.assignNumber(toLinkText(user));
     const first = this.firstAssignments.at(number);
     if (first === 0) this.firstAssignments.set(number, change);
-    else this.rivals.push([first, change], [change, first]);
+    else this.linkConflicts.push([first, change], [change, first]);
   }
 
-  private addAssignment(number: number, added: Taker): void {
+  private addAssignment(number: number, added: Assignment): void {
     const first = this.firstAssignments.at(number);
     if (first === 0) this.firstAssignments.set(number, packAssignment(added));
     if (first === 0 || changeOf(first) === added.change) return;
@@ -96,7 +97,7 @@ export class IdentifierChanges {
 }
 
 /** Packs an assignment into one integer: the change, and in the lowest bit 1 for the field `email`. */
-const packAssignment = ({ change, field }: Taker): number => change * 2 + Number(field === 'email');
+const packAssignment = ({ change, field }: Assignment): number => change * 2 + Number(field === 'email');
 const changeOf = (packed: number): number => packed >> 1;
 const isForEmail = (packed: number): boolean => packed % 2 === 1;
 

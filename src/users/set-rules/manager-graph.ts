@@ -6,17 +6,17 @@ import type { SetConstraint } from './set-constraint.js';
  * node with a number from 1. The number 0 means no manager.
  */
 export class ManagerGraph {
-  private readonly users = this.storage.texts();
+  private readonly users = this.storage.createTexts();
   /** By node: its manager. */
-  private readonly managers = this.storage.integers();
+  private readonly managers = this.storage.createIntegers();
   /** By node: its manager if the change fails. */
-  private readonly fallbacks = this.storage.integers();
+  private readonly fallbacks = this.storage.createIntegers();
   /** By node: the change that creates the user or sets its manager, or 0 if the manager does not change. */
-  private readonly changes = this.storage.integers();
+  private readonly changes = this.storage.createIntegers();
   /** By node: 1 if the user is in the database. */
-  private readonly existing = this.storage.integers();
+  private readonly existing = this.storage.createIntegers();
   /** Existing users whose manager changes. Only these can form a cycle while the changes are applied one by one. */
-  private readonly moved = this.storage.integers();
+  private readonly moved = this.storage.createIntegers();
 
   constructor(private readonly storage: NumberStorage) {}
 
@@ -42,7 +42,7 @@ export class ManagerGraph {
   }
 
   /** Yields changes that set a manager who is not in the database, with the change that creates the manager, or 0. */
-  *awaited(): Generator<[change: number, creator: number]> {
+  *listAwaited(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
       const manager = this.managers.at(node);
       if (this.changes.at(node) === 0 || manager === 0 || this.existing.at(manager) === 1) continue;
@@ -51,15 +51,15 @@ export class ManagerGraph {
   }
 
   /** Yields the changes that set one of these managers. */
-  *changesBelow(managers: Iterable<string>): Generator<number> {
-    const nodes = new Set(Array.from(managers, (user) => this.users.find(user)));
+  *findReports(managers: Iterable<string>): Generator<number> {
+    const nodes = new Set(Array.from(managers, (user) => this.users.findNumber(user)));
     for (let node = 1; node < this.changes.length; node++) {
       if (this.changes.at(node) !== 0 && nodes.has(this.managers.at(node))) yield this.changes.at(node);
     }
   }
 
   /** Restores the previous managers of failed changes. */
-  undo(failed: ChangeNumbers): void {
+  revert(failed: ChangeNumbers): void {
     for (let node = 1; node < this.changes.length; node++) {
       const change = this.changes.at(node);
       if (change === 0 || !failed.has(change)) continue;
@@ -69,7 +69,7 @@ export class ManagerGraph {
   }
 
   /** Finds the cycles of managers. Breaks a cycle that no change causes. @returns the changes on each cycle. */
-  circles(): number[][] {
+  findCycles(): number[][] {
     const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0 new, 1 on this walk, 2 done
     const found: number[][] = [];
     for (let start = 1; start < this.changes.length; start++) {
@@ -96,7 +96,7 @@ export class ManagerGraph {
    * Yields pairs of changes of which the second must be applied first. Changes of managers come before changes of their
    * reports, so that no intermediate state has a cycle. New users are omitted, because they have no reports yet.
    */
-  *order(): Generator<[change: number, earlier: number]> {
+  *listOrder(): Generator<[change: number, earlier: number]> {
     for (let index = 0; index < this.moved.length; index++) {
       const node = this.moved.at(index);
       const change = this.changes.at(node);
@@ -107,7 +107,7 @@ export class ManagerGraph {
   }
 
   private getNode(user: string): number {
-    const node = this.users.number(user);
+    const node = this.users.assignNumber(user);
     if (node >= this.changes.length) this.changes.set(node, 0); // the length limits the loops over all nodes
     return node;
   }

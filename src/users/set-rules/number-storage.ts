@@ -1,9 +1,9 @@
 /** A numbering of texts: 1, 2, 3 … in the order in which they are added. */
 export interface TextNumbering {
   /** Returns the number of a text. Adds the text if it is new. */
-  number(text: string): number;
+  assignNumber(text: string): number;
   /** Returns the number of a text, or 0 for an unknown text. */
-  find(text: string): number;
+  findNumber(text: string): number;
 }
 
 /** A growing list of integers. Items that were never set are 0. */
@@ -22,29 +22,29 @@ export interface ChangeNumbers {
 
 /** Storage for the constraints of a `SetValidator`: maps for a few thousand changes, or packed for a million rows. */
 export interface NumberStorage {
-  texts(): TextNumbering;
-  integers(): Integers;
-  numbers(): ChangeNumbers;
+  createTexts(): TextNumbering;
+  createIntegers(): Integers;
+  createNumbers(): ChangeNumbers;
 }
 
 /** Storage in maps and arrays. */
-export const IN_MAPS: NumberStorage = {
-  texts: () => new MappedTexts(),
-  integers: () => new GrowingArray(),
-  numbers: () => new Set<number>(),
+export const MAP_STORAGE: NumberStorage = {
+  createTexts: () => new MappedTexts(),
+  createIntegers: () => new GrowingArray(),
+  createNumbers: () => new Set<number>(),
 };
 
 class MappedTexts implements TextNumbering {
   private readonly numbers = new Map<string, number>();
 
-  number(text: string): number {
+  assignNumber(text: string): number {
     const known = this.numbers.get(text);
     if (known !== undefined) return known;
     this.numbers.set(text, this.numbers.size + 1);
     return this.numbers.size;
   }
 
-  find(text: string): number {
+  findNumber(text: string): number {
     return this.numbers.get(text) ?? 0;
   }
 }

@@ -1,4 +1,4 @@
-import { IDENTIFYING, type Identifier, identifiersOf } from '../model/comparison-keys.js';
+import { IDENTIFYING_FIELDS, type Identifier, identifiersOf } from '../model/comparison-keys.js';
 import type { User } from '../model/user.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
 
@@ -23,7 +23,7 @@ export interface SetConstraint {
 }
 
 /** Creates the constraint of a deletion, which releases all identifiers of the user. */
-export function deletionConstraint(change: number, user: User): SetConstraint {
+export function createDeletionConstraint(change: number, user: User): SetConstraint {
   return {
     change,
     user: user.uuid,
@@ -41,7 +41,7 @@ export function deletionConstraint(change: number, user: User): SetConstraint {
  * @param known.identifiers identifiers of the user after the change, if already computed.
  * @param known.managers false if no change of the set changes a manager. This saves memory for files without that column.
  */
-export function constraintOf(
+export function createConstraint(
   change: number,
   before: User | undefined,
   after: User,
@@ -53,7 +53,7 @@ export function constraintOf(
 }
 
 /** Fields of a user that the set rules concern. */
-const SHARED_FIELDS = [...IDENTIFYING, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
+const SHARED_FIELDS = [...IDENTIFYING_FIELDS, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
 
 function buildConstraint(
   change: number,
@@ -83,7 +83,7 @@ function diffIdentifiers(
   identifiers: readonly Identifier[] | undefined,
 ): { released: Identifier[]; taken: Identifier[] } {
   // This comparison is cheaper than computing the identifiers.
-  if (before && IDENTIFYING.every((field) => before[field] === after[field]))
+  if (before && IDENTIFYING_FIELDS.every((field) => before[field] === after[field]))
     return { released: [], taken: [] };
   const old = before ? identifiersOf(before) : [];
   const current = identifiers ?? identifiersOf(after);

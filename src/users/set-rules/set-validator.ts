@@ -1,14 +1,19 @@
-import { type ChangeNumbers, IN_MAPS, type NumberStorage } from './number-storage.js';
+import { type ChangeNumbers, MAP_STORAGE, type NumberStorage } from './number-storage.js';
 import type { SetConstraint } from './set-constraint.js';
-import { CIRCLE, type Failure, UNKNOWN_MANAGER, lastWebmaster } from '../rules/failure.js';
-import { IdentifierChanges, type Need, type Owner, type Taker } from './identifier-changes.js';
+import { MANAGER_CYCLE, type Failure, UNKNOWN_MANAGER, toWebmasterFailure } from '../rules/failure.js';
+import {
+  IdentifierChanges,
+  type RequiredRelease,
+  type Owner,
+  type Assignment,
+} from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';
 
 /** Changes that are valid only if another change succeeds, because it releases their identifier or creates their manager. */
 class Dependencies {
-  private readonly dependents = this.storage.integers();
-  private readonly providers = this.storage.integers();
-  private readonly tags = this.storage.integers();
+  private readonly dependents = this.storage.createIntegers();
+  private readonly providers = this.storage.createIntegers();
+  private readonly tags = this.storage.createIntegers();
 
   constructor(private readonly storage: NumberStorage) {}
 
@@ -74,7 +79,7 @@ export interface SetOptions {
   /** Returns the name of a change for the texts of errors. */
   nameOf: (change: number) => string;
   /** True for imports, which link users by external id. A conflict with an unlinked user is then an `unlinked_conflict`. */
-  links?: boolean;
+  isImport?: boolean;
 }
 
 /**
@@ -102,7 +107,7 @@ const IDENTIFIER_TAG = 2;
  * otherwise valid changes are resolved last: manager cycles, the last Webmaster and identifiers that several changes set.
  */
 export class SetValidator {
-  private readonly storage = this.options.storage ?? IN_MAPS;
+  private readonly storage = this.options.storage ?? MAP_STORAGE;
   private readonly identifiers = new IdentifierChanges(this.storage);
   private readonly managers = new ManagerGraph(this.storage);
   /** Change → field by which it removes an active Webmaster. */
@@ -112,7 +117,7 @@ export class SetValidator {
   /** Change → the user that it deletes. */
   private readonly deletions = new Map<number, string>();
   private readonly links = new Dependencies(this.storage);
-  private readonly failed = this.storage.numbers();
+  private readonly failed = this.storage.createNumbers();
   private readonly failures = new Map<number, Failure[]>();
 
   constructor(private readonly options: SetOptions) {
@@ -130,7 +135,7 @@ export class SetValidator {
   }
 
   /** Marks a change as failed because of another rule. */
-  withdraw(change: number): void {
+  markFailed(change: number): void {
     this.failed.add(change);
   }
 
@@ -140,12 +145,12 @@ export class SetValidator {
   }
 
   /** Makes a change depend on the change that gives its manager the external id. */
-  needManager(change: number, linker: number): void {
+  requireManager(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
   }
 
   /** True if the set removes active Webmasters. Otherwise their number is not needed. */
-  get losesWebmasters(): boolean {
+  get hasWebmasterLosses(): boolean {
     return this.webmasterLosses.size > 0;
   }
 
@@ -157,14 +162,14 @@ export class SetValidator {
   validate(webmasters: number): ReadonlyMap<number, Failure[]> {
     // A change can fail for several reasons. All of them are reported in a fixed order.
     const dependent = new Set<number>();
-    for (const [change, other] of this.identifiers.rivals)
+    for (const [change, other] of this.identifiers.linkConflicts)
       this.fail(change, this.createDuplicateFailure('external_id', other));
-    for (const [change, creator] of this.managers.awaited()) this.links.add(change, creator, MANAGER_TAG);
-    for (const need of this.identifiers.needs)
-      this.links.add(need.change, this.identifiers.releaser(need), IDENTIFIER_TAG);
+    for (const [change, creator] of this.managers.listAwaited()) this.links.add(change, creator, MANAGER_TAG);
+    for (const need of this.identifiers.requiredReleases)
+      this.links.add(need.change, this.identifiers.getReleasingChange(need), IDENTIFIER_TAG);
     let rounds = 0;
     for (let more = true; more;) {
-      this.managers.undo(this.failed);
+      this.managers.revert(this.failed);
       more = this.failIndependent(webmasters);
       if (more) continue;
       const added = this.links.propagate(this.failed);
@@ -175,7 +180,7 @@ export class SetValidator {
     for (const [change, tag] of this.links.findBroken(this.failed)) {
       if (tag === MANAGER_TAG && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
     }
-    for (const need of this.identifiers.needs) {
+    for (const need of this.identifiers.requiredReleases) {
       if (dependent.has(need.change) && this.identifiers.isKept(need, this.failed))
         this.fail(need.change, this.createTakenFailure(need));
     }
@@ -186,9 +191,9 @@ export class SetValidator {
    * Yields pairs of changes of which the second must not be applied after the first, so that each batch of a plan is valid.
    * Call it after `validate`.
    */
-  *dependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
+  *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.findActive(this.failed);
-    yield* this.managers.order();
+    yield* this.managers.listOrder();
     const losses = [...this.webmasterLosses.keys()].filter((change) => !this.failed.has(change));
     const gain = this.webmasterGains.find((change) => !this.failed.has(change));
     if (gain === undefined || losses.length < webmasters) return;
@@ -197,11 +202,11 @@ export class SetValidator {
 
   /** Fails changes that break a rule independently of the other changes. */
   private failIndependent(webmasters: number): boolean {
-    const single = this.managers.circles().filter((cycle) => cycle.length === 1);
-    for (const [change = 0] of single) this.fail(change, CIRCLE);
+    const single = this.managers.findCycles().filter((cycle) => cycle.length === 1);
+    for (const [change = 0] of single) this.fail(change, MANAGER_CYCLE);
     const losses = this.listWebmasterLosses(0);
     const isLast = losses.length > 0 && webmasters + this.countWebmasterGains() <= 1;
-    if (isLast) for (const [change, field] of losses) this.fail(change, lastWebmaster(field));
+    if (isLast) for (const [change, field] of losses) this.fail(change, toWebmasterFailure(field));
     return single.length > 0 || isLast;
   }
 
@@ -209,7 +214,7 @@ export class SetValidator {
   private failOrphans(): boolean {
     if (this.deletions.size === 0) return false;
     const deleted = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
-    const orphans = [...this.managers.changesBelow(deleted)].filter((change) => !this.failed.has(change));
+    const orphans = [...this.managers.findReports(deleted)].filter((change) => !this.failed.has(change));
     for (const change of orphans) this.fail(change, UNKNOWN_MANAGER);
     return orphans.length > 0;
   }
@@ -222,9 +227,9 @@ export class SetValidator {
     // Webmasters can lose the role in the order of the changes, as long as one remains.
     const losses = this.listWebmasterLosses(Math.max(0, webmasters + this.countWebmasterGains() - 1));
     const conflicts: Conflict[][] = [
-      this.managers.circles().map((changes) => changes.map((change) => [change, CIRCLE])),
-      losses.length === 0 ? [] : [losses.map(([change, field]) => [change, lastWebmaster(field)])],
-      this.identifiers.clashes(this.failed).map((assignments) => this.toConflict(assignments)),
+      this.managers.findCycles().map((changes) => changes.map((change) => [change, MANAGER_CYCLE])),
+      losses.length === 0 ? [] : [losses.map(([change, field]) => [change, toWebmasterFailure(field)])],
+      this.identifiers.findClashes(this.failed).map((assignments) => this.toConflict(assignments)),
     ];
     const all = conflicts.flat();
     const later =
@@ -248,7 +253,7 @@ export class SetValidator {
     return this.webmasterGains.filter((change) => !this.failed.has(change)).length;
   }
 
-  private toConflict(assignments: readonly Taker[]): Conflict {
+  private toConflict(assignments: readonly Assignment[]): Conflict {
     return assignments.map(({ change, field }) => {
       const other = assignments.find((assignment) => assignment.change !== change)?.change ?? change;
       return [change, this.createDuplicateFailure(field, other)];
@@ -263,10 +268,10 @@ export class SetValidator {
     };
   }
 
-  private createTakenFailure({ field, owner: { uuid, external_id }, creates }: Need): Failure {
-    const linker = this.identifiers.linker(uuid);
+  private createTakenFailure({ field, owner: { uuid, external_id }, creates }: RequiredRelease): Failure {
+    const linker = this.identifiers.getLinkingChange(uuid);
     const isLinked = external_id !== '' || (linker !== 0 && !this.failed.has(linker));
-    if (this.options.links !== true || !creates || isLinked) {
+    if (this.options.isImport !== true || !creates || isLinked) {
       return { field, code: `${field}_taken`, message: `belongs to user ${uuid}`, uuid };
     }
     const message = `belongs to user ${uuid}, who has no external id. To link that user, import with adopt=email or adopt=username`;

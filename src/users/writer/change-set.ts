@@ -1,6 +1,6 @@
 import { Changes } from '../../platform/common/field-changes.js';
-import { type User, differences, toRow, valueRows, wordRows } from '../model/user.js';
-import { type UserPatch, newUser, patched } from '../rules/user-rules.js';
+import { type User, diffUsers, toUserRow, toValueRows, toWordRows } from '../model/user.js';
+import { type UserPatch, createEmptyUser, applyPatch } from '../rules/user-rules.js';
 import type { SetConstraint } from '../set-rules/set-constraint.js';
 import type { Failure } from '../rules/failure.js';
 import { type Identifier, identifiersOf } from '../model/comparison-keys.js';
@@ -24,7 +24,7 @@ export interface UserChange {
 }
 
 /** Result of one change of a change set. */
-export type Outcome =
+export type ChangeOutcome =
   /** After a deletion, `user` is the deleted user. */
   | { outcome: 'created' | 'updated' | 'unchanged' | 'deleted' | 'restored'; user: User; changes: Changes }
   | { outcome: 'error'; failures: readonly Failure[] };
@@ -62,24 +62,24 @@ const UNKNOWN_TIME = '';
 
 /** Prepares a new user. @param changes changes for the audit, if already known. */
 export function prepareUser(uuid: string, patch: UserPatch, changes?: Changes): PreparedUser {
-  const user = patched(newUser(uuid, UNKNOWN_TIME), patch);
-  return rowsOf(user, changes);
+  const user = applyPatch(createEmptyUser(uuid, UNKNOWN_TIME), patch);
+  return toPreparedUser(user, changes);
 }
 
 /** Computes the contents of all rows of a user. */
-export function rowsOf(user: User, changes?: Changes): PreparedUser {
+export function toPreparedUser(user: User, changes?: Changes): PreparedUser {
   return {
     user,
-    row: toRow(user),
+    row: toUserRow(user),
     identifiers: identifiersOf(user),
-    words: wordRows(user),
-    values: valueRows(user),
-    changes: changes ?? Changes.fromList(differences(undefined, user)),
+    words: toWordRows(user),
+    values: toValueRows(user),
+    changes: changes ?? Changes.fromList(diffUsers(undefined, user)),
   };
 }
 
 /** Returns a copy of a user or row with these times. */
-export const createdAt = <T extends { created: string; updated: string }>(
+export const withTimes = <T extends { created: string; updated: string }>(
   source: T,
   created: string,
   updated = created,

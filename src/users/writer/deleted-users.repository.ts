@@ -14,7 +14,7 @@ import {
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { DeletedUserEntity } from '../model/deleted-user.entity.js';
 import { UserEntity } from '../model/user.entity.js';
-import { USER_COLUMNS, type User, type UserRow, storedUser, toRow, toUser } from '../model/user.js';
+import { USER_COLUMNS, type User, type UserRow, parseStoredUser, toUserRow, toUser } from '../model/user.js';
 
 const PURGE_BATCH_SIZE = 500;
 
@@ -30,7 +30,7 @@ export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** Moves the rows of users to `deleted_users`. */
-  async take(tx: Sql, users: readonly User[], deleted: string): Promise<void> {
+  async moveUsers(tx: Sql, users: readonly User[], deleted: string): Promise<void> {
     await insertRows(
       tx,
       DeletedUserEntity,
@@ -38,7 +38,7 @@ export class DeletedUsersRepository {
         uuid: user.uuid,
         deleted,
         external_id: user.external_id,
-        document: toJson<UserRow>(toRow(user)),
+        document: toJson<UserRow>(toUserRow(user)),
       })),
     );
     await deleteRows(tx, UserEntity, 'uuid', uuidsOf(users));
@@ -52,10 +52,10 @@ export class DeletedUsersRepository {
       (list) =>
         `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`,
     );
-    return new Map(rows.map(({ uuid, document }) => [uuid, storedUser(document)]));
+    return new Map(rows.map(({ uuid, document }) => [uuid, parseStoredUser(document)]));
   }
 
-  async forget(tx: Sql, uuids: readonly string[]): Promise<void> {
+  async remove(tx: Sql, uuids: readonly string[]): Promise<void> {
     await deleteRows(tx, DeletedUserEntity, 'uuid', uuids);
   }
 
@@ -76,7 +76,7 @@ export class DeletedUsersRepository {
    * because the user writer makes every change that a deletion causes.
    * @returns uuid of the user → uuids of its groups.
    */
-  async leaveGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
+  async removeFromGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
     const groups = new Map<string, string[]>();
     const rows = await selectIn<{ group_uuid: string; user_uuid: string }>(
       tx,
@@ -100,7 +100,7 @@ export class DeletedUsersRepository {
   }
 
   /** Reads a page of deleted users in the order of deletion, and counts them. @param since earliest time of deletion. */
-  async page(
+  async listPage(
     since: string,
     { offset, limit }: { offset: number; limit: number },
   ): Promise<{ count: number; users: DeletedUser[] }> {
@@ -112,7 +112,7 @@ export class DeletedUsersRepository {
        ${orderedJoinOf(this.database)} deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
       [since, limit, offset],
     );
-    const users = rows.map(({ deleted, document }) => ({ deleted, user: storedUser(document) }));
+    const users = rows.map(({ deleted, document }) => ({ deleted, user: parseStoredUser(document) }));
     return { count, users };
   }
 

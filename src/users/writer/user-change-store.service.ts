@@ -7,12 +7,12 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
-import { type ValidatedSetChange, type Outcome, createdAt } from './change-set.js';
+import { type ValidatedSetChange, type ChangeOutcome, withTimes } from './change-set.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
-import { type User, hasSameWords, rolesOf, valueRows, wordRows } from '../model/user.js';
+import { type User, hasSameWords, rolesOf, toValueRows, toWordRows } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
-import { endsSessions } from '../rules/user-rules.js';
-import { type Counted, UserCounts } from './user-counts.service.js';
+import { shouldEndSessions } from '../rules/user-rules.js';
+import { type CounterName, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /** A change to store, with its outcome. */
@@ -21,7 +21,7 @@ interface StoredChange extends Pick<ValidatedSetChange, 'before' | 'prepared' | 
   user: User;
   /** Undefined for a deleted user. */
   after: User | undefined;
-  outcome: Extract<Outcome, { user: User }>;
+  outcome: Extract<ChangeOutcome, { user: User }>;
 }
 
 /** Uuid of a deleted user → uuids of its former groups. */
@@ -30,7 +30,7 @@ const NO_GROUPS: FormerGroups = new Map();
 
 /** Stores validated changes for `UserWriter`: rows, look-up tables, counters, ended sessions and audit events. */
 @Injectable()
-export class UserPersistence {
+export class UserChangeStore {
   constructor(
     private readonly repository: UserWriteRepository,
     private readonly deleted: DeletedUsersRepository,
@@ -43,7 +43,7 @@ export class UserPersistence {
   async save(
     tx: Sql,
     changes: readonly ValidatedSetChange[],
-    outcomes: readonly Outcome[],
+    outcomes: readonly ChangeOutcome[],
     caller: Caller,
   ): Promise<void> {
     const stored = outcomes.flatMap((outcome, index) => toStoredChange(outcome, changes[index]));
@@ -52,7 +52,7 @@ export class UserPersistence {
     await this.repository.saveUsers(
       tx,
       stored.flatMap(({ prepared, user: { created, updated } }) =>
-        prepared ? createdAt(prepared.row, created, updated) : [],
+        prepared ? withTimes(prepared.row, created, updated) : [],
       ),
       stored.filter(({ prepared, after }) => !prepared && after),
     );
@@ -74,15 +74,15 @@ export class UserPersistence {
    * rows are stored. @returns uuid of the deleted user → uuids of its former groups.
    */
   private async moveRows(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
-    const filterUsers = (kind: Outcome['outcome']): User[] =>
+    const filterUsers = (kind: ChangeOutcome['outcome']): User[] =>
       stored.flatMap(({ outcome, user }) => (outcome.outcome === kind ? user : []));
     const restored = filterUsers('restored').map(({ uuid }) => uuid);
-    if (restored.length > 0) await this.deleted.forget(tx, restored);
+    if (restored.length > 0) await this.deleted.remove(tx, restored);
     const deleted = filterUsers('deleted');
     if (deleted.length === 0) return NO_GROUPS;
     const time = now();
-    await this.deleted.take(tx, deleted, time);
-    return this.deleted.leaveGroups(
+    await this.deleted.moveUsers(tx, deleted, time);
+    return this.deleted.removeFromGroups(
       tx,
       deleted.map(({ uuid }) => uuid),
       time,
@@ -99,9 +99,9 @@ export class UserPersistence {
     const released = deduplicate(
       stored.flatMap(({ constraint }) => (constraint?.released ?? []).map(({ identifier }) => identifier)),
     );
-    await this.repository.moveIdentifiers(tx, released, taken);
+    await this.repository.updateIdentifiers(tx, released, taken);
 
-    await this.repository.moveRoles(tx, {
+    await this.repository.updateRoles(tx, {
       removed: stored.flatMap(({ before, after }) =>
         before ? toRoleRows(before, after && rolesOf(after)) : [],
       ),
@@ -109,8 +109,8 @@ export class UserPersistence {
         after ? toRoleRows(after, before && rolesOf(before)) : [],
       ),
     });
-    await this.repository.moveWords(tx, diffWords(stored));
-    await this.repository.moveValues(tx, diffValues(stored));
+    await this.repository.updateWords(tx, diffWords(stored));
+    await this.repository.updateValues(tx, diffValues(stored));
   }
 
   private async endSessions(tx: Sql, stored: readonly StoredChange[], caller: Caller): Promise<void> {
@@ -124,7 +124,7 @@ export class UserPersistence {
 }
 
 /** Pairs a change with its outcome. Returns an empty list for a failed change or an unchanged user. */
-function toStoredChange(outcome: Outcome, change: ValidatedSetChange | undefined): StoredChange[] {
+function toStoredChange(outcome: ChangeOutcome, change: ValidatedSetChange | undefined): StoredChange[] {
   if (!change || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
   const { user } = outcome;
   return [{ ...change, user, after: outcome.outcome === 'deleted' ? undefined : user, outcome }];
@@ -143,7 +143,7 @@ function hasLookupChanges({ before, after, constraint }: StoredChange): boolean 
 }
 
 const shouldEndAllSessions = ({ before, after }: StoredChange): boolean =>
-  before !== undefined && (!after || endsSessions(before, after));
+  before !== undefined && (!after || shouldEndSessions(before, after));
 
 const shouldEndAnySession = (change: StoredChange): boolean =>
   (change.before !== undefined && change.before.password_hash !== change.user.password_hash) ||
@@ -163,8 +163,8 @@ function diffWords(stored: readonly StoredChange[]) {
   for (const { before, prepared, after } of stored) {
     if (prepared) added.push(...prepared.words);
     if (!before || (after && hasSameWords(before, after))) continue;
-    const old = new Map(wordRows(before).map((row) => [row.word, row]));
-    for (const row of after ? wordRows(after) : []) {
+    const old = new Map(toWordRows(before).map((row) => [row.word, row]));
+    for (const row of after ? toWordRows(after) : []) {
       const oldRow = old.get(row.word);
       old.delete(row.word);
       if (oldRow?.weight !== row.weight || oldRow.public_weight !== row.public_weight) changed.push(row);
@@ -181,9 +181,9 @@ function diffValues(stored: readonly StoredChange[]) {
   for (const { before, prepared, after } of stored) {
     if (prepared) added.push(...prepared.values);
     if (!before || before.attributes === after?.attributes) continue;
-    const old = new Map(valueRows(before).map((row) => [`${row.attribute} ${row.value_key}`, row]));
+    const old = new Map(toValueRows(before).map((row) => [`${row.attribute} ${row.value_key}`, row]));
     if (after)
-      added.push(...valueRows(after).filter((row) => !old.delete(`${row.attribute} ${row.value_key}`)));
+      added.push(...toValueRows(after).filter((row) => !old.delete(`${row.attribute} ${row.value_key}`)));
     removed.push(...old.values());
   }
   return { removed, added };
@@ -198,8 +198,8 @@ const hasCountChanges = ({ before, after }: StoredChange): boolean =>
   isActiveWebmaster(before) !== isActiveWebmaster(after);
 
 /** Sums up the differences that the changes add to each counter. */
-function sumCountDeltas(stored: readonly StoredChange[]): Map<Counted, number> {
-  const deltas = new Map<Counted, number>();
+function sumCountDeltas(stored: readonly StoredChange[]): Map<CounterName, number> {
+  const deltas = new Map<CounterName, number>();
   const add = (user: User | undefined, delta: number): void => {
     for (const name of countersOf(user)) deltas.set(name, (deltas.get(name) ?? 0) + delta);
   };
@@ -210,7 +210,7 @@ function sumCountDeltas(stored: readonly StoredChange[]): Map<Counted, number> {
   return deltas;
 }
 
-function countersOf(user: User | undefined): Counted[] {
+function countersOf(user: User | undefined): CounterName[] {
   if (!user) return [];
   return isActiveWebmaster(user) ? [user.status, 'webmasters'] : [user.status];
 }
@@ -234,7 +234,11 @@ function addGroups({ list }: Changes, groups: readonly string[]): Changes {
   ]);
 }
 
-function getAuditAction(outcome: Outcome['outcome'], before: User | undefined, after: User): AuditAction {
+function getAuditAction(
+  outcome: ChangeOutcome['outcome'],
+  before: User | undefined,
+  after: User,
+): AuditAction {
   if (outcome === 'updated' && before?.status === after.status) return 'user.updated';
   if (outcome === 'deleted' || outcome === 'restored') return `user.${outcome}`;
   if (!before) return 'user.created';

@@ -14,7 +14,7 @@ import { DatabaseError } from '../../platform/database/engine/database-error.js'
 import { UserCountEntity } from '../model/user-lookups.entity.js';
 
 /** Names of the counters: users by status, and active Webmasters. */
-export type Counted = 'Active' | 'Blocked' | 'webmasters';
+export type CounterName = 'Active' | 'Blocked' | 'webmasters';
 
 /** Reads and writes the counters of users. Uses hand-written SQL for sums and sets of rows (ADR 13). */
 @Injectable()
@@ -32,7 +32,7 @@ export class UserCountsRepository {
   }
 
   /** Reads the totals of all counters, which are exact at the time of the statement. */
-  async totals(sql: Sql = this.database): Promise<Readonly<Record<string, number>>> {
+  async readTotals(sql: Sql = this.database): Promise<Readonly<Record<string, number>>> {
     const rows = await sql.query<{ name: string; value: number | string }>(
       'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
     );
@@ -80,7 +80,7 @@ const FOLD_BATCH_SIZE = 2000;
 @Injectable()
 export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
-  private folding = Promise.resolve();
+  private pendingFold = Promise.resolve();
   private isStopping = false;
 
   constructor(
@@ -97,30 +97,30 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.timer);
-    await this.folding;
+    await this.pendingFold;
   }
 
   /** Adds the differences of a change to the counters, in the transaction of the change. */
-  async add(tx: Sql, deltas: ReadonlyMap<Counted, number>): Promise<void> {
+  async add(tx: Sql, deltas: ReadonlyMap<CounterName, number>): Promise<void> {
     await this.repository.add(tx, deltas);
     this.scheduleFold();
   }
 
   /** Counts the users with one of the statuses and all users. Includes every committed change. */
-  async users(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
-    const { webmasters: _, ...totals } = await this.repository.totals();
+  async countUsers(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
+    const { webmasters: _, ...totals } = await this.repository.readTotals();
     const matching = statuses.reduce((sum, status) => sum + (totals[status] ?? 0), 0);
     return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
   }
 
   /** Counts active users. @param sql a transaction whose changes are included. */
-  async active(sql?: Sql): Promise<number> {
-    return (await this.repository.totals(sql))['Active'] ?? 0;
+  async countActive(sql?: Sql): Promise<number> {
+    return (await this.repository.readTotals(sql))['Active'] ?? 0;
   }
 
   /** Counts active Webmasters. @param sql a transaction whose changes are included. */
-  async webmasters(sql?: Sql): Promise<number> {
-    return (await this.repository.totals(sql))['webmasters'] ?? 0;
+  async countWebmasters(sql?: Sql): Promise<number> {
+    return (await this.repository.readTotals(sql))['webmasters'] ?? 0;
   }
 
   /** Folds rows until only a few are left. */
@@ -134,7 +134,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     if (this.isStopping) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      this.folding = this.folding
+      this.pendingFold = this.pendingFold
         .then(() => this.fold())
         .catch((error: unknown) => {
           // The counters are still correct. The next change folds the rows.

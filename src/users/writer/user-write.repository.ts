@@ -17,7 +17,7 @@ import {
   UserWordEntity,
 } from '../model/user-lookups.entity.js';
 import { UserEntity } from '../model/user.entity.js';
-import { USER_COLUMNS, type User, type UserRow, toRow, toUser } from '../model/user.js';
+import { USER_COLUMNS, type User, type UserRow, toUserRow, toUser } from '../model/user.js';
 
 /** Set rules that depend on users outside of the change set. */
 export type SharedRule = 'managers' | 'webmasters';
@@ -45,7 +45,7 @@ export class UserWriteRepository {
   }
 
   /** Finds the users who have the identifiers. @returns identifier → user. */
-  async owners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
+  async findOwners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
     const rows = await selectIn<Owner & { identifier: string }>(
       sql,
       [...new Set(identifiers)],
@@ -57,7 +57,7 @@ export class UserWriteRepository {
   }
 
   /** Finds all managers of the users, direct and indirect. @returns user or manager → its manager. */
-  async managersAbove(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
+  async findManagers(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
     const rows = await selectIn<{ uuid: string; manager_uuid: string | null }>(
       sql,
       uuids,
@@ -75,7 +75,7 @@ export class UserWriteRepository {
    * Locks a set rule until the transaction ends, which serializes the changes that it concerns. Updates the row instead
    * of only locking it, because a database cluster detects conflicting writes, but no locks of other nodes (ADR 15).
    */
-  async takeTurn(tx: Sql, rule: SharedRule): Promise<void> {
+  async lockRule(tx: Sql, rule: SharedRule): Promise<void> {
     const rows = await tx.execute('UPDATE user_rules SET changes = changes + 1 WHERE name = ?', [rule]);
     if (rows !== 1) throw new Error(`user_rules has no row ${rule}`);
   }
@@ -89,13 +89,13 @@ export class UserWriteRepository {
     await insertRows(tx, UserEntity, created);
     const [{ before, user } = {}] = changed;
     if (changed.length === 1 && before && user)
-      return updateRow(tx, UserEntity, 'uuid', toRow(before), toRow(user));
-    const rows = changed.map((each) => toRow(each.user));
+      return updateRow(tx, UserEntity, 'uuid', toUserRow(before), toUserRow(user));
+    const rows = changed.map((each) => toUserRow(each.user));
     return upsertRows(tx, UserEntity, ['uuid'], rows);
   }
 
   /** Deletes identifiers before it inserts others, because an identifier can move between two users of the set. */
-  async moveIdentifiers(
+  async updateIdentifiers(
     tx: Sql,
     released: readonly string[],
     taken: readonly UserIdentifierEntity[],
@@ -104,18 +104,18 @@ export class UserWriteRepository {
     await insertRows(tx, UserIdentifierEntity, sortByKey(taken, 'identifier'));
   }
 
-  async moveRoles(tx: Sql, { removed, added }: Difference<UserRoleEntity>): Promise<void> {
+  async updateRoles(tx: Sql, { removed, added }: Difference<UserRoleEntity>): Promise<void> {
     await deleteKeys(tx, UserRoleEntity, ['role', 'user_uuid'], removed);
     await insertRows(tx, UserRoleEntity, sortByKey(added, 'role'));
   }
 
-  async moveValues(tx: Sql, { removed, added }: Difference<UserValueEntity>): Promise<void> {
+  async updateValues(tx: Sql, { removed, added }: Difference<UserValueEntity>): Promise<void> {
     await deleteKeys(tx, UserValueEntity, ['attribute', 'value_key', 'user_uuid'], removed);
     await insertRows(tx, UserValueEntity, sortByKey(added, 'value_key'));
   }
 
   /** Updates search words. @param changed new rows of existing users, and rows whose weight differs. */
-  async moveWords(
+  async updateWords(
     tx: Sql,
     { removed, added, changed }: Difference<UserWordEntity> & { changed: readonly UserWordEntity[] },
   ): Promise<void> {

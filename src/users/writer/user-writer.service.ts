@@ -4,32 +4,42 @@ import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { blocksSelf, newUser, patched, privilegeFailure, wholeErrors } from '../rules/user-rules.js';
-import { differences, fieldsGone } from '../model/user.js';
+import {
+  isSelfBlock,
+  createEmptyUser,
+  applyPatch,
+  checkPrivilege,
+  validateWholeUser,
+} from '../rules/user-rules.js';
+import { diffUsers, listRemovedFields } from '../model/user.js';
 import type { User } from '../model/user.js';
 import {
   type ValidatedSetChange,
-  type Outcome,
+  type ChangeOutcome,
   type PreparedUser,
   type UserChange,
-  createdAt,
+  withTimes,
   prepareUser,
-  rowsOf,
+  toPreparedUser,
 } from './change-set.js';
-import { type SetConstraint, constraintOf, deletionConstraint } from '../set-rules/set-constraint.js';
+import {
+  type SetConstraint,
+  createConstraint,
+  createDeletionConstraint,
+} from '../set-rules/set-constraint.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { SetValidator } from '../set-rules/set-validator.js';
 import {
   type Failure,
   SELF_BLOCK,
   SELF_DELETION,
-  STALE,
-  notDeleted,
-  notFound,
-  toProblem,
+  STALE_VERSION,
+  createNotDeletedFailure,
+  createNotFoundFailure,
+  toFailureProblem,
 } from '../rules/failure.js';
 import { UserCounts } from './user-counts.service.js';
-import { UserPersistence } from './user-change-store.service.js';
+import { UserChangeStore } from './user-change-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
@@ -42,7 +52,7 @@ export class UserWriter {
   constructor(
     private readonly repository: UserWriteRepository,
     private readonly deleted: DeletedUsersRepository,
-    private readonly store: UserPersistence,
+    private readonly store: UserChangeStore,
     private readonly counts: UserCounts,
     private readonly fuse: KeyFuse,
   ) {}
@@ -57,14 +67,14 @@ export class UserWriter {
    * @param changes changes with valid fields (`validateChange`) and hashed passwords.
    * @throws FuseBlownError if the changes exceed the number of users that the API key may block.
    */
-  async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
+  async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<ChangeOutcome[]> {
     const time = now();
     const validated = await this.validate(tx, changes, caller, time);
     const deleted = new Set(validated.flatMap((each) => (isValid(each, 'delete') ? each.after.uuid : [])));
     const all = deleted.size > 0 ? await this.addReports(tx, validated, deleted) : validated;
     const outcomes = all.map((change) => toOutcome(change, time));
     const blocked = findBlocked(all, outcomes);
-    if (blocked.length > 0) await this.fuse.count(tx, caller, blocked, () => this.counts.active(tx));
+    if (blocked.length > 0) await this.fuse.count(tx, caller, blocked, () => this.counts.countActive(tx));
     await this.store.save(tx, all, outcomes, caller);
     return outcomes.slice(0, changes.length);
   }
@@ -74,7 +84,7 @@ export class UserWriter {
     tx: Sql,
     change: UserChange,
     caller: Caller,
-    toError: (failures: readonly Failure[]) => Error = toProblem,
+    toError: (failures: readonly Failure[]) => Error = toFailureProblem,
   ): Promise<User> {
     const [outcome] = await this.apply(tx, [change], caller);
     if (!outcome) throw new Error('A set of one change has no outcome.');
@@ -121,15 +131,15 @@ export class UserWriter {
     }));
     const byChange = states.map(({ kind, before, after, prepared, failures }, index) => {
       if (failures.length > 0) return undefined;
-      if (kind === 'delete') return deletionConstraint(index + 1, after);
-      return constraintOf(index + 1, before, after, { identifiers: prepared?.identifiers });
+      if (kind === 'delete') return createDeletionConstraint(index + 1, after);
+      return createConstraint(index + 1, before, after, { identifiers: prepared?.identifiers });
     });
     const constraints = byChange.filter((constraint) => constraint !== undefined);
     const failures =
       constraints.length > 0 ? await this.validateSet(tx, constraints, states, caller) : undefined;
     return states.map(
       ({ kind, before, after, prepared, failures: own, change }, index): ValidatedSetChange => {
-        const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE] : []);
+        const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE_VERSION] : []);
         const all = own.length > 0 ? own : others;
         return { kind, before, after, prepared, constraint: byChange[index], failures: all };
       },
@@ -166,7 +176,7 @@ export class UserWriter {
     states: readonly { change: UserChange; before: User | undefined }[],
     { actor }: Caller,
   ): Promise<ReadonlyMap<number, readonly Failure[]>> {
-    const owners = await this.repository.owners(
+    const owners = await this.repository.findOwners(
       tx,
       constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
     );
@@ -176,10 +186,10 @@ export class UserWriter {
     const validate = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
       const set = new SetValidator({
         nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
-        links: actor.kind === 'import',
+        isImport: actor.kind === 'import',
       });
       for (const constraint of constraints) set.add(constraint, owners);
-      for (const change of withdrawn) set.withdraw(change);
+      for (const change of withdrawn) set.markFailed(change);
       for (const [user, manager] of managers) set.addExistingManager(user, manager);
       return set.validate(webmasters);
     };
@@ -187,14 +197,14 @@ export class UserWriter {
     const failures = validate([]);
     if (stale.length === 0) return failures;
     // A stale change reports its other failures instead (interface §1, order of checks). It does not affect other changes.
-    const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE]] as const);
+    const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE_VERSION]] as const);
     return new Map([...validate(stale), ...staleFailures]);
   }
 
   /** Counts active Webmasters. Locks the rule, so that concurrent changes cannot remove the last two Webmasters. */
   private async countWebmasters(tx: Sql): Promise<number> {
-    await this.repository.takeTurn(tx, 'webmasters');
-    return this.counts.webmasters(tx);
+    await this.repository.lockRule(tx, 'webmasters');
+    return this.counts.countWebmasters(tx);
   }
 
   private async findManagers(
@@ -203,14 +213,14 @@ export class UserWriter {
   ): Promise<Map<string, string | null>> {
     if (!constraints.some(({ manager, deletes }) => deletes ?? manager?.after)) return new Map();
     // The lock keeps concurrent changes from together forming a cycle or setting a deleted manager.
-    await this.repository.takeTurn(tx, 'managers');
+    await this.repository.lockRule(tx, 'managers');
     const uuids = constraints.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
-    return this.repository.managersAbove(tx, [...new Set(uuids)]);
+    return this.repository.findManagers(tx, [...new Set(uuids)]);
   }
 }
 
 /** Finds the users whom successful changes block or delete, for the fuse of the API key. */
-function findBlocked(validated: readonly ValidatedSetChange[], outcomes: readonly Outcome[]): string[] {
+function findBlocked(validated: readonly ValidatedSetChange[], outcomes: readonly ChangeOutcome[]): string[] {
   return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
     const isBlocked = before?.status === 'Active' && after.status !== 'Active' && outcome === 'updated';
@@ -245,25 +255,25 @@ function evaluateChange(
 ): ValidatedSetChange {
   const { kind, uuid, patch } = change;
   if (kind === 'create') return evaluateCreation(change, caller, time);
-  const after = patched(before ?? newUser(uuid, time), patch);
+  const after = applyPatch(before ?? createEmptyUser(uuid, time), patch);
   if (kind === 'restore') return evaluateRestore(before, after, caller, time);
-  if (!before) return { kind, before, after, failures: [notFound(uuid)] };
+  if (!before) return { kind, before, after, failures: [createNotFoundFailure(uuid)] };
   if (kind === 'delete') return { kind, before, after: before, failures: validateDeletion(before, caller) };
-  if (blocksSelf(caller, before, after)) return { kind, before, after, failures: [SELF_BLOCK] };
-  const missing = privilegeFailure(caller.actor, before, after, change.byProvider);
-  return { kind, before, after, failures: missing ? [missing] : wholeErrors(after) };
+  if (isSelfBlock(caller, before, after)) return { kind, before, after, failures: [SELF_BLOCK] };
+  const missing = checkPrivilege(caller.actor, before, after, change.byProvider);
+  return { kind, before, after, failures: missing ? [missing] : validateWholeUser(after) };
 }
 
 function evaluateCreation(change: UserChange, { actor }: Caller, time: string): ValidatedSetChange {
   const prepared = change.prepared ?? prepareUser(change.uuid, change.patch);
-  const missing = privilegeFailure(actor, undefined, prepared.user);
-  const failures = missing ? [missing] : wholeErrors(prepared.user);
-  return { kind: 'create', before: undefined, after: createdAt(prepared.user, time), prepared, failures };
+  const missing = checkPrivilege(actor, undefined, prepared.user);
+  const failures = missing ? [missing] : validateWholeUser(prepared.user);
+  return { kind: 'create', before: undefined, after: withTimes(prepared.user, time), prepared, failures };
 }
 
 function validateDeletion(before: User, { actor }: Caller): Failure[] {
   if (isBehind(actor, before.uuid)) return [SELF_DELETION];
-  const missing = privilegeFailure(actor, before, undefined);
+  const missing = checkPrivilege(actor, before, undefined);
   return missing ? [missing] : [];
 }
 
@@ -275,29 +285,33 @@ function evaluateRestore(
   time: string,
 ): ValidatedSetChange {
   const kind = 'restore';
-  if (!deleted) return { kind, before: undefined, after: emptyUser, failures: [notDeleted(emptyUser.uuid)] };
+  if (!deleted)
+    return { kind, before: undefined, after: emptyUser, failures: [createNotDeletedFailure(emptyUser.uuid)] };
   const after = { ...deleted, updated: time };
-  const missing = privilegeFailure(actor, undefined, after);
-  const failures = missing ? [missing] : wholeErrors(after);
-  return { kind, before: undefined, after, prepared: rowsOf(after), failures };
+  const missing = checkPrivilege(actor, undefined, after);
+  const failures = missing ? [missing] : validateWholeUser(after);
+  return { kind, before: undefined, after, prepared: toPreparedUser(after), failures };
 }
 
 function isStale({ ifVersions }: UserChange, before: User | undefined): boolean {
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
 }
 
-const toNewOutcome = (kind: UserChange['kind'], user: User, { changes }: PreparedUser): Outcome => ({
+const toNewOutcome = (kind: UserChange['kind'], user: User, { changes }: PreparedUser): ChangeOutcome => ({
   outcome: kind === 'restore' ? 'restored' : 'created',
   user,
   changes,
 });
 
-function toOutcome({ kind, before, after, prepared, failures }: ValidatedSetChange, time: string): Outcome {
+function toOutcome(
+  { kind, before, after, prepared, failures }: ValidatedSetChange,
+  time: string,
+): ChangeOutcome {
   if (failures.length > 0) return { outcome: 'error', failures };
   if (kind === 'delete')
-    return { outcome: 'deleted', user: after, changes: Changes.fromList(fieldsGone(after)) };
+    return { outcome: 'deleted', user: after, changes: Changes.fromList(listRemovedFields(after)) };
   if (prepared) return toNewOutcome(kind, after, prepared);
-  const changes = Changes.fromList(differences(before, after));
+  const changes = Changes.fromList(diffUsers(before, after));
   if (!before || changes.isEmpty) return { outcome: 'unchanged', user: before ?? after, changes };
   return { outcome: 'updated', user: { ...after, updated: time, version: before.version + 1 }, changes };
 }

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../../src/access/actor.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
-import type { Outcome, UserChange } from '../../../src/users/writer/change-set.js';
-import { toProblem } from '../../../src/users/rules/failure.js';
+import type { ChangeOutcome, UserChange } from '../../../src/users/writer/change-set.js';
+import { toFailureProblem } from '../../../src/users/rules/failure.js';
 import { UserWriter } from '../../../src/users/writer/user-writer.service.js';
 import { DeletedUsers } from '../../../src/users/deleted-users.service.js';
 import type { TestApp } from './app.js';
@@ -17,7 +17,7 @@ export function writeUsers(
   { app }: TestApp,
   changes: readonly UserChange[],
   caller = SYSTEM,
-): Promise<Outcome[]> {
+): Promise<ChangeOutcome[]> {
   return app.get(TransactionRunner).run((tx) => app.get(UserWriter).apply(tx, changes, caller), caller);
 }
 
@@ -28,8 +28,8 @@ export const update = (uuid: string, patch: UserChange['patch']): UserChange => 
 });
 
 /** What became of each change: the outcome, or the code of its error. */
-export const codes = (outcomes: readonly Outcome[]): string[] =>
-  outcomes.map((each) => (each.outcome === 'error' ? toProblem(each.failures).code : each.outcome));
+export const codes = (outcomes: readonly ChangeOutcome[]): string[] =>
+  outcomes.map((each) => (each.outcome === 'error' ? toFailureProblem(each.failures).code : each.outcome));
 
 export const deletion = (uuid: string, more: Partial<UserChange> = {}): UserChange => ({
   kind: 'delete',

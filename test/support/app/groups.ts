@@ -21,7 +21,7 @@ export async function aGroup(
   caller = SYSTEM,
 ): Promise<Group> {
   const names = { display_name: `Group ${++made}`, ...fields };
-  return groupsOf(app).create(names, MemberChange.to(members), caller);
+  return groupsOf(app).create(names, MemberChange.createReplacement(members), caller);
 }
 
 /** Adds and removes members. */

@@ -42,7 +42,7 @@ export async function liveInGroups(app: TestApp): Promise<void> {
   await ok(key.put(`/groups/${small.uuid}`, { roles: ['Editor'] }));
   await groupsOf(app).change(
     small.uuid,
-    { fields: () => ({}), members: () => MemberChange.to(seededUuids(6, 30)) },
+    { fields: () => ({}), members: () => MemberChange.createReplacement(seededUuids(6, 30)) },
     SYSTEM,
   );
   await groupsOf(app).change(

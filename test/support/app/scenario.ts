@@ -8,7 +8,7 @@ import { LoginThrottleRepository } from '../../../src/sessions/login-throttle.re
 import { SessionsService } from '../../../src/sessions/sessions.service.js';
 import { PurgeService } from '../../../src/operations/start/purge.service.js';
 import { UserSettings } from '../../../src/users/rules/user-settings.js';
-import { toFilter } from '../../../src/users/search/filter.js';
+import { toUserFilter } from '../../../src/users/search/filter.js';
 import { UserSearch } from '../../../src/users/search/user-search.service.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client } from './client.js';
@@ -156,8 +156,8 @@ async function moveAround(app: TestApp, uuid: string): Promise<void> {
 /** What a search is told that took too long: its part with the most matches. */
 export async function nameTheBroadest({ app }: TestApp): Promise<void> {
   const query = { fulltext_search: 'u000*', managed_by: 'default' };
-  const filter = toFilter(query, { kind: 'system', id: null }, app.get(UserSettings).roles);
-  await app.get(UserSearch).broadest(filter, new AbortController().signal);
+  const filter = toUserFilter(query, { kind: 'system', id: null }, app.get(UserSettings).roles);
+  await app.get(UserSearch).findBroadest(filter, new AbortController().signal);
 }
 
 /** Keys, the audit with every filter, and what monitoring reads. */

@@ -2,7 +2,7 @@ import { DATABASE, type Database } from '../../../src/platform/database/engine/d
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import { UserCounts } from '../../../src/users/writer/user-counts.service.js';
 import type { User } from '../../../src/users/model/user.js';
-import { newUser } from '../../../src/users/rules/user-rules.js';
+import { createEmptyUser } from '../../../src/users/rules/user-rules.js';
 import { FORENAMES, SURNAMES } from '../../../samples/names.js';
 import { insertUsers } from '../data/insert-users.js';
 import type { TestApp } from './app.js';
@@ -33,7 +33,7 @@ export function seededUser(n: number): User {
   const rare = n < RARE;
   const number = String(n).padStart(7, '0');
   return {
-    ...newUser(seededUuid(n), moment(n)),
+    ...createEmptyUser(seededUuid(n), moment(n)),
     username: `u${number}`,
     email: `u${number}@example.org`,
     external_id: rare ? '' : `HR-${number}`,

@@ -1,4 +1,4 @@
-import { type NumberStorage, IN_MAPS } from '../../../src/users/set-rules/number-storage.js';
+import { type NumberStorage, MAP_STORAGE } from '../../../src/users/set-rules/number-storage.js';
 import type { SetConstraint } from '../../../src/users/set-rules/set-constraint.js';
 import { SetValidator } from '../../../src/users/set-rules/set-validator.js';
 import type { Owner } from '../../../src/users/set-rules/identifier-changes.js';
@@ -28,7 +28,7 @@ export interface World {
 }
 
 function stateOf(changes: readonly Change[], world: World, storage: NumberStorage): SetValidator {
-  const state = new SetValidator({ storage, nameOf: (change) => `change ${change}`, links: true });
+  const state = new SetValidator({ storage, nameOf: (change) => `change ${change}`, isImport: true });
   const owners = new Map(
     Object.entries(world.owners ?? {}).map(([name, uuid]): [string, Owner] => [
       name,
@@ -55,11 +55,11 @@ function stateOf(changes: readonly Change[], world: World, storage: NumberStorag
 export const codesOf = (
   changes: readonly Change[],
   world: World,
-  storage: NumberStorage = IN_MAPS,
+  storage: NumberStorage = MAP_STORAGE,
   withdrawn: number[] = [],
 ) => {
   const state = stateOf(changes, world, storage);
-  for (const change of withdrawn) state.withdraw(change);
+  for (const change of withdrawn) state.markFailed(change);
   const failures = state.validate(world.webmasters ?? 1);
   return changes.map((_, index) =>
     (failures.get(index + 1) ?? []).map(({ field, code }) => `${field} ${code}`),

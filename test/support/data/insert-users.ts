@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Sql, insertRows } from '../../../src/platform/database/engine/sql.js';
 import { identifiersOf } from '../../../src/users/model/comparison-keys.js';
-import { type User, toRow, valueRows, wordRows } from '../../../src/users/model/user.js';
+import { type User, toUserRow, toValueRows, toWordRows } from '../../../src/users/model/user.js';
 import {
   UserCountEntity,
   UserIdentifierEntity,
@@ -13,11 +13,11 @@ import { UserEntity } from '../../../src/users/model/user.entity.js';
 
 /** Writes users to all tables of the user writer, without its checks and its audit. */
 export async function insertUsers(sql: Sql, users: readonly User[]): Promise<void> {
-  await insertRows(sql, UserEntity, users.map(toRow));
+  await insertRows(sql, UserEntity, users.map(toUserRow));
   await insertRows(sql, UserIdentifierEntity, users.flatMap(identifierRows));
   await insertRows(sql, UserRoleEntity, users.flatMap(roleRows));
-  await insertRows(sql, UserWordEntity, users.flatMap(wordRows));
-  await insertRows(sql, UserValueEntity, users.flatMap(valueRows));
+  await insertRows(sql, UserWordEntity, users.flatMap(toWordRows));
+  await insertRows(sql, UserValueEntity, users.flatMap(toValueRows));
   for (const status of ['Active', 'Blocked']) {
     const added = users.filter((user) => user.status === status).length;
     await insertRows(sql, UserCountEntity, [{ id: uuidv7(), name: status, value: added }]);

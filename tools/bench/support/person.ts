@@ -1,5 +1,5 @@
 import type { User } from '../../../src/users/model/user.js';
-import { newUser } from '../../../src/users/rules/user-rules.js';
+import { createEmptyUser } from '../../../src/users/rules/user-rules.js';
 import { toDbTime } from '../../../src/platform/common/time.js';
 
 /** The prefix of all seeded UUIDs, and of none that the service makes. */
@@ -35,7 +35,7 @@ export function personOf(n: number, passwordHash: string | null): User {
   const [token, letters, mixed] = formsOf(n);
   const created = toDbTime(new Date(FIRST_DAY + n * 1000));
   return {
-    ...newUser(uuidOf(n), created),
+    ...createEmptyUser(uuidOf(n), created),
     username: usernameOf(n),
     email: `${usernameOf(n)}@example.org`,
     external_id: externalIdOf(n),
