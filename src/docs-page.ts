@@ -24,7 +24,7 @@ function rankOf(path: string): number {
  * because "Execute" would send them.
  * File uploads become forms, and each operation shows one error example.
  */
-export function forPeople(document: OpenAPIObject): OpenAPIObject {
+export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
   for (const operation of listOperations(copy)) {
     showAsForm(operation);

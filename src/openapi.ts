@@ -1,7 +1,7 @@
 import { type INestApplication, NotFoundException } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
-import { forPeople, readScript } from './docs-page.js';
+import { toPageDocument, readScript } from './docs-page.js';
 import { isObject } from './platform/common/json.js';
 import { VERSION } from './platform/common/version.js';
 import { completeDocument, listOperations } from './platform/openapi/document.js';
@@ -89,7 +89,7 @@ export function serveDocs(app: INestApplication): void {
     customJs: '/docs/page.js',
     patchDocumentOnRequest: (request: unknown, _response, document) => {
       const isPage = isObject(request) && String(request['path']).endsWith('/swagger-ui-init.js');
-      return isPage ? (page ??= forPeople(document)) : document;
+      return isPage ? (page ??= toPageDocument(document)) : document;
     },
     swaggerOptions: {
       displayRequestDuration: true,

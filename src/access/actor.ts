@@ -24,7 +24,7 @@ export interface KeyActor {
   /** True if unknown fields of a user are ignored and not rejected. */
   ignoresUnknownFields: boolean;
   /** The rules by which the service responds to the SCIM client of this key. */
-  profile: Profile;
+  profile: KeyProfile;
 }
 
 /** A run of an import. It has only the rights that its initiator and its approver share. */
@@ -49,7 +49,7 @@ interface SystemActor {
 export const SYSTEM: SystemActor = { kind: 'system', id: null };
 
 /** Returns the key under which the work of an actor is counted. */
-export function countedFor(actor: Actor): string {
+export function getUsageKey(actor: Actor): string {
   const initiator = initiatorOf(actor);
   return `${initiator.kind}:${initiator.id ?? ''}`;
 }
@@ -68,7 +68,7 @@ export interface RepeatableRequest extends RepeatableEffect {
    * Sets the content of a request whose body is a file.
    * @throws ReplayedResponseError if a response to this request is stored.
    */
-  received(content: unknown): Promise<void>;
+  setContent(content: unknown): Promise<void>;
 }
 
 /** The actor of one request, as the audit records it. */
@@ -83,10 +83,10 @@ export interface Caller {
 }
 
 /** Returns true if the user is the actor, or started or approved the import that is the actor. */
-export function isBehind(actor: Actor, userUuid: string): boolean {
+export function isResponsibleFor(actor: Actor, userUuid: string): boolean {
   if (actor.kind !== 'import') return isSelf(actor, userUuid);
   const { initiator, approver } = actor;
-  return isBehind(initiator, userUuid) || (approver !== null && isBehind(approver, userUuid));
+  return isResponsibleFor(initiator, userUuid) || (approver !== null && isResponsibleFor(approver, userUuid));
 }
 
 export function isSelf(actor: Actor, userUuid: string): boolean {
@@ -95,10 +95,10 @@ export function isSelf(actor: Actor, userUuid: string): boolean {
 
 /** Profiles of a SCIM client: the standard, or the deviations that one identity provider expects. */
 export const PROFILES = ['standard', 'entra', 'okta', 'midpoint'] as const;
-export type Profile = (typeof PROFILES)[number];
+export type KeyProfile = (typeof PROFILES)[number];
 
 /** The profile of users, and of keys without a profile. */
-export const DEFAULT_PROFILE: Profile = 'standard';
+export const DEFAULT_PROFILE: KeyProfile = 'standard';
 
 /** Scopes of an API key. No scope implies another, except that `imports:write` includes every data set. */
 export const SCOPES = [
@@ -127,7 +127,7 @@ export function isScope(text: string): text is Scope {
 }
 
 /** Returns the scope that is required to change runs of the data set. */
-export function datasetScope(dataset: string): Scope {
+export function toDatasetScope(dataset: string): Scope {
   return `${DATASET_SCOPE}${dataset}`;
 }
 

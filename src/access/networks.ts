@@ -19,7 +19,7 @@ const MAPPED_BITS = 96;
  * @returns undefined for an invalid network, or if host bits are set: `10.1.2.3/8` may mean
  * one address or sixteen million.
  */
-export function canonicalNetwork(text: string): string | undefined {
+export function normalizeNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
   return network && `${network.address.toString()}/${network.bits}`;
 }
@@ -31,7 +31,7 @@ export function isInNetworks(ip: string, networks: readonly string[]): boolean {
 }
 
 /** Returns true if each inner network is inside one outer network. Outer networks are not merged. */
-export function areWithin(inner: readonly string[], outer: readonly string[]): boolean {
+export function areNetworksWithin(inner: readonly string[], outer: readonly string[]): boolean {
   return inner.every((network) => {
     const parsed = parseNetwork(network);
     return parsed !== undefined && outer.some((other) => containsNetwork(parseNetwork(other), parsed));

@@ -61,7 +61,7 @@ function levelOf(actor: Actor): Level {
   return actor.roles.includes(EXTERNAL_USER) ? 'external' : 'member';
 }
 
-export function may(actor: Actor, permission: Permission): boolean {
+export function hasPermission(actor: Actor, permission: Permission): boolean {
   return !findMissingScope(actor, permission) && POLICY[permission].levels.includes(levelOf(actor));
 }
 

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { Profile, Scope } from '../access/actor.js';
+import type { KeyProfile, Scope } from '../access/actor.js';
 import type { JsonText } from '../platform/common/json.js';
 import { ascii, bool, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 
@@ -27,7 +27,7 @@ export class ApiKeyEntity {
   /** The client address at the time of `last_used`. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
   /** null: `standard`. Never updated, like `scopes`. */
-  @Column({ ...ascii(16), nullable: true }) profile!: Profile | null;
+  @Column({ ...ascii(16), nullable: true }) profile!: KeyProfile | null;
 }
 
 /** A user that a key has blocked. Rows are only inserted, so that concurrent changes never wait for the same row. */

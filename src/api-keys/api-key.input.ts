@@ -10,8 +10,8 @@ import {
   IsString,
   MaxLength,
 } from 'class-validator';
-import { MAX_NETWORK_LENGTH, canonicalNetwork } from '../access/networks.js';
-import { MAX_SCOPE_LENGTH, PROFILES, type Profile, SCOPES, type Scope, isScope } from '../access/actor.js';
+import { MAX_NETWORK_LENGTH, normalizeNetwork } from '../access/networks.js';
+import { MAX_SCOPE_LENGTH, PROFILES, type KeyProfile, SCOPES, type Scope, isScope } from '../access/actor.js';
 import { parseTime } from '../platform/input/query-rules.js';
 import {
   NoControlCharacters,
@@ -98,7 +98,7 @@ export class ApiKeyInput {
   @Rule(
     'invalid_format',
     'must contain only networks such as 10.0.0.0/8 or 2001:db8::/32, without host bits',
-    (value) => isListOf(value, (network) => canonicalNetwork(network) === network),
+    (value) => isListOf(value, (network) => normalizeNetwork(network) === network),
   )
   networks?: string[] | null;
 
@@ -122,8 +122,8 @@ export class ApiKeyInput {
   })
   @IsString()
   @IsIn(PROFILES)
-  profile?: Profile | null;
+  profile?: KeyProfile | null;
 }
 
 const normalizeIfNetwork = (item: unknown): unknown =>
-  typeof item === 'string' ? (canonicalNetwork(item) ?? item) : item;
+  typeof item === 'string' ? (normalizeNetwork(item) ?? item) : item;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { crc32 } from 'node:zlib';
 import { type Caller, DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
-import { areWithin, isInNetworks } from '../access/networks.js';
+import { areNetworksWithin, isInNetworks } from '../access/networks.js';
 import { rightsOf } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
@@ -97,18 +97,18 @@ export class ApiKeysService {
    * Returns the actor of a key by its id, for work that outlives its request, or undefined if the key is not active.
    * @param sql the current transaction, if any.
    */
-  async actorOf(id: string, sql?: Sql): Promise<KeyActor | undefined> {
+  async findActor(id: string, sql?: Sql): Promise<KeyActor | undefined> {
     const found = await this.repository.find(id, sql);
     return found && stateOf(found, now()) === 'active' ? toKeyActor(found) : undefined;
   }
 
   /** Returns true if the key is active. The check does not count as a use of the key. */
   async isActive(id: string): Promise<boolean> {
-    return (await this.actorOf(id)) !== undefined;
+    return (await this.findActor(id)) !== undefined;
   }
 
   /** Returns the id of a key, of the key that created this key, and so on, up to the user who created the first key. */
-  async withMakers(id: string): Promise<string[]> {
+  async findCreatorChain(id: string): Promise<string[]> {
     const ids = [id];
     for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_CREATORS;) {
       ids.push(key.maker_id);
@@ -123,7 +123,7 @@ export class ApiKeysService {
   }
 
   /** Lists active keys that expire within a number of seconds, in order of expiry. */
-  async expiring(seconds: number, limit: number): Promise<ApiKeyEntity[]> {
+  async listExpiring(seconds: number, limit: number): Promise<ApiKeyEntity[]> {
     const time = now();
     return this.repository.listExpiring(time, addSeconds(time, seconds), limit);
   }
@@ -136,7 +136,7 @@ export class ApiKeysService {
   async create(input: ApiKeyInput, caller: Caller): Promise<{ row: ApiKeyEntity; key: string }> {
     assertWithinOwnRights(input, caller);
     const id = uuidv7();
-    const key = makeApiKey(id);
+    const key = generateApiKey(id);
     const row = await this.transactions.run((tx) => this.add(tx, input, caller, id, key), caller);
     return { row, key };
   }
@@ -201,7 +201,7 @@ const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
 /** Checks that a key does not create a key with more networks or a later expiry than its own. */
 function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
-  if (own.networks !== null && !(networks && areWithin(networks, own.networks))) {
+  if (own.networks !== null && !(networks && areNetworksWithin(networks, own.networks))) {
     const detail = `This API key can only create keys with networks within ${own.networks.join(', ')}.`;
     throw new ProblemError('network_not_permitted', detail);
   }
@@ -216,7 +216,7 @@ function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Ca
  * and verify its checksum offline.
  * The public id is the end of the key's id, so that an operator can tell which key to revoke.
  */
-export function makeApiKey(id = uuidv7()): string {
+export function generateApiKey(id = uuidv7()): string {
   const body = `${PREFIX}_${id.slice(-12)}_${createToken()}`;
   return `${body}_${computeChecksum(body)}`;
 }

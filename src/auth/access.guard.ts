@@ -6,11 +6,11 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
 import { Env } from '../platform/config/env.js';
-import { SYSTEM, countedFor, isSelf } from '../access/actor.js';
+import { SYSTEM, getUsageKey, isSelf } from '../access/actor.js';
 import { ByKey, Public, RequiredPermission, type Requirement } from '../access/decorators.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { isSafeMethod, toNetwork } from '../platform/http/request-headers.js';
-import { createScopeError, may, findMissingScope } from '../access/policy.js';
+import { createScopeError, hasPermission, findMissingScope } from '../access/policy.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 
 const WINDOW_SECONDS = 60;
@@ -126,7 +126,7 @@ export class AccessGuard implements CanActivate {
       throw error;
     }
     const { actor } = request;
-    await this.rates.count(actor.kind === 'user' ? 'user' : 'key', countedFor(actor), response);
+    await this.rates.count(actor.kind === 'user' ? 'user' : 'key', getUsageKey(actor), response);
     if (actor.kind === 'key') await this.keys.recordAddress(actor.id, ip);
   }
 
@@ -161,7 +161,7 @@ export class SameSite {
    * file) counts as another origin.
    * @throws ProblemError `cross_site` for an unsafe method from another origin.
    */
-  assert(request: Pick<Request, 'method' | 'headers'>): void {
+  assertSameSite(request: Pick<Request, 'method' | 'headers'>): void {
     if (isSafeMethod(request)) return;
     const { origin, 'sec-fetch-site': site } = request.headers;
     const foreign = origin !== undefined && !this.origins.has(origin);
@@ -189,7 +189,7 @@ export class PermissionGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const byKey = request.headers['x-api-key'] !== undefined || this.reflector.get(ByKey, context.getClass());
-    if (!byKey && this.cookie.read(request) !== undefined) this.site.assert(request);
+    if (!byKey && this.cookie.read(request) !== undefined) this.site.assertSameSite(request);
     if (this.reflector.get(Public, context.getHandler())) return true;
     const requirement = this.reflector.get(RequiredPermission, context.getHandler());
     if (requirement && isPermitted(request, requirement)) return true;
@@ -205,7 +205,7 @@ function createAccessError({ actor }: Request, requirement: Requirement | undefi
 }
 
 function isPermitted({ actor, params }: Request, { permission, self }: Requirement): boolean {
-  if (may(actor, permission)) return true;
+  if (hasPermission(actor, permission)) return true;
   const own = params['user_id'] === undefined || isSelf(actor, String(params['user_id']));
-  return self !== undefined && own && may(actor, self);
+  return self !== undefined && own && hasPermission(actor, self);
 }

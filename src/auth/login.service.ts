@@ -48,7 +48,7 @@ export class LoginService {
     await this.throttle.admit(login, request.signal);
     // Treated like a user without a password, so that the failure is counted in the same way.
     const stored = user?.status === 'Active' ? user.password_hash : null;
-    const matches = await this.passwords.verify(stored, password, requester, this.throttle.around(login));
+    const matches = await this.passwords.verify(stored, password, requester, this.throttle.toHooks(login));
     if (!user || stored === null || !matches) {
       await this.audit.recordFailedLogin(
         { name: name === password ? '' : name, key: login.name, user: user?.uuid },

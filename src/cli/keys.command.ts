@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { PROFILES, type Profile, type Scope } from '../access/actor.js';
+import { PROFILES, type KeyProfile, type Scope } from '../access/actor.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
 import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../api-keys/api-key.view.js';
 import type { JsonObject } from '../platform/common/json.js';
@@ -20,7 +20,7 @@ interface CreateOptions extends Target {
   scope?: Scope[];
   network?: string[];
   unknownFields?: (typeof UNKNOWN_FIELDS)[number];
-  profile?: Profile;
+  profile?: KeyProfile;
 }
 
 export const createKeysCommand = (application: Application) =>

@@ -88,7 +88,7 @@ export class IdempotentRequest implements RepeatableRequest {
     return part;
   }
 
-  async received(content: unknown): Promise<void> {
+  async setContent(content: unknown): Promise<void> {
     this.request.content = content;
     await this.assertFirst();
   }

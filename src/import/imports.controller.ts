@@ -3,7 +3,7 @@ import { getSchemaPath } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { may } from '../access/policy.js';
+import { hasPermission } from '../access/policy.js';
 import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
@@ -127,7 +127,7 @@ export class ImportsController {
     const place = { ...toPageRange(query), ...(query.after !== undefined && { after: Number(query.after) }) };
     const { count, rows, next, people } = await this.imports.listRows(id, query, place);
     if (next !== undefined) response.links({ next: buildNextPageUrl(request, String(next)) });
-    const known = may(actor, 'users.read') ? people : new Map<string, never>();
+    const known = hasPermission(actor, 'users.read') ? people : new Map<string, never>();
     return { Count: count, Results: rows.map((row) => presentRow(row, known)) };
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { type Caller, datasetScope } from '../access/actor.js';
+import { type Caller, toDatasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
@@ -126,7 +126,7 @@ export class ImportsService {
     const run = await this.transactions.run(async (tx) => {
       const original = await this.runs.lock(tx, id);
       if (!original) throw notFound(id);
-      assertScope(caller.actor, datasetScope(original.dataset));
+      assertScope(caller.actor, toDatasetScope(original.dataset));
       const earlier = (await this.runs.revertsOf(id, tx)).find(undoes);
       if (earlier) throw wrongState(`Import ${id} is already reverted by import ${earlier.id}.`);
       if (!FINAL.includes(original.state) || original.applied_batches === 0) {
@@ -205,7 +205,7 @@ export class ImportsService {
     const decided = await this.transactions.run(async (tx: Sql) => {
       const run = await this.runs.lock(tx, id);
       if (!run) throw notFound(id);
-      assertScope(caller.actor, datasetScope(run.dataset));
+      assertScope(caller.actor, toDatasetScope(run.dataset));
       const moved = await this.transitions.transition(tx, run, name, change(run), caller);
       if (name === 'approve' && run.options.allow_privileged) assertScope(caller.actor, 'webmasters');
       return moved;

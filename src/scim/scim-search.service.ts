@@ -9,7 +9,7 @@ import {
   type ListParameters,
   type ListQuery,
   type ResourcePage,
-  listResponse,
+  buildListResponse,
   readListQuery,
 } from './protocol/list.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
@@ -49,7 +49,7 @@ export class ScimSearch {
     const readGroups: ReadPart = async (start) =>
       seesGroups ? this.groups.readPage({ ...ofGroups, ...start }, actor) : NOTHING;
     const read = query.cursor === undefined ? readByIndex : readByCursor;
-    return listResponse(query, await read(query, readUsers, readGroups));
+    return buildListResponse(query, await read(query, readUsers, readGroups));
   }
 }
 

@@ -72,7 +72,7 @@ export class LoginThrottle {
    * Returns hooks for `PasswordService.verify`, which check the limits before a password
    * is hashed and count a failure.
    */
-  around(login: Login) {
+  toHooks(login: Login) {
     return {
       before: async (): Promise<void> => {
         await this.checkLimits(login);

@@ -125,7 +125,7 @@ export class SessionsService {
    * Ends all sessions of the users, except the session with the id `except`. The change
    * that calls this writes the audit.
    */
-  async endOfUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
+  async endForUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
     if (userUuids.length > 0) await this.repository.deleteOfUsers(tx, userUuids, except);
   }
 

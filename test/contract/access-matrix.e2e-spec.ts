@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeApiKey } from '../../src/api-keys/api-keys.service.js';
+import { generateApiKey } from '../../src/api-keys/api-keys.service.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
@@ -148,7 +148,7 @@ beforeAll(async () => {
   for (const scope of NARROW) {
     narrow.set(scope, (await app.key.post('/api_keys', { name: scope, scopes: [scope] })).body.key);
   }
-  revokedKey = makeApiKey();
+  revokedKey = generateApiKey();
   await databaseOf(app).execute(
     'INSERT INTO api_keys (id, key_hash, name, created, expires, revoked, last_used) VALUES (?, ?, ?, ?, NULL, ?, NULL)',
     [crypto.randomUUID(), sha256(revokedKey), 'revoked', inSeconds(-60), inSeconds(-1)],
@@ -159,7 +159,7 @@ afterAll(() => app.end());
 async function clientOf(who: Who): Promise<Client> {
   if (who === 'nobody') return app.nobody;
   if (who === 'key') return app.key;
-  if (who === 'a bad key') return app.nobody.with({ 'x-api-key': makeApiKey() });
+  if (who === 'a bad key') return app.nobody.with({ 'x-api-key': generateApiKey() });
   if (who === 'a revoked key') return app.nobody.with({ 'x-api-key': revokedKey });
   const client = sessions.get(who) ?? (await app.login(people.get(who).username, PASSWORD));
   sessions.set(who, client);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { makeApiKey } from '../../src/api-keys/api-keys.service.js';
+import { generateApiKey } from '../../src/api-keys/api-keys.service.js';
 import { SCOPES } from '../../src/access/actor.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
@@ -76,7 +76,7 @@ const isEnough = (route: string, needed: string, scope: string): boolean =>
 test.each(Object.entries(TABLE))('%s needs %s', async (route, needed) => {
   const outside: [string, ScimClient][] = [
     ['nobody', new ScimClient(app.nobody)],
-    ['a bad key', scimOf(app, makeApiKey())],
+    ['a bad key', scimOf(app, generateApiKey())],
     ['the session of a Webmaster', new ScimClient(session)],
   ];
   for (const [who, client] of outside) expect([who, (await send(client, route)).status]).toEqual([who, 401]);

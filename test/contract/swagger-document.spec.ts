@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { forPeople } from '../../src/docs-page.js';
+import { toPageDocument } from '../../src/docs-page.js';
 import { GUIDES } from '../../src/operations/health/guides.js';
 import type { Json } from '../support/app/client.js';
 import { DOCUMENT } from '../support/app/operations.js';
 
 /** The document of the page at `/docs`, which differs from the OpenAPI file for clients. */
-const page = forPeople(DOCUMENT as object as OpenAPIObject);
+const page = toPageDocument(DOCUMENT as object as OpenAPIObject);
 const operations: Json[] = Object.entries(page.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ ...(operation as object), method, path })),
 );

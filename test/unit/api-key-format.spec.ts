@@ -1,24 +1,24 @@
 import { expect, test } from '@jest/globals';
-import { isMistyped, makeApiKey } from '../../src/api-keys/api-keys.service.js';
+import { isMistyped, generateApiKey } from '../../src/api-keys/api-keys.service.js';
 
 test('a key has prefix, public id, 32 random bytes and checksum', () => {
-  const key = makeApiKey();
+  const key = generateApiKey();
   const [, secret = ''] = /^rollcall_[0-9a-f]{12}_([A-Za-z0-9_-]{43})_[0-9a-f]{8}$/.exec(key) ?? [];
   expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
 });
 
 test('no two keys are alike, neither in the secret nor in the public id', () => {
-  const keys = Array.from({ length: 100 }, () => makeApiKey());
+  const keys = Array.from({ length: 100 }, () => generateApiKey());
   expect(new Set(keys.map((key) => key.slice(9, 21))).size).toBe(100);
   expect(new Set(keys.map((key) => key.slice(22, 65))).size).toBe(100);
 });
 
 test('an unchanged key is not reported as mistyped', () => {
-  for (let i = 0; i < 100; i++) expect(isMistyped(makeApiKey())).toBe(false);
+  for (let i = 0; i < 100; i++) expect(isMistyped(generateApiKey())).toBe(false);
 });
 
 test('one wrong character anywhere after the prefix is noticed', () => {
-  const key = makeApiKey();
+  const key = generateApiKey();
   for (let i = 'rollcall_'.length; i < key.length; i++) {
     if (key[i] === '_') continue;
     const wrong = key.slice(0, i) + (key[i] === '0' ? '1' : '0') + key.slice(i + 1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ProblemError } from '../../src/platform/common/errors.js';
-import { readBulk, referencesIn, resolved, weightOf } from '../../src/scim/bulk/bulk-plan.js';
+import { readBulk, findReferences, resolveReferences, weightOf } from '../../src/scim/bulk/bulk-plan.js';
 
 const post = (bulkId: string, data: object = {}, path = '/Users') => ({ method: 'POST', path, bulkId, data });
 const plan = (...Operations: unknown[]) => readBulk({ Operations });
@@ -93,8 +93,8 @@ test('bulkId is resolved in value, $ref and the filters of paths, and nowhere el
     path: 'members[value eq "bulkId:a"].bulkId:a',
     members: [{ $ref: 'bulkId:b', display: 'bulkId:b' }],
   };
-  expect([...referencesIn('bulkId:c', data)].toSorted()).toEqual(['a', 'b', 'c']);
-  expect(resolved(data, (id) => id.toUpperCase())).toEqual({
+  expect([...findReferences('bulkId:c', data)].toSorted()).toEqual(['a', 'b', 'c']);
+  expect(resolveReferences(data, (id) => id.toUpperCase())).toEqual({
     displayName: 'bulkId:a',
     VALUE: 'A',
     value: ['A', 'x bulkId:a', { value: 'B' }],

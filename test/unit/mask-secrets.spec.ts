@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomInt } from 'node:crypto';
-import { makeApiKey } from '../../src/api-keys/api-keys.service.js';
+import { generateApiKey } from '../../src/api-keys/api-keys.service.js';
 import { hasSecret, createToken, maskKeys, maskSecrets } from '../../src/platform/common/secrets.js';
 import { isLinear } from '../support/data/growth.js';
 
@@ -31,7 +31,7 @@ const isShown = (text: string, secret: string): boolean => {
 describe.each(FORMS)('a credential %s', (_, form) => {
   test.each(AROUND)('is masked beside %j', (around) => {
     for (let time = 0; time < 25; time++) {
-      const key = makeApiKey();
+      const key = generateApiKey();
       const token = createToken();
       const text = `${around}${form(key)}${around} ${form(token)}${around}`;
       expect([text, isShown(maskSecrets(text), secretOf(key))]).toEqual([text, false]);
@@ -54,7 +54,7 @@ test('a token is masked wherever it is in a line without a key', () => {
 
 test('a key that is cut or changed by hand is masked', () => {
   for (let time = 0; time < 200; time++) {
-    const key = makeApiKey();
+    const key = generateApiKey();
     const cut = key.slice(0, randomInt(30, key.length));
     const mistyped = key.slice(0, 40) + key.slice(41);
     for (const text of [cut, mistyped, key.toUpperCase(), `${key}${key}`])
@@ -90,9 +90,9 @@ test('an identifier as random as a session is no API key', () => {
 
 test('a line of JSON stays one', () => {
   const fields = {
-    path: `/${escaped(makeApiKey())}`,
+    path: `/${escaped(generateApiKey())}`,
     odd: '%22%5C"\\',
-    name: makeApiKey(),
+    name: generateApiKey(),
     token: createToken(),
   };
   expect(Object.keys(JSON.parse(maskSecrets(JSON.stringify(fields))) as object)).toEqual(Object.keys(fields));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { areWithin, canonicalNetwork, isInNetworks } from '../../src/access/networks.js';
+import { areNetworksWithin, normalizeNetwork, isInNetworks } from '../../src/access/networks.js';
 
 describe('a network has one form', () => {
   test.each([
@@ -15,8 +15,8 @@ describe('a network has one form', () => {
     ['::ffff:192.0.2.7', '192.0.2.7/32'],
     ['::ffff:c000:207/128', '192.0.2.7/32'],
   ])('%s is %s', (text, canonical) => {
-    expect(canonicalNetwork(text)).toBe(canonical);
-    expect(canonicalNetwork(canonical)).toBe(canonical);
+    expect(normalizeNetwork(text)).toBe(canonical);
+    expect(normalizeNetwork(canonical)).toBe(canonical);
   });
 
   test.each([
@@ -43,7 +43,7 @@ describe('a network has one form', () => {
     ['localhost', 'a name'],
     ['*', 'a star'],
   ])('%j is refused: %s', (text) => {
-    expect(canonicalNetwork(text)).toBeUndefined();
+    expect(normalizeNetwork(text)).toBeUndefined();
   });
 });
 
@@ -87,5 +87,5 @@ test.each<[string[], string[], boolean]>([
   [['0.0.0.0/0'], ['::/0'], false],
   [[], ['10.0.0.0/8'], true],
 ])('%j is within %j: %s', (inner, outer, expected) => {
-  expect(areWithin(inner, outer)).toBe(expected);
+  expect(areNetworksWithin(inner, outer)).toBe(expected);
 });

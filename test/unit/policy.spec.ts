@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Actor, FULL_RIGHTS, isSelf } from '../../src/access/actor.js';
-import { isWebmaster, may } from '../../src/access/policy.js';
+import { isWebmaster, hasPermission } from '../../src/access/policy.js';
 import { RoleCatalogue } from '../../src/access/roles.js';
 
 const withRoles = (...roles: string[]): Actor => ({
@@ -21,7 +21,11 @@ const SYSTEM: Actor = { kind: 'system', id: null };
 
 type Level = 'external' | 'member' | 'webmaster';
 const levelOf = (actor: Actor): Level =>
-  may(actor, 'users.create') ? 'webmaster' : may(actor, 'users.search') ? 'member' : 'external';
+  hasPermission(actor, 'users.create')
+    ? 'webmaster'
+    : hasPermission(actor, 'users.search')
+      ? 'member'
+      : 'external';
 
 /** `access-matrix` tests what each level may do. */
 describe('the level of an actor', () => {

@@ -6,7 +6,7 @@ import { loadEnv } from '../../src/platform/config/env.js';
 function takes(variables: Record<string, string>, origin: string): boolean {
   const site = new SameSite(loadEnv(variables));
   try {
-    site.assert({ method: 'PUT', headers: { origin } } as Parameters<SameSite['assert']>[0]);
+    site.assertSameSite({ method: 'PUT', headers: { origin } } as Parameters<SameSite['assertSameSite']>[0]);
     return true;
   } catch {
     return false;

@@ -108,7 +108,7 @@ test('a set has no largest size: what a statement can name is no limit', async (
     expect((await repository.lock(tx, values)).size).toBe(0);
     expect((await repository.findOwners(tx, values)).size).toBe(0);
     expect((await repository.findManagers(tx, values)).size).toBe(0);
-    await sessions.endOfUsers(tx, values);
+    await sessions.endForUsers(tx, values);
   });
 });
 

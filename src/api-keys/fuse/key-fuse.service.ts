@@ -82,14 +82,14 @@ export class KeyFuse {
    * responsible, or if the fuse is off or open.
    * @param active counts the active users.
    */
-  async loadOf({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
+  async readLoad({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
     const key = this.findResponsibleKey(actor);
     if (key === undefined) return undefined;
     return this.getLoad(sql, key, now(), (count) => active().then((n) => n + count), true);
   }
 
   /** Runs a change of users. A blown fuse is recorded before the error is rethrown. */
-  async watched<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
+  async watch<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
     try {
       return await change();
     } catch (error) {

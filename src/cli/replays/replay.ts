@@ -1,4 +1,4 @@
-import type { Profile } from '../../access/actor.js';
+import type { KeyProfile } from '../../access/actor.js';
 
 /** JSON with placeholders: `{name}` is new in each replay. `{user}` is the id of a resource that an earlier step created. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -26,7 +26,7 @@ export interface Step {
 }
 
 /** Identity provider whose requests can be replayed. */
-export type Provider = Exclude<Profile, 'standard'>;
+export type Provider = Exclude<KeyProfile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
 /** Creates the expected list with one resource. */

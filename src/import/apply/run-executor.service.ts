@@ -68,7 +68,7 @@ export class RunExecutor {
   }
 
   private async apply(run: ImportRun, checkpoint: Checkpoint): Promise<ImportRun> {
-    await this.fuse.watched(callerOf(run), () => this.applier.apply(run, checkpoint));
+    await this.fuse.watch(callerOf(run), () => this.applier.apply(run, checkpoint));
     return this.findCurrentRun(checkpoint);
   }
 
@@ -132,7 +132,7 @@ export class RunExecutor {
    * @returns undefined if no fuse counts the run.
    */
   private async checkKeyFuse(run: ImportRun, blocked: number): Promise<Guard | undefined> {
-    const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
+    const load = await this.fuse.readLoad(callerOf(run), this.database, () => this.directory.countActive());
     if (!load) return undefined;
     const value = load.count + blocked;
     return {

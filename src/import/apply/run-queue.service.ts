@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, datasetScope } from '../../access/actor.js';
+import { type Caller, toDatasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { type FieldError, ProblemError, createUnavailableError } from '../../platform/common/errors.js';
@@ -55,7 +55,7 @@ export class RunQueue {
     const { file, options, profile, ...others } = await this.receive(request, caller, this.store);
     try {
       // A profile may have changed since, so a repeated request is recognized by the options that were sent.
-      await caller.repeatable?.received([file.name, file.sha256, profile ? others.asked : options]);
+      await caller.repeatable?.setContent([file.name, file.sha256, profile ? others.asked : options]);
       caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
       return await this.submit(file, options, caller, profile);
     } catch (error) {
@@ -157,7 +157,7 @@ export class RunQueue {
     { default_roles, dataset, allow_privileged }: ImportOptions,
     { actor }: Caller,
   ): void {
-    assertScope(actor, datasetScope(dataset));
+    assertScope(actor, toDatasetScope(dataset));
     if (allow_privileged) assertScope(actor, 'webmasters');
     const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
     if (unknown === undefined) return;

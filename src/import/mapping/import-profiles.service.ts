@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID, createHash } from 'node:crypto';
-import { type Caller, datasetScope } from '../../access/actor.js';
+import { type Caller, toDatasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { FieldChange } from '../../platform/common/field-changes.js';
@@ -151,7 +151,7 @@ export class ImportProfiles {
 }
 
 function assertMay({ actor }: Caller, { dataset = 'default', pattern }: ImportProfile): void {
-  assertScope(actor, pattern === undefined ? datasetScope(dataset) : 'imports:write');
+  assertScope(actor, pattern === undefined ? toDatasetScope(dataset) : 'imports:write');
 }
 
 const readyProfile = (name: string): KnownProfile | undefined => READY.find((each) => each.name === name);

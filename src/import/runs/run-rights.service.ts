@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor, Caller } from '../../access/actor.js';
-import { may } from '../../access/policy.js';
+import { hasPermission } from '../../access/policy.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
@@ -43,7 +43,7 @@ export class RunRights {
 
   private async hasImportRight(sql: Sql | undefined, actor: Actor): Promise<boolean> {
     const found = await this.current(actor, sql);
-    return found !== undefined && may(found, 'imports.write');
+    return found !== undefined && hasPermission(found, 'imports.write');
   }
 
   /**
@@ -51,7 +51,7 @@ export class RunRights {
    * matter, because the run depends on its user. @param sql current transaction, if any.
    */
   async current(actor: Actor, sql?: Sql): Promise<Actor | undefined> {
-    if (actor.kind === 'key') return this.keys.actorOf(actor.id, sql);
+    if (actor.kind === 'key') return this.keys.findActor(actor.id, sql);
     if (actor.kind !== 'user') return actor;
     const user = await this.users.find(actor.id, sql);
     return user?.status === 'Active'
@@ -75,7 +75,7 @@ export class RunRights {
 
   private async listCredentials({ kind, id }: Actor): Promise<string[]> {
     if (id === null) return []; // the service itself
-    return kind === 'key' ? this.keys.withMakers(id) : [id];
+    return kind === 'key' ? this.keys.findCreatorChain(id) : [id];
   }
 }
 

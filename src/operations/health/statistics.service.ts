@@ -54,7 +54,7 @@ export class StatisticsService {
     const overdue = await this.summary.isOverdue();
     const open = await this.summary.open();
     const datasets = await this.summary.datasets();
-    const expiring = await this.keys.expiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
+    const expiring = await this.keys.listExpiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
     const fusesBlown = await this.fuse.countBlown();
     const failed = await this.counts.countSince(DAILY.failed_logins, millis - DAY_SECONDS * 1000);
     return {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, SYSTEM } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
-import { ApiKeysService, makeApiKey } from '../../api-keys/api-keys.service.js';
+import { ApiKeysService, generateApiKey } from '../../api-keys/api-keys.service.js';
 import { createToken } from '../../platform/common/secrets.js';
 import { toNormalForm } from '../../platform/common/text.js';
 import { Env, EnvError, FIRST_WEBMASTER } from '../../platform/config/env.js';
@@ -45,7 +45,7 @@ export class FirstStart {
     await this.assertHardToGuess();
     const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? createToken().slice(0, 20);
     const keyId = uuidv7();
-    const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey(keyId);
+    const apiKey = this.env.BOOTSTRAP_API_KEY ?? generateApiKey(keyId);
     const password_hash = await this.passwords.hash(toNormalForm(password, 'NFC'), toRequester(CALLER));
     const patch = { username: FIRST_WEBMASTER, email: EMAIL, roles: [WEBMASTER], password_hash };
     const first = await this.transactions.run(async (tx) => {

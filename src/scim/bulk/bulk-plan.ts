@@ -119,7 +119,7 @@ function readContent(
     id,
     ...(version !== '' && { version }),
     data,
-    references: referencesIn(id, method === 'DELETE' ? undefined : data),
+    references: findReferences(id, method === 'DELETE' ? undefined : data),
   };
 }
 
@@ -194,11 +194,11 @@ export function parseBulkId(text: string): string | undefined {
 }
 
 /** Returns the `bulkId` of every operation that an operation refers to, in its id and in its data. */
-export function referencesIn(id: string, data: unknown): ReadonlySet<string> {
+export function findReferences(id: string, data: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const own = parseBulkId(id);
   if (own !== undefined) found.add(own);
-  resolved(data, (bulkId) => {
+  resolveReferences(data, (bulkId) => {
     found.add(bulkId);
     return '';
   });
@@ -209,8 +209,8 @@ export function referencesIn(id: string, data: unknown): ReadonlySet<string> {
  * Returns the data of an operation with references replaced by ids. Only members named `value`, `$ref` and `path`
  * can contain a reference (RFC 7644, section 3.7.2). Other text may look like one by chance.
  */
-export function resolved(data: unknown, idOf: (bulkId: string) => string): unknown {
-  if (Array.isArray(data)) return data.map((each: unknown) => resolved(each, idOf));
+export function resolveReferences(data: unknown, idOf: (bulkId: string) => string): unknown {
+  if (Array.isArray(data)) return data.map((each: unknown) => resolveReferences(each, idOf));
   if (!isObject(data)) return data;
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [name, resolveMember(name.toLowerCase(), value, idOf)]),
@@ -220,7 +220,7 @@ export function resolved(data: unknown, idOf: (bulkId: string) => string): unkno
 function resolveMember(name: string, value: unknown, idOf: (bulkId: string) => string): unknown {
   if (name === 'value' && Array.isArray(value))
     return value.map((each: unknown) => resolveMember(name, each, idOf));
-  if (typeof value !== 'string') return resolved(value, idOf);
+  if (typeof value !== 'string') return resolveReferences(value, idOf);
   if (name === 'path') return value.replace(QUOTED_REFERENCE, (_, bulkId: string) => `"${idOf(bulkId)}"`);
   if (name === '$ref') {
     const bulkId = REFERENCE.exec(value)?.[1];

@@ -45,7 +45,7 @@ export class BulkSets {
     await this.prepare(items, state, caller);
     const set = new BulkSet(items, state);
     const apply = () => this.transactions.run((tx) => this.apply(tx, set, state, caller), caller);
-    const attempt = () => this.fuse.watched(caller, apply);
+    const attempt = () => this.fuse.watch(caller, apply);
     for (;;) {
       try {
         const part = await (caller.repeatable ? caller.repeatable.runOnce(attempt) : attempt());

@@ -4,7 +4,7 @@ import { isUuid } from '../../platform/common/uuid.js';
 import { weakEtagOf, parseWeakIfMatch } from '../../platform/http/request-headers.js';
 import { toErrorBody } from '../http/scim-format.js';
 import type { PendingChange } from '../users/scim-user-changes.service.js';
-import { type BulkOperation, resolved } from './bulk-plan.js';
+import { type BulkOperation, resolveReferences } from './bulk-plan.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
 /** An operation that will be executed or rejected next. */
@@ -115,7 +115,7 @@ export async function execute<T>(
   idOf: (bulkId: string) => string | undefined,
   caller: Caller,
 ): Promise<T> {
-  const data = references.size > 0 ? resolved(sent, (bulkId) => idOf(bulkId) ?? '') : sent;
+  const data = references.size > 0 ? resolveReferences(sent, (bulkId) => idOf(bulkId) ?? '') : sent;
   const versions = parseWeakIfMatch(version);
   if (method === 'POST') return writer.create(data, caller, id);
   if (method === 'PUT') return writer.replace(id, data, caller, versions);

@@ -13,9 +13,9 @@ import {
   ResourceTypeListDto,
   SchemaDto,
   SchemaListDto,
-  providerConfig,
-  resourceTypeView,
-  schemaView,
+  buildProviderConfig,
+  toTypeView,
+  toSchemaView,
   schemasOf,
 } from './discovery.view.js';
 import { Resources } from './resources.js';
@@ -50,7 +50,7 @@ export class DiscoveryController {
   @Discovery('ServiceProviderConfig', 'getScimConfig', 'Capabilities of the service', ProviderConfigDto)
   getConfig(@CheckedQuery() query: object) {
     assertUnfiltered(query);
-    return providerConfig(this.resources.base);
+    return buildProviderConfig(this.resources.base);
   }
 
   @Discovery('ResourceTypes', 'listScimResourceTypes', 'All resource types', ResourceTypeListDto)
@@ -85,11 +85,11 @@ export class DiscoveryController {
 
   private buildTypeViews() {
     const { user, group, base } = this.resources;
-    return [user, group].map((type) => resourceTypeView(type, base));
+    return [user, group].map((type) => toTypeView(type, base));
   }
 
   private buildSchemaViews() {
-    return schemasOf(this.resources).map((schema) => schemaView(schema, this.resources.base));
+    return schemasOf(this.resources).map((schema) => toSchemaView(schema, this.resources.base));
   }
 }
 

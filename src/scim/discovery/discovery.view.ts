@@ -83,7 +83,7 @@ export class SchemaListDto extends ScimListDto {
 export const MAX_OPERATIONS = 1000;
 
 /** Builds the configuration of the service (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of `/scim/v2` */
-export function providerConfig(base: string) {
+export function buildProviderConfig(base: string) {
   return {
     schemas: [PROVIDER_CONFIG_SCHEMA],
     patch: { supported: true },
@@ -113,7 +113,7 @@ export function providerConfig(base: string) {
 }
 
 /** Converts a resource type for `/ResourceTypes` (RFC 7643 §6). @param base the absolute URL of `/scim/v2` */
-export function resourceTypeView({ name, endpoint, schema, extensions }: ResourceDescription, base: string) {
+export function toTypeView({ name, endpoint, schema, extensions }: ResourceDescription, base: string) {
   return {
     schemas: [RESOURCE_TYPE_SCHEMA],
     id: name,
@@ -133,7 +133,7 @@ export function schemasOf({ user, group }: Record<'user' | 'group', ResourceDesc
 }
 
 /** Converts a schema for `/Schemas` (RFC 7643 §7). @param base the absolute URL of `/scim/v2` */
-export function schemaView({ urn, name, description, attributes }: Schema, base: string) {
+export function toSchemaView({ urn, name, description, attributes }: Schema, base: string) {
   return {
     schemas: [SCHEMA_SCHEMA],
     id: urn,

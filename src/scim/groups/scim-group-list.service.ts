@@ -21,12 +21,12 @@ import {
 } from '../../platform/database/keyset-pages.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/attribute.js';
-import { type Filter, usesAttribute, matcher } from '../protocol/filter.js';
+import { type Filter, usesAttribute, buildMatcher } from '../protocol/filter.js';
 import {
   type ListParameters,
   type ListQuery,
   type ResourcePage,
-  listResponse,
+  buildListResponse,
   readListQuery,
 } from '../protocol/list.js';
 import { planGroupFilter } from './group-filter-plan.js';
@@ -56,7 +56,7 @@ export class ScimGroupList {
    */
   async list(parameters: ListParameters, actor: Actor): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.group);
-    return listResponse(query, await this.readPage(query, actor));
+    return buildListResponse(query, await this.readPage(query, actor));
   }
 
   /**
@@ -110,7 +110,7 @@ export class ScimGroupList {
     const limit = this.env.SCIM_SCAN_LIMIT;
     const total = await this.searcher.count(conditions);
     if (total > limit) throw createLimitError(limit);
-    const isMatch = matcher(rest);
+    const isMatch = buildMatcher(rest);
     const needsMembers = usesAttribute(rest, 'members');
     const found: Group[] = [];
     let seen = 0;

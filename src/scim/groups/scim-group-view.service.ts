@@ -60,7 +60,7 @@ export class ScimGroupView {
   }
 
   showsMembers(shown: Projection): boolean {
-    return shown.wants(this.resources.group.findAttribute('members'));
+    return shown.shows(this.resources.group.findAttribute('members'));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Actor, DEFAULT_PROFILE, type Profile } from '../../access/actor.js';
+import { type Actor, DEFAULT_PROFILE, type KeyProfile } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import type { User } from '../../users/model/user.js';
@@ -7,7 +7,7 @@ import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { CountDeviation } from '../protocol/input.js';
 
 /** Returns the profile of a key, or the default profile for other actors. */
-const keyProfileOf = (actor: Actor): Profile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
+const keyProfileOf = (actor: Actor): KeyProfile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
 
 /** Deviations of a profile from the standard (scim.md, section 3). */
 export type ProfileRules = ReturnType<typeof rulesOf>;

@@ -257,12 +257,12 @@ export class ResourceDescription {
   }
 
   /** Finds a core or extension schema by its URN, ignoring case. */
-  schemaOf(urn: string): Schema | undefined {
+  findSchema(urn: string): Schema | undefined {
     return this.byUrn.get(urn.toLowerCase());
   }
 
   /** Resolves `[urn:]attr[.sub]`, ignoring case. Returns undefined for an unknown name. */
-  find(path: string): AttributePath | undefined {
+  resolvePath(path: string): AttributePath | undefined {
     const whole = this.findAttribute(path);
     if (whole) return { attribute: whole };
     const dot = path.lastIndexOf('.');

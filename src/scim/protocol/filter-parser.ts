@@ -61,9 +61,9 @@ export function parsePath(text: string, resource: ResourceDescription): PatchPat
     throw new ProblemError('invalid_path', `A path may have at most ${MAX_FILTER} characters.`);
   }
   if (path.includes('[')) return parseFilterPath(path, resource);
-  const schema = resource.schemaOf(path);
+  const schema = resource.findSchema(path);
   if (schema) return { kind: 'schema', schema };
-  const found = resource.find(path);
+  const found = resource.resolvePath(path);
   if (found) return { kind: 'attribute', ...found };
   throw createPathError(path);
 }
@@ -163,7 +163,8 @@ class FilterParser {
     const position = text.length + 1;
     this.end = { kind: 'end', text: 'the end', position, followsBlank: true, isApart: true };
     this.resolveName = (name) =>
-      resource.find(name) ?? (others.some((other) => other.find(name)) ? 'elsewhere' : undefined);
+      resource.resolvePath(name) ??
+      (others.some((other) => other.resolvePath(name)) ? 'elsewhere' : undefined);
   }
 
   /** Parses filters joined by `or`, the operator with the lowest precedence. */

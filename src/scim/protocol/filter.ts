@@ -45,7 +45,7 @@ export type Filter =
   | ElementFilter;
 
 /** Compiles a filter to a predicate on resources. Resources must contain all their attributes. */
-export function matcher(filter: Filter): (resource: ScimObject) => boolean {
+export function buildMatcher(filter: Filter): (resource: ScimObject) => boolean {
   return compile(filter, ({ attribute, sub }) => (resource) => {
     const elements = elementsOf(attribute.getValue(resource));
     return sub ? elements.flatMap((element) => listPart(element, sub)) : elements;

@@ -87,7 +87,7 @@ class ResourceReader {
   }
 
   readMember(name: string, value: unknown): void {
-    const schema = this.description.schemaOf(name);
+    const schema = this.description.findSchema(name);
     if (!schema) {
       this.read(this.description.findAttribute(name), value);
       return;
@@ -127,7 +127,7 @@ class ResourceReader {
   private readSchemas(urns: readonly unknown[]): void {
     this.hasSchemas = true;
     for (const urn of urns) {
-      const schema = typeof urn === 'string' ? this.description.schemaOf(urn) : undefined;
+      const schema = typeof urn === 'string' ? this.description.findSchema(urn) : undefined;
       if (schema) this.addExtension(schema);
     }
   }

@@ -112,9 +112,9 @@ function readSortPath(
   others: readonly ResourceDescription[],
 ): AttributePath | undefined {
   if (name === undefined || name === '') return undefined;
-  const path = resource.find(name);
+  const path = resource.resolvePath(name);
   if (!path) {
-    if (others.some((other) => other.find(name))) return undefined;
+    if (others.some((other) => other.resolvePath(name))) return undefined;
     throw new UnknownAttributeError('invalid_value', name);
   }
   const { attribute } = path;
@@ -173,7 +173,7 @@ function isKey(key: unknown): key is Position['key'] {
  * Returns the sort key of a resource (RFC 7644 §3.4.2.3), or undefined if the value is missing.
  * In a list, the primary element decides, otherwise the first.
  */
-export function sortValue(
+export function toSortKey(
   { attribute, sub }: AttributePath,
   resource: ScimObject,
 ): string | number | undefined {
@@ -195,7 +195,7 @@ export interface ResourcePage {
 }
 
 /** Builds the ListResponse (RFC 7644 §3.4.2, RFC 9865 §2). */
-export function listResponse(
+export function buildListResponse(
   { cursor, startIndex }: Pick<ListQuery, 'cursor' | 'startIndex'>,
   { resources, total, next }: ResourcePage,
 ): ScimObject {

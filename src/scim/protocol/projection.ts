@@ -46,7 +46,7 @@ export class Projection {
   }
 
   /** Returns true if any part of a top-level attribute is shown. Other attributes need not be read. */
-  wants(attribute: Attribute | undefined): boolean {
+  shows(attribute: Attribute | undefined): boolean {
     return attribute !== undefined && this.shown.includes(attribute);
   }
 
@@ -128,8 +128,8 @@ function readNameList(texts: readonly unknown[], what: string): string[] {
 function resolveNames(names: readonly string[], description: ResourceDescription): NameSet {
   const named = new Map<Attribute, 'all' | Set<Attribute>>();
   for (const name of names) {
-    for (const attribute of description.schemaOf(name)?.attributes ?? []) named.set(attribute, 'all');
-    const path = description.find(name);
+    for (const attribute of description.findSchema(name)?.attributes ?? []) named.set(attribute, 'all');
+    const path = description.resolvePath(name);
     if (!path) continue;
     const known = named.get(path.attribute);
     if (!path.sub) named.set(path.attribute, 'all');

@@ -19,16 +19,16 @@ import { MAX_SKIPPED_USERS, UserPages, type UserSet } from '../../users/search/u
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { AttributePath, ScimObject } from '../protocol/attribute.js';
-import { type Filter, usesAttribute, matcher } from '../protocol/filter.js';
+import { type Filter, usesAttribute, buildMatcher } from '../protocol/filter.js';
 import {
   type ListParameters,
   type ListQuery,
   type ResourcePage,
   decodeListCursor,
   encodeListCursor,
-  listResponse,
+  buildListResponse,
   readListQuery,
-  sortValue,
+  toSortKey,
 } from '../protocol/list.js';
 import { type FilterPlan, INDEXED_NAMES, type UserTest, planFilter } from './filter-plan.js';
 import { ScimUsers } from './scim-users.service.js';
@@ -101,7 +101,7 @@ export class ScimUserList {
    */
   async list(parameters: ListParameters, actor: Actor, getSignal: () => AbortSignal): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.user);
-    return listResponse(query, await this.readPage(query, actor, getSignal));
+    return buildListResponse(query, await this.readPage(query, actor, getSignal));
   }
 
   /** Reads a page of users as resources. */
@@ -234,7 +234,7 @@ export class ScimUserList {
     const candidates = await this.pages.listOldest(set, this.scanLimit + 1, signal);
     if (candidates.length > this.scanLimit) throw this.createLimitError(sortBy !== undefined);
     const withGroups = (filter && usesAttribute(filter, 'groups')) || sortBy?.attribute.name === 'groups';
-    const isMatch = filter && matcher(filter);
+    const isMatch = filter && buildMatcher(filter);
     const found: Position[] = [];
     const turn = new TimeSlice();
     for (let from = 0; from < candidates.length; from += BATCH_SIZE) {
@@ -244,7 +244,7 @@ export class ScimUserList {
         const user = users[index];
         if (turn.isOver) await turn.startNext();
         if (!user || (isMatch && !isMatch(resource))) continue;
-        found.push({ key: sortBy ? (sortValue(sortBy, resource) ?? null) : user.created, uuid: user.uuid });
+        found.push({ key: sortBy ? (toSortKey(sortBy, resource) ?? null) : user.created, uuid: user.uuid });
       }
       signal?.throwIfAborted();
       await turn.startNext();

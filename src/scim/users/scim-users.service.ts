@@ -71,7 +71,7 @@ export class ScimUsers {
 
   /** Presents users. Their groups are read only if they are shown. */
   async present(users: readonly User[], shown: Projection, sql?: Sql): Promise<ScimObject[]> {
-    const withGroups = shown.wants(this.resources.user.findAttribute('groups'));
+    const withGroups = shown.shows(this.resources.user.findAttribute('groups'));
     return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));
   }
 
@@ -91,7 +91,7 @@ export class ScimUsers {
       const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
       return this.writer.applyOne(tx, await complete(tx, user), caller, toScimProblem);
     };
-    return this.fuse.watched(caller, () => this.transactions.run(apply, caller));
+    return this.fuse.watch(caller, () => this.transactions.run(apply, caller));
   }
 }
 

@@ -11,7 +11,7 @@ import {
   normalizeUrl,
 } from '../model/formats.js';
 import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
-import { type Actor, type Caller, datasetScope, isBehind } from '../../access/actor.js';
+import { type Actor, type Caller, toDatasetScope, isResponsibleFor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
 import type { Failure } from './failure.js';
@@ -248,7 +248,7 @@ export function checkPrivilege(
   byProvider = false,
 ): Failure | undefined {
   const dataset = actor.kind === 'import' ? before?.managed_by : undefined;
-  const isForeign = dataset && !hasScope(actor, datasetScope(dataset));
+  const isForeign = dataset && !hasScope(actor, toDatasetScope(dataset));
   if (isForeign && hasChanges(before, after)) return createForeignDatasetFailure(dataset);
   if (hasScope(actor, 'webmasters')) return undefined;
   const isConcerned = [before, after].some((user) => user && isWebmasterUser(user));
@@ -283,5 +283,5 @@ export function isSelfBlock(
   before: Pick<User, 'uuid' | 'status'> | undefined,
   { status }: { status?: string | null | undefined },
 ): boolean {
-  return before?.status === 'Active' && status === 'Blocked' && isBehind(actor, before.uuid);
+  return before?.status === 'Active' && status === 'Blocked' && isResponsibleFor(actor, before.uuid);
 }

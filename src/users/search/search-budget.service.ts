@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Actor, countedFor } from '../../access/actor.js';
+import { type Actor, getUsageKey } from '../../access/actor.js';
 import { ProblemError, createUnavailableError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
 import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore.js';
@@ -51,7 +51,7 @@ export class SearchBudget {
    */
   async run<T>(actor: Actor, disconnect: AbortSignal, search: BroadSearch<T>): Promise<T> {
     try {
-      return await this.slots.run([countedFor(actor)], () => this.runInSlot(disconnect, search), disconnect);
+      return await this.slots.run([getUsageKey(actor)], () => this.runInSlot(disconnect, search), disconnect);
     } catch (error) {
       if (disconnect.aborted) throw new ProblemError('request_timeout', 'The client disconnected.');
       throw error instanceof NoSlotError ? this.createNoSlotProblem(error) : error;

@@ -118,8 +118,8 @@ export class UserChangeStore {
     const others = stored.filter((change) => !shouldEndAllSessions(change));
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
     const uuidsOf = (list: readonly StoredChange[]): string[] => list.map(({ user }) => user.uuid);
-    if (all.length > 0) await this.sessions.endOfUsers(tx, uuidsOf(all));
-    if (others.length > 0) await this.sessions.endOfUsers(tx, uuidsOf(others), own);
+    if (all.length > 0) await this.sessions.endForUsers(tx, uuidsOf(all));
+    if (others.length > 0) await this.sessions.endForUsers(tx, uuidsOf(others), own);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, isBehind } from '../../access/actor.js';
+import { type Caller, isResponsibleFor } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { now } from '../../platform/common/time.js';
@@ -272,7 +272,7 @@ function evaluateCreation(change: UserChange, { actor }: Caller, time: string): 
 }
 
 function validateDeletion(before: User, { actor }: Caller): Failure[] {
-  if (isBehind(actor, before.uuid)) return [SELF_DELETION];
+  if (isResponsibleFor(actor, before.uuid)) return [SELF_DELETION];
   const missing = checkPrivilege(actor, before, undefined);
   return missing ? [missing] : [];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readResource } from '../../../src/scim/protocol/input.js';
-import { listResponse, readListQuery, sortValue } from '../../../src/scim/protocol/list.js';
+import { buildListResponse, readListQuery, toSortKey } from '../../../src/scim/protocol/list.js';
 import { Projection } from '../../../src/scim/protocol/projection.js';
 import { sortPage } from '../../../src/platform/database/keyset-pages.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
@@ -93,12 +93,12 @@ describe('a projection', () => {
   test('says what need not be read', () => {
     const members = GROUP.findAttribute('members')!;
     const groups = USER.findAttribute('groups')!;
-    expect(new Projection(GROUP, { excludedAttributes: 'members' }).wants(members)).toBe(false);
-    expect(new Projection(GROUP, { attributes: 'displayName' }).wants(members)).toBe(false);
-    expect(new Projection(GROUP, { attributes: 'members.value' }).wants(members)).toBe(true);
-    expect(new Projection(GROUP).wants(members)).toBe(true);
-    expect(new Projection(USER).wants(groups)).toBe(false);
-    expect(new Projection(USER, { attributes: 'groups' }).wants(groups)).toBe(true);
+    expect(new Projection(GROUP, { excludedAttributes: 'members' }).shows(members)).toBe(false);
+    expect(new Projection(GROUP, { attributes: 'displayName' }).shows(members)).toBe(false);
+    expect(new Projection(GROUP, { attributes: 'members.value' }).shows(members)).toBe(true);
+    expect(new Projection(GROUP).shows(members)).toBe(true);
+    expect(new Projection(USER).shows(groups)).toBe(false);
+    expect(new Projection(USER, { attributes: 'groups' }).shows(groups)).toBe(true);
   });
   test('both parameters are refused', () => {
     expect(problemOf(() => new Projection(USER, { attributes: 'id', excludedAttributes: 'id' })).code).toBe(
@@ -147,7 +147,7 @@ describe('a list', () => {
     const sorted = (sortOrder: string) => {
       const { sortBy, descending } = readListQuery({ sortBy: 'emails', sortOrder }, USER);
       const position = (person: (typeof people)[number]) => ({
-        key: sortValue(sortBy!, person) ?? null,
+        key: toSortKey(sortBy!, person) ?? null,
         uuid: person.id,
       });
       const place = { after: undefined, offset: 0, limit: 3 };
@@ -157,7 +157,7 @@ describe('a list', () => {
     expect(sorted('descending')).toEqual(['2', '3', '1']);
   });
   test('is answered in the form of the RFC', () => {
-    expect(listResponse({ startIndex: 1 }, { resources: [], total: 0, next: undefined })).toEqual({
+    expect(buildListResponse({ startIndex: 1 }, { resources: [], total: 0, next: undefined })).toEqual({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
       totalResults: 0,
       itemsPerPage: 0,

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { matcher } from '../../../src/scim/protocol/filter.js';
+import { buildMatcher } from '../../../src/scim/protocol/filter.js';
 import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
 import { parseFilter, parsePath } from '../../../src/scim/protocol/filter-parser.js';
 import { readPatch } from '../../../src/scim/protocol/patch.js';
 import { GROUP, USER, problemOf } from './resources.js';
 
-const holds = (filter: string, resource: ScimObject) => matcher(parseFilter(filter, USER))(resource);
+const holds = (filter: string, resource: ScimObject) => buildMatcher(parseFilter(filter, USER))(resource);
 
 test.each([
   ['texts fold their case as Unicode does', 'title eq "STRASSE"', { title: 'Straße' }, true],

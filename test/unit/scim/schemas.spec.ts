@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { providerConfig, resourceTypeView } from '../../../src/scim/discovery/discovery.view.js';
-import { schemaView, schemasOf } from '../../../src/scim/discovery/discovery.view.js';
+import { buildProviderConfig, toTypeView } from '../../../src/scim/discovery/discovery.view.js';
+import { toSchemaView, schemasOf } from '../../../src/scim/discovery/discovery.view.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { GROUP, USER } from './resources.js';
 
 const BASE = 'https://x.example/scim/v2';
-const views = schemasOf({ user: USER, group: GROUP }).map((schema) => schemaView(schema, BASE));
+const views = schemasOf({ user: USER, group: GROUP }).map((schema) => toSchemaView(schema, BASE));
 
 test('the schemas are User, enterprise, Group and two of ours', () => {
   expect(views.map(({ name }) => name)).toEqual([
@@ -23,11 +23,11 @@ test('every attribute has what RFC 7643 asks for, and a name that can be looked 
     for (const attribute of attributes) {
       expect(attribute).toMatchObject({ description: expect.any(String), required: expect.any(Boolean) });
       expect(attribute.type === 'complex').toBe(attribute.subAttributes !== undefined);
-      const resource = USER.schemaOf(id) ? USER : GROUP;
-      const found = resource.find(`${id}:${attribute.name}`.toUpperCase());
+      const resource = USER.findSchema(id) ? USER : GROUP;
+      const found = resource.resolvePath(`${id}:${attribute.name}`.toUpperCase());
       expect(found?.attribute.name).toBe(attribute.name);
       for (const { name } of attribute.subAttributes ?? []) {
-        expect(resource.find(`${id}:${attribute.name}.${name}`)?.sub?.name).toBe(name);
+        expect(resource.resolvePath(`${id}:${attribute.name}.${name}`)?.sub?.name).toBe(name);
       }
     }
   }
@@ -44,19 +44,19 @@ test('what the schemas do not list is unknown, also the names of every object', 
     '.name',
     '',
   ]) {
-    expect(USER.find(name)).toBeUndefined();
+    expect(USER.resolvePath(name)).toBeUndefined();
   }
-  expect(USER.find('name.__proto__')).toBeUndefined();
-  expect(GROUP.find('userName')).toBeUndefined();
+  expect(USER.resolvePath('name.__proto__')).toBeUndefined();
+  expect(GROUP.resolvePath('userName')).toBeUndefined();
 });
 
 test('the roles are those that were given, and passwords are never returned', () => {
-  expect(USER.find('roles.value')?.sub?.canonicalValues).toEqual(['Author', 'Publisher']);
+  expect(USER.resolvePath('roles.value')?.sub?.canonicalValues).toEqual(['Author', 'Publisher']);
   expect(USER.findAttribute('password')).toMatchObject({ mutability: 'writeOnly', returned: 'never' });
 });
 
 test('a type of resource names its schemas', () => {
-  expect(resourceTypeView(USER, BASE)).toMatchObject({
+  expect(toTypeView(USER, BASE)).toMatchObject({
     endpoint: '/Users',
     schemaExtensions: [
       { schema: ENTERPRISE_SCHEMA, required: false },
@@ -66,7 +66,7 @@ test('a type of resource names its schemas', () => {
 });
 
 test('the limits are those of the lists', () => {
-  expect(providerConfig(BASE)).toMatchObject({
+  expect(buildProviderConfig(BASE)).toMatchObject({
     filter: { supported: true, maxResults: 200 },
     bulk: { maxOperations: 1000, maxPayloadSize: 4194304 },
     pagination: { cursor: true, index: true, defaultPageSize: 100, maxPageSize: 200 },
