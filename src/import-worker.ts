@@ -8,7 +8,7 @@ import { DatabaseModule } from './platform/database/database.module.js';
 import { serveAsWorker } from './platform/database/engine/worker-process.js';
 import { WriteLock } from './platform/database/sqlite/write-lock.js';
 import {
-  type ImportLaneCalls,
+  type ImportWorkerCalls,
   ImportWorker,
   type ServiceCalls,
 } from './import/apply/import-worker.service.js';
@@ -34,7 +34,7 @@ class WorkerModule {
 void runProgram('The import worker cannot start.', async () => {
   const env = loadEnv(); // the settings that the service has read, even if `.env` has changed since
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
-  const service = serveAsWorker<ServiceCalls, ImportLaneCalls>(
+  const service = serveAsWorker<ServiceCalls, ImportWorkerCalls>(
     {
       work: async () => (await starting).get(ImportWorker).work(),
       stop: async () => (await starting).close(),

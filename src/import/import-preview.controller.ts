@@ -33,7 +33,7 @@ export class ImportPreviewController {
   @Accepts({ query: RequestedOptions, file: CSV_UPLOAD })
   async preview(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ImportPreviewDto> {
     const head = new FileHead();
-    const { file, asked: _, ...requested } = await this.queue.receive(request, caller, head);
+    const { file, sent: _, ...requested } = await this.queue.receive(request, caller, head);
     const preview = await this.previews.of(head, requested, caller);
     const { name, size } = file;
     return { file: { name: name.slice(0, 255), size }, profile: requested.profile?.name ?? null, ...preview };

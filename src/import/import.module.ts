@@ -15,7 +15,7 @@ import { RunFiles } from './file/run-files.js';
 import { ImportProfiles } from './mapping/import-profiles.service.js';
 import { ImportProfilesRepository } from './mapping/import-profiles.repository.js';
 import { RunQueue } from './apply/run-queue.service.js';
-import { RowFacts } from './plan/row-user-lookup.js';
+import { RowUserLookup } from './plan/row-user-lookup.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { PlanGuards } from './guards/plan-guards.service.js';
 import { RunPlanner } from './plan/run-planner.js';
@@ -28,7 +28,7 @@ import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
 import { RunExecutor } from './apply/run-executor.service.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
-import { ImportLane, ImportWorker } from './apply/import-worker.service.js';
+import { ImportWorkerProcess, ImportWorker } from './apply/import-worker.service.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
@@ -42,7 +42,7 @@ import { UsersExportController } from './users-export.controller.js';
   providers: [
     ImportsService,
     FileStore,
-    ImportLane,
+    ImportWorkerProcess,
     ImportWorker,
     RunExecutor,
     RunQueue,
@@ -52,7 +52,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportProfilesRepository,
     ImportPreview,
     FilePlanner,
-    RowFacts,
+    RowUserLookup,
     RevertPlanner,
     PlanGuards,
     Applier,

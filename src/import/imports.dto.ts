@@ -3,7 +3,7 @@ import { SideNamesDto } from '../audit/audit.view.js';
 import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { PageOf } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
-import { guardProperties, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';
+import { buildLimitSchemas, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type Counts, ROW_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
@@ -139,7 +139,7 @@ export class ImportRunDto {
   @ApiProperty({
     type: 'object',
     nullable: true,
-    properties: guardProperties(),
+    properties: buildLimitSchemas(),
     description:
       'Guard limits that this profile sets. Null if it sets none. `guards` contains the limits in effect.',
   })

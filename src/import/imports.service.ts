@@ -10,10 +10,10 @@ import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
-import { ImportRowsRepository, type Place, type RowFilter } from './runs/import-rows.repository.js';
+import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, newRun, startOf } from './runs/import-run.js';
-import { ROW_OUTCOMES, type StagedRow, BEFORE_ALL } from './runs/import-row.js';
+import { type ImportRun, type RunChange, createRun, toStartChanges } from './runs/import-run.js';
+import { ROW_OUTCOMES, type StagedRow, MIN_LINE } from './runs/import-row.js';
 import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
@@ -62,8 +62,8 @@ export class ImportsService {
 
   /** Returns the response for a run, with its first problems by line. @param sql the transaction of the caller, if any. */
   async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
-    const problems = await this.rows.problems(run.id, MAX_PROBLEMS, sql);
-    const revert = (await this.runs.revertsOf(run.id, sql)).find(undoes);
+    const problems = await this.rows.listProblems(run.id, MAX_PROBLEMS, sql);
+    const revert = (await this.runs.listRevertsOf(run.id, sql)).find(undoes);
     return presentRun(run, problems, revert?.id ?? null);
   }
 
@@ -78,7 +78,7 @@ export class ImportsService {
   async listRows(
     id: string,
     filter: RowFilter,
-    { after = BEFORE_ALL, offset, limit }: Partial<Place> & Omit<Place, 'after'>,
+    { after = MIN_LINE, offset, limit }: Partial<RowPosition> & Omit<RowPosition, 'after'>,
   ): Promise<RowPage> {
     const run = await this.get(id);
     const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
@@ -98,7 +98,7 @@ export class ImportsService {
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.worker.endIfRevoked(id);
     await this.rights.assertOtherPerson(await this.get(id), caller);
-    if (caller.actor.kind === 'user' && (await this.rows.blocks(id, caller.actor.id))) {
+    if (caller.actor.kind === 'user' && (await this.rows.hasBlockOf(id, caller.actor.id))) {
       const detail = `Import ${id} would block your own account. Another Webmaster or an API key must apply it.`;
       throw new ProblemError('self_block', detail);
     }
@@ -127,7 +127,7 @@ export class ImportsService {
       const original = await this.runs.lock(tx, id);
       if (!original) throw notFound(id);
       assertScope(caller.actor, toDatasetScope(original.dataset));
-      const earlier = (await this.runs.revertsOf(id, tx)).find(undoes);
+      const earlier = (await this.runs.listRevertsOf(id, tx)).find(undoes);
       if (earlier) throw wrongState(`Import ${id} is already reverted by import ${earlier.id}.`);
       if (!FINAL.includes(original.state) || original.applied_batches === 0) {
         throw wrongState(`Import ${id} is ${original.state} and has no changes to revert.`);
@@ -137,12 +137,12 @@ export class ImportsService {
       const total =
         (counts?.created ?? 0) + (counts?.updated ?? 0) + (counts?.blocked ?? 0) + (counts?.reactivated ?? 0);
       const revert: ImportRun = {
-        ...newRun(file, optionsOfRevert(original, dryRun), caller),
+        ...createRun(file, optionsOfRevert(original, dryRun), caller),
         reverts: id,
         rows_total: total + original.missing_blocked,
       };
       await this.runs.insert(tx, revert);
-      await this.audit.startRun(tx, caller, revert.id, startOf(revert));
+      await this.audit.startRun(tx, caller, revert.id, toStartChanges(revert));
       await this.audit.record(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
     }, caller);
@@ -159,9 +159,9 @@ export class ImportsService {
   async purge(): Promise<void> {
     const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
     const message = `No decision on this plan was made within ${this.env.IMPORT_RETENTION_DAYS} days. Start a new run.`;
-    for (const id of await this.runs.waitingSince(oldest, PURGE_RUNS))
+    for (const id of await this.runs.listWaitingSince(oldest, PURGE_RUNS))
       await this.worker.endWaiting(id, 'lapse', async () => ({ code: 'lapsed', message }));
-    for (const id of await this.runs.finishedBefore(oldest, PURGE_RUNS)) await this.remove(id);
+    for (const id of await this.runs.listFinishedBefore(oldest, PURGE_RUNS)) await this.remove(id);
     const yesterday = toMillis(now()) - DAY_SECONDS * 1000;
     for (const id of await this.files.orphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) }))) {
       await this.transactions.run((tx) => this.files.deleteUnneeded(tx, id));
@@ -172,7 +172,7 @@ export class ImportsService {
   private async remove(id: string): Promise<void> {
     const free = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
-      if ((await this.runs.revertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
+      if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
       await this.runs.update(tx, id, { applied_batches: 0 }); // its rows are deleted in several transactions, so it cannot be reverted any more
       return true;
     });

@@ -23,10 +23,10 @@ const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
 test('a run that is writing stops at its next batch: what is written stays, the rest is skipped', async () => {
   const before = await users();
   const rows = app.app.get(ImportRowsRepository);
-  const batches = rows.batches.bind(rows);
+  const batches = rows.listBatches.bind(rows);
   const answers: number[] = [];
   let reads = 0;
-  jest.spyOn(rows, 'batches').mockImplementation(async (id, ...range) => {
+  jest.spyOn(rows, 'listBatches').mockImplementation(async (id, ...range) => {
     // By now the first batches are committed, and the next ones have not begun.
     if (++reads === 3) answers.push((await cancel(id)).status);
     return batches(id, ...range);

@@ -49,13 +49,13 @@ test.each([
   [
     'the rows of a batch',
     async (id: string) => {
-      const rows = await app.app.get(ImportRowsRepository).batches(id, 3, 4);
+      const rows = await app.app.get(ImportRowsRepository).listBatches(id, 3, 4);
       expect(rows).toHaveLength(2 * BATCH);
     },
   ],
-  ['the first problems', (id: string) => report().problems(id, 50)],
-  ['failed rows whose cells are not kept', (id: string) => report().failedWithoutCells(id, 0, 50)],
-  ['failed rows', (id: string) => report().failed(id, 0, 50)],
+  ['the first problems', (id: string) => report().listProblems(id, 50)],
+  ['failed rows whose cells are not kept', (id: string) => report().listFailedWithoutCells(id, 0, 50)],
+  ['failed rows', (id: string) => report().listFailed(id, 0, 50)],
   ...[{}, { outcome: ['created'] }, { outcome: ['error', 'created'] }, { code: '' }].map(
     (filter): [string, (id: string) => Promise<unknown>] => [
       `a page near the end: ${JSON.stringify(filter)}`,

@@ -25,7 +25,7 @@ test.each([1, 2])(
   'a run that another instance has completed stays as it is (stale answers: %i)',
   async (stale) => {
     const run = await imported(app.key, fileOf(`stale${stale}`));
-    const next = jest.spyOn(app.app.get(ImportRunsRepository), 'next');
+    const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNext');
     for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
     app.app.get(ImportWorker).wake();
     await imported(app.key, fileOf(`after${stale}`));
@@ -36,10 +36,10 @@ test.each([1, 2])(
 
 test('a run that an operator cancels at that moment stays cancelled', async () => {
   const runs = app.app.get(ImportRunsRepository);
-  const choose = runs.next.bind(runs);
+  const choose = runs.findNext.bind(runs);
   const cancelled: number[] = [];
   let chosen = 0;
-  jest.spyOn(runs, 'next').mockImplementation(async () => {
+  jest.spyOn(runs, 'findNext').mockImplementation(async () => {
     const id = await choose();
     if (id !== undefined && ++chosen === 2) {
       cancelled.push((await app.key.post(`/imports/${id}/cancel`)).status);
@@ -102,9 +102,9 @@ test('a run killed while it was failing continues as if it had not begun to fail
   const applier = app.app.get(Applier);
   jest.spyOn(applier, 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
   const runs = app.app.get(ImportRunsRepository);
-  const move = runs.move.bind(runs);
+  const move = runs.updateState.bind(runs);
   let killed = 0;
-  jest.spyOn(runs, 'move').mockImplementation(async (sql, id, change) => {
+  jest.spyOn(runs, 'updateState').mockImplementation(async (sql, id, change) => {
     if (change.state === 'failed' && killed++ === 0) throw createUnavailableError('killed');
     return move(sql, id, change);
   });

@@ -40,9 +40,9 @@ onMariadb(
     const parked = await imported(app.key, file(10));
     expect(parked.state).toBe('needs_approval');
     const runs = app.app.get(ImportRunsRepository);
-    const inScope = runs.inScope.bind(runs);
+    const inScope = runs.listInScope.bind(runs);
     let decision: ReturnType<typeof app.key.post> | undefined;
-    jest.spyOn(runs, 'inScope').mockImplementation(async (...given) => {
+    jest.spyOn(runs, 'listInScope').mockImplementation(async (...given) => {
       const older = await inScope(...given);
       if (!given[1].includes('needs_approval')) return older;
       decision = app.key.post(`/imports/${parked.id as string}/reject`);

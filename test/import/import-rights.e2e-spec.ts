@@ -77,9 +77,9 @@ describe.each(ENDS)('%s', (_, make, end) => {
     const starter = await make(app);
     const { file, id: externalId } = aFile(2999);
     const rows = app.app.get(ImportRowsRepository);
-    const batches = rows.batches.bind(rows);
+    const batches = rows.listBatches.bind(rows);
     let asked = 0;
-    jest.spyOn(rows, 'batches').mockImplementation(async (...args) => {
+    jest.spyOn(rows, 'listBatches').mockImplementation(async (...args) => {
       // The first batches are committed by then, and these are not begun.
       if (++asked === 3) await end(app, starter.id);
       return batches(...args);
@@ -140,8 +140,8 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     'writes',
     (interrupt) => {
       const rows = app.app.get(ImportRowsRepository);
-      const batches = rows.batches.bind(rows);
-      const next = jest.spyOn(rows, 'batches');
+      const batches = rows.listBatches.bind(rows);
+      const next = jest.spyOn(rows, 'listBatches');
       next.mockImplementationOnce(batches).mockImplementationOnce(batches).mockImplementationOnce(interrupt);
     },
   ],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { groupsOf } from '../../src/import/plan/plan-builder.js';
+import { findRowGroups } from '../../src/import/plan/plan-builder.js';
 import { randoms } from '../support/data/random.js';
 
 type Link = readonly [line: number, needed: number];
@@ -15,7 +15,7 @@ test.each<[string, Link[], number[][]]>([
   ['itself', [[2, 2]], [[2]]],
   ['the same link twice', [[2, 3], [2, 3], [3, 4]], [[3], [2]]], // prettier-ignore
 ])('%s', (_, links, groups) => {
-  expect(groupsOf(links).map((group) => group.toSorted((a, b) => a - b))).toEqual(groups);
+  expect(findRowGroups(links).map((group) => group.toSorted((a, b) => a - b))).toEqual(groups);
 });
 
 /** Which rows a row needs, directly or not; itself only where it is part of a circle. */
@@ -37,7 +37,7 @@ test('on any graph: groups are the components, and no row comes before what it n
     const size = 2 + random(12);
     const links = Array.from({ length: random(2 * size) }, (): Link => [random(size), random(size)]);
     const reach = reachable(links, size);
-    const groups = groupsOf(links);
+    const groups = findRowGroups(links);
     const place = new Map(groups.flatMap((group, index) => group.map((line) => [line, index] as const)));
 
     const waiting = [...new Set(links.map(([line]) => line))].sort((a, b) => a - b);
@@ -60,13 +60,13 @@ test.each<[string, (line: number) => Link]>([
   ['downwards', (line) => [line, line + 1]],
   ['upwards', (line) => [LENGTH - line, LENGTH - line + 1]],
 ])('a chain of 100,000 rows, listed %s, does not overflow the stack', (_, link) => {
-  const groups = groupsOf(Array.from({ length: LENGTH }, (__, line) => link(line)));
+  const groups = findRowGroups(Array.from({ length: LENGTH }, (__, line) => link(line)));
   const first = Math.max(...groups.flat().slice(0, 1));
   expect(groups).toEqual(Array.from({ length: LENGTH }, (__, index) => [first - index]));
 });
 
 test('a circle of 100,000 rows is one group', () => {
-  const [group, ...others] = groupsOf(
+  const [group, ...others] = findRowGroups(
     Array.from({ length: LENGTH }, (_, line): Link => [line, (line + 1) % LENGTH]),
   );
   expect([new Set(group).size, others]).toEqual([LENGTH, []]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { COMPACT } from '../../src/import/plan/compact-collections.js';
+import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
 import { type Change, type World, codesOf } from '../support/data/claims.js';
 
 test('on any set: both storages agree, the remaining changes are valid, and every failure is needed', () => {
@@ -57,7 +57,7 @@ test('on any set: both storages agree, the remaining changes are valid, and ever
         .filter(({ user: uuid, manager }) => manager?.[1] !== uuid);
       const facts: World = { owners, managers, webmasters: state.webmasters };
       const judged = codesOf(changes, facts);
-      expect(codesOf(changes, facts, COMPACT)).toEqual(judged);
+      expect(codesOf(changes, facts, LIST_STORAGE)).toEqual(judged);
       failed += judged.filter((codes) => codes.length > 0).length;
       const good = changes.filter((_, index) => judged[index]?.length === 0);
       expect(codesOf(good, facts)).toEqual(good.map(() => []));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMPACT } from '../../src/import/plan/compact-collections.js';
+import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
 import { type NumberStorage, MAP_STORAGE } from '../../src/users/set-rules/number-storage.js';
 import { type Change, type World, change, codesOf, names } from '../support/data/claims.js';
 
@@ -8,7 +8,7 @@ const twice = ['username duplicate'];
 
 describe.each<[string, NumberStorage]>([
   ['in maps', MAP_STORAGE],
-  ['compact', COMPACT],
+  ['compact', LIST_STORAGE],
 ])('%s', (_, storage) => {
   test.each<[string, Change[], World, string[][]]>([
     ['a name that its owner keeps', [names('a', 'x')], { owners: { x: 'b' } }, [taken]],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { validate, version } from 'uuid';
-import { newUuids } from '../../src/import/plan/external-ids.js';
+import { createUuidGenerator } from '../../src/import/plan/external-ids.js';
 
 const RUN = { id: '019a0000-0000-7000-8000-000000000001', created: Date.parse('2026-02-03T04:05:06.789Z') };
 
@@ -11,18 +11,18 @@ const NUMBERS = Array.from({ length: 21 }, (_, bit) => [2 ** bit - 1, 2 ** bit])
 
 test('uuids of new users are of version 7, in the order of their numbers, and the same in a second plan', () => {
   const numbers = [...new Set(NUMBERS)].sort((a, b) => a - b);
-  const uuids = numbers.map(newUuids(RUN));
+  const uuids = numbers.map(createUuidGenerator(RUN));
   expect(uuids.every((uuid) => validate(uuid) && version(uuid) === 7)).toBe(true);
   expect(uuids.toSorted()).toEqual(uuids);
   expect(new Set(uuids).size).toBe(numbers.length);
-  expect(numbers.map(newUuids(RUN))).toEqual(uuids);
+  expect(numbers.map(createUuidGenerator(RUN))).toEqual(uuids);
 });
 
 test('runs of one moment give different uuids', () => {
   const other = { ...RUN, id: '019a0000-0000-7000-8000-000000000002' };
-  expect(newUuids(other)(1)).not.toBe(newUuids(RUN)(1));
+  expect(createUuidGenerator(other)(1)).not.toBe(createUuidGenerator(RUN)(1));
 });
 
 test('the time in a uuid is that of the run', () => {
-  expect(parseInt(newUuids(RUN)(1).replace('-', '').slice(0, 12), 16)).toBe(RUN.created);
+  expect(parseInt(createUuidGenerator(RUN)(1).replace('-', '').slice(0, 12), 16)).toBe(RUN.created);
 });

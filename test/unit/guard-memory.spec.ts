@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ChangeSet } from '../../src/import/plan/compact-collections.js';
+import { PlannedChanges } from '../../src/import/plan/compact-collections.js';
 import { ExchangedValues, FrequentValues, OldValues } from '../../src/import/guards/column-shape.js';
 
 /** What the guards remember of a plan is bounded, and exact for files of a usual size. */
@@ -54,27 +54,28 @@ test('values that nobody gives up are not exchanged, however many there are', ()
 });
 
 test('the changes of a plan are found by user, field and value', () => {
-  const changes = new ChangeSet();
+  const changes = new PlannedChanges();
   expect(changes.isEmpty).toBe(true);
   for (let i = 1; i <= 5000; i++) changes.add(`u${i}`, 'phone', `+${i}`, i);
   changes.add('gone', 'status', 'Blocked', -1);
-  expect([changes.lineOf('u4711', 'phone', '+4711'), changes.lineOf('gone', 'status', 'Blocked')]).toEqual([
-    4711, -1,
-  ]);
-  expect(changes.lineOf('u4711', 'mobile', '+4711')).toBeUndefined();
-  expect(changes.lineOf('u4711', 'phone', '+4712')).toBeUndefined();
+  expect([
+    changes.findLine('u4711', 'phone', '+4711'),
+    changes.findLine('gone', 'status', 'Blocked'),
+  ]).toEqual([4711, -1]);
+  expect(changes.findLine('u4711', 'mobile', '+4711')).toBeUndefined();
+  expect(changes.findLine('u4711', 'phone', '+4712')).toBeUndefined();
   changes.remove('u4711', 'phone', '+4711');
-  expect(changes.lineOf('u4711', 'phone', '+4711')).toBeUndefined();
+  expect(changes.findLine('u4711', 'phone', '+4711')).toBeUndefined();
 });
 
 test('of more changes than it may remember it knows those of a share of the users, and all of these', () => {
-  const changes = new ChangeSet();
+  const changes = new PlannedChanges();
   const count = 300_000;
   for (let i = 1; i <= count; i++) changes.add(`u${i}`, 'phone', i, i);
   let known = 0;
   for (let i = 1; i <= count; i++) {
-    const line = changes.remembers(`u${i}`) ? i : undefined;
-    if (changes.lineOf(`u${i}`, 'phone', i) !== line) throw new Error(`u${i}`);
+    const line = changes.isSampled(`u${i}`) ? i : undefined;
+    if (changes.findLine(`u${i}`, 'phone', i) !== line) throw new Error(`u${i}`);
     if (line) known++;
   }
   expect(known).toBeGreaterThan(count / 4 - 5000);

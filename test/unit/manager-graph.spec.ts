@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { applyOrder } from '../../src/import/plan/plan-builder.js';
-import { COMPACT } from '../../src/import/plan/compact-collections.js';
+import { findApplyOrder } from '../../src/import/plan/plan-builder.js';
+import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
 import { MAP_STORAGE } from '../../src/users/set-rules/number-storage.js';
 import { ManagerGraph } from '../../src/users/set-rules/manager-graph.js';
 import { randoms } from '../support/data/random.js';
@@ -12,7 +12,7 @@ type Row = [line: number, user: string, manager: string | null, before: string |
 let storages = 0;
 /** On both storages in turn. */
 function graphOf(rows: readonly Row[], known: readonly (readonly [string, string | null])[] = []) {
-  const graph = new ManagerGraph(storages++ % 2 === 0 ? COMPACT : MAP_STORAGE);
+  const graph = new ManagerGraph(storages++ % 2 === 0 ? LIST_STORAGE : MAP_STORAGE);
   for (const row of rows) add(graph, row);
   for (const [user, manager] of known) graph.addExistingManager(user, manager);
   return graph;
@@ -55,7 +55,7 @@ test('a failed row leaves its user in place, and without a row the database deci
 
 test('a row overrides the database, whichever is added first', () => {
   for (const rowFirst of [true, false]) {
-    const graph = new ManagerGraph(rowFirst ? COMPACT : MAP_STORAGE);
+    const graph = new ManagerGraph(rowFirst ? LIST_STORAGE : MAP_STORAGE);
     if (!rowFirst) graph.addExistingManager('b', 'a');
     add(graph, [2, 'a', 'b', null]);
     add(graph, [3, 'b', null, 'a']);
@@ -117,7 +117,7 @@ test('on any tree: the remaining rows have no circle, and no step in their order
     }
     undone += lost.length;
     const good = rows.filter(([line]) => !lost.includes(line));
-    const late = applyOrder(() => graph.listOrder()).flat();
+    const late = findApplyOrder(() => graph.listOrder()).flat();
     const early = good.map(([line]) => line).filter((line) => !late.includes(line));
     const live = new Map(database);
     for (const line of [...early, ...late]) {
@@ -138,11 +138,11 @@ const tower = (top: string | null) =>
 test('a line of 100,000 users does not overflow the stack', () => {
   const graph = graphOf(tower(null));
   expect(graph.findCycles()).toEqual([]);
-  expect(applyOrder(() => graph.listOrder()).length).toBe(LENGTH - 1);
+  expect(findApplyOrder(() => graph.listOrder()).length).toBe(LENGTH - 1);
 });
 
 test('a circle of 300,000 users does not overflow the stack', () => {
-  const graph = new ManagerGraph(COMPACT);
+  const graph = new ManagerGraph(LIST_STORAGE);
   for (let i = 0; i < 300_000; i++) add(graph, [i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null]);
   expect(graph.findCycles().map(({ length }) => length)).toEqual([300_000]);
 });

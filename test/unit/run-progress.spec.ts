@@ -13,11 +13,11 @@ function whole(changed: readonly number[], start = NEW) {
     const rows = Math.round(1000 * share);
     const tenths = changed.map((part, i) => part * Math.max(0, Math.min(100, rows - 100 * i)));
     const changes = tenths.reduce((sum, part) => sum + part, 0);
-    seen.push(plan.planned(share, rows, changes));
+    seen.push(plan.recordPlanned(share, rows, changes));
   }
   const planned = seen.at(-1) ?? seen[0] ?? { percent: 0, rows_done: 0 };
   const apply = new RunProgress({ ...start, ...planned, rows_total: 1000 });
-  for (const share of STEPS) seen.push(apply.applied(share));
+  for (const share of STEPS) seen.push(apply.recordApplied(share));
   return { seen, planned };
 }
 
@@ -51,6 +51,6 @@ describe.each([
 
 test('the plan is all of a dry run', () => {
   const plan = new RunProgress({ ...NEW, dry_run: true });
-  expect(plan.planned(0.5, 500, 500)).toEqual({ percent: 50, rows_done: 500 });
-  expect(plan.planned(1, 1000, 1000)).toEqual({ percent: 100, rows_done: 1000 });
+  expect(plan.recordPlanned(0.5, 500, 500)).toEqual({ percent: 50, rows_done: 500 });
+  expect(plan.recordPlanned(1, 1000, 1000)).toEqual({ percent: 100, rows_done: 1000 });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { FINAL, RUN_STATES, TRANSITIONS, type TransitionName } from '../../src/import/runs/run-states.js';
-import { LeaseLostError, changeState } from '../../src/import/runs/run-transitions.service.js';
+import { LeaseLostError, getStateChange } from '../../src/import/runs/run-transitions.service.js';
 
 const names = Object.keys(TRANSITIONS) as TransitionName[];
 const edges = names.flatMap((name) =>
@@ -27,7 +27,7 @@ test('a transition from another state is refused: a worker loses the run, others
   for (const name of names) {
     for (const state of RUN_STATES) {
       if (edges.some(([each, from]) => each === name && from === state)) continue;
-      const change = () => changeState(name, { id: 'r', state });
+      const change = () => getStateChange(name, { id: 'r', state });
       if (TRANSITIONS[name].by === 'worker') expect(change).toThrow(LeaseLostError);
       else expect(change).toThrow(expect.objectContaining({ code: 'wrong_state' }));
     }
@@ -35,7 +35,7 @@ test('a transition from another state is refused: a worker loses the run, others
 });
 
 test('an operator cancels a waiting run at once, and asks the worker to stop a run that it works on', () => {
-  const cancel = (state: 'planned' | 'applying') => changeState('cancel', { id: 'r', state });
+  const cancel = (state: 'planned' | 'applying') => getStateChange('cancel', { id: 'r', state });
   expect(cancel('planned')).toEqual({ state: 'cancelled', finished: expect.any(String) });
   expect(cancel('applying')).toEqual({ cancel: true });
 });

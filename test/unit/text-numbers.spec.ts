@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { TextNumbers, hash64 } from '../../src/import/plan/compact-collections.js';
+import { TextNumbers, computeHash64 } from '../../src/import/plan/compact-collections.js';
 
 test('texts are numbered in the order of their first mention, and others have none', () => {
   const texts = new TextNumbers();
@@ -64,14 +64,14 @@ test.each<[string, (n: number) => string]>([
 });
 
 test('both halves of a hash depend on the seed and on every character', () => {
-  const [high, low] = hash64('abc', 1);
+  const [high, low] = computeHash64('abc', 1);
   for (const [otherHigh, otherLow] of [
-    hash64('abc', 2),
-    hash64('abd', 1),
-    hash64('bbc', 1),
-    hash64('ab', 1),
+    computeHash64('abc', 2),
+    computeHash64('abd', 1),
+    computeHash64('bbc', 1),
+    computeHash64('ab', 1),
   ]) {
     expect([high === otherHigh, low === otherLow]).toEqual([false, false]);
   }
-  expect(hash64('abc', 1)).toEqual([high, low]);
+  expect(computeHash64('abc', 1)).toEqual([high, low]);
 });

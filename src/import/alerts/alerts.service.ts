@@ -81,7 +81,7 @@ export class Alerts implements BeforeApplicationShutdown {
 
   private async turn(): Promise<void> {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
-      for (const run of await this.runs.untold(RUNS_A_TURN)) {
+      for (const run of await this.runs.listWithoutAlert(RUNS_A_TURN)) {
         if (!(await this.tell(parkedAlert(run, this.env.baseUrl)))) return;
         await this.transactions.run((tx) => this.runs.update(tx, run.id, { alerted: now() }));
         if (this.isStopping) return;

@@ -11,7 +11,7 @@ import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
-import { type StagedRow, failedRow } from '../runs/import-row.js';
+import { type StagedRow, toFailedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 
 /** Rows that are prepared before the event loop handles answers of the database. */
@@ -56,7 +56,7 @@ export class Applier {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, sizer);
         waiting.catch(() => undefined); // awaited later, which throws the error
-        const reached = progress.applied((prepared.last - run.applied_batches) / left);
+        const reached = progress.recordApplied((prepared.last - run.applied_batches) / left);
         let startedAt = 0;
         await checkpoint.commit(
           async (tx) => {
@@ -76,7 +76,7 @@ export class Applier {
   /** Reads the batches after `applied` and builds their changes. Only the worker of this run changes staged rows. */
   private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);
-    const staged = last > applied ? await this.rows.batches(run.id, applied + 1, last) : [];
+    const staged = last > applied ? await this.rows.listBatches(run.id, applied + 1, last) : [];
     const newlyManaged = staged.flatMap(({ outcome, user_uuid }) =>
       outcome === 'unchanged' ? (user_uuid ?? []) : [],
     );
@@ -100,7 +100,7 @@ export class Applier {
     // Rows fail here if users or identifiers have changed since the planning.
     const failed = rows.flatMap((row, index) => {
       const outcome = outcomes[index];
-      return outcome?.outcome === 'error' ? [failedRow(row, [...outcome.failures])] : [];
+      return outcome?.outcome === 'error' ? [toFailedRow(row, [...outcome.failures])] : [];
     });
     await this.rows.replace(tx, run.id, failed);
   }

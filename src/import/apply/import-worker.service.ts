@@ -28,7 +28,7 @@ import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/da
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 
 /** Calls to the import worker process. */
-export interface ImportLaneCalls extends WorkerCalls {
+export interface ImportWorkerCalls extends WorkerCalls {
   /** Works on runs until none is left to plan or apply. */
   work(): Promise<void>;
   /** Stops at the next checkpoint and closes the database. */
@@ -52,8 +52,8 @@ const NICENESS = 10;
 
 /** The separate process that runs imports, if the settings name its program. */
 @Injectable()
-export class ImportLane {
-  private readonly process: WorkerProcess<ImportLaneCalls, ServiceCalls> | undefined;
+export class ImportWorkerProcess {
+  private readonly process: WorkerProcess<ImportWorkerCalls, ServiceCalls> | undefined;
   private stopping = false;
 
   constructor(
@@ -137,7 +137,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly executor: RunExecutor,
     private readonly transactions: TransactionRunner,
     private readonly events: RunEvents,
-    private readonly workerProcess: ImportLane,
+    private readonly workerProcess: ImportWorkerProcess,
     private readonly log: Log,
   ) {}
 
@@ -173,7 +173,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /** Works on runs until none is left to plan or apply, or another worker holds the lease. */
   async work(): Promise<void> {
-    while (!this.stopping && (await this.runs.next()) !== undefined) {
+    while (!this.stopping && (await this.runs.findNext()) !== undefined) {
       if (this.workerProcess.isUsed) {
         // Otherwise every instance would start a process that finds the lease held.
         if (await this.leases.isHeld(IMPORT_LEASE)) return;
@@ -188,7 +188,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /** Selects the run under the lease, so that a run that another instance has just finished does not start again. */
   private async workOnNext(): Promise<void> {
-    const id = await this.runs.next();
+    const id = await this.runs.findNext();
     if (id === undefined) return;
     const { transactions, leases, runs, rights } = this;
     const checkpoint = new Checkpoint(id, () => this.stopping, transactions, leases, runs, rights);
@@ -208,11 +208,11 @@ export class ImportWorker implements BeforeApplicationShutdown {
    */
   async endRevoked(): Promise<void> {
     for (const state of WAITING) {
-      const page = await this.runs.waiting(state, this.lastChecked.get(state) ?? '', RUNS_PER_PASS);
+      const page = await this.runs.listAfter(state, this.lastChecked.get(state) ?? '', RUNS_PER_PASS);
       const checked = new Map<string, boolean>();
       for (const { id, starter } of page) {
         const actorKey = `${starter.kind} ${starter.id ?? ''}`;
-        const hasLost = checked.get(actorKey) ?? (await this.rights.hasLost(starter));
+        const hasLost = checked.get(actorKey) ?? (await this.rights.hasLostRights(starter));
         checked.set(actorKey, hasLost);
         if (hasLost) await this.endIfRevoked(id);
       }
@@ -223,7 +223,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
   /** Ends a run that waits for a decision if its starter has lost the rights. */
   async endIfRevoked(id: string): Promise<void> {
     const ended = await this.endWaiting(id, 'disown', (tx, { starter }) =>
-      this.rights.lost(tx, { starter, approver: null }),
+      this.rights.findLostRight(tx, { starter, approver: null }),
     );
     if (!ended) return;
     this.log.info('import', { run: id, state: 'cancelled' });

@@ -76,8 +76,8 @@ export class RunExecutor {
   private async findCurrentRun(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import was deleted while it was running');
-    const starter = (await this.rights.current(run.starter)) ?? run.starter;
-    const approver = run.approver && ((await this.rights.current(run.approver)) ?? run.approver);
+    const starter = (await this.rights.findCurrentActor(run.starter)) ?? run.starter;
+    const approver = run.approver && ((await this.rights.findCurrentActor(run.approver)) ?? run.approver);
     return { ...run, starter, approver };
   }
 
@@ -157,7 +157,7 @@ export class RunExecutor {
   /** Ends older plans of the data set and part that wait for approval, because this newer file replaces them. */
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
-    const older = await this.runs.inScope(userScopeOf(run), ['needs_approval'], 100, tx);
+    const older = await this.runs.listInScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
       const message = `A newer import of this data set replaced this one: ${run.id}.`;
       const reason = { code: 'newer_run', message };
@@ -217,7 +217,7 @@ export class RunExecutor {
   /** Ends a run early. Skips the remaining rows of a run that is applying, and deletes the plan of any other run. */
   private async abandon(checkpoint: Checkpoint, end: 'stop' | 'fail', reason: Reason | null): Promise<void> {
     const run = await this.findCurrentRun(checkpoint);
-    checkpoint.end();
+    checkpoint.beginFinalWrites();
     if (run.state !== 'applying') {
       await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
       const none = { counts: null, guards: [], missing_reported: 0, missing_blocked: 0, batches: 0 };
@@ -226,7 +226,7 @@ export class RunExecutor {
     await this.tryStoreCells(run, checkpoint);
     // One transaction, because half of the changes would look like a run that still has rows to apply.
     await this.finish(checkpoint, end, async (tx) => {
-      await this.rows.skipBehind(tx, run.id, run.applied_batches);
+      await this.rows.skipAfter(tx, run.id, run.applied_batches);
       return { ...(await this.countResult(run, tx)), reason };
     });
   }

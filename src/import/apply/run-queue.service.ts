@@ -14,12 +14,12 @@ import { isMultipart } from '../../platform/http/input.guard.js';
 import { fieldsOf } from '../../platform/common/fields.js';
 import {
   type NamedProfile,
-  type Requested,
+  type ImportRequest,
   ImportOptions,
   RequestedOptions,
   optionsOf,
 } from '../runs/import-options.js';
-import { type ImportRun, newRun, startOf } from '../runs/import-run.js';
+import { type ImportRun, createRun, toStartChanges } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportWorker } from './import-worker.service.js';
 import { type JsonObject, isObject } from '../../platform/common/json.js';
@@ -27,10 +27,10 @@ import { readInput } from '../../platform/input/read-input.js';
 import { ImportProfiles } from '../mapping/import-profiles.service.js';
 
 /** The file of a request and its options, from the query or from form fields. */
-interface Upload extends Requested {
+interface Upload extends ImportRequest {
   file: StoredFile;
   /** The options as they were sent. */
-  asked: JsonObject;
+  sent: JsonObject;
 }
 
 /** Receives files with their options and queues them as runs, for the API and the schedule. */
@@ -55,7 +55,7 @@ export class RunQueue {
     const { file, options, profile, ...others } = await this.receive(request, caller, this.store);
     try {
       // A profile may have changed since, so a repeated request is recognized by the options that were sent.
-      await caller.repeatable?.setContent([file.name, file.sha256, profile ? others.asked : options]);
+      await caller.repeatable?.setContent([file.name, file.sha256, profile ? others.sent : options]);
       caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
       return await this.submit(file, options, caller, profile);
     } catch (error) {
@@ -74,7 +74,7 @@ export class RunQueue {
     const sent = { ...request.query };
     const requested = await this.readOptions(sent, caller);
     sendContinue(request);
-    return { file: await store.store(fileNameOf(request), request), asked: sent, ...requested };
+    return { file: await store.store(fileNameOf(request), request), sent, ...requested };
   }
 
   /** Reads a form. A command on this machine may send an unsaved profile as JSON in `profile_document`. */
@@ -87,7 +87,7 @@ export class RunQueue {
         request.isLocal && typeof document === 'string'
           ? await this.readOptions(others, caller, document)
           : await this.readOptions(sent, caller);
-      return { file, asked: sent, ...requested };
+      return { file, sent, ...requested };
     } catch (error) {
       await store.discard(file.runId);
       throw error;
@@ -101,7 +101,7 @@ export class RunQueue {
    * @throws ProblemError `invalid_parameter` with each unknown or invalid option, `validation_failed` for an invalid profile,
    * or like `assertOptions`.
    */
-  async readOptions(sent: JsonObject, caller: Caller, document?: string): Promise<Requested> {
+  async readOptions(sent: JsonObject, caller: Caller, document?: string): Promise<ImportRequest> {
     const { value, errors } = readInput(RequestedOptions, sent);
     if (errors.length > 0) throw createOptionsError(errors);
     const { profile: name } = value;
@@ -114,7 +114,7 @@ export class RunQueue {
   }
 
   /** Like `readOptions`, for a file in the drop folder. Options of its profile override the settings of the schedule. */
-  async requestFor(fileName: string, settings: JsonObject, caller: Caller): Promise<Requested> {
+  async readOptionsOf(fileName: string, settings: JsonObject, caller: Caller): Promise<ImportRequest> {
     const profile = await this.profiles.ofFile(fileName);
     if (!profile) return this.readOptions(settings, caller);
     const { profile: _, ...others } = settings;
@@ -137,9 +137,9 @@ export class RunQueue {
       const parts = await this.files.lock(tx, file.runId);
       if (parts !== file.parts)
         throw createUnavailableError('The stored file is incomplete. Send it again.', 1);
-      const queued = newRun(file, options, caller, profile);
+      const queued = createRun(file, options, caller, profile);
       await this.runs.insert(tx, queued);
-      await this.audit.startRun(tx, caller, queued.id, startOf(queued));
+      await this.audit.startRun(tx, caller, queued.id, toStartChanges(queued));
       return queued;
     }, caller);
     await this.transactions.afterCommit(caller, async () => {

@@ -1,7 +1,7 @@
 import { isGarbled } from './garbled-text.js';
 import { truncate } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
-import { hash64 } from '../plan/compact-collections.js';
+import { computeHash64 } from '../plan/compact-collections.js';
 
 /** A row that a guard has found. The line is negative for a missing user. */
 export interface Example {
@@ -60,7 +60,7 @@ function cut(value: unknown): unknown {
 
 /** Returns a 53-bit hash of a text, which a number holds exactly. The hash is the same in every plan. */
 function hash53(text: string): number {
-  const [high, low] = hash64(text);
+  const [high, low] = computeHash64(text);
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 

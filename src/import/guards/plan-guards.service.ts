@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type GuardLimits, limitsOf, type Guard } from '../runs/guard-limits.js';
-import {
-  type Counts,
-  BEFORE_ALL,
-  type StagedOutcome,
-  type StagedRow,
-  isApplied,
-} from '../runs/import-row.js';
+import { type Counts, MIN_LINE, type StagedOutcome, type StagedRow, isApplied } from '../runs/import-row.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { COMPLETED } from '../runs/run-states.js';
 import { type Found, FoundRows, NO_ROWS } from './column-shape.js';
@@ -16,7 +10,7 @@ import type { PlanTally } from './plan-tally.js';
 import { addSeconds } from '../../platform/common/time.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ChangeSet, IntList, TextNumbers } from '../plan/compact-collections.js';
+import { type PlannedChanges, IntList, TextNumbers } from '../plan/compact-collections.js';
 
 const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 'reactivated', 'missing'];
 /** Fields that the importer itself maintains. */
@@ -70,17 +64,17 @@ export class PlanGuards {
   async past(run: ImportRun): Promise<Past> {
     const { dataset, file_sha256: sha256 } = run;
     const scope = userScopeOf(run);
-    const earlier = (await this.runs.inScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
+    const earlier = (await this.runs.listInScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
     const [last] = earlier;
     const isOther = last !== undefined && last.file_sha256 !== sha256;
     // Counted from the creation of the run, so that a second plan counts the same runs.
-    const crowd = await this.runs.crowdSince(dataset, addSeconds(run.created, -WEEK_SECONDS), run.id);
+    const crowd = await this.runs.countSince(dataset, addSeconds(run.created, -WEEK_SECONDS), run.id);
     return {
       last,
       lastChanging: earlier.find((other) => changedUsers(other) > 0),
       isOldFile: isOther && (await this.runs.hasFile(scope, sha256, COMPLETED)),
       week: { deactivations: crowd.blocked, reactivations: crowd.reactivated },
-      reverts: await this.runs.revertsIn(dataset, REVERTS),
+      reverts: await this.runs.listReverts(dataset, REVERTS),
     };
   }
 
@@ -137,7 +131,7 @@ export class PlanGuards {
     return this.undone(last, changes);
   }
 
-  private async repeated(reverts: readonly ImportRun[], changes: ChangeSet): Promise<Found> {
+  private async repeated(reverts: readonly ImportRun[], changes: PlannedChanges): Promise<Found> {
     const found = { count: 0, examples: [...NO_ROWS.examples] };
     for (const revert of changes.isEmpty ? [] : reverts) {
       const { count, examples } = await this.undone(revert, changes);
@@ -148,15 +142,15 @@ export class PlanGuards {
   }
 
   /** Finds users who would get back a value that an earlier run replaced. `of` is the number of users that the run changed. */
-  private async undone(earlier: ImportRun, changes: ChangeSet): Promise<Found & { of: number }> {
+  private async undone(earlier: ImportRun, changes: PlannedChanges): Promise<Found & { of: number }> {
     const found = new FoundRows();
     let of = 0;
     for (const outcome of CHANGING) {
-      for await (const row of this.rows.each(earlier.id, outcome)) {
+      for await (const row of this.rows.readAll(earlier.id, outcome)) {
         const { user_uuid: user, external_id } = row;
-        if (user === null || !isApplied(row, earlier.applied_batches) || !changes.remembers(user)) continue;
+        if (user === null || !isApplied(row, earlier.applied_batches) || !changes.isSampled(user)) continue;
         of++;
-        const back = changedBack(row, (field, value) => changes.lineOf(user, field, value));
+        const back = changedBack(row, (field, value) => changes.findLine(user, field, value));
         if (back) found.add(() => ({ external_id, ...back }));
       }
     }
@@ -168,13 +162,13 @@ export class PlanGuards {
     const known = new TextNumbers();
     const left = new IntList();
     if (last) {
-      for await (const row of this.rows.each(last.id, 'error')) {
+      for await (const row of this.rows.readAll(last.id, 'error')) {
         const number = known.assignNumber(faultOf(row));
         left.set(number, left.at(number) + 1);
       }
     }
     const found = new FoundRows();
-    for await (const row of this.rows.each(run.id, 'error')) {
+    for await (const row of this.rows.readAll(run.id, 'error')) {
       const number = known.findNumber(faultOf(row));
       if (number > 0 && left.at(number) > 0) {
         left.set(number, left.at(number) - 1);
@@ -194,7 +188,7 @@ export class PlanGuards {
   ): Promise<Found['examples']> {
     const found = new FoundRows();
     for (const outcome of outcomes) {
-      for (const row of await this.rows.ofOutcome(runId, outcome, BEFORE_ALL, PAGE_OF_EXAMPLES)) {
+      for (const row of await this.rows.findRows(runId, outcome, MIN_LINE, PAGE_OF_EXAMPLES)) {
         const change = row.changes.list.find((one) => one.field === field);
         const { line, external_id } = row;
         if (change)

@@ -12,7 +12,7 @@ import {
   FrequentValues,
   OldValues,
 } from './column-shape.js';
-import { LineSet, ChangeSet } from '../plan/compact-collections.js';
+import { LineSet, PlannedChanges } from '../plan/compact-collections.js';
 import { isBrokenName } from './garbled-text.js';
 import { createHash } from 'node:crypto';
 import type { UserScope } from '../../users/search/user-scope.js';
@@ -39,7 +39,7 @@ export class PlanTally {
   readonly foreign = new FoundRows();
   readonly shape = new ShapeTally();
   /** Changes of users, if they must be compared with earlier runs. */
-  changes: ChangeSet | undefined;
+  changes: PlannedChanges | undefined;
   private readonly hash = createHash('sha256');
   /** Text that is not hashed yet. A call for each row would cost more than the hashing. */
   private printed = '';

@@ -1,6 +1,6 @@
 import { findNearest } from '../../platform/common/nearest.js';
 import { COLUMNS, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
-import { IGNORE } from '../runs/import-options.js';
+import { IGNORED } from '../runs/import-options.js';
 
 /** Common names of each import column in directories, learning platforms and HR systems. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -85,7 +85,7 @@ export function suggestions(columns: readonly Unknown[], filled: Iterable<string
     return column;
   };
   const found: (string | undefined)[] = columns.map(({ name }) =>
-    mayHoldPassword(name) ? IGNORE : undefined,
+    mayHoldPassword(name) ? IGNORED : undefined,
   );
   for (const suggest of [exactly, nearly, byCells])
     for (const [index, column] of columns.entries()) found[index] ??= take(suggest(column));

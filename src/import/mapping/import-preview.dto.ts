@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
-import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
+import { type GuardOverrides, buildLimitSchemas } from '../runs/guard-limits.js';
 import { ROW_OUTCOMES } from '../runs/import-row.js';
 
 /** Maximum number of rows in a preview. */
@@ -75,7 +75,7 @@ export class ImportPreviewDto {
   @ApiProperty({
     type: 'object',
     nullable: true,
-    properties: guardProperties(),
+    properties: buildLimitSchemas(),
     description: 'Guard limits that the profile sets. Null if it sets none.',
   })
   guard_limits!: GuardOverrides | null;

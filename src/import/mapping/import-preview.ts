@@ -11,7 +11,7 @@ import { type CsvRecord, describeCells } from '../file/record-parser.js';
 import { type FileHead, HeadEnd } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
 import { type Header, readHeader, csvReader } from '../file/run-files.js';
-import { RowFacts } from '../plan/row-user-lookup.js';
+import { RowUserLookup } from '../plan/row-user-lookup.js';
 import { planRow } from '../plan/row-rules.js';
 import { userScopeOf } from '../runs/import-run.js';
 import {
@@ -22,7 +22,7 @@ import {
 } from './import-preview.dto.js';
 import { isCommonName, suggestions } from './column-suggestion.js';
 import { RecordMapper, plainCell } from './record-mapper.js';
-import type { Requested } from '../runs/import-options.js';
+import type { ImportRequest } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 
 /** Maximum number of characters of a text, and of values of a list, in a preview. */
@@ -46,11 +46,11 @@ interface Columns {
 @Injectable()
 export class ImportPreview {
   constructor(
-    private readonly facts: RowFacts,
+    private readonly facts: RowUserLookup,
     private readonly settings: UserSettings,
   ) {}
 
-  async of(head: FileHead, requested: Requested, caller: Caller): Promise<Preview> {
+  async of(head: FileHead, requested: ImportRequest, caller: Caller): Promise<Preview> {
     const { options, profile } = requested;
     const problems: PreviewProblemDto[] = [];
     const { reader, names: read } = await opened(head, requested, problems);
@@ -86,10 +86,10 @@ export class ImportPreview {
   /** Plans each row alone against the current users. */
   private async planRows(
     rows: readonly FileRow[],
-    { options }: Requested,
+    { options }: ImportRequest,
     caller: Caller,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
-    const { users, managers } = await this.facts.of(rows);
+    const { users, managers } = await this.facts.find(rows);
     const initiator = { kind: 'import', id: randomUUID(), initiator: caller.actor, approver: null } as const;
     const scope = userScopeOf({ dataset: options.dataset, options });
     const problems: PreviewProblemDto[] = [];
@@ -122,7 +122,7 @@ function shown(value: unknown): unknown {
  */
 async function opened(
   head: FileHead,
-  { options, profile }: Requested,
+  { options, profile }: ImportRequest,
   problems: PreviewProblemDto[],
 ): Promise<{ reader: CsvReader; names: string[] | undefined }> {
   const reader = csvReader(head.read(), options, profile);
@@ -157,7 +157,7 @@ async function firstRecords(reader: CsvReader, problems: PreviewProblemDto[]): P
 
 function columnsOf(
   names: readonly string[],
-  { options, profile }: Requested,
+  { options, profile }: ImportRequest,
   line: number,
   problems: PreviewProblemDto[],
 ): Columns {

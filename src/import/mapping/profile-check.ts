@@ -7,9 +7,9 @@ import { UserInput } from '../../users/rules/user.input.js';
 import { type RuleSettings, applyConfiguredRules } from '../../users/rules/user-rules.js';
 import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
-import { IGNORE, type ImportProfile, attendedIn } from '../runs/import-options.js';
+import { IGNORED, type ImportProfile, findSupervised } from '../runs/import-options.js';
 import { wordKey } from './record-mapper.js';
-import { guardFaults } from '../runs/guard-limits.js';
+import { validateLimits } from '../runs/guard-limits.js';
 import { MAX_COLUMNS, MAX_WORD, MAX_WORDS, ProfileInput } from './profile.input.js';
 import { TemplateError, columnsOf, isConstant, parseTemplate } from './template.js';
 
@@ -58,11 +58,11 @@ class ProfileCheck {
       if (!this.isText(field, name) || !this.isText(field, target)) continue;
       if (key === '') this.addError(field, 'blank', 'must name a source column');
       else if (this.sources.has(key)) this.addInvalid(field, 'is listed twice');
-      const column = target.toLowerCase() === IGNORE ? undefined : columnOf(target);
-      if (!column && target.toLowerCase() !== IGNORE) {
-        this.addInvalid(field, `must be an import column or ${IGNORE}${meant(target, [IGNORE])}`);
+      const column = target.toLowerCase() === IGNORED ? undefined : columnOf(target);
+      if (!column && target.toLowerCase() !== IGNORED) {
+        this.addInvalid(field, `must be an import column or ${IGNORED}${meant(target, [IGNORED])}`);
       } else if (column && mayHoldPassword(name)) {
-        this.addInvalid(field, `may contain passwords, which imports do not read; it can only be ${IGNORE}`);
+        this.addInvalid(field, `may contain passwords, which imports do not read; it can only be ${IGNORED}`);
       }
       this.sources.set(key, column);
       if (column) this.filled.add(column);
@@ -123,12 +123,12 @@ class ProfileCheck {
     if (unknown.length > 0)
       this.addError('default_roles', 'unknown_role', 'must contain only roles of this service');
     if (profile.pattern === undefined) return;
-    for (const name of attendedIn(profile))
+    for (const name of findSupervised(profile))
       this.addInvalid(name, 'cannot be set together with pattern, because schedules do not support it');
   }
 
   guards(members: readonly [string, unknown][]): void {
-    for (const { field, code, message } of guardFaults(members)) this.addError(field, code, message);
+    for (const { field, code, message } of validateLimits(members)) this.addError(field, code, message);
   }
 
   private template(field: string, column: Column, text: string): void {

@@ -3,7 +3,7 @@ import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validat
 import { NoControlCharacters, Rule, LimitSize } from '../../platform/input/field-rules.js';
 import { countCharacters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
-import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
+import { type GuardOverrides, buildLimitSchemas } from '../runs/guard-limits.js';
 import { MAX_TEMPLATE } from './template.js';
 
 /** Maximum number of columns of a file. */
@@ -108,7 +108,7 @@ export class ProfileInput extends ImportOptions {
 
   @ApiPropertyOptional({
     type: 'object',
-    properties: guardProperties(),
+    properties: buildLimitSchemas(),
     example: { deactivations: { rows: 20 }, changed_field: { percent: 40 } },
     description:
       'Guard limits that override the settings. Other limits stay. `changed_logins` is `changed_field` for username, email, ' +

@@ -1,7 +1,7 @@
 import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
 import { truncate } from '../../platform/common/text.js';
 import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
-import { type ImportOptions, IGNORE, type NamedProfile } from '../runs/import-options.js';
+import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
 import { FUNCTION_NAMES, asFunction, columnsOf, parseTemplate, render } from './template.js';
 
 /** Key for any other value that is not blank. */
@@ -109,7 +109,7 @@ export class RecordMapper {
   private copies(): [Column, Maker][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
     for (const [name, target] of Object.entries(this.profile.columns)) {
-      const column = target === IGNORE ? undefined : columnOf(target);
+      const column = target === IGNORED ? undefined : columnOf(target);
       const index = column && this.find(name);
       if (!column || index === undefined) continue;
       byColumn.set(column, [...(byColumn.get(column) ?? []), [name, index]]);

@@ -7,7 +7,7 @@ import type {
 } from '../../users/set-rules/number-storage.js';
 
 /** Storage for the set constraints of a million rows, in a few hundred bytes a row. */
-export const COMPACT: NumberStorage = {
+export const LIST_STORAGE: NumberStorage = {
   createTexts: () => new TextNumbers(),
   createIntegers: () => new IntList(),
   createNumbers: () => new LineSet(),
@@ -85,12 +85,12 @@ export class TextNumbers implements TextNumbering {
 
   /** Returns the number of a text, or 0 if the text is unknown. */
   findNumber(text: string): number {
-    return this.slots[this.findSlot(hash64(text, this.seed))] ?? 0;
+    return this.slots[this.findSlot(computeHash64(text, this.seed))] ?? 0;
   }
 
   /** Returns the number of a text. Assigns a new number to an unknown text and increases `last`. */
   assignNumber(text: string): number {
-    const hash = hash64(text, this.seed);
+    const hash = computeHash64(text, this.seed);
     const slot = this.findSlot(hash);
     const known = this.slots[slot] ?? 0;
     if (known !== 0) return known;
@@ -126,7 +126,7 @@ export class TextNumbers implements TextNumbering {
 }
 
 /** Returns two independent 32-bit hashes of a text as signed integers, by the mixing steps of MurmurHash3. */
-export function hash64(text: string, seed = 0): TextHash {
+export function computeHash64(text: string, seed = 0): TextHash {
   let high = 0xdeadbeef ^ seed;
   let low = 0x41c6ce57 ^ seed;
   for (let i = 0; i < text.length; i++) {
@@ -148,7 +148,7 @@ const CHANGE_BITS = 21;
  * Changes of a plan by user, field and new value, for the comparison with an earlier run. Up to 262,144 changes are all
  * stored. With more changes, only the changes of a sample of users are stored. The sample is halved whenever it is full.
  */
-export class ChangeSet {
+export class PlannedChanges {
   /** Line of the row, by a hash of the user and the change. */
   private readonly lines = new Map<number, number>();
   /** A user is in the sample if this number of low bits of the hash are 0. */
@@ -160,7 +160,7 @@ export class ChangeSet {
 
   /** @param line line of the row, negative for a missing user. */
   add(user: string, field: string, value: unknown, line: number): void {
-    if (this.remembers(user)) this.lines.set(keyOf(user, field, value), line);
+    if (this.isSampled(user)) this.lines.set(keyOf(user, field, value), line);
     while (this.lines.size > MAX_CHANGES) {
       this.zeroBits++;
       for (const key of this.lines.keys())
@@ -174,13 +174,13 @@ export class ChangeSet {
   }
 
   /** Returns the line of the row that gives the user this value, or undefined. */
-  lineOf(user: string, field: string, value: unknown): number | undefined {
+  findLine(user: string, field: string, value: unknown): number | undefined {
     return this.lines.get(keyOf(user, field, value));
   }
 
   /** Returns true if the changes of a user are in the sample. */
-  remembers(user: string): boolean {
-    return this.isSampledHash(hash64(user)[0] >>> 0);
+  isSampled(user: string): boolean {
+    return this.isSampledHash(computeHash64(user)[0] >>> 0);
   }
 
   private isSampledHash(userHash: number): boolean {
@@ -189,6 +189,6 @@ export class ChangeSet {
 }
 
 function keyOf(user: string, field: string, value: unknown): number {
-  const [change] = hash64(`${user} ${field} ${JSON.stringify(value ?? null)}`);
-  return (hash64(user)[0] >>> 0) * 2 ** CHANGE_BITS + (change >>> (32 - CHANGE_BITS));
+  const [change] = computeHash64(`${user} ${field} ${JSON.stringify(value ?? null)}`);
+  return (computeHash64(user)[0] >>> 0) * 2 ** CHANGE_BITS + (change >>> (32 - CHANGE_BITS));
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
-import { IntList, TextNumbers, hash64 } from './compact-collections.js';
+import { IntList, TextNumbers, computeHash64 } from './compact-collections.js';
 
 /** Rows that share one ExternalId. */
 interface RepeatedRows {
@@ -21,7 +21,7 @@ export class ExternalIds {
   /** Records the ExternalId of a row. @returns true if the row is the first one with this ExternalId. */
   add(line: number, externalId: string, cells: readonly string[]): boolean {
     const number = this.numbers.assignNumber(toExactKey(externalId));
-    const [content] = hash64(cells.join('\0'));
+    const [content] = computeHash64(cells.join('\0'));
     const first = this.firstLines.at(number);
     if (first !== 0) {
       this.addRepeated(line, first, this.contentHashes.at(number) !== content);
@@ -40,22 +40,22 @@ export class ExternalIds {
   }
 
   /** Returns the number of an ExternalId. Assigns the next number to a new ExternalId of a row or a manager. */
-  numberOf(externalId: string): number {
+  assignNumber(externalId: string): number {
     return this.numbers.assignNumber(toExactKey(externalId));
   }
 
   /** Returns the line of the first row with this ExternalId, or 0 if no row has it. */
-  lineOf(externalId: string): number {
+  findLine(externalId: string): number {
     return this.firstLines.at(this.numbers.findNumber(toExactKey(externalId)));
   }
 
   /** Yields an error for each row whose ExternalId is also on a row with other cells. Call it after the last row. */
-  *conflicting(): Generator<[line: number, error: RowError]> {
+  *findConflicts(): Generator<[line: number, error: RowError]> {
     for (const { lines, isDifferent } of this.repeated.values()) {
       if (!isDifferent) continue;
       for (const line of lines) {
         const other = lines.find((candidate) => candidate !== line) ?? line;
-        const message = `is also set by another change: ${nameOfLine(other)}`;
+        const message = `is also set by another change: ${formatLine(other)}`;
         yield [line, { field: 'external_id', code: 'duplicate', message }];
       }
     }
@@ -63,7 +63,7 @@ export class ExternalIds {
 }
 
 /** Returns the name of a row for error messages. */
-export const nameOfLine = (line: number): string => `line ${line}`;
+export const formatLine = (line: number): string => `line ${line}`;
 
 /** Bits of a UUID that number the users of a run. A file names at most a million users and as many managers. */
 const NUMBER_BITS = 21;
@@ -74,7 +74,7 @@ const NUMBER_BITS = 21;
  * after a crash or for an approval, creates the same UUIDs. A row can name a manager that a later row creates. New users
  * are adjacent in every index that ends in the UUID.
  */
-export function newUuids(run: { id: string; created: number }): (number: number) => string {
+export function createUuidGenerator(run: { id: string; created: number }): (number: number) => string {
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);
   const runBits = random.readUInt32BE(0) << NUMBER_BITS;
   return (number) => uuidv7({ msecs: run.created, random, seq: (runBits | number) >>> 0 });
@@ -84,7 +84,7 @@ export function newUuids(run: { id: string; created: number }): (number: number)
  * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. A failed row changes nothing, but the
  * users that its cells name are not missing. As in a login, usernames and email addresses share one namespace.
  */
-export class FailedNames {
+export class FailedRowNames {
   private readonly externalIds = new TextNumbers();
   private readonly logins = new TextNumbers();
 

@@ -14,10 +14,10 @@ import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import { EMPTY_ROW } from '../runs/import-row.js';
-import { type Adopted, type Facts, RowFacts } from './row-user-lookup.js';
-import { newUuids } from './external-ids.js';
+import { type Adoptions, type RowUsers, RowUserLookup } from './row-user-lookup.js';
+import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
-import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';
+import { type PlannedRow, isUnchangedRow, planRow, createUnchangedRow } from './row-rules.js';
 
 /** Rows that are planned before the event loop handles other requests and answers of the database. */
 const ROWS_PER_TICK = 100;
@@ -27,7 +27,7 @@ interface PlanState {
   run: ImportRun;
   scope: UserScope;
   header: Header;
-  adopted: Adopted | undefined;
+  adopted: Adoptions | undefined;
   builder: PlanBuilder;
   /** Returns the UUID of a new user from the number of its ExternalId. */
   toUuid: (number: number) => string;
@@ -36,7 +36,7 @@ interface PlanState {
 /** Rows of the file that are looked up together. */
 interface Chunk {
   rows: readonly { record: CsvRecord; keys: RowKeys }[];
-  users: Promise<Facts>;
+  users: Promise<RowUsers>;
   /** Bytes of the file up to the end of these rows. */
   bytes: number;
 }
@@ -48,7 +48,7 @@ type ChunkRow = Chunk['rows'][number];
 export class FilePlanner {
   constructor(
     private readonly files: RunFiles,
-    private readonly userLookup: RowFacts,
+    private readonly userLookup: RowUserLookup,
     private readonly settings: UserSettings,
   ) {}
 
@@ -67,7 +67,7 @@ export class FilePlanner {
     const adopted = adopt === 'none' ? undefined : await this.userLookup.findAdopted(run, adopt, report);
     const file = await this.files.open(run);
     const { reader, header } = file;
-    const toUuid = newUuids({ id: run.id, created: toMillis(run.created) });
+    const toUuid = createUuidGenerator({ id: run.id, created: toMillis(run.created) });
     const scope = userScopeOf(run);
     const planning = { run, scope, header, adopted, builder, toUuid };
     let staging = Promise.resolve();
@@ -105,7 +105,7 @@ export class FilePlanner {
       record,
       keys: readKeys(record, header, run.options.blank_cells),
     }));
-    const users = this.userLookup.of(
+    const users = this.userLookup.find(
       rows.map(({ keys }) => keys),
       adopted,
     );
@@ -128,7 +128,7 @@ export class FilePlanner {
     return planned;
   }
 
-  private planRow(row: ChunkRow, { users, managers }: Facts, planning: PlanState): PlannedRow {
+  private planRow(row: ChunkRow, { users, managers }: RowUsers, planning: PlanState): PlannedRow {
     const { record, keys } = row;
     if (record.misfit !== undefined) return planUnreadableRow(record, record.misfit, planning);
     const { run, scope, header, builder } = planning;
@@ -143,13 +143,13 @@ export class FilePlanner {
       !isRepeated &&
       run.options.mode !== 'create_only' &&
       (before.status === 'Active' || !needsStatusRules(record.cells, header, before));
-    if (isUsual && isSame(record.cells, header, before, manager, run.options.blank_cells))
-      return unchanged(keys, before);
+    if (isUsual && isUnchangedRow(record.cells, header, before, manager, run.options.blank_cells))
+      return createUnchangedRow(keys, before);
     const planned = this.planByRules(row, before, manager, planning);
     // Only the end of the file shows whether a row with a repeated ExternalId fails.
     if (isRepeated || planned.row.outcome === 'error') addFailedNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
-    if (keys.manager && namedManager?.awaited && planned.after && hasManagerChange(planned))
+    if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
       builder.awaitManager(keys.line, keys.manager);
     return planned;
   }
@@ -175,7 +175,7 @@ export class FilePlanner {
 
 /** Returns the UUID of the new user with an ExternalId. */
 const createUuid = (externalId: string, { toUuid, builder }: PlanState): string =>
-  toUuid(builder.externalIds.numberOf(externalId));
+  toUuid(builder.externalIds.assignNumber(externalId));
 
 const createCutShortError = () =>
   new FileError(

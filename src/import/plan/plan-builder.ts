@@ -2,11 +2,11 @@ import { type SetConstraint, createConstraint } from '../../users/set-rules/set-
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import { type RowError, type StagedRow, failedRow, isChange, EMPTY_ROW } from '../runs/import-row.js';
+import { type RowError, type StagedRow, toFailedRow, isWritten, EMPTY_ROW } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
-import { COMPACT, LineSet } from './compact-collections.js';
-import { ExternalIds, nameOfLine, FailedNames } from './external-ids.js';
+import { LIST_STORAGE, LineSet } from './compact-collections.js';
+import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
 
@@ -19,7 +19,7 @@ const LINES_AT_ONCE = 500;
 /** Stages the planned rows of a run, and applies the set rules at the end of the file. */
 export class PlanBuilder {
   readonly externalIds = new ExternalIds();
-  readonly failedNames = new FailedNames();
+  readonly failedNames = new FailedRowNames();
   readonly tally = new PlanTally();
   /** Created for the first changed row. */
   private validator: SetValidator | undefined;
@@ -38,7 +38,11 @@ export class PlanBuilder {
   ) {}
 
   private get setRules(): SetValidator {
-    return (this.validator ??= new SetValidator({ storage: COMPACT, nameOf: nameOfLine, isImport: true }));
+    return (this.validator ??= new SetValidator({
+      storage: LIST_STORAGE,
+      nameOf: formatLine,
+      isImport: true,
+    }));
   }
 
   /** @param managed lines of rows whose user the data set starts to manage, even if nothing else changes. */
@@ -100,9 +104,9 @@ export class PlanBuilder {
   ): Promise<void> {
     for (const row of rows) if (row.outcome === 'missing') this.tally.addMissing(row);
     for (const row of rows)
-      if (isChange(row) && !isIdle(row)) row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
-    const reached = this.progress.planned(progress.percent / 100, progress.rows_done, this.changeCount);
-    if (rows.length === 0) return this.checkpoint.report(reached);
+      if (isWritten(row) && !isIdle(row)) row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
+    const reached = this.progress.recordPlanned(progress.percent / 100, progress.rows_done, this.changeCount);
+    if (rows.length === 0) return this.checkpoint.reportProgress(reached);
     await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
   }
 
@@ -110,14 +114,14 @@ export class PlanBuilder {
    * Applies the set rules to the whole file and orders the rows that depend on each other. A file of unchanged rows needs
    * neither, because rows that fail or repeat an ExternalId are not unchanged.
    */
-  async resolve(): Promise<void> {
+  async finalize(): Promise<void> {
     if (this.tally.unchanged < this.tally.rows) await this.validateSet();
   }
 
   private async validateSet(): Promise<void> {
     const { setRules } = this;
     const late = new Map<number, RowError[]>();
-    for (const [line, error] of this.externalIds.conflicting()) {
+    for (const [line, error] of this.externalIds.findConflicts()) {
       setRules.markFailed(line);
       late.set(line, [error]);
     }
@@ -127,21 +131,21 @@ export class PlanBuilder {
       for (const [user, manager] of managers) setRules.addExistingManager(user, manager);
     }
     for (const { line, externalId } of this.adoptedManagers) {
-      setRules.requireManager(line, this.externalIds.lineOf(externalId));
+      setRules.requireManager(line, this.externalIds.findLine(externalId));
     }
     const webmasters = setRules.hasWebmasterLosses ? await this.directory.countWebmasters() : 0;
     for (const [line, failures] of setRules.validate(webmasters)) {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
     }
     await this.failStagedRows(late);
-    await this.reorderRows(applyOrder(() => setRules.listDependencies(webmasters)));
+    await this.reorderRows(findApplyOrder(() => setRules.listDependencies(webmasters)));
   }
 
   /** Returns the totals of the plan after all rows are staged. */
-  async summary() {
+  async summarize() {
     const staged = await this.rows.countByOutcome(this.checkpoint.runId);
     return {
-      ...this.progress.planned(1, this.tally.rows, this.changeCount),
+      ...this.progress.recordPlanned(1, this.tally.rows, this.changeCount),
       rows_total: this.tally.rows,
       counts: { ...staged, unchanged: this.tally.unchanged },
       plan_hash: this.tally.fingerprint(),
@@ -166,7 +170,7 @@ export class PlanBuilder {
     for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
       const part = lines.slice(from, from + LINES_AT_ONCE);
       const known = new Map(
-        (await this.rows.lines(this.checkpoint.runId, part)).map((row) => [row.line, row]),
+        (await this.rows.findLines(this.checkpoint.runId, part)).map((row) => [row.line, row]),
       );
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
@@ -176,7 +180,7 @@ export class PlanBuilder {
         // A name that the row does not change belongs to its own user.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
-        return failedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
+        return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
           ...(late.get(line) ?? []),
           ...(row?.errors ?? []),
         ]);
@@ -193,7 +197,7 @@ export class PlanBuilder {
     const flush = async (): Promise<void> => {
       if (lines.length === 0) return;
       const batch = normal + ++this.reorderedBatches;
-      await this.checkpoint.commit((tx) => this.rows.assign(tx, this.checkpoint.runId, lines, batch));
+      await this.checkpoint.commit((tx) => this.rows.assignBatch(tx, this.checkpoint.runId, lines, batch));
       lines = [];
     };
     for (const group of groups) {
@@ -212,9 +216,9 @@ type RowLinks = Iterable<readonly [line: number, needed: number]>;
  * @param links pairs of lines: the second row must be applied no later than the first.
  * @returns groups of rows, to be applied after the rows without a group.
  */
-export function applyOrder(links: () => RowLinks): number[][] {
+export function findApplyOrder(links: () => RowLinks): number[][] {
   const late = findLateRows(links);
-  return groupsOf(filterLinks(links(), late));
+  return findRowGroups(filterLinks(links(), late));
 }
 
 /** Returns the rows that cannot keep the order of the file, because a required row comes later or cannot keep it either. */
@@ -236,7 +240,7 @@ function* filterLinks(links: RowLinks, lines: LineSet): RowLinks {
 }
 
 /** Returns the strongly connected components by Tarjan's algorithm. Rows that require no other row are left out. */
-export function groupsOf(links: RowLinks): number[][] {
+export function findRowGroups(links: RowLinks): number[][] {
   const needs = Map.groupBy(links, ([line]) => line);
   const index = new Map<number, number>();
   const low = new Map<number, number>();

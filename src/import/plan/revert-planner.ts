@@ -9,14 +9,7 @@ import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import {
-  BEFORE_ALL,
-  type RowError,
-  type StagedRow,
-  isApplied,
-  lineOf,
-  EMPTY_ROW,
-} from '../runs/import-row.js';
+import { MIN_LINE, type RowError, type StagedRow, isApplied, lineOf, EMPTY_ROW } from '../runs/import-row.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
@@ -36,8 +29,8 @@ export class RevertPlanner {
 
   /** @param original run to revert. @param total number of its changed rows. @param initiator actor of the revert. */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
-    const read = (after: number) => this.rows.page(original.id, after, ROWS_AT_ONCE);
-    for await (const page of readPages(BEFORE_ALL, lineOf, read)) {
+    const read = (after: number) => this.rows.listPage(original.id, after, ROWS_AT_ONCE);
+    for await (const page of readPages(MIN_LINE, lineOf, read)) {
       const applied = page.filter(
         (row) => row.outcome !== 'unchanged' && isApplied(row, original.applied_batches),
       );

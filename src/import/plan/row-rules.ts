@@ -129,7 +129,7 @@ function skipExistingUser(file: FileRow, before: User, context: RowContext): Pla
 }
 
 /** Returns a planned row that does not change its user. */
-export function unchanged({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
+export function createUnchangedRow({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
   const { uuid: user_uuid, version } = user;
   const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'unchanged', external_id, user_uuid, version };
   return { row, before: user, after: user };
@@ -219,7 +219,7 @@ function createPlannedRow(
  * through the rules, which find it unchanged.
  * @param manager UUID of the manager that the row names, or null for no manager.
  */
-export function isSame(
+export function isUnchangedRow(
   cells: readonly string[],
   header: Header,
   user: User,

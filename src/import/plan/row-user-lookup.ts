@@ -13,7 +13,7 @@ import { ROWS_AT_ONCE } from './plan-builder.js';
 const UUID_WORDS = 4;
 
 /** UUIDs of the unlinked users that rows adopt, by ExternalId, in about 40 bytes each. */
-export class Adopted {
+export class Adoptions {
   private readonly externalIds = new TextNumbers();
   private readonly words = new IntList();
 
@@ -43,11 +43,11 @@ const UUID_CELL = /^uuid:(.*)$/i;
 /** An existing user that a cell names as manager. With `isAdopted`, a row of this file links the user to the ExternalId. */
 interface NamedManager {
   uuid: string;
-  awaited: boolean;
+  isAdopted: boolean;
 }
 
 /** Existing users to whom rows refer. */
-export interface Facts {
+export interface RowUsers {
   /** Users of the rows, by the comparison key of the ExternalId. */
   users: ReadonlyMap<string, User>;
   /** Existing managers, by cell. */
@@ -56,7 +56,7 @@ export interface Facts {
 
 /** Finds the users to whom rows refer, with one statement for each kind of reference. */
 @Injectable()
-export class RowFacts {
+export class RowUserLookup {
   constructor(
     private readonly files: RunFiles,
     private readonly directory: UserDirectory,
@@ -69,7 +69,7 @@ export class RowFacts {
    * @throws FileError if the whole file is rejected.
    */
   async findAdopted(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
-    const adopted = new Adopted();
+    const adopted = new Adoptions();
     const { blank_cells: blankCells } = run.options;
     const file = await this.files.open(run);
     const { reader, header } = file;
@@ -98,7 +98,7 @@ export class RowFacts {
   }
 
   /** Finds the users to whom rows refer. @param adopted users that the file adopts, if its options request it. */
-  async of(rows: readonly RowKeys[], adopted?: Adopted): Promise<Facts> {
+  async find(rows: readonly RowKeys[], adopted?: Adoptions): Promise<RowUsers> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
     const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
     const [users, managers] = await Promise.all([
@@ -109,13 +109,13 @@ export class RowFacts {
   }
 
   /** Returns the users of rows, found by ExternalId or adopted by a row. */
-  private async findUsers(ids: readonly string[], adopted?: Adopted): Promise<Map<string, User>> {
+  private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {
     const users = await this.directory.findByExternalIds(ids);
     if (adopted) await this.addAdopted(users, ids, adopted);
     return users;
   }
 
-  private async addAdopted(users: Map<string, User>, ids: readonly string[], adopted: Adopted) {
+  private async addAdopted(users: Map<string, User>, ids: readonly string[], adopted: Adoptions) {
     const uuids = ids.flatMap((id): [string, string][] => {
       const uuid = users.has(toExactKey(id)) ? undefined : adopted.get(id);
       return uuid === undefined ? [] : [[toExactKey(id), uuid]];
@@ -129,7 +129,7 @@ export class RowFacts {
   }
 
   /** Returns the existing managers by cell. */
-  private async findManagers(cells: readonly string[], adopted?: Adopted): Promise<Facts['managers']> {
+  private async findManagers(cells: readonly string[], adopted?: Adoptions): Promise<RowUsers['managers']> {
     const linked = await this.directory.findUuidsByExternalIds(cells);
     const parseUuid = (cell: string): string => UUID_CELL.exec(cell)?.[1]?.trim().toLowerCase() ?? '';
     const known = await this.directory.findExternalIds(cells.map(parseUuid).filter(isUuid));
@@ -138,7 +138,7 @@ export class RowFacts {
       const own = linked.get(toExactKey(cell));
       const taken = own === undefined ? adopted?.get(cell) : undefined;
       const uuid = own ?? taken ?? (known.has(parseUuid(cell)) ? parseUuid(cell) : undefined);
-      if (uuid !== undefined) managers.set(cell, { uuid, awaited: taken !== undefined });
+      if (uuid !== undefined) managers.set(cell, { uuid, isAdopted: taken !== undefined });
     }
     return managers;
   }

@@ -6,7 +6,7 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { FilePlanner } from './file-planner.js';
-import { ChangeSet } from './compact-collections.js';
+import { PlannedChanges } from './compact-collections.js';
 import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
@@ -53,20 +53,20 @@ export class RunPlanner {
   /** Plans a revert. A revert has no guards, because an operator requests it after a review of the original run. */
   private async planRevert(run: ImportRun, original: ImportRun, builder: PlanBuilder) {
     await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
-    await builder.resolve();
+    await builder.finalize();
     const none = { missing_reported: 0, missing_blocked: 0, guards: [], line_ended: null };
-    return { ...(await builder.summary()), ...none };
+    return { ...(await builder.summarize()), ...none };
   }
 
   private async planFile(run: ImportRun, builder: PlanBuilder) {
     const past = await this.guards.past(run);
-    if (past.lastChanging || past.reverts.length > 0) builder.tally.changes = new ChangeSet();
+    if (past.lastChanging || past.reverts.length > 0) builder.tally.changes = new PlannedChanges();
     const lineEnded = await this.files.plan(run, builder, past.last);
-    await builder.resolve();
+    await builder.finalize();
     const left = await this.countUnlisted(run, builder);
     const missing = await this.planMissing(run, left, builder);
     const elsewhere = run.options.part === undefined ? 0 : addUp(left) - (left.get(run.options.part) ?? 0);
-    const summary = await builder.summary();
+    const summary = await builder.summarize();
     const { counts } = summary;
     const { missing: mode } = run.options;
     return {
@@ -120,7 +120,7 @@ export class RunPlanner {
 
 /** Returns true if an active user is missing from the file. A Webmaster is never missing. */
 function isMissing(user: ManagedUser, { externalIds, failedNames }: PlanBuilder): boolean {
-  if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
+  if (user.status !== 'Active' || externalIds.findLine(user.external_id) !== 0) return false;
   return !failedNames.has(user) && !user.isWebmaster;
 }
 

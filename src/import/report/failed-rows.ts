@@ -34,7 +34,7 @@ export class FailedRows {
    */
   async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     if (run.reverts !== null) return;
-    let wanted = await this.rows.failedWithoutCells(run.id, 0, BATCH);
+    let wanted = await this.rows.listFailedWithoutCells(run.id, 0, BATCH);
     if (wanted.length === 0) return;
     const file = await this.files.open(run);
     const { names, header, uses } = file;
@@ -51,14 +51,14 @@ export class FailedRows {
             return [record.line, { external_id, cells: keptCells(record, uses).map(unescapeFormula) }];
           }),
       );
-      if (found.size > 0) await checkpoint.commit((tx) => this.rows.keepCells(tx, run.id, found));
-      wanted = await this.rows.failedWithoutCells(run.id, last, BATCH);
+      if (found.size > 0) await checkpoint.commit((tx) => this.rows.storeCells(tx, run.id, found));
+      wanted = await this.rows.listFailedWithoutCells(run.id, last, BATCH);
       if (wanted.length === 0) return;
     }
   }
 
   private async isLost({ id, reason }: ImportRun): Promise<boolean> {
-    const first = await this.rows.failed(id, 0, BATCH);
+    const first = await this.rows.listFailed(id, 0, BATCH);
     return (
       first.length > 0 && (reason?.code === 'file_lost' || first.some(({ cells }) => cells.length === 0))
     );
@@ -81,7 +81,7 @@ export class FailedRows {
     yield (
       BOM + title.repeat(above) + toDelimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
     );
-    const read = (after: number) => this.rows.failed(run.id, after, BATCH);
+    const read = (after: number) => this.rows.listFailed(run.id, after, BATCH);
     for await (const rows of readPages(0, lineOf, read)) {
       const lines = isRevert
         ? rows.flatMap(conflicts)

@@ -28,7 +28,7 @@ export class ImportSummary {
   async datasets(): Promise<DatasetSummary[]> {
     const found: DatasetSummary[] = [];
     for (let name = ''; found.length < MAX_DATASETS;) {
-      const next = await this.runs.nextDataset(name);
+      const next = await this.runs.findNextDataset(name);
       if (next === undefined) break;
       const summary = await this.summarize(next);
       if (summary) found.push(summary);
@@ -59,7 +59,7 @@ export class ImportSummary {
 
   /** Returns the time when an import last completed, or null. */
   async lastCompleted(): Promise<DbTime | null> {
-    return this.runs.lastCompleted();
+    return this.runs.findLastCompletion();
   }
 
   /** Counts the imports that wait for approval. */
@@ -68,7 +68,7 @@ export class ImportSummary {
   }
 
   private async summarize(dataset: string): Promise<DatasetSummary | undefined> {
-    const newest = await this.runs.newest(dataset);
+    const newest = await this.runs.findNewest(dataset);
     const last = latest(newest);
     const completed = latest(newest.filter(({ state }) => COMPLETED.includes(state)));
     if (last === undefined) return undefined; // deleted in the meantime

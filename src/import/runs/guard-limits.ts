@@ -75,7 +75,7 @@ export const limitsOf = (env: Env): GuardLimits =>
   ) as GuardLimits;
 
 /** Returns the OpenAPI schemas of the limits. */
-export const guardProperties = () =>
+export const buildLimitSchemas = () =>
   mapGuards((limits) => ({
     type: 'object' as const,
     properties: Object.fromEntries(
@@ -87,7 +87,7 @@ export const guardProperties = () =>
   }));
 
 /** Returns the errors in the limits of a profile, each with the name of its limit (`guards.errors.rows`). */
-export function guardFaults(guards: readonly [string, unknown][]): FieldError[] {
+export function validateLimits(guards: readonly [string, unknown][]): FieldError[] {
   return guards.flatMap(([name, limits]): FieldError[] => {
     const field = `guards.${name}`;
     if (!isLimitName(name)) return [toUnknownError(field, 'is not a guard with limits', name, GUARD_LIMITS)];

@@ -162,7 +162,7 @@ export class RequestedOptions extends ImportOptions {
 }
 
 /** Target of a source column that is not imported. */
-export const IGNORE = 'ignore';
+export const IGNORED = 'ignore';
 
 /** Saved options for the files of one source, after validation (interface §6). */
 export interface ImportProfile extends Partial<ImportOptions> {
@@ -189,18 +189,18 @@ export interface NamedProfile extends ImportProfile {
 }
 
 /** Options and profile of one import. */
-export interface Requested {
+export interface ImportRequest {
   options: ImportOptions;
   profile: NamedProfile | null;
 }
 
 /** Options for runs that a person supervises. A schedule or a profile with a pattern cannot set them. */
-export const ATTENDED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
+export const SUPERVISED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
 
 /** Returns the names of `SUPERVISED` whose values differ from their defaults. */
-export function attendedIn(options: Partial<ImportOptions>): string[] {
+export function findSupervised(options: Partial<ImportOptions>): string[] {
   const defaults = new ImportOptions();
-  return ATTENDED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
+  return SUPERVISED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
 }
 
 /** Returns the import options that a profile sets. */

@@ -30,7 +30,7 @@ export interface RowError {
 export type StagedOutcome = RowOutcome | 'missing';
 
 /** A number below every line. Missing users have negative lines. */
-export const BEFORE_ALL = -(2 ** 31);
+export const MIN_LINE = -(2 ** 31);
 
 /** A row of a plan with its planned or final outcome. */
 export interface StagedRow {
@@ -65,12 +65,12 @@ export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
 };
 
 /** Returns true if a batch writes the row. Failed rows and missing users are written only if they have changes. */
-export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
+export const isWritten = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' || outcome === 'error' ? !changes.isEmpty : outcome !== 'skipped';
 
 /** Returns true if the applied batches include the row. */
 export const isApplied = (row: StagedRow, appliedBatches: number): boolean =>
-  isChange(row) && row.batch > 0 && row.batch <= appliedBatches;
+  isWritten(row) && row.batch > 0 && row.batch <= appliedBatches;
 
 export const lineOf = ({ line }: StagedRow): number => line;
 
@@ -81,7 +81,7 @@ export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
   );
 
 /** Returns a failed row without changes, and without the UUID of a user whom only this row would have created. */
-export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {
+export function toFailedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';
   const user_uuid = row.version === 0 ? null : row.user_uuid;
   return { ...row, outcome, user_uuid, batch: 0, changes: NO_CHANGES, errors };

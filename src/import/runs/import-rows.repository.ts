@@ -14,7 +14,7 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import { readPages } from '../../platform/database/keyset-pages.js';
 import { ImportRowEntity } from './import.entity.js';
 import {
-  BEFORE_ALL,
+  MIN_LINE,
   type Counts,
   type RowError,
   type StagedOutcome,
@@ -35,7 +35,7 @@ export interface RowFilter {
 }
 
 /** Start and size of a page of rows. */
-export interface Place {
+export interface RowPosition {
   after: number;
   offset: number;
   limit: number;
@@ -128,7 +128,7 @@ export class ImportRowsRepository {
     return (await sql.query<StagedColumns>(query, params)).map(toStagedRow);
   }
 
-  async lines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
+  async findLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
     const found: StagedRow[] = [];
     for (const part of chunkValues(numbers)) {
       const where = `${matchLines(part)} ORDER BY line`;
@@ -138,38 +138,38 @@ export class ImportRowsRepository {
   }
 
   /** Moves rows to another batch. */
-  async assign(tx: Sql, runId: string, numbers: readonly number[], batch: number): Promise<void> {
+  async assignBatch(tx: Sql, runId: string, numbers: readonly number[], batch: number): Promise<void> {
     for (const part of chunkValues(numbers))
       await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${matchLines(part)}`, [batch, runId, ...part]);
   }
 
   /** Returns the rows of some batches, in the order of batches and lines. */
-  async batches(runId: string, first: number, last: number): Promise<StagedRow[]> {
+  async listBatches(runId: string, first: number, last: number): Promise<StagedRow[]> {
     const from = `import_rows${indexHintOf(this.database, 'ix_import_rows_batch')}`;
     const where = 'run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line';
     return this.select(from, where, [runId, first, last]);
   }
 
   /** Returns a page of rows after the line `after`, in the order of their lines. */
-  async page(runId: string, after: number, limit: number): Promise<StagedRow[]> {
+  async listPage(runId: string, after: number, limit: number): Promise<StagedRow[]> {
     const where = 'run_id = ? AND line > ? ORDER BY line LIMIT ?';
     return this.select('import_rows', where, [runId, after, limit]);
   }
 
   /** Returns a page of rows of one outcome after the line `after`, in the order of their lines. */
-  async ofOutcome(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
+  async findRows(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
     const where = 'run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?';
     return this.select(this.byOutcome, where, [runId, outcome, after, limit]);
   }
 
   /** Yields all rows of one outcome in the order of their lines. They are read page by page. */
-  async *each(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
-    const read = (after: number) => this.ofOutcome(runId, outcome, after, PAGE_SIZE);
-    for await (const rows of readPages(BEFORE_ALL, lineOf, read)) yield* rows;
+  async *readAll(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
+    const read = (after: number) => this.findRows(runId, outcome, after, PAGE_SIZE);
+    for await (const rows of readPages(MIN_LINE, lineOf, read)) yield* rows;
   }
 
   /** Returns true if a plan blocks a user. The query runs in a separate process, because a plan may block many users. */
-  async blocks(runId: string, user_uuid: string): Promise<boolean> {
+  async hasBlockOf(runId: string, user_uuid: string): Promise<boolean> {
     const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(
       "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
       [runId, user_uuid],
@@ -180,7 +180,7 @@ export class ImportRowsRepository {
   /** Counts the users whom failed rows block. A failed row of a revert is applied except for its conflicts. */
   async countBlockedByFailed(runId: string): Promise<number> {
     let count = 0;
-    for await (const row of this.each(runId, 'error')) if (blocksUser(row)) count++;
+    for await (const row of this.readAll(runId, 'error')) if (blocksUser(row)) count++;
     return count;
   }
 
@@ -203,7 +203,7 @@ export class ImportRowsRepository {
   }
 
   /** Marks the rows after the applied batches as skipped, without the UUIDs of users whom they would have created. */
-  async skipBehind(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
+  async skipAfter(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
     await tx.execute(
       `UPDATE import_rows SET outcome = 'skipped', changes = '[]', user_uuid = CASE version WHEN 0 THEN NULL ELSE user_uuid END
        WHERE run_id = ? AND batch > ? AND line > 0`,
@@ -212,7 +212,7 @@ export class ImportRowsRepository {
   }
 
   /** Returns the first rows with errors or warnings. */
-  async problems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
+  async listProblems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
     const failures = ['error', 'missing'].map((outcome): RowSet => {
       const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
       return { from: this.byOutcome, where, params: [runId] };
@@ -221,11 +221,11 @@ export class ImportRowsRepository {
       const where = "run_id = ? AND code = ? AND outcome NOT IN ('error', 'missing')";
       return { from: this.byCode, where, params: [runId, code] };
     });
-    return this.mergePage(runId, [...failures, ...warnings], { after: BEFORE_ALL, offset: 0, limit }, sql);
+    return this.mergePage(runId, [...failures, ...warnings], { after: MIN_LINE, offset: 0, limit }, sql);
   }
 
   /** Returns a page of rows in the order of their lines. Its cost depends on the offset, but not on `after`. */
-  async list(runId: string, filter: RowFilter, position: Place): Promise<StagedRow[]> {
+  async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StagedRow[]> {
     return this.mergePage(runId, this.toSets(runId, filter), position);
   }
 
@@ -270,7 +270,7 @@ export class ImportRowsRepository {
   private async mergePage(
     runId: string,
     parts: readonly RowSet[],
-    { after, offset, limit }: Place,
+    { after, offset, limit }: RowPosition,
     sql?: Sql,
   ): Promise<StagedRow[]> {
     const selects = parts.map(
@@ -283,11 +283,11 @@ export class ImportRowsRepository {
       ? await sql.query<{ line: number }>(query, params)
       : await this.database.scan<{ line: number }>(query, params);
     const wanted = found.map(({ line }) => line);
-    return wanted.length === 0 ? [] : this.lines(runId, wanted, sql);
+    return wanted.length === 0 ? [] : this.findLines(runId, wanted, sql);
   }
 
   /** Stores the cells of failed rows, by line. */
-  async keepCells(
+  async storeCells(
     tx: Sql,
     runId: string,
     cells: ReadonlyMap<number, { external_id: string; cells: readonly string[] }>,
@@ -298,7 +298,7 @@ export class ImportRowsRepository {
   }
 
   /** Returns the lines after `after` of failed rows whose cells are not stored yet. */
-  async failedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
+  async listFailedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
     const rows = await this.database.query<{ line: number }>(
       `SELECT line FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
        ORDER BY line LIMIT ?`,
@@ -307,7 +307,7 @@ export class ImportRowsRepository {
     return rows.map(({ line }) => line);
   }
 
-  async failed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
+  async listFailed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
     const rows = await this.database.query<StagedColumns & Pick<ImportRowEntity, 'cells'>>(
       `SELECT ${ROW_COLUMNS}, cells FROM ${this.byOutcome}
        WHERE run_id = ? AND outcome = 'error' AND line > ? ORDER BY line LIMIT ?`,

@@ -51,8 +51,8 @@ export function toRun({
     ...others,
     guards: (guards ?? []).map((guard) => ({ ...GUARD_DEFAULTS, ...guard })),
     header: header ?? [],
-    starter: toActor(kind, id),
-    approver: approverKind === null ? null : toActor(approverKind, approverId),
+    starter: toRunActor(kind, id),
+    approver: approverKind === null ? null : toRunActor(approverKind, approverId),
   };
 }
 
@@ -69,10 +69,10 @@ export function toColumns({ starter, approver, ...values }: Partial<ImportRun>):
 }
 
 /** Converts a run to its database row. */
-export const toRow = (run: ImportRun): ImportRunEntity => Object.assign({}, EMPTY_ROW, toColumns(run));
+export const toRunRow = (run: ImportRun): ImportRunEntity => Object.assign({}, EMPTY_ROW, toColumns(run));
 
 /** Returns an actor without rights and roles, which are looked up when they are needed. */
-export function toActor(kind: string, id: string | null): Actor {
+export function toRunActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
   if (kind === 'key')
     return { kind, id, rights: NO_RIGHTS, ignoresUnknownFields: false, profile: DEFAULT_PROFILE };
@@ -83,7 +83,7 @@ const EMPTY_ROW = new ImportRunEntity();
 const EMPTY = toRun(EMPTY_ROW);
 
 /** Creates a queued run. */
-export function newRun(
+export function createRun(
   file: { runId: string; name: string; size: number; sha256: string },
   options: ImportOptions,
   { actor: starter, requestId, ip }: Caller,
@@ -114,7 +114,7 @@ export const missingOf = (run: ImportRun) => ({
 });
 
 /** Returns the changes that the audit records at the start of a run. */
-export const startOf = (run: ImportRun) => [
+export const toStartChanges = (run: ImportRun) => [
   { field: 'dataset', new: run.dataset },
   ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
   { field: 'dry_run', new: run.dry_run },
@@ -123,7 +123,7 @@ export const startOf = (run: ImportRun) => [
 ];
 
 /** Returns the changes that the audit records at the end of a run. */
-export const resultOf = (run: ImportRun) => [
+export const toResultChanges = (run: ImportRun) => [
   { field: 'state', new: run.state },
   ...(run.counts === null ? [] : [{ field: 'counts', new: run.counts }]),
   ...(run.counts === null ? [] : [{ field: 'missing', new: missingOf(run) }]),
@@ -168,14 +168,14 @@ export class RunProgress {
   }
 
   /** @param share planned share of the file, 0 to 1. @param rows rows in this share. @param changes rows of them to apply. */
-  planned(share: number, rows: number, changes: number): Progress {
+  recordPlanned(share: number, rows: number, changes: number): Progress {
     const { dry_run: dryRun, approved, rows_total } = this.run;
     const cost = dryRun && !approved ? 0 : (APPLY_COST * changes) / Math.max(1, rows);
     return this.advance(share / (1 + cost), rows_total ?? (share > 0 ? rows / share : 0));
   }
 
   /** @param share applied share of the changes that were left when the phase began or continued after a crash. */
-  applied(share: number): Progress {
+  recordApplied(share: number): Progress {
     return this.advance(share, this.run.rows_total ?? 0);
   }
 

@@ -17,9 +17,9 @@ import {
   type ImportRun,
   type RunChange,
   type StateChange,
-  toActor,
+  toRunActor,
   toColumns,
-  toRow,
+  toRunRow,
   toRun,
 } from './import-run.js';
 import { NO_COUNTS } from './import-row.js';
@@ -41,7 +41,7 @@ export class ImportRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async insert(tx: Sql, run: ImportRun): Promise<void> {
-    await insertRows(tx, ImportRunEntity, [toRow(run)]);
+    await insertRows(tx, ImportRunEntity, [toRunRow(run)]);
   }
 
   private async select(
@@ -87,7 +87,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns the id of the next run to work on. A run that has started comes first. */
-  async next(): Promise<string | undefined> {
+  async findNext(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
       `SELECT id, state FROM import_runs WHERE state IN (${toPlaceholders(RUNNABLE.length)}) ORDER BY id`,
       RUNNABLE,
@@ -96,7 +96,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns runs of a data set or part in some states, newest first. A transaction locks them until its end. */
-  async inScope(
+  async listInScope(
     { dataset, part }: UserScope,
     states: readonly RunState[],
     limit: number,
@@ -114,7 +114,7 @@ export class ImportRunsRepository {
    * Counts the users whom unapproved runs of a data set have blocked or reactivated since a time, without reverted runs.
    * @param excludedId run that does not count.
    */
-  async crowdSince(
+  async countSince(
     dataset: string,
     time: string,
     excludedId: string,
@@ -145,7 +145,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns the reverts in a data set that changed users and were not reverted themselves, newest first. */
-  async revertsIn(dataset: string, limit: number): Promise<ImportRun[]> {
+  async listReverts(dataset: string, limit: number): Promise<ImportRun[]> {
     return this.select(
       `WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0 AND finished IS NOT NULL
        AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)
@@ -155,20 +155,20 @@ export class ImportRunsRepository {
   }
 
   /** Returns runs that wait for an approval and have no alert yet, oldest first. */
-  async untold(limit: number): Promise<ImportRun[]> {
+  async listWithoutAlert(limit: number): Promise<ImportRun[]> {
     return this.select("WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?", [limit]);
   }
 
-  async revertsOf(id: string, sql?: Sql): Promise<ImportRun[]> {
+  async listRevertsOf(id: string, sql?: Sql): Promise<ImportRun[]> {
     return this.select('WHERE reverts = ? ORDER BY id', [id], sql);
   }
 
   async update(sql: Sql, id: string, change: RunChange): Promise<void> {
-    await this.move(sql, id, change);
+    await this.updateState(sql, id, change);
   }
 
   /** Updates a run and its state. Only transitions may call it. */
-  async move(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
+  async updateState(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
     const columns = toColumns(change);
     const names = Object.keys(columns).map((name) => `${name} = ?`);
     if (names.length === 0) return;
@@ -179,7 +179,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns the time at which the last import completed. */
-  async lastCompleted(): Promise<DbTime | null> {
+  async findLastCompletion(): Promise<DbTime | null> {
     const [row] = await this.database.query<{ finished: DbTime | null }>(
       `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
        AND state IN (${toPlaceholders(COMPLETED.length)})`,
@@ -189,7 +189,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns the first data set after a name that has runs. */
-  async nextDataset(name: string): Promise<string | undefined> {
+  async findNextDataset(name: string): Promise<string | undefined> {
     const row = await this.database.queryOne<{ dataset: string | null }>(
       'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?',
       [name],
@@ -198,7 +198,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns the newest run of a data set in each state. */
-  async newest(dataset: string): Promise<{ state: RunState; id: string }[]> {
+  async findNewest(dataset: string): Promise<{ state: RunState; id: string }[]> {
     const rows = await this.database.query<{ state: RunState; id: string | null }>(
       `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
        FROM (${STATES}) AS states`,
@@ -221,16 +221,16 @@ export class ImportRunsRepository {
   }
 
   /** Returns runs of a state after a run, oldest first, with their starters. */
-  async waiting(state: RunState, after: string, limit: number): Promise<{ id: string; starter: Actor }[]> {
+  async listAfter(state: RunState, after: string, limit: number): Promise<{ id: string; starter: Actor }[]> {
     const rows = await this.database.query<Pick<ImportRunEntity, 'id' | 'actor_kind' | 'actor_id'>>(
       'SELECT id, actor_kind, actor_id FROM import_runs WHERE state = ? AND id > ? ORDER BY id LIMIT ?',
       [state, after, limit],
     );
-    return rows.map(({ id, actor_kind, actor_id }) => ({ id, starter: toActor(actor_kind, actor_id) }));
+    return rows.map(({ id, actor_kind, actor_id }) => ({ id, starter: toRunActor(actor_kind, actor_id) }));
   }
 
   /** Returns the ids of runs that were created before a time and still wait for an operator. */
-  async waitingSince(time: string, limit: number): Promise<string[]> {
+  async listWaitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM import_runs WHERE state IN (${toPlaceholders(WAITING.length)}) AND created < ?
        ORDER BY state, id LIMIT ?`,
@@ -239,7 +239,7 @@ export class ImportRunsRepository {
     return rows.map(({ id }) => id);
   }
 
-  async finishedBefore(time: string, limit: number): Promise<string[]> {
+  async listFinishedBefore(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       'SELECT id FROM import_runs WHERE finished < ? ORDER BY id LIMIT ?',
       [time, limit],

@@ -30,19 +30,19 @@ export class RunRights {
   ) {}
 
   /** Returns the reason why the run may no longer write, or undefined. Each credential costs a look-up by primary key. */
-  async lost(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
+  async findLostRight(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
     if (!(await this.hasImportRight(sql, starter))) return createReason(starter, 'started');
     if (!approver || isSameActor(starter, approver)) return undefined;
     return (await this.hasImportRight(sql, approver)) ? undefined : createReason(approver, 'approved');
   }
 
   /** Returns true if the starter of a run would be refused now. */
-  async hasLost(starter: Actor): Promise<boolean> {
+  async hasLostRights(starter: Actor): Promise<boolean> {
     return !(await this.hasImportRight(undefined, starter));
   }
 
   private async hasImportRight(sql: Sql | undefined, actor: Actor): Promise<boolean> {
-    const found = await this.current(actor, sql);
+    const found = await this.findCurrentActor(actor, sql);
     return found !== undefined && hasPermission(found, 'imports.write');
   }
 
@@ -50,7 +50,7 @@ export class RunRights {
    * Returns an actor with its current rights, or undefined if a request would be refused now. An ended session does not
    * matter, because the run depends on its user. @param sql current transaction, if any.
    */
-  async current(actor: Actor, sql?: Sql): Promise<Actor | undefined> {
+  async findCurrentActor(actor: Actor, sql?: Sql): Promise<Actor | undefined> {
     if (actor.kind === 'key') return this.keys.findActor(actor.id, sql);
     if (actor.kind !== 'user') return actor;
     const user = await this.users.find(actor.id, sql);

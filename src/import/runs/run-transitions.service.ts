@@ -7,7 +7,7 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { Leases } from '../../platform/database/leases/leases.service.js';
 import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { type ImportRun, type RunChange, callerOf, resultOf } from './import-run.js';
+import { type ImportRun, type RunChange, callerOf, toResultChanges } from './import-run.js';
 import {
   FINAL,
   type Reason,
@@ -46,14 +46,14 @@ export class RunTransitions {
     change: RunChange = {},
     caller: Caller = callerOf(run),
   ): Promise<ImportRun> {
-    const next = { ...change, ...changeState(name, run) };
-    await this.runs.move(tx, run.id, next);
+    const next = { ...change, ...getStateChange(name, run) };
+    await this.runs.updateState(tx, run.id, next);
     const moved = { ...run, ...next };
     const step = TRANSITIONS[name];
     if (name === 'approve') await this.audit.approveRun(tx, caller, run.id);
     else if ('audit' in step) {
       const target = { kind: 'import', id: run.id } as const;
-      const changes = step.by === 'operator' ? {} : { changes: resultOf(moved) };
+      const changes = step.by === 'operator' ? {} : { changes: toResultChanges(moved) };
       await this.audit.record(tx, caller, [{ action: step.audit, target, ...changes }]);
     }
     return moved;
@@ -64,7 +64,7 @@ export class RunTransitions {
  * Returns the changes that a transition makes to the state of a run.
  * @throws ProblemError `wrong_state`, or LeaseLostError for a worker, if the state does not allow the transition.
  */
-export function changeState(
+export function getStateChange(
   name: TransitionName,
   { id, state }: { id: string; state: RunState },
 ): { state?: RunState; finished?: string; cancel?: boolean } {
@@ -107,7 +107,7 @@ export class Checkpoint {
   ) {}
 
   /** Begins the final writes of the run. Stop requests no longer interrupt them. */
-  end(): void {
+  beginFinalWrites(): void {
     this.isEnding = true;
   }
 
@@ -127,7 +127,7 @@ export class Checkpoint {
       if (run.cancel && !this.isEnding) throw new StopRequestedError();
       // After the last batch, only the end of the run is left to record.
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
-      const lost = this.isEnding || isWritten ? undefined : await this.rights.lost(tx, run);
+      const lost = this.isEnding || isWritten ? undefined : await this.rights.findLostRight(tx, run);
       if (lost) throw new RightsLostError(lost);
       await write(tx, run);
       await this.runs.update(tx, this.runId, progress);
@@ -138,7 +138,7 @@ export class Checkpoint {
   }
 
   /** Stores the progress if the last report is old enough. */
-  async report(progress: RunChange): Promise<void> {
+  async reportProgress(progress: RunChange): Promise<void> {
     if (Date.now() - this.lastReport >= REPORT_MILLIS) await this.commit(async () => undefined, progress);
   }
 }

@@ -4,7 +4,7 @@ import type { Env } from '../../platform/config/env.js';
 import { readInput } from '../../platform/input/read-input.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { ATTENDED, type ImportOptions, RequestedOptions, attendedIn } from '../runs/import-options.js';
+import { SUPERVISED, type ImportOptions, RequestedOptions, findSupervised } from '../runs/import-options.js';
 
 /** Returns the unparsed options in `IMPORT_OPTIONS` by name, including `profile`. */
 export function scheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
@@ -13,7 +13,7 @@ export function scheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
 
 /** Rejects options of a profile that schedules do not support. @throws ProblemError `invalid_parameter` */
 export function assertForSchedule(options: ImportOptions): void {
-  const bad = attendedIn(options);
+  const bad = findSupervised(options);
   if (bad.length === 0) return;
   const detail = `The profile sets ${bad.join(', ')}, which schedules do not support. Remove this from the profile.`;
   throw new ProblemError('invalid_parameter', detail);
@@ -31,7 +31,7 @@ export function scheduleOptions(env: Env): ImportOptions {
   const faults = [
     ...errors.map(({ field, message }) => `${field} ${message}`),
     ...unknown.map((role) => `default_roles names "${role}", which is not a role of this service`),
-    ...ATTENDED.filter((name) => name in query).map((name) => `${name} is not supported in schedules`),
+    ...SUPERVISED.filter((name) => name in query).map((name) => `${name} is not supported in schedules`),
   ];
   if (faults.length > 0) throw new Error(`IMPORT_OPTIONS: ${faults.join('; ')}`);
   return value;

@@ -247,7 +247,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const { signal } = this.stopping;
     this.unsettled.delete(file.runId);
     try {
-      const { options, profile } = await this.queue.requestFor(file.name, scheduleQuery(this.env), CALLER);
+      const { options, profile } = await this.queue.readOptionsOf(file.name, scheduleQuery(this.env), CALLER);
       assertForSchedule(options);
       const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
       await this.queue.submit(stored, options, CALLER, profile);

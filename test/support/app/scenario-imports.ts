@@ -47,7 +47,7 @@ export async function importEverything(app: TestApp): Promise<void> {
   await giveUp(app);
   await read(key, planned.id);
   await profiles(key);
-  await app.app.get(ImportRunsRepository).untold(20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
+  await app.app.get(ImportRunsRepository).listWithoutAlert(20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
 }
 
 async function profiles(key: Client): Promise<void> {

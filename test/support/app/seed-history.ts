@@ -12,7 +12,7 @@ import {
 } from '../../../src/import/runs/import.entity.js';
 import { ImportOptions } from '../../../src/import/runs/import-options.js';
 import { toEntity } from '../../../src/import/runs/import-rows.repository.js';
-import { newRun, toRow } from '../../../src/import/runs/import-run.js';
+import { createRun, toRunRow } from '../../../src/import/runs/import-run.js';
 import { LoginFailureEntity } from '../../../src/sessions/login.entity.js';
 import { SessionEntity } from '../../../src/sessions/session.entity.js';
 import { IdempotencyEntity } from '../../../src/idempotency/idempotency.entity.js';
@@ -105,8 +105,8 @@ const idempotency = (index: number): IdempotencyEntity => ({
 async function insertRuns(tx: Sql, count: number): Promise<void> {
   const ids = [BIG_RUN, ...list(RUNS, (index) => uuidv7(MILLIS_OF(ago(index, HOUR), index)))];
   const runs = ids.map((id, index) => {
-    const run = newRun({ runId: id, name: 'x', size: 1, sha256: sha256('') }, new ImportOptions(), SYSTEM);
-    return toRow({ ...run, state: 'completed', finished: ago(index - 1, HOUR) });
+    const run = createRun({ runId: id, name: 'x', size: 1, sha256: sha256('') }, new ImportOptions(), SYSTEM);
+    return toRunRow({ ...run, state: 'completed', finished: ago(index - 1, HOUR) });
   });
   await insertRows(tx, ImportRunEntity, runs);
   const outcomes = ['error', 'missing', 'created', 'updated'] as const;
