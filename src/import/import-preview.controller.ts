@@ -5,7 +5,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
-import { FileHead } from './file/file-store.js';
+import { FilePrefix } from './file/file-store.js';
 import { CSV_UPLOAD } from './import.query.js';
 import { ImportPreviewDto, PREVIEW_ROWS } from './mapping/import-preview.dto.js';
 import { ImportPreview } from './mapping/import-preview.js';
@@ -32,9 +32,9 @@ export class ImportPreviewController {
   @Requires('imports.write')
   @Accepts({ query: RequestedOptions, file: CSV_UPLOAD })
   async preview(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ImportPreviewDto> {
-    const head = new FileHead();
+    const head = new FilePrefix();
     const { file, sent: _, ...requested } = await this.queue.receive(request, caller, head);
-    const preview = await this.previews.of(head, requested, caller);
+    const preview = await this.previews.build(head, requested, caller);
     const { name, size } = file;
     return { file: { name: name.slice(0, 255), size }, profile: requested.profile?.name ?? null, ...preview };
   }

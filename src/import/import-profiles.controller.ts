@@ -68,7 +68,7 @@ export class ImportProfilesController {
     @Param('name') name: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportProfileDto> {
-    return tagged(await this.profiles.get(name), response);
+    return addTag(await this.profiles.get(name), response);
   }
 
   @Put(':name')
@@ -119,7 +119,7 @@ export class ImportProfilesController {
       const detail = 'The profile name must be 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
-    return tagged(await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }), response);
+    return addTag(await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }), response);
   }
 
   @Delete(':name')
@@ -144,7 +144,7 @@ export class ImportProfilesController {
   }
 }
 
-function tagged(known: KnownProfile, response: Response): ImportProfileDto {
+function addTag(known: KnownProfile, response: Response): ImportProfileDto {
   response.setHeader('ETag', tagOf(known.profile));
   return present(known);
 }

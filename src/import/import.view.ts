@@ -8,29 +8,29 @@ import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
 /** Users whom the caller may see, by uuid. */
-export type People = ReadonlyMap<string, User>;
+export type VisibleUsers = ReadonlyMap<string, User>;
 
 /** Converts a row to its response. `line` is null for a user who is missing from the file. */
-export function presentRow(row: StagedRow, people: People): ImportRowDto {
+export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
   return {
     line: row.line > 0 ? row.line : null,
     outcome: row.outcome,
     external_id: row.external_id,
     uuid: row.user_uuid,
-    name: nameOf(row, people),
+    name: displayNameOf(row, users),
     errors: row.errors,
     changes: row.changes.list.map((change) => ({
       field: change.field,
       old: change.old ?? null,
       new: change.new ?? null,
-      ...(people.size > 0 && findUserNames(change, (uuid) => people.get(uuid)?.username ?? '')),
+      ...(users.size > 0 && findUserNames(change, (uuid) => users.get(uuid)?.username ?? '')),
     })),
   };
 }
 
 /** Returns the display name of the user of a row. The name of a user who does not exist yet comes from the row. */
-function nameOf({ user_uuid, changes, version }: StagedRow, people: People): string {
-  const user = people.get(user_uuid ?? '');
+function displayNameOf({ user_uuid, changes, version }: StagedRow, users: VisibleUsers): string {
+  const user = users.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
   const text = (field: string): string => {
     const value = values[field];
@@ -60,14 +60,14 @@ export function presentRun(
     actor: { kind: starter.kind, id: starter.id },
     approved_by: approver && { kind: approver.kind, id: approver.id },
     created: toIso(run.created),
-    started: iso(run.started),
-    finished: iso(run.finished),
+    started: toIsoOrNull(run.started),
+    finished: toIsoOrNull(run.finished),
     progress: {
       phase: state,
       rows_done: run.rows_done,
       rows_total: run.rows_total,
       percent: run.percent,
-      eta_seconds: eta(run),
+      eta_seconds: estimateEta(run),
     },
     counts: run.counts ?? NO_COUNTS,
     missing: missingOf(run),
@@ -89,10 +89,10 @@ const problemsOf = (reason: Reason) =>
     message,
   }));
 
-const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
+const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));
 
 /** Estimates the seconds to the end of a run from the speed of its current phase. Null before the first progress. */
-function eta({ state, finished, percent, phase_percent, phase_started }: ImportRun): number | null {
+function estimateEta({ state, finished, percent, phase_percent, phase_started }: ImportRun): number | null {
   if (finished !== null || phase_started === null || percent <= phase_percent) return null;
   if (state !== 'validating' && state !== 'applying') return null;
   const spent = (toMillis(now()) - toMillis(phase_started)) / 1000;

@@ -24,7 +24,7 @@ import type { ImportRun } from './runs/import-run.js';
 const CSV = 'text/csv; charset=utf-8';
 
 /** Describes a response with a run, and its links. */
-const answerOf = (description: string) => ({
+const describeRun = (description: string) => ({
   description,
   type: ImportRunDto,
   links: createLinks(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
@@ -36,7 +36,7 @@ const Decision = (action: string, summary: string, description: string, ...codes
     Post(`:import_id/${action}`),
     DescribeRoute(`${action}Import`, summary, {
       description,
-      answer: answerOf('The run after the decision.'),
+      answer: describeRun('The run after the decision.'),
       errors: ['wrong_state', ...codes],
     }),
     HttpCode(202),
@@ -58,7 +58,7 @@ export class ImportsController {
     description:
       'Plans the file against the current users, then applies the plan, or waits for approval if a guard trips. ' +
       'Start with `dry_run=true`. In a `multipart/form-data` request, the options may be form fields.',
-    answer: answerOf('The accepted run.'),
+    answer: describeRun('The accepted run.'),
   })
   @HttpCode(202)
   @Requires('imports.write')
@@ -68,7 +68,7 @@ export class ImportsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.accepted(await this.queue.upload(request, caller), caller, response);
+    return this.presentAccepted(await this.queue.upload(request, caller), caller, response);
   }
 
   @Get()
@@ -91,8 +91,8 @@ export class ImportsController {
   @Header('Content-Type', CSV)
   @Header('Content-Disposition', 'attachment; filename="users.csv"')
   @Requires('imports.read')
-  template(): string {
-    return this.users.template();
+  downloadTemplate(): string {
+    return this.users.buildTemplate();
   }
 
   @Get(':import_id')
@@ -114,7 +114,7 @@ export class ImportsController {
   })
   @Requires('imports.read')
   @Accepts({ query: RowsQuery })
-  async rows(
+  async listRows(
     @Param('import_id') id: string,
     @CheckedQuery() query: RowsQuery,
     @CurrentCaller() { actor }: Caller,
@@ -125,7 +125,7 @@ export class ImportsController {
       throw new ProblemError('invalid_parameter', 'offset and after cannot be combined. Send one of them.');
     }
     const place = { ...toPageRange(query), ...(query.after !== undefined && { after: Number(query.after) }) };
-    const { count, rows, next, people } = await this.imports.listRows(id, query, place);
+    const { count, rows, next, users: people } = await this.imports.listRows(id, query, place);
     if (next !== undefined) response.links({ next: buildNextPageUrl(request, String(next)) });
     const known = hasPermission(actor, 'users.read') ? people : new Map<string, never>();
     return { Count: count, Results: rows.map((row) => presentRow(row, known)) };
@@ -140,11 +140,11 @@ export class ImportsController {
     errors: ['file_lost'],
   })
   @Requires('imports.read')
-  async failed(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
+  async downloadFailed(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
     const run = await this.imports.get(id);
     response.setHeader('Content-Type', CSV);
     response.setHeader('Content-Disposition', `attachment; filename="failed-${id}.csv"`);
-    await streamText(response, this.failedRows.csv(run));
+    await streamText(response, this.failedRows.streamCsv(run));
   }
 
   @Get(':import_id/events')
@@ -159,7 +159,7 @@ export class ImportsController {
     },
   })
   @Requires('imports.read')
-  async events(
+  async watch(
     @Param('import_id') id: string,
     @CurrentCaller() { actor }: Caller,
     @Res() response: Response,
@@ -167,7 +167,7 @@ export class ImportsController {
     await this.imports.get(id);
     response.setHeader('Content-Type', 'text/event-stream');
     response.setHeader('Cache-Control', 'no-cache');
-    await streamText(response, this.eventLines(id, actor, response));
+    await streamText(response, this.streamEvents(id, actor, response));
   }
 
   @Decision(
@@ -182,7 +182,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.accepted(await this.imports.apply(id, caller), caller, response);
+    return this.presentAccepted(await this.imports.apply(id, caller), caller, response);
   }
 
   @Decision(
@@ -195,7 +195,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.accepted(await this.imports.cancel(id, caller), caller, response);
+    return this.presentAccepted(await this.imports.cancel(id, caller), caller, response);
   }
 
   @Decision('reject', 'Reject a plan or a parked run', 'Changes of the run are never written.')
@@ -204,7 +204,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.accepted(await this.imports.reject(id, caller), caller, response);
+    return this.presentAccepted(await this.imports.reject(id, caller), caller, response);
   }
 
   @Decision(
@@ -219,23 +219,23 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.accepted(await this.imports.revert(id, caller, dryRun), caller, response);
+    return this.presentAccepted(await this.imports.revert(id, caller, dryRun), caller, response);
   }
 
   /** Presents a run and sets the `Location` header to its address. */
-  private accepted(run: ImportRun, caller: Caller, response: Response): Promise<ImportRunDto> {
+  private presentAccepted(run: ImportRun, caller: Caller, response: Response): Promise<ImportRunDto> {
     const collection = response.req.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);
     return this.imports.present(run, caller.repeatable?.transaction);
   }
 
-  private async *eventLines(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
-    const gone = new AbortController();
+  private async *streamEvents(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
+    const disconnected = new AbortController();
     response.setMaxListeners(20); // a pipeline adds seven listeners, and Node.js warns of a leak above ten
     response.once('close', () => {
-      gone.abort();
+      disconnected.abort();
     });
-    for await (const run of this.runEvents.watchAs(id, actor, gone.signal)) {
+    for await (const run of this.runEvents.watchAs(id, actor, disconnected.signal)) {
       yield `event: progress\ndata: ${JSON.stringify(await this.imports.present(run))}\n\n`;
     }
   }

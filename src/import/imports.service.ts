@@ -25,7 +25,7 @@ import { UserDirectory } from '../users/search/user-directory.service.js';
 import type { User } from '../users/model/user.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
-const PURGE_RUNS = 100;
+const RUNS_PER_PURGE = 100;
 const MAX_PROBLEMS = 50;
 
 export interface RowPage {
@@ -35,7 +35,7 @@ export interface RowPage {
   /** Last line of the page, as `after` for the next page. Undefined on the last page. */
   next: number | undefined;
   /** Users of these rows and managers that the rows name, by uuid. */
-  people: Map<string, User>;
+  users: Map<string, User>;
 }
 
 /** Service that reads runs, records decisions of operators, and purges old runs. `ImportWorker` executes the runs. */
@@ -56,14 +56,14 @@ export class ImportsService {
 
   async get(id: string): Promise<ImportRun> {
     const run = await this.runs.find(id);
-    if (!run) throw notFound(id);
+    if (!run) throw createNotFoundError(id);
     return run;
   }
 
   /** Returns the response for a run, with its first problems by line. @param sql the transaction of the caller, if any. */
   async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
     const problems = await this.rows.listProblems(run.id, MAX_PROBLEMS, sql);
-    const revert = (await this.runs.listRevertsOf(run.id, sql)).find(undoes);
+    const revert = (await this.runs.listRevertsOf(run.id, sql)).find(isEffectiveRevert);
     return presentRun(run, problems, revert?.id ?? null);
   }
 
@@ -84,8 +84,8 @@ export class ImportsService {
     const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
     const rows = found.slice(0, limit);
     const count = await this.countRows(run, filter);
-    const people = await this.directory.findByUuids(rows.flatMap(uuidsOf));
-    return { count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined, people };
+    const people = await this.directory.findByUuids(rows.flatMap(userUuidsOf));
+    return { count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined, users: people };
   }
 
   /**
@@ -103,8 +103,8 @@ export class ImportsService {
       throw new ProblemError('self_block', detail);
     }
     return this.decide(id, caller, 'approve', ({ state }) => {
-      const anew: RunChange = state === 'planned' ? { percent: 0, rows_done: 0 } : {}; // a dry run has reached 100 %
-      return { ...anew, approved: true, approver: caller.actor };
+      const reset: RunChange = state === 'planned' ? { percent: 0, rows_done: 0 } : {}; // a dry run has reached 100 %
+      return { ...reset, approved: true, approver: caller.actor };
     });
   }
 
@@ -125,19 +125,19 @@ export class ImportsService {
   async revert(id: string, caller: Caller, dryRun: boolean): Promise<ImportRun> {
     const run = await this.transactions.run(async (tx) => {
       const original = await this.runs.lock(tx, id);
-      if (!original) throw notFound(id);
+      if (!original) throw createNotFoundError(id);
       assertScope(caller.actor, toDatasetScope(original.dataset));
-      const earlier = (await this.runs.listRevertsOf(id, tx)).find(undoes);
-      if (earlier) throw wrongState(`Import ${id} is already reverted by import ${earlier.id}.`);
+      const earlier = (await this.runs.listRevertsOf(id, tx)).find(isEffectiveRevert);
+      if (earlier) throw createStateError(`Import ${id} is already reverted by import ${earlier.id}.`);
       if (!FINAL.includes(original.state) || original.applied_batches === 0) {
-        throw wrongState(`Import ${id} is ${original.state} and has no changes to revert.`);
+        throw createStateError(`Import ${id} is ${original.state} and has no changes to revert.`);
       }
       const file = { runId: uuidv7(), name: original.file_name, size: 0, sha256: original.file_sha256 };
       const { counts } = original;
       const total =
         (counts?.created ?? 0) + (counts?.updated ?? 0) + (counts?.blocked ?? 0) + (counts?.reactivated ?? 0);
       const revert: ImportRun = {
-        ...createRun(file, optionsOfRevert(original, dryRun), caller),
+        ...createRun(file, revertOptionsOf(original, dryRun), caller),
         reverts: id,
         rows_total: total + original.missing_blocked,
       };
@@ -159,24 +159,24 @@ export class ImportsService {
   async purge(): Promise<void> {
     const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
     const message = `No decision on this plan was made within ${this.env.IMPORT_RETENTION_DAYS} days. Start a new run.`;
-    for (const id of await this.runs.listWaitingSince(oldest, PURGE_RUNS))
+    for (const id of await this.runs.listWaitingSince(oldest, RUNS_PER_PURGE))
       await this.worker.endWaiting(id, 'lapse', async () => ({ code: 'lapsed', message }));
-    for (const id of await this.runs.listFinishedBefore(oldest, PURGE_RUNS)) await this.remove(id);
+    for (const id of await this.runs.listFinishedBefore(oldest, RUNS_PER_PURGE)) await this.remove(id);
     const yesterday = toMillis(now()) - DAY_SECONDS * 1000;
-    for (const id of await this.files.orphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) }))) {
-      await this.transactions.run((tx) => this.files.deleteUnneeded(tx, id));
+    for (const id of await this.files.findOrphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) }))) {
+      await this.transactions.run((tx) => this.files.deleteUnused(tx, id));
     }
   }
 
   /** Deletes a run and all its data, unless a revert is still reading its rows. */
   private async remove(id: string): Promise<void> {
-    const free = await this.transactions.run(async (tx) => {
+    const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
       await this.runs.update(tx, id, { applied_batches: 0 }); // its rows are deleted in several transactions, so it cannot be reverted any more
       return true;
     });
-    if (!free) return;
+    if (!isDeletable) return;
     await this.rows.deleteAll(id);
     await this.files.delete(id);
     await this.transactions.run((tx) => this.runs.delete(tx, id));
@@ -204,7 +204,7 @@ export class ImportsService {
   ): Promise<ImportRun> {
     const decided = await this.transactions.run(async (tx: Sql) => {
       const run = await this.runs.lock(tx, id);
-      if (!run) throw notFound(id);
+      if (!run) throw createNotFoundError(id);
       assertScope(caller.actor, toDatasetScope(run.dataset));
       const moved = await this.transitions.transition(tx, run, name, change(run), caller);
       if (name === 'approve' && run.options.allow_privileged) assertScope(caller.actor, 'webmasters');
@@ -218,18 +218,18 @@ export class ImportsService {
   }
 }
 
-const optionsOfRevert = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions =>
+const revertOptionsOf = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions =>
   Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
 /** Returns true if a revert has reverted its run or is about to, but false for a mere plan and for a failed revert. */
-const undoes = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
+const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
 
-const notFound = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
-const wrongState = (detail: string) => new ProblemError('wrong_state', detail);
+const createNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
+const createStateError = (detail: string) => new ProblemError('wrong_state', detail);
 
 /** Returns the uuids of the user of a row and of the users that its changes name. */
-const uuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
+const userUuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
   ...(user_uuid === null ? [] : [user_uuid]),
   ...changes.list.flatMap(findUserIds),
 ];

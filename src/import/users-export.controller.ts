@@ -33,6 +33,6 @@ export class UsersExportController {
     await this.audit.recordExport(caller, all);
     response.setHeader('Content-Type', 'text/csv; charset=utf-8');
     response.setHeader('Content-Disposition', 'attachment; filename="users.csv"');
-    await streamText(response, this.users.lines(all));
+    await streamText(response, this.users.streamLines(all));
   }
 }

@@ -98,7 +98,7 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
     ['compressed CSV', '/api/0.3/users/export.csv'],
   ])('in the middle of %s has none either', async (name, path) => {
     const left = Promise.withResolvers<undefined>();
-    jest.spyOn(app.app.get(UsersExport), 'lines').mockImplementation(async function* () {
+    jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
       try {
         for (;;) yield await Promise.resolve(crypto.randomUUID().repeat(2000));
       } finally {
@@ -154,7 +154,7 @@ async function aborted(): Promise<Record<string, unknown>> {
 
 test('an answer that fails half-way is cut, logged as a fault and counted as one', async () => {
   const fault = new Error('the table is gone');
-  jest.spyOn(app.app.get(UsersExport), 'lines').mockImplementation(async function* () {
+  jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
     yield await Promise.resolve('ExternalId\r\n');
     throw fault;
   });

@@ -143,7 +143,7 @@ test('a file that may not be read ends in failed, and the next one is imported',
   expect(drop.names('failed')).toEqual([expect.stringMatching(/^a\..*\.csv$/)]);
 });
 
-test.each(['claim', 'archive'] as const)(
+test.each(['moveToProcessing', 'archive'] as const)(
   'a disk that is full at a %s delays that file alone',
   async (step) => {
     drop.person('a');
@@ -178,8 +178,11 @@ test('of very many files only some are claimed at a time', async () => {
   const all = Array.from({ length: 105 }, (_, i) => `p${1000 + i}`);
   for (const id of all) drop.person(id);
   let most = 0;
-  const claim = Reflect.get(DropFolder.prototype, 'claim');
-  jest.spyOn(DropFolder.prototype, 'claim').mockImplementation(async function (this: DropFolder, ...args) {
+  const claim = Reflect.get(DropFolder.prototype, 'moveToProcessing');
+  jest.spyOn(DropFolder.prototype, 'moveToProcessing').mockImplementation(async function (
+    this: DropFolder,
+    ...args
+  ) {
     const file = await claim.apply(this, args);
     most = Math.max(most, drop.names('processing').length);
     return file;

@@ -27,8 +27,8 @@ test('a stream that fails before its first byte is rejected and leaves no parts'
   const file = createReadStream('no-such-file.csv');
   // The database answers late, as over a network, and the stream has no listener in the meantime.
   const files = app.app.get(ImportFilesRepository);
-  const work = files.deleteUnneeded.bind(files);
-  jest.spyOn(files, 'deleteUnneeded').mockImplementationOnce(async (...args) => {
+  const work = files.deleteUnused.bind(files);
+  jest.spyOn(files, 'deleteUnused').mockImplementationOnce(async (...args) => {
     while (!file.closed) await setImmediate();
     return work(...args);
   });

@@ -52,9 +52,9 @@ test('a file may have 1,000,000 rows', async () => {
   }
   const count = async (source: ByteSource) => {
     const reader = openCsv(source);
-    await reader.header();
+    await reader.readHeader();
     let last = 0;
-    for await (const batch of reader.records(5_000)) last = batch.at(-1)?.line ?? 0;
+    for await (const batch of reader.readRecords(5_000)) last = batch.at(-1)?.line ?? 0;
     return last;
   };
   expect(await count(new ByteSource(rows(MAX_ROWS)))).toBe(MAX_ROWS + 1);

@@ -5,12 +5,18 @@ import { openCsv, readCsv } from '../support/data/csv.js';
 /** Rows that do not fit the header, and what spreadsheets add to a file. */
 async function records(text: string, size: number, delimiter?: string) {
   const reader = openCsv(new ByteSource(Buffer.from(text), size), { delimiter });
-  const header = await reader.header();
+  const header = await reader.readHeader();
   const rows: [number, number | undefined, ...string[]][] = [];
-  for await (const batch of reader.records(4)) {
-    rows.push(...batch.map(({ line, cells, misfit }): (typeof rows)[number] => [line, misfit, ...cells]));
+  for await (const batch of reader.readRecords(4)) {
+    rows.push(
+      ...batch.map(({ line, cells, expectedCells }): (typeof rows)[number] => [
+        line,
+        expectedCells,
+        ...cells,
+      ]),
+    );
   }
-  return { header, rows, line: reader.headerLine, ended: reader.lineEnded };
+  return { header, rows, line: reader.headerLine, ended: reader.endsWithLineEnd };
 }
 
 const AB = ['a', 'b'];

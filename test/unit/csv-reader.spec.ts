@@ -66,9 +66,9 @@ test.each([
 ])('batches of %d', async (size, lengths) => {
   for (const [, chunk] of CHUNKINGS) {
     const reader = openCsv(new ByteSource(Buffer.from(`a,b\n${'1,2\n'.repeat(5)}`), chunk));
-    await reader.header();
+    await reader.readHeader();
     const batches: CsvRecord[][] = [];
-    for await (const batch of reader.records(size)) batches.push(batch);
+    for await (const batch of reader.readRecords(size)) batches.push(batch);
     expect(batches.map(({ length }) => length)).toEqual(lengths);
     expect(batches.flat().map(({ line }) => line)).toEqual([2, 3, 4, 5, 6]);
   }
@@ -79,8 +79,8 @@ const ROWS = endless.bind(null, 'a,b\n', '1,2\n'.repeat(1_000), 100 * MIB);
 test('no more is read than is asked for', async () => {
   const source = new ByteSource(ROWS());
   const reader = openCsv(source);
-  await reader.header();
-  const records = reader.records(1_000);
+  await reader.readHeader();
+  const records = reader.readRecords(1_000);
   await records.next();
   const before = source.taken;
   await new Promise(setImmediate);
@@ -96,8 +96,8 @@ test.each([
   for (const delimiter of [undefined, ',']) {
     const source = new ByteSource(chunks());
     const reader = openCsv(source, { delimiter });
-    await reader.header();
-    for await (const batch of reader.records(1)) {
+    await reader.readHeader();
+    for await (const batch of reader.readRecords(1)) {
       expect(batch).toEqual([{ line: 2, cells: ['1', '2'] }]);
       break;
     }

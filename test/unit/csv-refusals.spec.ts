@@ -73,7 +73,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
 
   test('a header is returned although a later row is at fault', async () => {
     const reader = openCsv(new ByteSource(Buffer.from(`a,b\n1,2"\n${'1,2\n'.repeat(20)}`), size));
-    expect(await reader.header()).toEqual(['a', 'b']);
-    await expect(reader.records(10).next()).rejects.toMatchObject({ code: 'bad_quote' });
+    expect(await reader.readHeader()).toEqual(['a', 'b']);
+    await expect(reader.readRecords(10).next()).rejects.toMatchObject({ code: 'bad_quote' });
   });
 });

@@ -57,11 +57,11 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     const rows = Array.from({ length: 3_000 }, () => Array.from({ length: width }, cell));
     const names = Array.from({ length: width }, (__, index) => `c${index}`);
     const file = BOM + toCsvLine(names) + rows.map(toCsvLine).join('');
-    const reader = new CsvReader(new ByteSource(Buffer.from(file), size), { knownColumn: () => false });
-    expect(await reader.header()).toEqual(names);
+    const reader = new CsvReader(new ByteSource(Buffer.from(file), size), { isKnownColumn: () => false });
+    expect(await reader.readHeader()).toEqual(names);
     const read: string[][] = [];
     const lines: number[] = [];
-    for await (const batch of reader.records(100)) {
+    for await (const batch of reader.readRecords(100)) {
       read.push(...batch.map(({ cells }) => cells.map(unescapeFormula)));
       lines.push(...batch.map(({ line }) => line));
     }

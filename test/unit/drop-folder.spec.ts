@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ChangedFile, DropFolder } from '../../src/import/schedule/drop-folder.js';
+import { FileChangedError, DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { loadNative } from '../support/jest/native.js';
 
 /** Runs before a call of the file system, or replaces it by throwing. */
@@ -45,7 +45,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 /** Claims a file that is there. */
 async function claim(name: string) {
-  const file = await drop.claim(name, ID);
+  const file = await drop.moveToProcessing(name, ID);
   if (!file) throw new Error('another process was faster');
   return file;
 }
@@ -60,8 +60,8 @@ test('only a file is a marker: a folder or a link of that name makes nothing com
   await fs.mkdir(join(folder, 'a.csv.done'));
   await fs.symlink('c.csv', join(folder, 'b.csv.done'));
   await fs.writeFile(join(folder, 'c.csv.done'), '');
-  const waiting = await collect(drop.waiting());
-  expect(waiting.map(({ name, ready }) => [name, ready])).toEqual([
+  const waiting = await collect(drop.listDropped());
+  expect(waiting.map(({ name, isComplete: ready }) => [name, ready])).toEqual([
     ['a.csv', false],
     ['b.csv', false],
     ['c.csv', true],
@@ -74,12 +74,12 @@ test.each(['unlink', 'rename'] as const)(
     await fs.writeFile(join(folder, 'users.csv'), 'of today');
     await fs.writeFile(join(folder, 'users.csv.done'), '');
     before = { [call]: kill };
-    await expect(drop.claim('users.csv', ID)).rejects.toThrow('killed');
+    await expect(drop.moveToProcessing('users.csv', ID)).rejects.toThrow('killed');
     before = {};
-    const [left] = await collect(drop.claimed());
-    if (!left) expect(await drop.claim('users.csv', ID)).toMatchObject({ name: 'users.csv' });
+    const [left] = await collect(drop.listProcessing());
+    if (!left) expect(await drop.moveToProcessing('users.csv', ID)).toMatchObject({ name: 'users.csv' });
     await fs.writeFile(join(folder, 'users.csv'), 'the first half of tomor');
-    expect(await collect(drop.waiting())).toEqual([{ name: 'users.csv', ready: false }]);
+    expect(await collect(drop.listDropped())).toEqual([{ name: 'users.csv', ready: false }]);
   },
 );
 
@@ -90,7 +90,7 @@ test.each([
   const name = `${letter.repeat(count)}.csv`;
   await fs.writeFile(join(folder, name), '');
   const claimed = await claim(name);
-  expect(await collect(drop.claimed())).toEqual([{ ...claimed, ready: false }]);
+  expect(await collect(drop.listProcessing())).toEqual([{ ...claimed, ready: false }]);
   await drop.archive(claimed, 'done');
   expect(await fs.readdir(join(folder, 'done'))).toEqual([
     expect.stringMatching(`^(${letter})+\\.${ID}\\.csv$`),
@@ -136,7 +136,7 @@ test.each(SWAPS)('%s that takes the place of a file before its claim is not read
     },
   };
   const file = await claim('a.csv');
-  expect(await collect(drop.claimed())).toMatchObject([{ refused: { reason } }]);
+  expect(await collect(drop.listProcessing())).toMatchObject([{ refused: { reason } }]);
   await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
 });
 
@@ -150,7 +150,7 @@ test('a folder whose path leads elsewhere meanwhile stays the folder that was op
       await fs.symlink(join(folder, 'elsewhere'), join(folder, 'processing'));
     },
   };
-  await drop.claim('a.csv', ID);
+  await drop.moveToProcessing('a.csv', ID);
   expect(await fs.readdir(join(folder, 'elsewhere'))).toEqual([]);
   expect(await fs.readdir(join(folder, 'moved'))).toEqual([`${ID}~a.csv`]);
 });
@@ -161,7 +161,7 @@ test('what is written while it is read is no file yet; what is aborted is read n
   const bytes = drop.read(file, signal);
   expect(String((await bytes.next()).value)).toBe('one');
   await fs.appendFile(join(folder, 'processing', file.entry), ', two');
-  await expect(collect(bytes)).rejects.toThrow(ChangedFile);
+  await expect(collect(bytes)).rejects.toThrow(FileChangedError);
   await expect(collect(drop.read(file, AbortSignal.abort(new Error('the end'))))).rejects.toThrow('the end');
 });
 
@@ -172,9 +172,9 @@ test('thousands of files come in the order of their names, each once', async () 
     Buffer.concat([Buffer.from(folder + '/'), Buffer.from([0xff]), Buffer.from('.csv')]),
     '',
   );
-  const found = await collect(drop.waiting());
+  const found = await collect(drop.listDropped());
   expect(found.map(({ name }) => name)).toEqual([...names, '\ufffd.csv']);
-  expect(found.at(-1)?.refused?.reason).toBe('a file whose name is not UTF-8');
+  expect(found.at(-1)?.rejection?.reason).toBe('a file whose name is not UTF-8');
 });
 
 test('a work folder on another file system is refused, with the reason', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { COLUMNS, nearestColumn } from '../../src/import/file/columns.js';
+import { COLUMNS, findNearestColumn } from '../../src/import/file/columns.js';
 import { FileError } from '../../src/import/file/file-error.js';
 import { readHeader } from '../../src/import/file/run-files.js';
 
@@ -167,7 +167,7 @@ test.each([
   ['Department', undefined],
   ['x'.repeat(10_000), undefined],
 ])('the column nearest to %j', (name, nearest) => {
-  expect(nearestColumn(name)?.name).toBe(nearest);
+  expect(findNearestColumn(name)?.name).toBe(nearest);
 });
 
 test('too many columns are one fault among others', () => {

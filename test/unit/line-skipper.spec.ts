@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { withoutLines } from '../../src/import/file/text-decoder.js';
+import { skipLines } from '../../src/import/file/text-decoder.js';
 
 async function* inPieces(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
@@ -7,7 +7,7 @@ async function* inPieces(text: string, size: number): AsyncGenerator<string> {
 
 async function left(text: string, first: number, last: number, size = text.length + 1): Promise<string> {
   let result = '';
-  for await (const piece of withoutLines(inPieces(text, size), { first, last })) result += piece;
+  for await (const piece of skipLines(inPieces(text, size), { first, last })) result += piece;
   return result;
 }
 
@@ -49,7 +49,7 @@ test('what is kept of the end is bounded', async () => {
     { first: 1, last: 0 },
   ]) {
     const read = async () => {
-      for await (const _ of withoutLines(endless(), skipped));
+      for await (const _ of skipLines(endless(), skipped));
     };
     await expect(read()).rejects.toMatchObject({ code: 'row_too_long' });
   }

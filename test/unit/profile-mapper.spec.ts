@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { unescapeFormula } from '../../src/platform/common/csv.js';
-import { combinedStatus, RecordMapper } from '../../src/import/mapping/record-mapper.js';
+import { combineStatuses, RecordMapper } from '../../src/import/mapping/record-mapper.js';
 import { matchesPattern } from '../../src/import/runs/import-options.js';
-import { mayHoldPassword } from '../../src/import/file/columns.js';
+import { isPasswordHeader } from '../../src/import/file/columns.js';
 import { isLinear } from '../support/data/growth.js';
 
 const STRICT = { ignore_unknown_columns: false };
@@ -10,7 +10,7 @@ const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-',
 
 describe('a cell means the same behind the mapper as before it', () => {
   test('as it is', () => {
-    const { cells } = new RecordMapper(
+    const { mapCells: cells } = new RecordMapper(
       { name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } },
       ['b', 'a'],
       STRICT,
@@ -19,7 +19,7 @@ describe('a cell means the same behind the mapper as before it', () => {
   });
 
   test('without the prefix that every cell has', () => {
-    const { cells } = new RecordMapper(
+    const { mapCells: cells } = new RecordMapper(
       { name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } },
       ["'a"],
       STRICT,
@@ -29,7 +29,7 @@ describe('a cell means the same behind the mapper as before it', () => {
 
   test('through a template', () => {
     const profile = { name: 'p', columns: {}, set: { ExternalId: '{a}' } };
-    const { cells } = new RecordMapper(profile, ['a'], STRICT);
+    const { mapCells: cells } = new RecordMapper(profile, ['a'], STRICT);
     for (const cell of CELLS) {
       const made = unescapeFormula(cells([cell])[0] ?? '');
       expect(made).toBe(cell.trim() === '' ? '' : unescapeFormula(cell));
@@ -43,7 +43,7 @@ describe('a function that there is not', () => {
       { name: 'p', columns: { id: 'ExternalId' }, set: { Surname: text } },
       ['id', ...header],
       { ignore_unknown_columns: true },
-    ).faults.map(({ message }) => message);
+    ).errors.map(({ message }) => message);
   const refusal = (columns: string, name: string) =>
     `The file has no column ${columns}, from which the profile p builds Surname. "${name}" is not a function. ` +
     'The functions are lower, ascii and trim.';
@@ -83,7 +83,7 @@ test.each([
   [['Active', 'on leave'], 'on leave'],
   [['on leave', 'BLOCKED'], 'BLOCKED'],
 ])('the status of %j is %j', (cells, expected) => {
-  expect(combinedStatus(cells)).toBe(expected);
+  expect(combineStatuses(cells)).toBe(expected);
 });
 
 test.each([
@@ -118,7 +118,7 @@ test('names of columns that may hold passwords', () => {
     'Kennwort',
     'mot de passe',
   ])
-    expect([name, mayHoldPassword(name)]).toEqual([name, true]);
+    expect([name, isPasswordHeader(name)]).toEqual([name, true]);
   for (const name of ['Passport number', 'Email', 'Compass', 'Bypass', 'Shashi'.slice(0, 2)])
-    expect([name, mayHoldPassword(name)]).toEqual([name, false]);
+    expect([name, isPasswordHeader(name)]).toEqual([name, false]);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   TemplateError,
-  columnsOf,
+  sourcesOf,
   isConstant,
   parseTemplate,
-  render,
+  renderTemplate,
 } from '../../src/import/mapping/template.js';
 
 /** The text of a template for a row of a source. */
@@ -14,7 +14,7 @@ function filled(text: string, row: Record<string, string>): string {
   const bound = template.flatMap((part) =>
     typeof part === 'string' ? [] : [part.columns.map((name) => names.indexOf(name))],
   );
-  return render(template, bound, (index) => Object.values(row)[index] ?? '');
+  return renderTemplate(template, bound, (index) => Object.values(row)[index] ?? '');
 }
 
 const ROW = {
@@ -64,7 +64,7 @@ test.each([
 });
 
 test('columns and constants', () => {
-  expect(columnsOf(parseTemplate('{a|b}.{c}'))).toEqual(['a', 'b', 'c']);
+  expect(sourcesOf(parseTemplate('{a|b}.{c}'))).toEqual(['a', 'b', 'c']);
   expect([isConstant(parseTemplate('Active')), isConstant(parseTemplate('x{a}'))]).toEqual([true, false]);
 });
 

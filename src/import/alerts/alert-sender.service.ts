@@ -21,7 +21,7 @@ const TIMEOUT_MILLIS = 10_000;
 const SECRET_PREFIX = 'whsec_';
 
 /** Error for a failed delivery. The message gives the reason and never contains data from the receiver. */
-export class NotTaken extends Error {}
+export class AlertError extends Error {}
 
 /**
  * Sender of alerts. It sends a POST request to NOTIFY_URL, signed as in the Standard Webhooks specification, and runs
@@ -42,7 +42,7 @@ export class AlertSender {
   }
 
   /** True if a receiver of alerts is configured. */
-  get isOn(): boolean {
+  get isEnabled(): boolean {
     return this.env.NOTIFY_URL !== undefined || this.env.NOTIFY_COMMAND !== undefined;
   }
 
@@ -50,12 +50,12 @@ export class AlertSender {
   async send(alert: Alert, signal: AbortSignal): Promise<void> {
     const { NOTIFY_URL: url, NOTIFY_COMMAND: command } = this.env;
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLIS)]);
-    if (url !== undefined && this.key) await post(url, this.key, alert, bounded);
-    if (command !== undefined) await run(command, alert, bounded);
+    if (url !== undefined && this.key) await postToUrl(url, this.key, alert, bounded);
+    if (command !== undefined) await runCommand(command, alert, bounded);
   }
 }
 
-async function post(url: string, key: Buffer, { id, body }: Alert, signal: AbortSignal): Promise<void> {
+async function postToUrl(url: string, key: Buffer, { id, body }: Alert, signal: AbortSignal): Promise<void> {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
   const headers = {
@@ -68,13 +68,13 @@ async function post(url: string, key: Buffer, { id, body }: Alert, signal: Abort
     // Do not follow redirects: the alert is signed for this receiver only.
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     await answer.body?.cancel();
-    if (!answer.ok) throw new NotTaken(`NOTIFY_URL responded with status ${answer.status}`);
+    if (!answer.ok) throw new AlertError(`NOTIFY_URL responded with status ${answer.status}`);
   } catch (error) {
-    throw error instanceof NotTaken ? error : new NotTaken(`NOTIFY_URL: ${reasonOf(error)}`);
+    throw error instanceof AlertError ? error : new AlertError(`NOTIFY_URL: ${reasonOf(error)}`);
   }
 }
 
-async function run(command: string, { type, body }: Alert, signal: AbortSignal): Promise<void> {
+async function runCommand(command: string, { type, body }: Alert, signal: AbortSignal): Promise<void> {
   const env = { PATH: process.env['PATH'], ROLLCALL_EVENT: type };
   const child = spawn(command, [], {
     env,
@@ -86,9 +86,9 @@ async function run(command: string, { type, body }: Alert, signal: AbortSignal):
   child.stdin.end(body);
   try {
     const [code, ended] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    if (code !== 0) throw new NotTaken(`NOTIFY_COMMAND ended with ${code ?? ended ?? 'nothing'}`);
+    if (code !== 0) throw new AlertError(`NOTIFY_COMMAND ended with ${code ?? ended ?? 'nothing'}`);
   } catch (error) {
-    throw error instanceof NotTaken ? error : new NotTaken(`NOTIFY_COMMAND: ${reasonOf(error)}`);
+    throw error instanceof AlertError ? error : new AlertError(`NOTIFY_COMMAND: ${reasonOf(error)}`);
   }
 }
 

@@ -7,7 +7,7 @@ import { Leases } from '../../platform/database/leases/leases.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportSummary } from '../report/import-summary.service.js';
-import { type Alert, AlertSender, type AlertType, NotTaken } from './alert-sender.service.js';
+import { type Alert, AlertSender, type AlertType, AlertError } from './alert-sender.service.js';
 import { type ImportRun, missingOf } from '../runs/import-run.js';
 
 const LEASE = 'alerts';
@@ -16,14 +16,14 @@ const LEASE_SECONDS = 60;
 const OVERDUE = 'alerts.overdue';
 /** Interval of the alerts about overdue imports. */
 const REMINDER_SECONDS = 24 * 60 * 60;
-const TURN_MILLIS = 5000;
+const INTERVAL_MILLIS = 5000;
 /** Maximum number of parked runs that one pass reports. */
-const RUNS_A_TURN = 20;
+const RUNS_PER_PASS = 20;
 /** First and longest pause after a failed delivery. Each further failure doubles the pause. */
 const FIRST_PAUSE_MILLIS = 10_000;
 const LAST_PAUSE_MILLIS = 10 * 60_000;
 /** Time that a shutdown waits for the response to a pending alert, which would otherwise be sent again. */
-const ANSWER_MILLIS = 2000;
+const SHUTDOWN_MILLIS = 2000;
 
 /**
  * Alerts for operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). Only one of several instances sends
@@ -35,7 +35,7 @@ export class Alerts implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private isStopping = false;
   private timer: NodeJS.Timeout | undefined;
-  private busy: Promise<void> | undefined;
+  private currentPass: Promise<void> | undefined;
   private failures = 0;
   /** Time on the monotonic clock until which no alert is sent. */
   private pausedUntil = 0;
@@ -51,11 +51,11 @@ export class Alerts implements BeforeApplicationShutdown {
   ) {}
 
   start(): void {
-    if (!this.sender.isOn) return;
+    if (!this.sender.isEnabled) return;
     this.timer = setInterval(() => {
-      this.work();
-    }, TURN_MILLIS).unref();
-    this.work();
+      this.startPass();
+    }, INTERVAL_MILLIS).unref();
+    this.startPass();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -63,54 +63,54 @@ export class Alerts implements BeforeApplicationShutdown {
     clearInterval(this.timer);
     const abort = setTimeout(() => {
       this.stopping.abort();
-    }, ANSWER_MILLIS);
-    await this.busy;
+    }, SHUTDOWN_MILLIS);
+    await this.currentPass;
     clearTimeout(abort);
   }
 
-  private work(): void {
+  private startPass(): void {
     if (performance.now() < this.pausedUntil) return;
-    this.busy ??= this.turn()
+    this.currentPass ??= this.runPass()
       .catch((error: unknown) => {
         this.log.logFault(LEASE, toProblemError(error).code, error);
       })
       .finally(() => {
-        this.busy = undefined;
+        this.currentPass = undefined;
       });
   }
 
-  private async turn(): Promise<void> {
+  private async runPass(): Promise<void> {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
-      for (const run of await this.runs.listWithoutAlert(RUNS_A_TURN)) {
-        if (!(await this.tell(parkedAlert(run, this.env.baseUrl)))) return;
+      for (const run of await this.runs.listWithoutAlert(RUNS_PER_PASS)) {
+        if (!(await this.deliver(createParkedAlert(run, this.env.baseUrl)))) return;
         await this.transactions.run((tx) => this.runs.update(tx, run.id, { alerted: now() }));
         if (this.isStopping) return;
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
       // Read once: an import that completes during this check must not be reported as overdue.
-      const last = await this.summary.lastCompleted();
-      if ((await this.isReminderDue(last)) && (await this.tell(overdueAlert(hours, last))))
+      const last = await this.summary.findLastCompleted();
+      if ((await this.isReminderDue(last)) && (await this.deliver(createOverdueAlert(hours, last))))
         await this.leases.recordTime(OVERDUE, now());
     });
   }
 
   private async isReminderDue(last: DbTime | null): Promise<boolean> {
     if (!this.summary.isOverdueSince(last)) return false;
-    const told = await this.leases.findRecordedTime(OVERDUE);
+    const sent = await this.leases.findRecordedTime(OVERDUE);
     return (
-      told === undefined || told < addSeconds(now(), -REMINDER_SECONDS) || (last !== null && told < last)
+      sent === undefined || sent < addSeconds(now(), -REMINDER_SECONDS) || (last !== null && sent < last)
     );
   }
 
   /** Sends an alert and logs the result. @returns false if the delivery failed. */
-  private async tell(alert: Alert): Promise<boolean> {
+  private async deliver(alert: Alert): Promise<boolean> {
     const { type, id } = alert;
     try {
       await this.sender.send(alert, this.stopping.signal);
     } catch (error) {
       if (this.stopping.signal.aborted) return false;
-      if (!(error instanceof NotTaken)) throw error;
+      if (!(error instanceof AlertError)) throw error;
       const pause = Math.min(LAST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS * 2 ** this.failures++);
       this.pausedUntil = performance.now() + pause;
       this.log.warn('alert failed', { type, id, reason: error.message, retry_seconds: pause / 1000 });
@@ -122,9 +122,9 @@ export class Alerts implements BeforeApplicationShutdown {
   }
 }
 
-function parkedAlert(run: ImportRun, baseUrl: string): Alert {
+function createParkedAlert(run: ImportRun, baseUrl: string): Alert {
   const { id, dataset, part, counts, guards } = run;
-  const hit = guards.filter((guard) => guard.hit).map(({ name, value, limit }) => ({ name, value, limit }));
+  const hits = guards.filter((guard) => guard.hit).map(({ name, value, limit }) => ({ name, value, limit }));
   const data = {
     id,
     url: `${baseUrl}/api/0.3/imports/${id}`,
@@ -133,20 +133,20 @@ function parkedAlert(run: ImportRun, baseUrl: string): Alert {
     file: run.file_name,
     counts,
     missing: missingOf(run),
-    guards: hit,
+    guards: hits,
   };
-  return alert(id, 'import.needs_approval', data);
+  return createAlert(id, 'import.needs_approval', data);
 }
 
 /** @param last the time when an import last completed, or null. */
-function overdueAlert(hours: number, last: DbTime | null): Alert {
+function createOverdueAlert(hours: number, last: DbTime | null): Alert {
   const lastCompleted = last === null ? null : toIso(last);
-  return alert(`overdue-${lastCompleted ?? 'never'}`, 'import.overdue', {
+  return createAlert(`overdue-${lastCompleted ?? 'never'}`, 'import.overdue', {
     hours,
     last_completed: lastCompleted,
   });
 }
 
-function alert(id: string, type: AlertType, data: object): Alert {
+function createAlert(id: string, type: AlertType, data: object): Alert {
   return { id, type, body: JSON.stringify({ type, timestamp: toIso(now()), data }) };
 }

@@ -92,7 +92,7 @@ export class RunExecutor {
     const blocked = await this.countBlocked(run, planned);
     const fuse = blocked > 0 ? await this.checkKeyFuse(run, blocked) : undefined;
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
-    if (plan.counts.error > 0) await this.failedRows.keepCells(run, checkpoint);
+    if (plan.counts.error > 0) await this.failedRows.storeCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.plan_hash !== null && run.plan_hash !== plan.plan_hash) {
       return this.invalidate(checkpoint, plan);
@@ -179,7 +179,7 @@ export class RunExecutor {
    */
   private async storeFailedCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
     try {
-      await this.failedRows.keepCells(run, checkpoint);
+      await this.failedRows.storeCells(run, checkpoint);
       return null;
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
@@ -234,7 +234,7 @@ export class RunExecutor {
   /** Stores the cells of failed rows if the file is still readable. */
   private async tryStoreCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     try {
-      await this.failedRows.keepCells(run, checkpoint);
+      await this.failedRows.storeCells(run, checkpoint);
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
       this.log.logFault(run.id, toProblemError(error).code, error);

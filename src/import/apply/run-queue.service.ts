@@ -106,8 +106,8 @@ export class RunQueue {
     if (errors.length > 0) throw createOptionsError(errors);
     const { profile: name } = value;
     let profile: NamedProfile | null = null;
-    if (document !== undefined) profile = this.profiles.unsaved(name ?? 'file', parseDocument(document));
-    else if (name !== undefined) profile = await this.profiles.named(name);
+    if (document !== undefined) profile = this.profiles.parseUnsaved(name ?? 'file', parseDocument(document));
+    else if (name !== undefined) profile = await this.profiles.getRequested(name);
     const options = applyProfile(profile, sent);
     this.assertOptions(options, caller);
     return { profile, options };
@@ -115,7 +115,7 @@ export class RunQueue {
 
   /** Like `readOptions`, for a file in the drop folder. Options of its profile override the settings of the schedule. */
   async readOptionsOf(fileName: string, settings: JsonObject, caller: Caller): Promise<ImportRequest> {
-    const profile = await this.profiles.ofFile(fileName);
+    const profile = await this.profiles.findForFile(fileName);
     if (!profile) return this.readOptions(settings, caller);
     const { profile: _, ...others } = settings;
     return { profile, options: applyProfile(null, { ...others, ...optionsOf(profile) }) };
@@ -134,7 +134,7 @@ export class RunQueue {
   ): Promise<ImportRun> {
     this.assertOptions(options, caller);
     const run = await this.transactions.run(async (tx) => {
-      const parts = await this.files.lock(tx, file.runId);
+      const parts = await this.files.lockParts(tx, file.runId);
       if (parts !== file.parts)
         throw createUnavailableError('The stored file is incomplete. Send it again.', 1);
       const queued = createRun(file, options, caller, profile);

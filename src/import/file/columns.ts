@@ -13,72 +13,72 @@ export interface Column {
   /** Wire name of the field that the cell sets, or the name of the social network. */
   field: string;
   /** True if an empty cell never changes the field, regardless of `blank_cells`. */
-  keepsBlank?: true;
+  ignoresBlank?: true;
   /** True if spreadsheets may mistake the text for a number and damage it. */
   looksNumeric?: true;
   /** Converts a cell to its stored form if a value can be written in several ways. */
-  form?: (cell: string) => string;
+  toStored?: (cell: string) => string;
   /** Returns the cell for a user. `manager` is the external id of the user's manager. */
-  write: (user: User, manager: string) => string;
+  toCell: (user: User, manager: string) => string;
 }
 
 /** Names of the text fields of a user. */
 type TextField = keyof { [K in keyof User as User[K] extends string ? K : never]: K };
 
-type Extras = Partial<Pick<Column, 'aliases' | 'keepsBlank' | 'looksNumeric' | 'form'>>;
+type ColumnOptions = Partial<Pick<Column, 'aliases' | 'ignoresBlank' | 'looksNumeric' | 'toStored'>>;
 
-const text = (name: string, field: TextField, extras: Extras = {}): Column => ({
+const defineText = (name: string, field: TextField, extras: ColumnOptions = {}): Column => ({
   name,
   aliases: [],
   kind: 'text',
   field,
-  write: (user) => user[field],
+  toCell: (user) => user[field],
   ...extras,
 });
 
-const flag = (name: string, field: 'hide_email' | 'hide_phone_numbers'): Column => ({
+const defineFlag = (name: string, field: 'hide_email' | 'hide_phone_numbers'): Column => ({
   name,
   aliases: [],
   kind: 'flag',
   field,
-  write: (user) => String(user[field]),
+  toCell: (user) => String(user[field]),
 });
 
-const network = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Column => ({
+const defineNetwork = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Column => ({
   name,
   aliases: [],
   kind: 'network',
   field,
-  form: normalizeUrl,
-  write: (user) => user.social_media[field] ?? '',
+  toStored: normalizeUrl,
+  toCell: (user) => user.social_media[field] ?? '',
 });
 
 /** Import columns: all columns that an import file may have, in the order of the template (interface §6). */
 export const COLUMNS: readonly Column[] = [
-  text('ExternalId', 'external_id', { aliases: ['GUID'], looksNumeric: true }),
-  text('Username', 'username', { keepsBlank: true }),
-  text('Email', 'email', { keepsBlank: true }),
-  text('ForeName', 'firstname', { aliases: ['FirstName'] }),
-  text('Surname', 'surname', { aliases: ['LastName'] }),
-  text('MiddleName', 'middle_name'),
-  text('KnownAs', 'known_as'),
-  text('Phone', 'phone', { looksNumeric: true }),
-  text('Mobile', 'mobile', { looksNumeric: true }),
-  text('Status', 'status', { keepsBlank: true }),
+  defineText('ExternalId', 'external_id', { aliases: ['GUID'], looksNumeric: true }),
+  defineText('Username', 'username', { ignoresBlank: true }),
+  defineText('Email', 'email', { ignoresBlank: true }),
+  defineText('ForeName', 'firstname', { aliases: ['FirstName'] }),
+  defineText('Surname', 'surname', { aliases: ['LastName'] }),
+  defineText('MiddleName', 'middle_name'),
+  defineText('KnownAs', 'known_as'),
+  defineText('Phone', 'phone', { looksNumeric: true }),
+  defineText('Mobile', 'mobile', { looksNumeric: true }),
+  defineText('Status', 'status', { ignoresBlank: true }),
   {
     name: 'Roles',
     aliases: ['Role'],
     kind: 'roles',
     field: 'roles',
-    keepsBlank: true,
-    write: (user) => user.roles.join('|'),
+    ignoresBlank: true,
+    toCell: (user) => user.roles.join('|'),
   },
   {
     name: 'Authname',
     aliases: ['saml'],
     kind: 'saml',
     field: 'authname',
-    write: (user) => joinList(user.authname['saml'] ?? []),
+    toCell: (user) => joinList(user.authname['saml'] ?? []),
   },
   {
     name: 'Manager',
@@ -86,19 +86,19 @@ export const COLUMNS: readonly Column[] = [
     kind: 'manager',
     field: 'manager_uuid',
     looksNumeric: true,
-    write: (_, manager) => manager,
+    toCell: (_, manager) => manager,
   },
-  flag('HideEmail', 'hide_email'),
-  flag('HidePhone', 'hide_phone_numbers'),
-  network('Linkedin', 'linkedin'),
-  network('Facebook', 'facebook'),
-  network('Twitter', 'twitter'),
-  text('ImageUrl', 'user_avatar', { form: normalizeUrl }),
-  text('AboutMe', 'about_me'),
+  defineFlag('HideEmail', 'hide_email'),
+  defineFlag('HidePhone', 'hide_phone_numbers'),
+  defineNetwork('Linkedin', 'linkedin'),
+  defineNetwork('Facebook', 'facebook'),
+  defineNetwork('Twitter', 'twitter'),
+  defineText('ImageUrl', 'user_avatar', { toStored: normalizeUrl }),
+  defineText('AboutMe', 'about_me'),
 ];
 
 /** Returns the comparison key of a header, which ignores case, spaces, `_` and `-`. */
-export function headerKey(name: string): string {
+export function toHeaderKey(name: string): string {
   return toNormalForm(name, 'NFKC')
     .toLowerCase()
     .replace(/[\s_-]+/gu, '');
@@ -106,23 +106,23 @@ export function headerKey(name: string): string {
 
 const BY_KEY = new Map(
   COLUMNS.flatMap((column) =>
-    [column.name, ...column.aliases].map((name) => [headerKey(name), column] as const),
+    [column.name, ...column.aliases].map((name) => [toHeaderKey(name), column] as const),
   ),
 );
 
-export function columnOf(header: string): Column | undefined {
-  return BY_KEY.get(headerKey(header));
+export function findColumn(header: string): Column | undefined {
+  return BY_KEY.get(toHeaderKey(header));
 }
 
 /** Finds the import column that a header probably misspells. Allows one edit per three letters, and at most two. */
-export function nearestColumn(header: string): Column | undefined {
-  const key = headerKey(header);
+export function findNearestColumn(header: string): Column | undefined {
+  const key = toHeaderKey(header);
   return BY_KEY.get(findNearest(key, BY_KEY.keys(), Math.min(2, Math.floor(key.length / 3))) ?? '');
 }
 
 /** Returns the cells of a user in the order of `COLUMNS`. */
 export function cellsOf(user: User, manager: string): string[] {
-  return COLUMNS.map((column) => column.write(user, manager));
+  return COLUMNS.map((column) => column.toCell(user, manager));
 }
 
 /**
@@ -170,7 +170,7 @@ const PASSWORD_WORDS = (
 ).split(' ');
 
 /** Returns true if a header suggests a password column. A false match is harmless, because the column is only ignored. */
-export function mayHoldPassword(header: string): boolean {
-  const key = headerKey(header);
+export function isPasswordHeader(header: string): boolean {
+  const key = toHeaderKey(header);
   return PASSWORD_WORDS.some((word) => key.includes(word));
 }

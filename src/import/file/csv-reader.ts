@@ -1,20 +1,20 @@
 import { parse } from 'csv-parse/sync';
 import { FileError } from './file-error.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
-import { type SkippedLines, withoutLines, decodeText } from './text-decoder.js';
+import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 
 /** Delimiters that can be detected. The first is the default for a header without a known name. */
 const DELIMITERS = [',', ';', '\t', '|'];
 /** Number of characters that are searched for the header, far more than 200 column names need. */
 const HEAD_CHARACTERS = 64 * 1024;
 /** First line `sep=;`, by which spreadsheets declare the delimiter. They do not show this line. */
-const SEPARATOR = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
+const SEPARATOR_LINE = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
 
 export interface CsvOptions {
   encoding?: string | undefined;
   /** If undefined, the delimiter is taken from a first line `sep=;` or detected from the header. */
   delimiter?: string | undefined;
-  knownColumn: (header: string) => boolean;
+  isKnownColumn: (header: string) => boolean;
   /** Lines before and after the table that are not read. */
   skipped?: SkippedLines | undefined;
 }
@@ -27,38 +27,38 @@ export interface CsvOptions {
 export class CsvReader {
   bytesRead = 0;
   /** Encoding and delimiter of the file. Set once the header has been read. */
-  readonly found: { encoding?: string; delimiter?: string } = {};
+  readonly detected: { encoding?: string; delimiter?: string } = {};
   /** Line of the header. Set once the header has been read. */
   headerLine = 1;
-  private readonly pieces: AsyncGenerator<CsvRecord[]>;
+  private readonly batches: AsyncGenerator<CsvRecord[]>;
   /** Rows that were read together with the header. */
-  private ahead: CsvRecord[] = [];
-  private last = '';
+  private firstRows: CsvRecord[] = [];
+  private lastCharacter = '';
 
   constructor(
     private readonly file: AsyncIterable<Uint8Array>,
     private readonly options: CsvOptions,
   ) {
-    this.pieces = this.read();
+    this.batches = this.parseBatches();
   }
 
   /** True if the text read so far ends with a line end. */
-  get lineEnded(): boolean {
-    return this.last === '\n' || this.last === '\r';
+  get endsWithLineEnd(): boolean {
+    return this.lastCharacter === '\n' || this.lastCharacter === '\r';
   }
 
   /** Reads the column names as spelled in the file, without empty names at the end. Call it once, before `readRecords`. */
-  async header(): Promise<string[]> {
-    const piece = await this.pieces.next();
+  async readHeader(): Promise<string[]> {
+    const piece = await this.batches.next();
     const [header, ...rows] = piece.done ? [] : piece.value;
     if (!header)
       throw new FileError('empty_file', 'The file is empty. Add a header row and one row per user.');
     if (header.cells.every((name) => name.trim() === '')) {
-      await this.pieces.return(undefined);
+      await this.batches.return(undefined);
       const message = 'The first row of the file is blank. Put the column names into the first row.';
       throw new FileError('empty_file', message, header.line);
     }
-    this.ahead = rows;
+    this.firstRows = rows;
     this.headerLine = header.line;
     return header.cells;
   }
@@ -67,41 +67,41 @@ export class CsvReader {
    * Yields the rows after the header in batches of `batchSize`, including mismatched records (see `expectedCells`).
    * @throws FileError at the end if there are too many mismatched records, or the last row has too few cells.
    */
-  async *records(batchSize: number): AsyncGenerator<CsvRecord[]> {
-    let waiting: CsvRecord[] = [];
-    for await (const piece of this.rows()) {
-      waiting = waiting.concat(piece);
+  async *readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
+    let pending: CsvRecord[] = [];
+    for await (const piece of this.readRows()) {
+      pending = pending.concat(piece);
       let at = 0;
-      for (; waiting.length - at >= batchSize; at += batchSize) yield waiting.slice(at, at + batchSize);
-      waiting = waiting.slice(at);
+      for (; pending.length - at >= batchSize; at += batchSize) yield pending.slice(at, at + batchSize);
+      pending = pending.slice(at);
     }
-    for (let at = 0; at < waiting.length; at += batchSize) yield waiting.slice(at, at + batchSize);
+    for (let at = 0; at < pending.length; at += batchSize) yield pending.slice(at, at + batchSize);
   }
 
-  private async *rows(): AsyncGenerator<CsvRecord[]> {
+  private async *readRows(): AsyncGenerator<CsvRecord[]> {
     try {
-      yield this.ahead;
-      yield* this.pieces;
+      yield this.firstRows;
+      yield* this.batches;
     } finally {
-      await this.pieces.return(undefined); // also closes the file if the caller stops before the first batch
+      await this.batches.return(undefined); // also closes the file if the caller stops before the first batch
     }
   }
 
-  private async *read(): AsyncGenerator<CsvRecord[]> {
-    const { encoding, delimiter, knownColumn, skipped } = this.options;
-    const decoded = decodeText(this.counted(), encoding, (name) => (this.found.encoding = name));
-    const text = skipped ? withoutLines(decoded, skipped) : decoded;
+  private async *parseBatches(): AsyncGenerator<CsvRecord[]> {
+    const { encoding, delimiter, isKnownColumn, skipped } = this.options;
+    const decoded = decodeText(this.countBytes(), encoding, (name) => (this.detected.encoding = name));
+    const text = skipped ? skipLines(decoded, skipped) : decoded;
     let parser: RecordParser | undefined;
     try {
-      const all = await headOf(text);
-      const [line = '', named] = SEPARATOR.exec(all) ?? [];
+      const all = await readHead(text);
+      const [line = '', named] = SEPARATOR_LINE.exec(all) ?? [];
       const head = all.slice(line.length);
-      this.found.delimiter = delimiter ?? named ?? delimiterOf(head, knownColumn);
-      parser = new RecordParser(this.found.delimiter, skipped?.first);
-      this.last = all.at(-1) ?? '';
+      this.detected.delimiter = delimiter ?? named ?? detectDelimiter(head, isKnownColumn);
+      parser = new RecordParser(this.detected.delimiter, skipped?.first);
+      this.lastCharacter = all.at(-1) ?? '';
       yield* parser.read(head);
       for await (const piece of text) {
-        this.last = piece.at(-1) ?? this.last;
+        this.lastCharacter = piece.at(-1) ?? this.lastCharacter;
         yield* parser.read(piece);
       }
       yield* parser.finish();
@@ -111,7 +111,7 @@ export class CsvReader {
     }
   }
 
-  private async *counted(): AsyncGenerator<Uint8Array> {
+  private async *countBytes(): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.file) {
       this.bytesRead += chunk.length;
       yield chunk;
@@ -120,7 +120,7 @@ export class CsvReader {
 }
 
 /** Reads enough of the text to contain the header. */
-async function headOf(text: AsyncGenerator<string>): Promise<string> {
+async function readHead(text: AsyncGenerator<string>): Promise<string> {
   const pieces: string[] = [];
   for (let length = 0; length < HEAD_CHARACTERS;) {
     const piece = await text.next();
@@ -132,12 +132,12 @@ async function headOf(text: AsyncGenerator<string>): Promise<string> {
 }
 
 /** Returns the delimiter that yields the most known names in the first record. At a tie, the first in the list wins. */
-function delimiterOf(head: string, known: (name: string) => boolean): string {
-  const scores = DELIMITERS.map((delimiter) => firstRecord(head, delimiter).filter(known).length);
+function detectDelimiter(head: string, isKnown: (name: string) => boolean): string {
+  const scores = DELIMITERS.map((delimiter) => parseFirstRecord(head, delimiter).filter(isKnown).length);
   return DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ',';
 }
 
-function firstRecord(head: string, delimiter: string): string[] {
+function parseFirstRecord(head: string, delimiter: string): string[] {
   try {
     return parse(head, { delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, to: 1 })[0] ?? [];
   } catch {

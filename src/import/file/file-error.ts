@@ -18,7 +18,7 @@ export type FileErrorCode =
   | 'file_lost';
 
 /** An error in a file. The message tells users what to do and never quotes a cell. */
-export interface FileFault {
+export interface FileErrorDetails {
   code: FileErrorCode;
   message: string;
   line?: number | undefined;
@@ -30,7 +30,7 @@ export class FileError extends Error {
     readonly code: FileErrorCode,
     message: string,
     readonly line?: number,
-    readonly others: readonly FileFault[] = [],
+    readonly others: readonly FileErrorDetails[] = [],
   ) {
     super(message);
     this.name = 'FileError';

@@ -42,11 +42,11 @@ export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' 
     return index < 0 ? undefined : toNormalForm(unescapeFormula(record.cells[index] ?? ''), 'NFC').trim();
   };
   const manager = cell('manager_uuid');
-  const cleared = blankCells === 'keep' ? undefined : null;
+  const blankManager = blankCells === 'keep' ? undefined : null;
   return {
     line: record.line,
     externalId: cell('external_id') ?? '',
-    manager: manager === '' ? cleared : manager,
+    manager: manager === '' ? blankManager : manager,
   };
 }
 
@@ -58,24 +58,24 @@ export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' |
     if (!column) continue;
     const cell = unescapeFormula(record.cells[index] ?? '');
     const blank = cell.trim() === '';
-    if (blank && (column.keepsBlank || blankCells === 'keep')) continue;
-    const error = blank ? undefined : damageOf(cell.trim(), column);
+    if (blank && (column.ignoresBlank || blankCells === 'keep')) continue;
+    const error = blank ? undefined : detectDamage(cell.trim(), column);
     if (error) damaged.push({ column, cell: cell.trim(), error });
     cells.set(column.field, cells.has(column.field) ? `${cells.get(column.field) ?? ''} ${cell}` : cell);
-    if (column.kind !== 'manager') fill(raw, column, cell, blank);
+    if (column.kind !== 'manager') setField(raw, column, cell, blank);
   }
   return { ...readKeys(record, header, blankCells), raw, cells, damaged };
 }
 
-function fill(raw: JsonObject, { kind, field }: Column, cell: string, blank: boolean): void {
+function setField(raw: JsonObject, { kind, field }: Column, cell: string, blank: boolean): void {
   if (kind === 'flag') raw[field] = blank ? null : toFlag(cell);
   else if (kind === 'roles') raw[field] = cell.split(/[;|]/).filter((role) => role.trim() !== '');
   else if (kind === 'saml') raw[field] = { saml: splitList(cell) };
-  else if (kind === 'network') raw['social_media'] = { ...networks(raw), [field]: cell };
+  else if (kind === 'network') raw['social_media'] = { ...networksOf(raw), [field]: cell };
   else raw[field] = cell;
 }
 
-function networks({ social_media }: JsonObject): JsonObject {
+function networksOf({ social_media }: JsonObject): JsonObject {
   return isObject(social_media) ? social_media : {};
 }
 
@@ -87,38 +87,38 @@ function toFlag(cell: string): boolean | string {
 }
 
 const MAX_VALUE = 200;
-const NUMBER = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
+const SCIENTIFIC_NUMBER = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
 /** Texts that spreadsheets show for a failed formula, in several languages. */
-const FAILED = new Set(
+const FORMULA_ERRORS = new Set(
   (
     '#N/A #REF! #NAME? #VALUE! #DIV/0! #NULL! #NUM! #SPILL! #CALC! #FIELD! #BLOCKED! #CONNECT! #BUSY! #UNKNOWN! ' +
     '#GETTING_DATA #NV #BEZUG! #WERT! #ZAHL! #N/D #NOM? #VALEUR! #NOMBRE! #NUL! #¡REF! #¿NOMBRE? #¡VALOR! #¡DIV/0! #¡NULO! ' +
     '#¡NUM! #RIF! #NOME? #VALORE! #VALOR! #NUM! #VERW! #WAARDE! #NAAM? #GETAL! #LEEG!'
   ).split(' '),
 );
-const LIBRE_OFFICE = /^Err:5\d\d$/i;
+const LIBRE_OFFICE_ERROR = /^Err:5\d\d$/i;
 /** Stands for a character that was lost when the file was created. */
-const LOST = '\ufffd';
+const LOST_CHARACTER = '\ufffd';
 
 /** Returns the error of a cell that no longer holds its original value, or undefined for an intact cell. */
-function damageOf(cell: string, { field, looksNumeric }: Column): RowError | undefined {
-  const error = (code: string, message: string): RowError => {
+function detectDamage(cell: string, { field, looksNumeric }: Column): RowError | undefined {
+  const createError = (code: string, message: string): RowError => {
     return { field, code, message, value: truncate(cell, MAX_VALUE) };
   };
-  if (looksNumeric && NUMBER.test(cell)) {
+  if (looksNumeric && SCIENTIFIC_NUMBER.test(cell)) {
     const message =
       'was converted to a number by a spreadsheet; format the column as text and export the file again';
-    return error('spreadsheet_number', message);
+    return createError('spreadsheet_number', message);
   }
-  if (cell.length <= 16 && (FAILED.has(cell.toUpperCase()) || LIBRE_OFFICE.test(cell))) {
-    return error(
+  if (cell.length <= 16 && (FORMULA_ERRORS.has(cell.toUpperCase()) || LIBRE_OFFICE_ERROR.test(cell))) {
+    return createError(
       'spreadsheet_error',
       'is the error of a spreadsheet formula; correct the formula and export the file again',
     );
   }
-  if (cell.includes(LOST)) {
+  if (cell.includes(LOST_CHARACTER)) {
     const message = 'contains a lost character (U+FFFD); export the file again as UTF-8';
-    return error('broken_character', message);
+    return createError('broken_character', message);
   }
   return undefined;
 }

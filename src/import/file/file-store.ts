@@ -68,30 +68,30 @@ export class FileStore {
       await this.discard(runId);
       throw error;
     }
-    return { runId, name: cleaned(name), size, parts, sha256: hash.digest('hex') };
+    return { runId, name: cleanFileName(name), size, parts, sha256: hash.digest('hex') };
   }
 
   /** Deletes a stored file unless a run needs it. */
   async discard(runId: string): Promise<void> {
-    await this.transactions.run((tx) => this.files.deleteUnneeded(tx, runId));
+    await this.transactions.run((tx) => this.files.deleteUnused(tx, runId));
   }
 }
 
 /** Replaces characters that the database cannot store and truncates the name, because a sender may use any name. */
-function cleaned(name: string): string {
+function cleanFileName(name: string): string {
   return truncate(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }
 
 /** Number of bytes that a preview stores, enough for a hundred rows. The remaining bytes are only counted. */
-const HEAD_BYTES = 1024 * 1024;
+const PREFIX_BYTES = 1024 * 1024;
 
 /** Error at the end of a stored prefix if the file is longer. */
-export class HeadEnd extends Error {}
+export class PrefixEndError extends Error {}
 
 /** Receiver that stores the beginning of a file in memory and nothing in the database. */
-export class FileHead implements FileReceiver {
+export class FilePrefix implements FileReceiver {
   private pieces: Buffer[] = [];
-  private kept = 0;
+  private storedBytes = 0;
   private size = 0;
 
   /** Stores the beginning of a file. @throws ProblemError `too_large` for more than 100 MiB. Also throws errors of the stream. */
@@ -99,9 +99,9 @@ export class FileHead implements FileReceiver {
     for await (const chunk of bytes) {
       this.size += chunk.length;
       if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
-      const piece = Buffer.from(chunk.subarray(0, Math.max(0, HEAD_BYTES - this.kept)));
+      const piece = Buffer.from(chunk.subarray(0, Math.max(0, PREFIX_BYTES - this.storedBytes)));
       if (piece.length === 0) continue;
-      this.kept += piece.length;
+      this.storedBytes += piece.length;
       this.pieces.push(piece);
     }
     return { runId: uuidv7(), name, size: this.size, parts: 0, sha256: '' };
@@ -116,7 +116,7 @@ export class FileHead implements FileReceiver {
   async *read(): AsyncGenerator<Uint8Array> {
     await Promise.resolve();
     yield* this.pieces;
-    if (this.size > this.kept) throw new HeadEnd();
+    if (this.size > this.storedBytes) throw new PrefixEndError();
   }
 }
 
@@ -136,25 +136,25 @@ export async function storeForm(
   const fields = new Map<string, string>();
   const stored: Promise<StoredFile>[] = [];
   const failures: ProblemError[] = [];
-  const refuse = (detail: string): void => {
+  const addFailure = (detail: string): void => {
     failures.push(new ProblemError('invalid_parameter', detail));
   };
-  const form = openForm(request);
+  const form = createFormParser(request);
   // Contrary to Busboy's types, a part without a name or with an empty name has an undefined name.
   form.on('field', (name: string | undefined, value, { valueTruncated }) => {
     if (name === undefined) {
-      refuse('A form field has no name. Give every field a name.');
+      addFailure('A form field has no name. Give every field a name.');
       return;
     }
-    if (valueTruncated) refuse(`Field ${truncate(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
-    if (fields.has(name)) refuse(`Field ${truncate(name, 100)} is sent twice. Send it once.`);
+    if (valueTruncated) addFailure(`Field ${truncate(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
+    if (fields.has(name)) addFailure(`Field ${truncate(name, 100)} is sent twice. Send it once.`);
     fields.set(name, value);
   });
   form.on('filesLimit', () => {
-    refuse('The form contains more than one file. Send one file per request.');
+    addFailure('The form contains more than one file. Send one file per request.');
   });
   form.on('fieldsLimit', () => {
-    refuse(`The form contains more than ${MAX_FIELDS} fields.`);
+    addFailure(`The form contains more than ${MAX_FIELDS} fields.`);
   });
   const ended = new Promise<void>((resolve, reject) => {
     form.on('file', (_field, stream, { filename }) => {
@@ -165,11 +165,11 @@ export async function storeForm(
     });
     form.on('close', resolve);
     form.on('error', () => {
-      reject(brokenForm());
+      reject(createFormError());
     });
     // Detects a client that disconnected while its credentials were checked. No other event follows then.
     finished(request, { writable: false }, (error) => {
-      if (error) reject(brokenForm());
+      if (error) reject(createFormError());
     });
     let received = 0;
     request.on('data', (chunk: Buffer) => {
@@ -192,7 +192,7 @@ export async function storeForm(
   return { fields, file };
 }
 
-function openForm(request: Request): busboy.Busboy {
+function createFormParser(request: Request): busboy.Busboy {
   try {
     return busboy({
       headers: request.headers,
@@ -205,9 +205,9 @@ function openForm(request: Request): busboy.Busboy {
       },
     });
   } catch {
-    throw brokenForm();
+    throw createFormError();
   }
 }
 
-const brokenForm = () =>
+const createFormError = () =>
   new ProblemError('invalid_parameter', 'The form is incomplete or is not multipart/form-data.');

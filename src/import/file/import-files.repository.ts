@@ -5,7 +5,7 @@ import { ImportFilePartEntity } from '../runs/import.entity.js';
 
 /** Size of one part, in bytes. */
 export const PART_BYTES = 512 * 1024;
-const PARTS_AT_ONCE = 8;
+const PARTS_PER_DELETE = 8;
 
 /**
  * Repository of uploaded files, which are stored in parts. A part without a run belongs to an upload that is in progress or
@@ -39,23 +39,23 @@ export class ImportFilesRepository {
       'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?',
       [runId],
     );
-    for (let part = last?.part ?? -1; part >= 0; part -= PARTS_AT_ONCE) {
+    for (let part = last?.part ?? -1; part >= 0; part -= PARTS_PER_DELETE) {
       await this.database.execute('DELETE FROM import_file_parts WHERE run_id = ? AND part > ?', [
         runId,
-        part - PARTS_AT_ONCE,
+        part - PARTS_PER_DELETE,
       ]);
     }
   }
 
   /** Locks the parts of a file against deletion until the transaction ends. Returns the number of parts. */
-  async lock(tx: Sql, runId: string): Promise<number> {
+  async lockParts(tx: Sql, runId: string): Promise<number> {
     const sql = `SELECT part FROM import_file_parts WHERE run_id = ?${lockClauseOf(tx)}`;
     return (await tx.query(sql, [runId])).length;
   }
 
   /** Deletes the parts unless a run still needs them. */
-  async deleteUnneeded(tx: Sql, runId: string): Promise<void> {
-    if ((await this.lock(tx, runId)) === 0) return;
+  async deleteUnused(tx: Sql, runId: string): Promise<void> {
+    if ((await this.lockParts(tx, runId)) === 0) return;
     // Read after locking: the transaction that creates a run locks the parts until the run is visible.
     const run = await tx.queryOne('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
     if (run) return;
@@ -66,7 +66,7 @@ export class ImportFilesRepository {
    * Finds files that no run needs: leftovers of finished runs, and uploads before `before` that never became a run. The
    * condition `run_id > ''` lets SQLite read the index without the bytes of the files.
    */
-  async orphans(before: string): Promise<string[]> {
+  async findOrphans(before: string): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string }>(
       `SELECT DISTINCT run_id FROM import_file_parts
        WHERE run_id > '' AND run_id NOT IN (SELECT id FROM import_runs WHERE finished IS NULL)

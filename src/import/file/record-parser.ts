@@ -6,11 +6,11 @@ export interface CsvRecord {
   line: number;
   cells: string[];
   /** Number of cells in the header. Set only in a mismatched record, which has more or fewer cells and is unreliable. */
-  misfit?: number;
+  expectedCells?: number;
   /** With a profile, the cells of a mismatched record as import columns, aligned from the left and from the right. */
-  readings?: readonly (readonly string[])[];
+  alignments?: readonly (readonly string[])[];
   /** Original cells of the file, if a profile mapped them to `cells`. */
-  source?: readonly string[];
+  sourceCells?: readonly string[];
 }
 
 /** Line ends of RFC 4180 (CRLF), Unix (LF) and old Macs (CR). One file may mix them. */
@@ -29,9 +29,9 @@ const LIMITS = { least: 5, share: 0.1 };
  * alone, but many mismatched records refuse the file.
  */
 export class RecordParser {
-  private readonly parser: RecordTap;
-  private taken: CsvRecord[] = [];
-  private refusal: FileError | undefined;
+  private readonly parser: CallbackParser;
+  private records: CsvRecord[] = [];
+  private fileError: FileError | undefined;
   /** Number of cells in the header, and number up to its last named cell. Every line may end in extra delimiters. */
   private width = 0;
   private namedWidth = 0;
@@ -41,23 +41,23 @@ export class RecordParser {
   private last: CsvRecord | undefined;
   private pending = 0;
 
-  /** @param skipped number of lines before the text, which count in line numbers. */
+  /** @param skippedLines number of lines before the text, which count in line numbers. */
   constructor(
     delimiter: string,
-    private readonly skipped = 0,
+    private readonly skippedLines = 0,
   ) {
-    this.parser = new RecordTap(delimiter, (cells) => {
-      this.accept(cells);
+    this.parser = new CallbackParser(delimiter, (cells) => {
+      this.addRecord(cells);
     });
   }
 
   /** Yields the records that end in `text`, and before an error the complete records. @throws FileError for invalid text. */
   async *read(text: string): AsyncGenerator<CsvRecord[]> {
-    const before = this.linesEnded;
-    const failure = await settled((done) => this.parser.write(Buffer.from(text), done));
-    yield* this.take(failure);
-    this.pending = text.length + (this.linesEnded === before ? this.pending : 0);
-    if (this.pending > MAX_PENDING) throw await this.overlong();
+    const before = this.lineCount;
+    const failure = await captureError((done) => this.parser.write(Buffer.from(text), done));
+    yield* this.drainRecords(failure);
+    this.pending = text.length + (this.lineCount === before ? this.pending : 0);
+    if (this.pending > MAX_PENDING) throw await this.toOverlongError();
   }
 
   /**
@@ -65,30 +65,31 @@ export class RecordParser {
    * @throws FileError also for a file without rows, too many mismatched records, and a last row with too few cells.
    */
   async *finish(): AsyncGenerator<CsvRecord[]> {
-    const failure = await settled((done) => this.parser.end(done));
-    yield* this.take(failure);
-    if (this.width > 0 && this.rows === 0) throw withoutRows();
+    const failure = await captureError((done) => this.parser.end(done));
+    yield* this.drainRecords(failure);
+    if (this.width > 0 && this.rows === 0) throw toNoRowsError();
     const { last, mismatches } = this;
     if (mismatches >= LIMITS.least && mismatches > LIMITS.share * this.rows) throw this.toMismatchError();
-    if (last?.misfit !== undefined && last.cells.length < last.misfit) throw cutShort(last, last.misfit);
+    if (last?.expectedCells !== undefined && last.cells.length < last.expectedCells)
+      throw toCutShortError(last, last.expectedCells);
   }
 
   destroy(): void {
     this.parser.destroy();
   }
 
-  private get linesEnded(): number {
-    return this.skipped + this.parser.info.records + this.parser.info.empty_lines;
+  private get lineCount(): number {
+    return this.skippedLines + this.parser.info.records + this.parser.info.empty_lines;
   }
 
-  private accept(cells: string[]): void {
+  private addRecord(cells: string[]): void {
     // Skip blank rows. In a file with one column, however, a blank row is an empty cell.
-    if (this.refusal || (this.namedWidth > 1 && cells.every(isBlank))) return;
-    const line = this.linesEnded;
+    if (this.fileError || (this.namedWidth > 1 && cells.every(isBlank))) return;
+    const line = this.lineCount;
     const isHeader = this.width === 0;
-    if (!isHeader && ++this.rows > MAX_ROWS) this.refusal = tooManyRows(line);
-    else if (tooLong(cells)) this.refusal = rowTooLong(line);
-    else this.taken.push(isHeader ? this.toHeader(line, cells) : this.toRecord(line, cells));
+    if (!isHeader && ++this.rows > MAX_ROWS) this.fileError = toTooManyRowsError(line);
+    else if (isTooLong(cells)) this.fileError = toLengthError(line);
+    else this.records.push(isHeader ? this.toHeader(line, cells) : this.toRecord(line, cells));
   }
 
   private toHeader(line: number, cells: string[]): CsvRecord {
@@ -99,11 +100,11 @@ export class RecordParser {
 
   private toRecord(line: number, cells: string[]): CsvRecord {
     const { width, namedWidth } = this;
-    if (cells.length !== width) return this.countMismatch({ line, cells, misfit: width });
+    if (cells.length !== width) return this.countMismatch({ line, cells, expectedCells: width });
     if (width === namedWidth) return { line, cells };
     return cells.slice(namedWidth).every(isBlank)
       ? { line, cells: cells.slice(0, namedWidth) }
-      : this.countMismatch({ line, cells, misfit: namedWidth });
+      : this.countMismatch({ line, cells, expectedCells: namedWidth });
   }
 
   private countMismatch(record: CsvRecord): CsvRecord {
@@ -112,31 +113,31 @@ export class RecordParser {
     return record;
   }
 
-  private *take(failure: Error | undefined): Generator<CsvRecord[]> {
-    const records = this.taken;
-    this.taken = [];
+  private *drainRecords(failure: Error | undefined): Generator<CsvRecord[]> {
+    const records = this.records;
+    this.records = [];
     if (this.mismatches > LIMITS.share * MAX_ROWS) throw this.toMismatchError();
     this.last = records.at(-1) ?? this.last;
     if (records.length > 0) yield records;
-    if (this.refusal) throw this.refusal;
-    if (failure) throw toFileError(failure, this.linesEnded + 1);
+    if (this.fileError) throw this.fileError;
+    if (failure) throw toFileError(failure, this.lineCount + 1);
   }
 
   private toMismatchError(): FileError {
     const { firstMismatch: first, mismatches, rows } = this;
     return new FileError(
       'wrong_cell_count',
-      `${mismatches} of ${rows} rows have more or fewer cells than the header, which has ${first?.misfit ?? 0}. The first is on ` +
+      `${mismatches} of ${rows} rows have more or fewer cells than the header, which has ${first?.expectedCells ?? 0}. The first is on ` +
         `line ${first?.line ?? 0}. Enclose cells that contain the delimiter in quotes, and do not leave out empty cells.`,
       first?.line,
     );
   }
 
   /** Returns the error for a row that is too long. Ending the parser here shows if a quote is still open. */
-  private async overlong(): Promise<FileError> {
-    const line = this.linesEnded + 1;
-    const failure = await settled((done) => this.parser.end(done));
-    return rowTooLong(line, failure instanceof CsvError && failure.code === 'CSV_QUOTE_NOT_CLOSED');
+  private async toOverlongError(): Promise<FileError> {
+    const line = this.lineCount + 1;
+    const failure = await captureError((done) => this.parser.end(done));
+    return toLengthError(line, failure instanceof CsvError && failure.code === 'CSV_QUOTE_NOT_CLOSED');
   }
 }
 
@@ -144,10 +145,10 @@ export class RecordParser {
  * Parser that passes each record to a callback. This is faster than the `info` option, which adds line numbers for half as
  * much time again, and faster than a stream, which waits once per record.
  */
-class RecordTap extends Parser {
+class CallbackParser extends Parser {
   constructor(
     delimiter: string,
-    private readonly accept: (cells: string[]) => void,
+    private readonly onRecord: (cells: string[]) => void,
   ) {
     super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true });
     // The callbacks of `write` and `end` report errors. An unhandled error event would end the process.
@@ -156,21 +157,21 @@ class RecordTap extends Parser {
 
   override push(record: string[] | null): boolean {
     if (record === null) return super.push(null);
-    this.accept(record);
+    this.onRecord(record);
     return true;
   }
 }
 
 const isBlank = (cell: string): boolean => cell.trim() === '';
 
-function tooLong(cells: readonly string[]): boolean {
+function isTooLong(cells: readonly string[]): boolean {
   let characters = 0;
   for (const cell of cells) characters += cell.length;
   return characters > MAX_ROW_CHARACTERS;
 }
 
 /** Returns the error that a stream passes to its callback. */
-function settled(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
+function captureError(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
   return new Promise((resolve) => {
     act((error) => {
       resolve(error ?? undefined);
@@ -179,7 +180,7 @@ function settled(act: (done: (error?: Error | null) => void) => void): Promise<E
 }
 
 /** Error codes and messages for users, by the error code of csv-parse. No message quotes a cell. */
-const QUOTE_FAULTS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
+const QUOTE_ERRORS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
   CSV_QUOTE_NOT_CLOSED: (line) => [
     'unclosed_quote',
     `A quote that opens on line ${line} is never closed. Close it, or export the file again if it was cut short.`,
@@ -197,33 +198,33 @@ const QUOTE_FAULTS: Readonly<Record<string, (line: number) => [FileErrorCode, st
 
 /** Converts an error of csv-parse to a FileError. Returns other errors unchanged. @param line the first line of the record. */
 function toFileError(error: Error, line: number): Error {
-  const fault = error instanceof CsvError ? QUOTE_FAULTS[error.code]?.(line) : undefined;
+  const fault = error instanceof CsvError ? QUOTE_ERRORS[error.code]?.(line) : undefined;
   return fault ? new FileError(...fault, line) : error;
 }
 
-export function describeCells({ cells }: CsvRecord): string {
+export function formatCellCount({ cells }: CsvRecord): string {
   return `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}`;
 }
 
-const tooManyRows = (line: number) =>
+const toTooManyRowsError = (line: number) =>
   new FileError(
     'too_many_rows',
     `The file has more than ${MAX_ROWS} rows. Split it into several files.`,
     line,
   );
 
-const withoutRows = () =>
+const toNoRowsError = () =>
   new FileError('empty_file', 'The file has a header but no rows. Add one row per user.', 1);
 
-const cutShort = (last: CsvRecord, width: number) =>
+const toCutShortError = (last: CsvRecord, width: number) =>
   new FileError(
     'cut_short',
-    `The last line (${last.line}) has ${describeCells(last)}, but the header has ${width}. The file was probably ` +
+    `The last line (${last.line}) has ${formatCellCount(last)}, but the header has ${width}. The file was probably ` +
       'cut short. Export it again.',
     last.line,
   );
 
-function rowTooLong(line: number, inQuote = false): FileError {
+function toLengthError(line: number, inQuote = false): FileError {
   const message = inQuote
     ? `A quote that opens on line ${line} is probably never closed, because the row has more than ` +
       `${MAX_ROW_CHARACTERS} characters. Close the quote, or double it if it belongs to the text.`

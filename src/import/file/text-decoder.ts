@@ -7,7 +7,7 @@ const BOMS: readonly (readonly [encoding: string, bytes: readonly number[]])[] =
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ];
-const NOT_CSV: readonly (readonly [name: string, bytes: readonly number[]])[] = [
+const OTHER_FORMATS: readonly (readonly [name: string, bytes: readonly number[]])[] = [
   ['a ZIP archive or an Excel workbook', [0x50, 0x4b, 0x03, 0x04]],
   ['an Excel workbook', [0xd0, 0xcf, 0x11, 0xe0]],
   ['a gzip archive', [0x1f, 0x8b]],
@@ -23,33 +23,33 @@ const LINE_END = /\r\n?|\n/g;
 /**
  * Yields the text of a file without its byte order mark. The mark determines the encoding, or else `encoding` (a WHATWG
  * label), and the default is UTF-8. The text before an error is yielded before the error is thrown.
- * @param found called with the encoding before any text is yielded.
+ * @param onEncoding called with the encoding before any text is yielded.
  * @throws FileError `unknown_encoding` for an unknown label. Throws `bad_encoding`, with line and byte, for an invalid byte,
  * an incomplete last character, a NUL, an archive, or a mark that contradicts `encoding`.
  */
 export async function* decodeText(
   bytes: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
-  found: (encoding: string) => void = () => undefined,
+  onEncoding: (encoding: string) => void = () => undefined,
 ): AsyncGenerator<string> {
   let decoder: StrictDecoder | undefined;
   let head: Uint8Array = new Uint8Array();
-  const decoderOf = (): StrictDecoder => {
-    const name = encodingOf(head, encoding);
-    found(name);
+  const createDecoder = (): StrictDecoder => {
+    const name = detectEncoding(head, encoding);
+    onEncoding(name);
     return new StrictDecoder(name);
   };
   for await (const chunk of bytes) {
     // Buffer the first bytes until there are enough to detect the encoding.
     const next: Uint8Array = decoder ? chunk : (head = Buffer.concat([head, chunk]));
     if (!decoder && head.length < HEAD_BYTES) continue;
-    decoder ??= decoderOf();
+    decoder ??= createDecoder();
     for (let at = 0; at < next.length; at += PIECE_BYTES) {
       yield* decoder.decode(next.subarray(at, at + PIECE_BYTES));
     }
   }
   if (!decoder) {
-    decoder = decoderOf();
+    decoder = createDecoder();
     yield* decoder.decode(head);
   }
   yield* decoder.end();
@@ -58,23 +58,23 @@ export async function* decodeText(
 const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean =>
   bytes.every((byte, index) => head[index] === byte);
 
-function encodingOf(head: Uint8Array, encoding: string | undefined): string {
-  const named = encoding === undefined ? undefined : labelOf(encoding);
-  const other = NOT_CSV.find(([, bytes]) => startsWith(head, bytes))?.[0];
-  if (other !== undefined) throw notCsv(other);
+function detectEncoding(head: Uint8Array, encoding: string | undefined): string {
+  const named = encoding === undefined ? undefined : resolveEncoding(encoding);
+  const other = OTHER_FORMATS.find(([, bytes]) => startsWith(head, bytes))?.[0];
+  if (other !== undefined) throw createFormatError(other);
   const marked = BOMS.find(([, bytes]) => startsWith(head, bytes))?.[0];
-  if (marked !== undefined && named !== undefined && marked !== named) throw otherMark(marked, named);
+  if (marked !== undefined && named !== undefined && marked !== named) throw createMarkError(marked, named);
   return marked ?? named ?? 'utf-8';
 }
 
-const notCsv = (other: string) =>
+const createFormatError = (other: string) =>
   new FileError(
     'bad_encoding',
     `The file is ${other}, not a CSV file. Unpack it, or save the sheet as CSV.`,
     1,
   );
 
-const otherMark = (marked: string, named: string) =>
+const createMarkError = (marked: string, named: string) =>
   new FileError(
     'bad_encoding',
     `The byte order mark of the file means ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
@@ -82,7 +82,7 @@ const otherMark = (marked: string, named: string) =>
   );
 
 /** Returns the standard name of an encoding. @throws FileError `unknown_encoding` for an unknown label. */
-function labelOf(encoding: string): string {
+function resolveEncoding(encoding: string): string {
   const known = findEncoding(encoding);
   if (known !== undefined) return known;
   throw new FileError(
@@ -95,18 +95,18 @@ function labelOf(encoding: string): string {
 class StrictDecoder {
   private readonly decoder: TextDecoder;
   /** Second decoder, which lags one character. It can therefore read a piece with an error again, byte by byte. */
-  private readonly later: TextDecoder;
+  private readonly lagging: TextDecoder;
   /** Last decoded bytes, which `lagging` has not read yet. */
-  private last = Buffer.alloc(0);
+  private lastBytes = Buffer.alloc(0);
   private line = 1;
-  private afterReturn = false;
+  private endsWithReturn = false;
   /** Number of bytes that `lagging` has read, and number up to the end of its last complete character. */
   private bytes = 0;
-  private complete = 0;
+  private completeBytes = 0;
 
   constructor(private readonly encoding: string) {
     this.decoder = new TextDecoder(encoding, { fatal: true });
-    this.later = new TextDecoder(encoding, { fatal: true });
+    this.lagging = new TextDecoder(encoding, { fatal: true });
   }
 
   /** Yields the text of a piece, or its text before an error. @throws FileError `bad_encoding` at the error. */
@@ -115,14 +115,14 @@ class StrictDecoder {
     try {
       text = this.decoder.decode(piece, { stream: true });
     } catch {
-      this.readBytes(this.last); // the text of these bytes was already yielded
-      yield* this.checked(this.readBytes(piece));
-      throw this.badByte();
+      this.readBytes(this.lastBytes); // the text of these bytes was already yielded
+      yield* this.rejectNul(this.readBytes(piece));
+      throw this.createByteError();
     }
-    const bytes = Buffer.concat([this.last, piece]);
+    const bytes = Buffer.concat([this.lastBytes, piece]);
     this.read(bytes.subarray(0, -CHARACTER_BYTES));
-    this.last = bytes.subarray(-CHARACTER_BYTES);
-    yield* this.checked(text);
+    this.lastBytes = bytes.subarray(-CHARACTER_BYTES);
+    yield* this.rejectNul(text);
   }
 
   /** Yields the remaining text. @throws FileError `bad_encoding` if the last character is incomplete. */
@@ -131,10 +131,10 @@ class StrictDecoder {
     try {
       text = this.decoder.decode();
     } catch {
-      this.readBytes(this.last);
-      throw this.badByte();
+      this.readBytes(this.lastBytes);
+      throw this.createByteError();
     }
-    yield* this.checked(text);
+    yield* this.rejectNul(text);
   }
 
   /** Decodes a piece byte by byte up to its first invalid byte. */
@@ -149,42 +149,42 @@ class StrictDecoder {
   }
 
   private read(bytes: Uint8Array): string {
-    const text = this.later.decode(bytes, { stream: true });
+    const text = this.lagging.decode(bytes, { stream: true });
     this.bytes += bytes.length;
-    if (text !== '') this.complete = this.bytes;
+    if (text !== '') this.completeBytes = this.bytes;
     return text;
   }
 
-  private badByte(): FileError {
+  private createByteError(): FileError {
     return new FileError(
       'bad_encoding',
-      `Byte ${this.complete} of the file, on line ${this.line}, is not valid ${this.encoding}. ` +
+      `Byte ${this.completeBytes} of the file, on line ${this.line}, is not valid ${this.encoding}. ` +
         'Save the file as UTF-8, or set its encoding with encoding=….',
       this.line,
     );
   }
 
-  private *checked(text: string): Generator<string> {
+  private *rejectNul(text: string): Generator<string> {
     const nul = text.indexOf('\0');
-    const good = nul < 0 ? text : text.slice(0, nul);
-    if (good !== '') {
-      this.count(good);
-      yield good;
+    const valid = nul < 0 ? text : text.slice(0, nul);
+    if (valid !== '') {
+      this.countLines(valid);
+      yield valid;
     }
-    if (nul >= 0) throw this.nulCharacter();
+    if (nul >= 0) throw this.createNulError();
   }
 
-  private nulCharacter(): FileError {
+  private createNulError(): FileError {
     const advice = this.encoding.startsWith('utf-16')
       ? 'Remove it'
       : 'The file is probably UTF-16 without a byte order mark. Save it as UTF-8, or set its encoding with encoding=…';
     return new FileError('bad_encoding', `Line ${this.line} contains a NUL character. ${advice}.`, this.line);
   }
 
-  private count(text: string): void {
+  private countLines(text: string): void {
     const ends = text.match(LINE_END)?.length ?? 0;
-    this.line += this.afterReturn && text.startsWith('\n') ? ends - 1 : ends;
-    this.afterReturn = text.endsWith('\r');
+    this.line += this.endsWithReturn && text.startsWith('\n') ? ends - 1 : ends;
+    this.endsWithReturn = text.endsWith('\r');
   }
 }
 
@@ -195,46 +195,46 @@ export interface SkippedLines {
 }
 
 /** Maximum number of buffered characters. The last lines of a file are buffered until the file ends. */
-const MAX_KEPT = 1024 * 1024;
+const MAX_BUFFERED = 1024 * 1024;
 
 /**
  * Yields a text without its first and last lines. Quotes in these lines have no effect. A final line end belongs to the last
  * line and does not start an empty one.
  * @throws FileError `row_too_long` if the skipped lines have more than a million characters.
  */
-export async function* withoutLines(
+export async function* skipLines(
   text: AsyncGenerator<string>,
   { first, last }: SkippedLines,
 ): AsyncGenerator<string> {
   let before = first;
-  let kept = '';
+  let rest = '';
   try {
     for await (const piece of text) {
-      kept += piece;
+      rest += piece;
       // The LF of a CRLF may be in the next piece.
-      const whole = kept.endsWith('\r') ? kept.slice(0, -1) : kept;
-      const cut = before > 0 ? lineEnds(whole, before) : [];
+      const whole = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
+      const cut = before > 0 ? findLineEnds(whole, before) : [];
       before -= cut.length;
-      kept = kept.slice(cut.at(-1) ?? 0);
+      rest = rest.slice(cut.at(-1) ?? 0);
       if (before > 0) {
-        if (cut.length === 0 && kept.length > MAX_KEPT) throw tooLong('first');
+        if (cut.length === 0 && rest.length > MAX_BUFFERED) throw toLengthError('first');
         continue;
       }
-      const end = last === 0 ? kept.length - (kept.endsWith('\r') ? 1 : 0) : beginOfLast(kept, last);
-      if (end > 0) yield kept.slice(0, end);
-      kept = kept.slice(end);
-      if (kept.length > MAX_KEPT) throw tooLong('last');
+      const end = last === 0 ? rest.length - (rest.endsWith('\r') ? 1 : 0) : findLastLines(rest, last);
+      if (end > 0) yield rest.slice(0, end);
+      rest = rest.slice(end);
+      if (rest.length > MAX_BUFFERED) throw toLengthError('last');
     }
     if (before > 0) return;
-    const end = last === 0 ? kept.length : beginOfLast(kept, last);
-    if (end > 0) yield kept.slice(0, end);
+    const end = last === 0 ? rest.length : findLastLines(rest, last);
+    if (end > 0) yield rest.slice(0, end);
   } finally {
     await text.return(undefined);
   }
 }
 
 /** Returns the positions after the first line ends, at most `most`. */
-function lineEnds(text: string, most: number): number[] {
+function findLineEnds(text: string, most: number): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(LINE_END)) {
     ends.push(match.index + match[0].length);
@@ -244,24 +244,24 @@ function lineEnds(text: string, most: number): number[] {
 }
 
 /** Returns the position where the last lines begin, or 0 if the text has no other lines. */
-function beginOfLast(text: string, lines: number): number {
-  let at = withoutEnd(text, text.length);
+function findLastLines(text: string, lines: number): number {
+  let at = skipLineEndBefore(text, text.length);
   for (let line = 0; line < lines; line++) {
     const begin = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
     if (begin === 0 || at === 0) return 0;
     if (line === lines - 1) return begin;
-    at = withoutEnd(text, begin);
+    at = skipLineEndBefore(text, begin);
   }
   return at;
 }
 
 /** Returns the position before the line end that ends at `at`, or `at` itself. */
-function withoutEnd(text: string, at: number): number {
+function skipLineEndBefore(text: string, at: number): number {
   if (text[at - 1] === '\n') return text[at - 2] === '\r' ? at - 2 : at - 1;
   return text[at - 1] === '\r' ? at - 1 : at;
 }
 
-const tooLong = (which: 'first' | 'last'): FileError =>
+const toLengthError = (which: 'first' | 'last'): FileError =>
   new FileError(
     'row_too_long',
     `The ${which} lines of the file, which the profile skips, have more than a million characters. Correct skip_${which === 'first' ? '' : 'last_'}lines in the profile.`,

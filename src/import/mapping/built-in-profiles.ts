@@ -4,7 +4,7 @@ import type { ImportProfile } from '../runs/import-options.js';
 const COMMON = { ignore_unknown_columns: true } as const;
 
 /** Maps comma-separated source values to `Active` and `Blocked`. */
-const statuses = (active: string, blocked: string): Record<string, string> =>
+const mapStatuses = (active: string, blocked: string): Record<string, string> =>
   Object.fromEntries([
     ...active.split(', ').map((word) => [word, 'Active'] as const),
     ...blocked.split(', ').map((word) => [word, 'Blocked'] as const),
@@ -136,7 +136,7 @@ const okta: ImportProfile = {
     Email: '{email|Primary email}',
   },
   values: {
-    Status: statuses(
+    Status: mapStatuses(
       'ACTIVE, PROVISIONED, Pending user action, RECOVERY, Password reset, PASSWORD_EXPIRED, Password expired, LOCKED_OUT, Locked out',
       'STAGED, SUSPENDED, DEPROVISIONED, Deactivated',
     ),
@@ -161,7 +161,7 @@ const auth0: ImportProfile = {
 };
 
 /** Built-in profiles by name. A saved profile with the same name overrides a built-in profile. */
-export const READY_PROFILES: Readonly<Record<string, ImportProfile>> = {
+export const BUILT_IN_PROFILES: Readonly<Record<string, ImportProfile>> = {
   moodle,
   canvas,
   google,

@@ -1,9 +1,9 @@
 import { findNearest } from '../../platform/common/nearest.js';
-import { COLUMNS, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
+import { COLUMNS, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { IGNORED } from '../runs/import-options.js';
 
 /** Common names of each import column in directories, learning platforms and HR systems. */
-const NAMES: Readonly<Record<string, string>> = {
+const COMMON_NAMES: Readonly<Record<string, string>> = {
   ExternalId:
     'id, object id, user id, sis id, sis user id, person id, employee id, employee no, employee number, employee code, ' +
     'emp id, emp no, staff id, staff number, personnel number, personnel no, person number, payroll id, payroll number, ' +
@@ -42,8 +42,8 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 const BY_NAME: ReadonlyMap<string, string> = new Map(
-  Object.entries(NAMES).flatMap(([column, names]) =>
-    names.split(', ').map((name) => [headerKey(name), column] as const),
+  Object.entries(COMMON_NAMES).flatMap(([column, names]) =>
+    names.split(', ').map((name) => [toHeaderKey(name), column] as const),
   ),
 );
 
@@ -56,16 +56,16 @@ const STATUS_WORDS = new Set(
 );
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 const PHONE = /^\+?[\d\s()./-]{7,24}$/;
-const looksLike: readonly (readonly [column: string, test: (cell: string) => boolean])[] = [
+const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => boolean])[] = [
   ['Email', (cell) => EMAIL.test(cell)],
   ['Phone', (cell) => PHONE.test(cell) && /^[+0(]/.test(cell) && cell.replace(/\D/g, '').length >= 7],
   ['Status', (cell) => STATUS_WORDS.has(cell.toLowerCase())],
 ];
 /** Minimum share of filled cells that must pass the test of an import column. */
-const MOST = 0.8;
+const MIN_SHARE = 0.8;
 
 /** A source column that no profile describes. */
-interface Unknown {
+interface Source {
   name: string;
   /** First cells of the column. */
   cells: readonly string[];
@@ -77,45 +77,45 @@ interface Unknown {
  * @param filled import columns that the file already fills.
  * @returns an import column, `ignore` or undefined for each source column.
  */
-export function suggestions(columns: readonly Unknown[], filled: Iterable<string>): (string | undefined)[] {
+export function suggestColumns(columns: readonly Source[], filled: Iterable<string>): (string | undefined)[] {
   const used = new Set(filled);
-  const take = (column: string | undefined): string | undefined => {
+  const takeUnused = (column: string | undefined): string | undefined => {
     if (column === undefined || used.has(column)) return undefined;
     used.add(column);
     return column;
   };
   const found: (string | undefined)[] = columns.map(({ name }) =>
-    mayHoldPassword(name) ? IGNORED : undefined,
+    isPasswordHeader(name) ? IGNORED : undefined,
   );
-  for (const suggest of [exactly, nearly, byCells])
-    for (const [index, column] of columns.entries()) found[index] ??= take(suggest(column));
+  for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
+    for (const [index, column] of columns.entries()) found[index] ??= takeUnused(suggest(column));
   return found;
 }
 
 /** Returns true for the name of an import column and for a common name in exports of other systems. */
-export const isCommonName = (name: string): boolean => exactly({ name, cells: [] }) !== undefined;
+export const isCommonName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
 
 /** Removes remarks from a column name, such as `[Required]` in `First Name [Required]`. */
-const bare = (name: string): string => name.replace(/[[(][^\])]*[\])]/g, '');
+const stripRemarks = (name: string): string => name.replace(/[[(][^\])]*[\])]/g, '');
 
-function exactly({ name }: Unknown): string | undefined {
-  return columnOf(bare(name))?.name ?? BY_NAME.get(headerKey(bare(name)));
+function suggestByName({ name }: Source): string | undefined {
+  return findColumn(stripRemarks(name))?.name ?? BY_NAME.get(toHeaderKey(stripRemarks(name)));
 }
 
-function nearly({ name }: Unknown): string | undefined {
-  const key = headerKey(bare(name));
+function suggestBySpelling({ name }: Source): string | undefined {
+  const key = toHeaderKey(stripRemarks(name));
   if (key.length < 4) return undefined;
   const ours = findNearest(
     key,
-    COLUMNS.map((column) => headerKey(column.name)),
+    COLUMNS.map((column) => toHeaderKey(column.name)),
   );
-  if (ours !== undefined) return columnOf(ours)?.name;
+  if (ours !== undefined) return findColumn(ours)?.name;
   const common = findNearest(key, BY_NAME.keys());
   return common === undefined ? undefined : BY_NAME.get(common);
 }
 
-function byCells({ cells }: Unknown): string | undefined {
+function suggestByCells({ cells }: Source): string | undefined {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
   if (filled.length === 0) return undefined;
-  return looksLike.find(([, test]) => filled.filter(test).length >= MOST * filled.length)?.[0];
+  return CELL_TESTS.find(([, test]) => filled.filter(test).length >= MIN_SHARE * filled.length)?.[0];
 }

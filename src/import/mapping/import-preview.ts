@@ -5,12 +5,12 @@ import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
-import { type Column, columnOf } from '../file/columns.js';
+import { type Column, findColumn } from '../file/columns.js';
 import type { CsvReader } from '../file/csv-reader.js';
-import { type CsvRecord, describeCells } from '../file/record-parser.js';
-import { type FileHead, HeadEnd } from '../file/file-store.js';
+import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
+import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
-import { type Header, readHeader, csvReader } from '../file/run-files.js';
+import { type Header, readHeader, createCsvReader } from '../file/run-files.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
 import { planRow } from '../plan/row-rules.js';
 import { userScopeOf } from '../runs/import-run.js';
@@ -20,26 +20,26 @@ import {
   type PreviewColumnDto,
   type PreviewProblemDto,
 } from './import-preview.dto.js';
-import { isCommonName, suggestions } from './column-suggestion.js';
-import { RecordMapper, plainCell } from './record-mapper.js';
+import { isCommonName, suggestColumns } from './column-suggestion.js';
+import { RecordMapper, toPlainCell } from './record-mapper.js';
 import type { ImportRequest } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 
 /** Maximum number of characters of a text, and of values of a list, in a preview. */
-const MAX_SHOWN = 255;
+const MAX_TEXT = 255;
 const MAX_LISTED = 32;
 
 /** A preview without the name and the profile of its file. */
 export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
-const ENDLESS_HEADER =
+const HEADER_TOO_LONG =
   'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line ends.';
 
 /** Mapping of the columns of a file. */
-interface Columns {
+interface ColumnMapping {
   header: Header;
-  cells: (record: CsvRecord) => CsvRecord;
-  use: (index: number) => Pick<PreviewColumnDto, 'column' | 'use'>;
+  mapCells: (record: CsvRecord) => CsvRecord;
+  useOf: (index: number) => Pick<PreviewColumnDto, 'column' | 'use'>;
 }
 
 /** Preview of the first rows of a file. It reports all their errors at once and creates no run. */
@@ -50,20 +50,20 @@ export class ImportPreview {
     private readonly settings: UserSettings,
   ) {}
 
-  async of(head: FileHead, requested: ImportRequest, caller: Caller): Promise<Preview> {
+  async build(head: FilePrefix, requested: ImportRequest, caller: Caller): Promise<Preview> {
     const { options, profile } = requested;
     const problems: PreviewProblemDto[] = [];
-    const { reader, names: read } = await opened(head, requested, problems);
-    if (!read && problems.length === 0) problems.push(refusal(1, 'row_too_long', ENDLESS_HEADER));
+    const { reader, names: read } = await openWithHeader(head, requested, problems);
+    if (!read && problems.length === 0) problems.push(toFileProblem(1, 'row_too_long', HEADER_TOO_LONG));
     const names = read ?? [];
-    const { header, cells, use } = columnsOf(names, requested, reader.headerLine, problems);
-    const records = read ? await firstRecords(reader, problems) : [];
-    const fit = records.filter(({ misfit }) => misfit === undefined);
-    problems.push(...records.flatMap(misfitOf));
-    const rows = fit.map((record) => readRow(cells(record), header, options.blank_cells));
-    const plain = (cell: string): string => (profile ? plainCell(profile, cell) : cell);
-    const columns = names.map((name, index) => ({ source: plain(name), ...use(index) }));
-    const found = suggestions(
+    const { header, mapCells, useOf } = mapColumns(names, requested, reader.headerLine, problems);
+    const records = read ? await readFirstRecords(reader, problems) : [];
+    const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
+    problems.push(...records.flatMap(mismatchOf));
+    const rows = fit.map((record) => readRow(mapCells(record), header, options.blank_cells));
+    const plain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
+    const columns = names.map((name, index) => ({ source: plain(name), ...useOf(index) }));
+    const found = suggestColumns(
       columns.map(({ source, use }, index) =>
         use === 'unknown'
           ? { name: source, cells: fit.map((record) => plain(record.cells[index] ?? '')) }
@@ -72,10 +72,10 @@ export class ImportPreview {
       header.flatMap((column) => column?.name ?? []),
     );
     const planned = await this.planRows(rows, requested, caller);
-    problems.push(...planned.problems, ...repeated(rows));
+    problems.push(...planned.problems, ...findDuplicates(rows));
     return {
-      encoding: reader.found.encoding ?? null,
-      delimiter: reader.found.delimiter ?? null,
+      encoding: reader.detected.encoding ?? null,
+      delimiter: reader.detected.delimiter ?? null,
       guard_limits: profile?.guards ?? null,
       columns: columns.map((column, index) => ({ ...column, suggestion: found[index] ?? null })),
       rows: planned.rows,
@@ -100,7 +100,7 @@ export class ImportPreview {
       const user = { before, uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
       problems.push(...row.errors.map((error) => ({ line, ...error, refuses: false })));
-      const fields = shown({ ...file.raw, ...(named !== undefined && { manager: named }) });
+      const fields = truncateValue({ ...file.raw, ...(named !== undefined && { manager: named }) });
       return { line, outcome: row.outcome, fields: isObject(fields) ? fields : {} };
     });
     return { rows: planned, problems };
@@ -108,11 +108,11 @@ export class ImportPreview {
 }
 
 /** Truncates a value for the preview, because a file may contain values that are too long for any field. */
-function shown(value: unknown): unknown {
-  if (typeof value === 'string') return truncate(value, MAX_SHOWN);
-  if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(shown);
+function truncateValue(value: unknown): unknown {
+  if (typeof value === 'string') return truncate(value, MAX_TEXT);
+  if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(truncateValue);
   return isObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shown(member)]))
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, truncateValue(member)]))
     : value;
 }
 
@@ -120,34 +120,34 @@ function shown(value: unknown): unknown {
  * Opens a file and reads its header. If no import column reveals the delimiter, tries the common names in exports of other
  * systems.
  */
-async function opened(
-  head: FileHead,
+async function openWithHeader(
+  head: FilePrefix,
   { options, profile }: ImportRequest,
   problems: PreviewProblemDto[],
 ): Promise<{ reader: CsvReader; names: string[] | undefined }> {
-  const reader = csvReader(head.read(), options, profile);
-  const names = await reading(problems, () => reader.header());
+  const reader = createCsvReader(head.read(), options, profile);
+  const names = await tryRead(problems, () => reader.readHeader());
   const [only] = names ?? [];
   if (profile || names?.length !== 1 || only === undefined || isCommonName(only)) return { reader, names };
-  const wider = csvReader(head.read(), options, null, isCommonName);
-  return { reader: wider, names: await reading(problems, () => wider.header()) };
+  const wider = createCsvReader(head.read(), options, null, isCommonName);
+  return { reader: wider, names: await tryRead(problems, () => wider.readHeader()) };
 }
 
 /** Calls `read` and returns its result. After an error of the file, adds the error to `problems` and returns undefined. */
-async function reading<T>(problems: PreviewProblemDto[], read: () => Promise<T>): Promise<T | undefined> {
+async function tryRead<T>(problems: PreviewProblemDto[], read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof HeadEnd) return undefined;
-    problems.push(...faultsOf(error));
+    if (error instanceof PrefixEndError) return undefined;
+    problems.push(...problemsOf(error));
     return undefined;
   }
 }
 
-async function firstRecords(reader: CsvReader, problems: PreviewProblemDto[]): Promise<CsvRecord[]> {
+async function readFirstRecords(reader: CsvReader, problems: PreviewProblemDto[]): Promise<CsvRecord[]> {
   const records: CsvRecord[] = [];
-  await reading(problems, async () => {
-    for await (const some of reader.records(1)) {
+  await tryRead(problems, async () => {
+    for await (const some of reader.readRecords(1)) {
       records.push(...some);
       if (records.length >= PREVIEW_ROWS) break;
     }
@@ -155,44 +155,44 @@ async function firstRecords(reader: CsvReader, problems: PreviewProblemDto[]): P
   return records;
 }
 
-function columnsOf(
+function mapColumns(
   names: readonly string[],
   { options, profile }: ImportRequest,
   line: number,
   problems: PreviewProblemDto[],
-): Columns {
-  const asUsed = (column: Column | undefined, listed: boolean): Pick<PreviewColumnDto, 'column' | 'use'> => ({
+): ColumnMapping {
+  const toUse = (column: Column | undefined, listed: boolean): Pick<PreviewColumnDto, 'column' | 'use'> => ({
     column: column?.name ?? null,
     use: column ? 'column' : listed ? 'ignored' : 'unknown',
   });
   if (profile) {
     const mapper = new RecordMapper(profile, names, options);
-    problems.push(...mapper.faults.map(({ code, message }) => refusal(line, code, message)));
+    problems.push(...mapper.errors.map(({ code, message }) => toFileProblem(line, code, message)));
     return {
       header: mapper.columns,
-      cells: (record) => ({ ...record, cells: mapper.cells(record.cells) }),
-      use: (index) =>
-        mapper.read.has(index) && !mapper.filledBy.has(index)
+      mapCells: (record) => ({ ...record, cells: mapper.mapCells(record.cells) }),
+      useOf: (index) =>
+        mapper.inputs.has(index) && !mapper.targets.has(index)
           ? { column: null, use: 'template' }
-          : asUsed(mapper.filledBy.get(index), mapper.ignored.has(index)),
+          : toUse(mapper.targets.get(index), mapper.ignored.has(index)),
     };
   }
   try {
     if (names.length > 0) readHeader(names, options, line);
   } catch (error) {
-    problems.push(...faultsOf(error));
+    problems.push(...problemsOf(error));
   }
   // Show the rows despite the errors. Of repeated columns, the first one counts.
-  const known = names.map((name) => (name.trim().startsWith('_') ? undefined : columnOf(name)));
+  const known = names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
   const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
   return {
     header,
-    cells: (record) => record,
-    use: (index) => asUsed(header[index], (names[index] ?? '').trim().startsWith('_')),
+    mapCells: (record) => record,
+    useOf: (index) => toUse(header[index], (names[index] ?? '').trim().startsWith('_')),
   };
 }
 
-const refusal = (line: number | null, code: string, message: string): PreviewProblemDto => ({
+const toFileProblem = (line: number | null, code: string, message: string): PreviewProblemDto => ({
   line,
   field: '',
   code,
@@ -201,23 +201,23 @@ const refusal = (line: number | null, code: string, message: string): PreviewPro
 });
 
 /** Returns the problems that an error of the file reports. @throws the error itself if it is not a FileError. */
-function faultsOf(error: unknown): PreviewProblemDto[] {
+function problemsOf(error: unknown): PreviewProblemDto[] {
   if (!(error instanceof FileError)) throw error;
-  return [error, ...error.others].map(({ code, message, line = null }) => refusal(line, code, message));
+  return [error, ...error.others].map(({ code, message, line = null }) => toFileProblem(line, code, message));
 }
 
 /** Returns the problem of a mismatched record. */
-function misfitOf(record: CsvRecord): PreviewProblemDto[] {
-  const { line, misfit } = record;
-  if (misfit === undefined) return [];
-  const message = `has ${describeCells(record)}, but the header has ${misfit}`;
+function mismatchOf(record: CsvRecord): PreviewProblemDto[] {
+  const { line, expectedCells } = record;
+  if (expectedCells === undefined) return [];
+  const message = `has ${formatCellCount(record)}, but the header has ${expectedCells}`;
   return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
 }
 
 /** Finds unique values that occur in several rows. Reports them for the later rows. */
-function repeated(rows: readonly FileRow[]): PreviewProblemDto[] {
+function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
   const problems: PreviewProblemDto[] = [];
-  const look = (field: string, keyOf: (row: FileRow) => string): void => {
+  const compareBy = (field: string, keyOf: (row: FileRow) => string): void => {
     const lines = new Map<string, number>();
     for (const row of rows) {
       const key = keyOf(row);
@@ -230,12 +230,12 @@ function repeated(rows: readonly FileRow[]): PreviewProblemDto[] {
       }
     }
   };
-  const text = (row: FileRow, field: string): string => {
+  const textOf = (row: FileRow, field: string): string => {
     const value = row.raw[field];
     return typeof value === 'string' ? toLoginKey(value) : '';
   };
-  look('external_id', ({ externalId }) => toExactKey(externalId));
-  look('username', (row) => text(row, 'username'));
-  look('email', (row) => text(row, 'email'));
+  compareBy('external_id', ({ externalId }) => toExactKey(externalId));
+  compareBy('username', (row) => textOf(row, 'username'));
+  compareBy('email', (row) => textOf(row, 'email'));
   return problems;
 }

@@ -18,14 +18,14 @@ import {
 } from '../runs/import-options.js';
 import { ImportProfilesRepository, type SavedProfile } from './import-profiles.repository.js';
 import { checkProfile } from './profile-check.js';
-import { READY_PROFILES } from './built-in-profiles.js';
+import { BUILT_IN_PROFILES } from './built-in-profiles.js';
 
 /** Maximum length of a profile as JSON. Every run stores a copy. */
 const MAX_DOCUMENT = 64 * 1024;
 
 /** Maximum number of saved profiles. Listing profiles and finding the profile of a file both read all of them. */
 const MAX_PROFILES = 200;
-const FULL = `There are already ${MAX_PROFILES} profiles. Delete a profile that is no longer needed.`;
+const TOO_MANY = `There are already ${MAX_PROFILES} profiles. Delete a profile that is no longer needed.`;
 
 /** A saved or a built-in profile. */
 export interface KnownProfile {
@@ -35,7 +35,7 @@ export interface KnownProfile {
   updated: string | null;
 }
 
-const READY: readonly KnownProfile[] = Object.entries(READY_PROFILES).map(([name, profile]) => ({
+const BUILT_IN: readonly KnownProfile[] = Object.entries(BUILT_IN_PROFILES).map(([name, profile]) => ({
   name,
   profile,
   updated: null,
@@ -55,7 +55,7 @@ export class ImportProfiles {
   async list(): Promise<KnownProfile[]> {
     const saved = await this.saved.list();
     const names = new Set(saved.map(({ name }) => name));
-    return [...saved, ...READY.filter(({ name }) => !names.has(name))].toSorted((a, b) =>
+    return [...saved, ...BUILT_IN.filter(({ name }) => !names.has(name))].toSorted((a, b) =>
       a.name < b.name ? -1 : 1,
     );
   }
@@ -68,7 +68,7 @@ export class ImportProfiles {
   }
 
   /** Returns the profile that an import requests. @throws ProblemError `invalid_parameter` for an unknown name. */
-  async named(name: string): Promise<NamedProfile> {
+  async getRequested(name: string): Promise<NamedProfile> {
     const found = await this.find(name);
     if (found) return { ...found.profile, name };
     const known = findNearest(
@@ -80,7 +80,7 @@ export class ImportProfiles {
   }
 
   /** Finds the saved profile whose pattern matches a file in the drop folder. If several match, the longest pattern wins. */
-  async ofFile(fileName: string): Promise<NamedProfile | undefined> {
+  async findForFile(fileName: string): Promise<NamedProfile | undefined> {
     const lengthOf = ({ profile }: KnownProfile): number => profile.pattern?.length ?? 0;
     const [longest] = (await this.saved.list())
       .filter(({ profile: { pattern } }) => pattern !== undefined && matchesPattern(pattern, fileName))
@@ -89,8 +89,8 @@ export class ImportProfiles {
   }
 
   /** Validates a profile that is not saved, such as a file of the command line. @throws ProblemError `validation_failed` */
-  unsaved(name: string, document: JsonObject): NamedProfile {
-    return { ...this.checked(document), name };
+  parseUnsaved(name: string, document: JsonObject): NamedProfile {
+    return { ...this.validate(document), name };
   }
 
   /**
@@ -100,17 +100,17 @@ export class ImportProfiles {
    * not import the data set of the new or the replaced profile. A profile with a pattern, which selects files of the drop
    * folder, requires access to all data sets.
    */
-  async put(name: string, document: JsonObject, caller: Caller, expected: Expected): Promise<KnownProfile> {
-    const profile = this.checked(document);
-    assertMay(caller, profile);
+  async put(name: string, document: JsonObject, caller: Caller, headers: TagHeaders): Promise<KnownProfile> {
+    const profile = this.validate(document);
+    assertMayImport(caller, profile);
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
-      if (before) assertMay(caller, before.profile);
-      assertExpected(before?.profile ?? readyProfile(name)?.profile, expected);
+      if (before) assertMayImport(caller, before.profile);
+      assertTag(before?.profile ?? findBuiltIn(name)?.profile, headers);
       const saved: SavedProfile = { name, profile, id: before?.id ?? randomUUID(), updated: now() };
       if (before) await this.saved.replace(tx, name, profile);
       else {
-        if ((await this.saved.count(tx)) >= MAX_PROFILES) throw new ProblemError('wrong_state', FULL);
+        if ((await this.saved.count(tx)) >= MAX_PROFILES) throw new ProblemError('wrong_state', TOO_MANY);
         await this.saved.insert(tx, saved);
       }
       const changes = [{ field: 'name', new: name }, ...changesOf(before?.profile, profile)];
@@ -121,12 +121,12 @@ export class ImportProfiles {
   }
 
   /** Deletes a saved profile. @returns false if the profile does not exist. @throws ProblemError as `put` */
-  async remove(name: string, caller: Caller, expected: Expected): Promise<boolean> {
+  async remove(name: string, caller: Caller, headers: TagHeaders): Promise<boolean> {
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       if (!before) return false;
-      assertMay(caller, before.profile);
-      assertExpected(before.profile, expected);
+      assertMayImport(caller, before.profile);
+      assertTag(before.profile, headers);
       await this.saved.delete(tx, name);
       const changes = [{ field: 'name', old: name }];
       const target = { kind: 'import_profile', id: before.id } as const;
@@ -136,10 +136,10 @@ export class ImportProfiles {
   }
 
   private async find(name: string): Promise<KnownProfile | undefined> {
-    return PROFILE_NAME.test(name) ? ((await this.saved.find(name)) ?? readyProfile(name)) : undefined;
+    return PROFILE_NAME.test(name) ? ((await this.saved.find(name)) ?? findBuiltIn(name)) : undefined;
   }
 
-  private checked(document: JsonObject): ImportProfile {
+  private validate(document: JsonObject): ImportProfile {
     const { profile, errors } = checkProfile(document, this.settings);
     if (errors.length > 0) throw createValidationError(errors);
     if (JSON.stringify(profile).length > MAX_DOCUMENT) {
@@ -150,11 +150,11 @@ export class ImportProfiles {
   }
 }
 
-function assertMay({ actor }: Caller, { dataset = 'default', pattern }: ImportProfile): void {
+function assertMayImport({ actor }: Caller, { dataset = 'default', pattern }: ImportProfile): void {
   assertScope(actor, pattern === undefined ? toDatasetScope(dataset) : 'imports:write');
 }
 
-const readyProfile = (name: string): KnownProfile | undefined => READY.find((each) => each.name === name);
+const findBuiltIn = (name: string): KnownProfile | undefined => BUILT_IN.find((each) => each.name === name);
 
 /** Returns the changed members of a profile. */
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
@@ -171,28 +171,28 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
 }
 
 /** Preconditions that a request sets for the existing profile in its headers (RFC 9110, section 13.1). */
-export interface Expected {
+export interface TagHeaders {
   ifMatch: string | undefined;
   ifNoneMatch: string | undefined;
 }
 
-const DIGITS = 32;
+const TAG_DIGITS = 32;
 
 /** Returns the `ETag` of a profile, which depends only on the content. */
 export const tagOf = (profile: ImportProfile): string =>
-  `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, DIGITS)}"`;
+  `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, TAG_DIGITS)}"`;
 
 /** Checks the preconditions of a request. @param profile the existing profile. @throws ProblemError `precondition_failed` */
-function assertExpected(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: Expected): void {
+function assertTag(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
   const tag = profile && tagOf(profile);
-  const names = (header: string): boolean =>
+  const isNamedIn = (header: string): boolean =>
     tag !== undefined && header.split(',').some((each) => ['*', tag].includes(each.trim()));
-  if (ifMatch !== undefined && !names(ifMatch)) {
-    throw failed(
+  if (ifMatch !== undefined && !isNamedIn(ifMatch)) {
+    throw toTagError(
       profile ? 'The profile has changed since it was read. Read it again.' : 'The profile does not exist.',
     );
   }
-  if (ifNoneMatch !== undefined && names(ifNoneMatch)) throw failed('The profile already exists.');
+  if (ifNoneMatch !== undefined && isNamedIn(ifNoneMatch)) throw toTagError('The profile already exists.');
 }
 
-const failed = (detail: string) => new ProblemError('precondition_failed', detail);
+const toTagError = (detail: string) => new ProblemError('precondition_failed', detail);

@@ -5,16 +5,16 @@ import { isCleanText } from '../../platform/common/text.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { UserInput } from '../../users/rules/user.input.js';
 import { type RuleSettings, applyConfiguredRules } from '../../users/rules/user-rules.js';
-import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
+import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
 import { IGNORED, type ImportProfile, findSupervised } from '../runs/import-options.js';
-import { wordKey } from './record-mapper.js';
+import { toValueKey } from './record-mapper.js';
 import { validateLimits } from '../runs/guard-limits.js';
-import { MAX_COLUMNS, MAX_WORD, MAX_WORDS, ProfileInput } from './profile.input.js';
-import { TemplateError, columnsOf, isConstant, parseTemplate } from './template.js';
+import { MAX_COLUMNS, MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
+import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.js';
 
 /** Fields whose values must be unique. */
-const UNIQUE = ['external_id', 'username', 'email', 'authname'];
+const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
 
 /** A profile in its stored form, and its errors. The field of an error is a path such as `columns.Given Name`. */
 export interface CheckedProfile {
@@ -27,18 +27,18 @@ export function checkProfile(document: JsonObject, settings: RuleSettings): Chec
   const { value, errors } = readInput(ProfileInput, document);
   const sent = Object.entries(value).filter(([name, given]) => name in document && given !== null);
   const profile = Object.fromEntries(sent) as Partial<ImportProfile>;
-  const broken = new Set(errors.map(({ field }) => field));
+  const invalidFields = new Set(errors.map(({ field }) => field));
   const check = new ProfileCheck(settings);
-  const members = (name: 'columns' | 'values' | 'set' | 'guards'): [string, unknown][] => {
+  const membersOf = (name: 'columns' | 'values' | 'set' | 'guards'): [string, unknown][] => {
     const given: unknown = profile[name];
-    return broken.has(name) || !isObject(given) ? [] : Object.entries(given);
+    return invalidFields.has(name) || !isObject(given) ? [] : Object.entries(given);
   };
-  check.columns(members('columns'));
-  check.set(members('set'));
-  check.values(members('values'));
-  if (!broken.has('columns')) check.externalId();
-  check.options(profile);
-  check.guards(members('guards'));
+  check.checkColumns(membersOf('columns'));
+  check.checkSet(membersOf('set'));
+  check.checkValues(membersOf('values'));
+  if (!invalidFields.has('columns')) check.checkExternalId();
+  check.checkOptions(profile);
+  check.checkGuards(membersOf('guards'));
   return { profile: { columns: {}, ...profile }, errors: [...errors, ...check.errors] };
 }
 
@@ -50,18 +50,21 @@ class ProfileCheck {
 
   constructor(private readonly settings: RuleSettings) {}
 
-  columns(members: readonly [string, unknown][]): void {
-    this.count('columns', members, MAX_COLUMNS);
+  checkColumns(members: readonly [string, unknown][]): void {
+    this.checkCount('columns', members, MAX_COLUMNS);
     for (const [name, target] of members) {
       const field = `columns.${name}`;
-      const key = headerKey(name);
-      if (!this.isText(field, name) || !this.isText(field, target)) continue;
+      const key = toHeaderKey(name);
+      if (!this.isValidText(field, name) || !this.isValidText(field, target)) continue;
       if (key === '') this.addError(field, 'blank', 'must name a source column');
       else if (this.sources.has(key)) this.addInvalid(field, 'is listed twice');
-      const column = target.toLowerCase() === IGNORED ? undefined : columnOf(target);
+      const column = target.toLowerCase() === IGNORED ? undefined : findColumn(target);
       if (!column && target.toLowerCase() !== IGNORED) {
-        this.addInvalid(field, `must be an import column or ${IGNORED}${meant(target, [IGNORED])}`);
-      } else if (column && mayHoldPassword(name)) {
+        this.addInvalid(
+          field,
+          `must be an import column or ${IGNORED}${formatSuggestion(target, [IGNORED])}`,
+        );
+      } else if (column && isPasswordHeader(name)) {
         this.addInvalid(field, `may contain passwords, which imports do not read; it can only be ${IGNORED}`);
       }
       this.sources.set(key, column);
@@ -69,44 +72,44 @@ class ProfileCheck {
     }
   }
 
-  set(members: readonly [string, unknown][]): void {
-    this.count('set', members, MAX_COLUMNS);
+  checkSet(members: readonly [string, unknown][]): void {
+    this.checkCount('set', members, MAX_COLUMNS);
     const seen = new Set<Column>();
     for (const [name, text] of members) {
       const field = `set.${name}`;
-      if (!this.isText(field, name) || !this.isText(field, text)) continue;
-      const column = columnOf(name);
+      if (!this.isValidText(field, name) || !this.isValidText(field, text)) continue;
+      const column = findColumn(name);
       if (!column) {
-        this.addError(field, 'unknown_field', `is not an import column${meant(name)}`);
+        this.addError(field, 'unknown_field', `is not an import column${formatSuggestion(name)}`);
         continue;
       }
       if (seen.has(column)) this.addInvalid(field, 'is set twice');
       else if (this.filled.has(column)) this.addInvalid(field, 'is already filled by columns');
       seen.add(column);
-      this.template(field, column, text);
+      this.checkTemplate(field, column, text);
     }
     for (const column of seen) this.filled.add(column);
   }
 
-  values(members: readonly [string, unknown][]): void {
-    this.count('values', members, MAX_COLUMNS);
+  checkValues(members: readonly [string, unknown][]): void {
+    this.checkCount('values', members, MAX_COLUMNS);
     for (const [name, words] of members) {
       const field = `values.${name}`;
-      if (!this.isText(field, name)) continue;
-      const known = this.sources.get(headerKey(name)) ?? columnOf(name);
+      if (!this.isValidText(field, name)) continue;
+      const known = this.sources.get(toHeaderKey(name)) ?? findColumn(name);
       if (!isObject(words))
         this.addError(field, 'invalid_type', 'must be an object that maps source values to import values');
       else if (!known || !this.filled.has(known))
         this.addError(
           field,
           'unknown_field',
-          `is neither a source column that is read nor an import column that is filled${meant(name)}`,
+          `is neither a source column that is read nor an import column that is filled${formatSuggestion(name)}`,
         );
-      else this.words(field, known, Object.entries(words));
+      else this.checkTranslations(field, known, Object.entries(words));
     }
   }
 
-  externalId(): void {
+  checkExternalId(): void {
     const [externalId] = COLUMNS;
     if (externalId && !this.filled.has(externalId))
       this.addError(
@@ -116,7 +119,7 @@ class ProfileCheck {
       );
   }
 
-  options(profile: Partial<ImportProfile>): void {
+  checkOptions(profile: Partial<ImportProfile>): void {
     const sent: unknown = profile.default_roles; // a value that is not a list has already been reported
     const roles: readonly unknown[] = Array.isArray(sent) ? sent : [];
     const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));
@@ -127,57 +130,57 @@ class ProfileCheck {
       this.addInvalid(name, 'cannot be set together with pattern, because schedules do not support it');
   }
 
-  guards(members: readonly [string, unknown][]): void {
+  checkGuards(members: readonly [string, unknown][]): void {
     for (const { field, code, message } of validateLimits(members)) this.addError(field, code, message);
   }
 
-  private template(field: string, column: Column, text: string): void {
+  private checkTemplate(field: string, column: Column, text: string): void {
     try {
       const template = parseTemplate(text);
-      for (const name of columnsOf(template)) {
-        if (mayHoldPassword(name)) this.addInvalid(field, `reads "${name}", which may contain passwords`);
+      for (const name of sourcesOf(template)) {
+        if (isPasswordHeader(name)) this.addInvalid(field, `reads "${name}", which may contain passwords`);
       }
       if (!isConstant(template)) return;
-      if (UNIQUE.includes(column.field))
+      if (UNIQUE_FIELDS.includes(column.field))
         this.addInvalid(field, 'must be a template such as {Email}, because the value must be unique');
-      else this.cell(field, column, template.join(''));
+      else this.checkCell(field, column, template.join(''));
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       this.addError(field, 'invalid_format', error.message);
     }
   }
 
-  private words(field: string, column: Column, words: readonly [string, unknown][]): void {
-    this.count(field, words, MAX_WORDS);
+  private checkTranslations(field: string, column: Column, words: readonly [string, unknown][]): void {
+    this.checkCount(field, words, MAX_TRANSLATIONS);
     const seen = new Set<string>();
     for (const [word, meaning] of words) {
-      const place = `${field}.${word}`;
-      if (!this.isText(place, word) || !this.isText(place, meaning)) continue;
-      if (seen.has(wordKey(word))) this.addInvalid(place, 'is listed twice');
-      seen.add(wordKey(word));
-      if (meaning !== '') this.cell(place, column, meaning);
+      const path = `${field}.${word}`;
+      if (!this.isValidText(path, word) || !this.isValidText(path, meaning)) continue;
+      if (seen.has(toValueKey(word))) this.addInvalid(path, 'is listed twice');
+      seen.add(toValueKey(word));
+      if (meaning !== '') this.checkCell(path, column, meaning);
     }
   }
 
   /** Validates an import value by the rules for rows. Any ExternalId is valid as a manager. */
-  private cell(field: string, column: Column, cell: string): void {
+  private checkCell(field: string, column: Column, cell: string): void {
     const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
     const { value, errors } = readInput<UserInput>(UserInput, raw);
     const [fault] = [...errors, ...applyConfiguredRules(value, errors, this.settings).errors];
     if (fault) this.addError(field, fault.code, fault.message);
   }
 
-  private isText(field: string, value: unknown): value is string {
+  private isValidText(field: string, value: unknown): value is string {
     if (typeof value !== 'string') this.addError(field, 'invalid_type', 'must be a string');
     else if (!isCleanText(value))
       this.addError(field, 'invalid_format', 'may not contain control characters or invalid Unicode');
-    else if (value.length > 2 * MAX_WORD)
-      this.addError(field, 'too_long', `may have at most ${MAX_WORD} characters`);
+    else if (value.length > 2 * MAX_VALUE_LENGTH)
+      this.addError(field, 'too_long', `may have at most ${MAX_VALUE_LENGTH} characters`);
     else return true;
     return false;
   }
 
-  private count(field: string, members: readonly unknown[], most: number): void {
+  private checkCount(field: string, members: readonly unknown[], most: number): void {
     if (members.length > most) this.addError(field, 'too_long', `may have at most ${most} members`);
   }
 
@@ -192,10 +195,10 @@ class ProfileCheck {
 }
 
 /** Returns a hint with the name that an unknown name probably misspells, or an empty text. */
-function meant(name: string, others: readonly string[] = []): string {
+function formatSuggestion(name: string, others: readonly string[] = []): string {
   const found = findNearest(name, [
     ...COLUMNS.flatMap((column) => [column.name, ...column.aliases]),
     ...others,
   ]);
-  return found === undefined ? '' : `; did you mean ${columnOf(found)?.name ?? found}?`;
+  return found === undefined ? '' : `; did you mean ${findColumn(found)?.name ?? found}?`;
 }

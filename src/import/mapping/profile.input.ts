@@ -9,8 +9,8 @@ import { MAX_TEMPLATE } from './template.js';
 /** Maximum number of columns of a file. */
 export const MAX_COLUMNS = 200;
 /** Maximum number of source values that a profile translates per column. */
-export const MAX_WORDS = 200;
-export const MAX_WORD = 255;
+export const MAX_TRANSLATIONS = 200;
+export const MAX_VALUE_LENGTH = 255;
 const MAX_LINES = 100;
 
 const toMapSchema = (maxLength: number, maxProperties = MAX_COLUMNS) =>
@@ -33,21 +33,21 @@ export class ProfileInput extends ImportOptions {
     description:
       'Maps source headers to import columns or `ignore`. Others are not read. Several may be Status: `Blocked` wins.',
   })
-  @LimitSize({ members: MAX_COLUMNS, text: MAX_WORD })
+  @LimitSize({ members: MAX_COLUMNS, text: MAX_VALUE_LENGTH })
   @IsDefined()
   @IsObject()
   columns!: Record<string, string>;
 
   @ApiPropertyOptional({
     type: 'object',
-    additionalProperties: toMapSchema(MAX_WORD, MAX_WORDS),
+    additionalProperties: toMapSchema(MAX_VALUE_LENGTH, MAX_TRANSLATIONS),
     maxProperties: MAX_COLUMNS,
     example: { State: { employed: 'Active', '*': 'Blocked' } },
     description:
       'Translates source values of a source header or an import column, in any case. `*` stands for any other value, and an ' +
       'empty key for a blank cell. Values that are not listed stay as they are.',
   })
-  @LimitSize({ members: MAX_WORDS, text: MAX_WORD })
+  @LimitSize({ members: MAX_TRANSLATIONS, text: MAX_VALUE_LENGTH })
   @IsObject()
   values?: Record<string, Record<string, string>>;
 
@@ -97,11 +97,11 @@ export class ProfileInput extends ImportOptions {
 
   @ApiPropertyOptional({
     type: String,
-    maxLength: MAX_WORD,
+    maxLength: MAX_VALUE_LENGTH,
     description: 'Drop folder files that use this profile. `*` matches any characters and `?` matches one.',
   })
   @IsString()
-  @MaxLength(MAX_WORD)
+  @MaxLength(MAX_VALUE_LENGTH)
   @NoControlCharacters()
   @Matches(/^[^/\\]+$/, { message: 'must be a file name, where * matches any characters and ? matches one' })
   pattern?: string;

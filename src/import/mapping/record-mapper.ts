@@ -1,27 +1,27 @@
 import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
 import { truncate } from '../../platform/common/text.js';
-import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
+import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
-import { FUNCTION_NAMES, asFunction, columnsOf, parseTemplate, render } from './template.js';
+import { FUNCTION_NAMES, splitFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
 /** Key for any other value that is not blank. */
-const OTHERS = '*';
+const ANY_OTHER = '*';
 
 /** Import values by the comparison key of the source value. */
-type CellValues = ReadonlyMap<string, string>;
+type Translations = ReadonlyMap<string, string>;
 
 /** Returns the comparison key of a value, which ignores case and surrounding spaces. */
-export const wordKey = (word: string): string => word.trim().toLowerCase();
+export const toValueKey = (word: string): string => word.trim().toLowerCase();
 
-function cellValues(words: Readonly<Record<string, string>>): CellValues {
-  return new Map(Object.entries(words).map(([word, meaning]) => [wordKey(word), meaning]));
+function toTranslations(words: Readonly<Record<string, string>>): Translations {
+  return new Map(Object.entries(words).map(([word, meaning]) => [toValueKey(word), meaning]));
 }
 
 /** Translates a cell, or each role in a list of roles. Values that are not listed stay as they are. */
-function translated(cell: string, values: CellValues, { kind }: Column): string {
+function translate(cell: string, values: Translations, { kind }: Column): string {
   const meaning = (word: string): string => {
-    const key = wordKey(word);
-    return values.get(key) ?? (key === '' ? undefined : values.get(OTHERS)) ?? word;
+    const key = toValueKey(word);
+    return values.get(key) ?? (key === '' ? undefined : values.get(ANY_OTHER)) ?? word;
   };
   return kind === 'roles' ? cell.split(/[;|]/).map(meaning).join(';') : meaning(cell);
 }
@@ -30,25 +30,25 @@ function translated(cell: string, values: CellValues, { kind }: Column): string 
  * Combines the cells of several status columns. `Blocked` wins, then an invalid status, which the rules for rows reject, then
  * `Active`.
  */
-export function combinedStatus(cells: readonly string[]): string {
+export function combineStatuses(cells: readonly string[]): string {
   const filled = cells.filter((cell) => cell.trim() !== '');
-  const is = (status: string) => (cell: string) => wordKey(cell) === status;
-  return filled.find(is('blocked')) ?? filled.find((cell) => !is('active')(cell)) ?? filled[0] ?? '';
+  const isKey = (status: string) => (cell: string) => toValueKey(cell) === status;
+  return filled.find(isKey('blocked')) ?? filled.find((cell) => !isKey('active')(cell)) ?? filled[0] ?? '';
 }
 
-const quoted = (name: string): string => `"${truncate(name, 100)}"`;
+const quote = (name: string): string => `"${truncate(name, 100)}"`;
 
 /** An error in the header of a file. */
-interface HeaderFault {
+interface HeaderError {
   code: 'missing_column' | 'unknown_column' | 'duplicate_column';
   message: string;
 }
 
 /** Builds a cell of an import column from the original cells of a record. */
-type Maker = (cells: readonly string[]) => string;
+type CellBuilder = (cells: readonly string[]) => string;
 
 /** Returns the text of a cell without the prefix of the profile or the sign that disables formulas. */
-export function plainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
+export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
   if (prefix === undefined) return unescapeFormula(cell);
   if (cell.startsWith(prefix)) return cell.slice(prefix.length);
   const plain = unescapeFormula(cell);
@@ -57,11 +57,11 @@ export function plainCell({ strip_prefix: prefix }: NamedProfile, cell: string):
 }
 
 /** Returns a predicate for the column names that a profile reads. The delimiter is detected by these names. */
-export function readsColumn(profile: NamedProfile): (name: string) => boolean {
+export function createColumnTest(profile: NamedProfile): (name: string) => boolean {
   const templates = Object.values(profile.set ?? {}).map(parseTemplate);
-  const names = [...Object.keys(profile.columns), ...templates.flatMap(columnsOf)];
-  const keys = new Set(names.map(headerKey));
-  return (name) => keys.has(headerKey(plainCell(profile, name)));
+  const names = [...Object.keys(profile.columns), ...templates.flatMap(sourcesOf)];
+  const keys = new Set(names.map(toHeaderKey));
+  return (name) => keys.has(toHeaderKey(toPlainCell(profile, name)));
 }
 
 /**
@@ -72,18 +72,18 @@ export class RecordMapper {
   /** Import columns that the file fills, in the order of the template. */
   readonly columns: readonly Column[];
   /** Import column that a source column fills, alone or with others, by the index of the source column. */
-  readonly filledBy = new Map<number, Column>();
+  readonly targets = new Map<number, Column>();
   /** Indexes of source columns that templates read. */
-  readonly read = new Set<number>();
+  readonly inputs = new Set<number>();
   /** Indexes of source columns that the profile ignores, that `failed.csv` added, or that may contain passwords. */
   readonly ignored: ReadonlySet<number>;
-  readonly faults: HeaderFault[] = [];
+  readonly errors: HeaderError[] = [];
   private readonly names: readonly string[];
   private readonly indexes = new Map<string, number[]>();
-  private readonly values: ReadonlyMap<string, CellValues>;
-  private readonly makers: readonly Maker[];
+  private readonly values: ReadonlyMap<string, Translations>;
+  private readonly builders: readonly CellBuilder[];
   /** Maps the cells of a record to the cells of `columns`. */
-  readonly cells = (cells: readonly string[]): string[] => this.makers.map((make) => make(cells));
+  readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((make) => make(cells));
 
   /** @param ignoresUnknown the option of the run, which overrides the option of the profile. */
   constructor(
@@ -91,136 +91,138 @@ export class RecordMapper {
     header: readonly string[],
     { ignore_unknown_columns: ignoresUnknown }: Pick<ImportOptions, 'ignore_unknown_columns'>,
   ) {
-    this.names = header.map((name) => plainCell(profile, name));
+    this.names = header.map((name) => toPlainCell(profile, name));
     for (const [index, name] of this.names.entries()) {
-      const key = headerKey(name);
+      const key = toHeaderKey(name);
       this.indexes.set(key, [...(this.indexes.get(key) ?? []), index]);
     }
     const values = Object.entries(profile.values ?? {});
-    this.values = new Map(values.map(([name, words]) => [headerKey(name), cellValues(words)]));
-    const makers = new Map([...this.copies(), ...this.templates()]);
+    this.values = new Map(values.map(([name, words]) => [toHeaderKey(name), toTranslations(words)]));
+    const makers = new Map([...this.bindColumns(), ...this.bindTemplates()]);
     this.columns = COLUMNS.filter((column) => makers.has(column));
-    this.makers = this.columns.flatMap((column) => makers.get(column) ?? []);
+    this.builders = this.columns.flatMap((column) => makers.get(column) ?? []);
     this.ignored = this.findIgnored();
-    this.check(ignoresUnknown);
+    this.checkHeader(ignoresUnknown);
   }
 
   /** Returns the builders of import columns that source columns fill. */
-  private copies(): [Column, Maker][] {
+  private bindColumns(): [Column, CellBuilder][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
     for (const [name, target] of Object.entries(this.profile.columns)) {
-      const column = target === IGNORED ? undefined : columnOf(target);
-      const index = column && this.find(name);
+      const column = target === IGNORED ? undefined : findColumn(target);
+      const index = column && this.findIndex(name);
       if (!column || index === undefined) continue;
       byColumn.set(column, [...(byColumn.get(column) ?? []), [name, index]]);
-      this.filledBy.set(index, column);
+      this.targets.set(index, column);
     }
-    return [...byColumn].map(([column, sources]) => [column, this.maker(column, sources)]);
+    return [...byColumn].map(([column, sources]) => [column, this.buildColumn(column, sources)]);
   }
 
   /** Returns the builders of import columns that templates fill. */
-  private templates(): [Column, Maker][] {
-    return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, Maker][] => {
-      const column = columnOf(name);
+  private bindTemplates(): [Column, CellBuilder][] {
+    return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, CellBuilder][] => {
+      const column = findColumn(name);
       return column ? [[column, this.buildTemplate(column, text)]] : [];
     });
   }
 
   /** Returns the index of a source column, or undefined if the file lacks it. Reports a repeated column. */
-  private find(name: string): number | undefined {
-    const [index, ...more] = this.indexes.get(headerKey(name)) ?? [];
+  private findIndex(name: string): number | undefined {
+    const [index, ...more] = this.indexes.get(toHeaderKey(name)) ?? [];
     if (more.length > 0)
-      this.fault(
+      this.addError(
         'duplicate_column',
-        `The file has the column ${quoted(name)} ${more.length + 1} times. Keep only one.`,
+        `The file has the column ${quote(name)} ${more.length + 1} times. Keep only one.`,
       );
     return index;
   }
 
-  private maker(column: Column, sources: readonly [name: string, index: number][]): Maker {
-    const makers = sources.map(([name, index]) => this.copy(column, name, index));
+  private buildColumn(column: Column, sources: readonly [name: string, index: number][]): CellBuilder {
+    const makers = sources.map(([name, index]) => this.buildCopy(column, name, index));
     const [only] = makers;
     if (only && makers.length === 1) return only;
-    if (column.field === 'status') return (cells) => combinedStatus(makers.map((make) => make(cells)));
-    const listed = sources.map(([name]) => quoted(name)).join(' and ');
-    this.fault(
+    if (column.field === 'status') return (cells) => combineStatuses(makers.map((make) => make(cells)));
+    const listed = sources.map(([name]) => quote(name)).join(' and ');
+    this.addError(
       'duplicate_column',
       `The columns ${listed} both mean ${column.name} in the profile ${this.profile.name}. Remove one of them.`,
     );
     return only ?? (() => '');
   }
 
-  private buildTemplate(column: Column, text: string): Maker {
+  private buildTemplate(column: Column, text: string): CellBuilder {
     const template = parseTemplate(text);
-    for (const name of columnsOf(template))
-      for (const index of this.indexes.get(headerKey(name)) ?? []) this.read.add(index);
+    for (const name of sourcesOf(template))
+      for (const index of this.indexes.get(toHeaderKey(name)) ?? []) this.inputs.add(index);
     const bound = template.flatMap((part) => {
       if (typeof part === 'string') return [];
-      const found = part.columns.flatMap((name) => this.find(name) ?? []);
+      const found = part.columns.flatMap((name) => this.findIndex(name) ?? []);
       if (found.length === 0) {
-        const listed = part.columns.map(quoted).join(' or ');
-        this.fault(
+        const listed = part.columns.map(quote).join(' or ');
+        this.addError(
           'missing_column',
-          `The file has no column ${listed}, from which the profile ${this.profile.name} builds ${column.name}.${this.noFunction(part.columns)}`,
+          `The file has no column ${listed}, from which the profile ${this.profile.name} builds ${column.name}.${this.formatFunctionHint(part.columns)}`,
         );
       }
       return [found];
     });
-    const values = this.values.get(headerKey(column.name));
+    const values = this.values.get(toHeaderKey(column.name));
     return (cells) => {
-      const made = render(template, bound, (index) => plainCell(this.profile, cells[index] ?? ''));
-      return escapeFormula(values ? translated(made, values, column) : made);
+      const made = renderTemplate(template, bound, (index) => toPlainCell(this.profile, cells[index] ?? ''));
+      return escapeFormula(values ? translate(made, values, column) : made);
     };
   }
 
   /** Returns a hint if the file has a column with the name before a colon, so that the rest was meant as a function. */
-  private noFunction(names: readonly string[]): string {
-    const meant = names.flatMap((name) => asFunction(name) ?? []);
-    const found = meant.find(({ columns }) => columns.some((column) => this.indexes.has(headerKey(column))));
-    return found ? ` ${quoted(found.name)} is not a function. The functions are ${FUNCTION_NAMES}.` : '';
+  private formatFunctionHint(names: readonly string[]): string {
+    const meant = names.flatMap((name) => splitFunction(name) ?? []);
+    const found = meant.find(({ columns }) =>
+      columns.some((column) => this.indexes.has(toHeaderKey(column))),
+    );
+    return found ? ` ${quote(found.name)} is not a function. The functions are ${FUNCTION_NAMES}.` : '';
   }
 
   private findIgnored(): Set<number> {
-    const listed = Object.entries(this.profile.columns).filter(([, to]) => columnOf(to) === undefined);
-    const keys = new Set(listed.map(([name]) => headerKey(name)));
+    const listed = Object.entries(this.profile.columns).filter(([, to]) => findColumn(to) === undefined);
+    const keys = new Set(listed.map(([name]) => toHeaderKey(name)));
     const isIgnored = (name: string): boolean =>
-      keys.has(headerKey(name)) || name.trim().startsWith('_') || mayHoldPassword(name);
+      keys.has(toHeaderKey(name)) || name.trim().startsWith('_') || isPasswordHeader(name);
     return new Set(this.names.flatMap((name, index) => (isIgnored(name) ? [index] : [])));
   }
 
-  private check(ignoresUnknown: boolean): void {
+  private checkHeader(ignoresUnknown: boolean): void {
     const [externalId] = COLUMNS;
     if (externalId && this.columns[0] !== externalId) {
       const expected = Object.entries(this.profile.columns).flatMap(([name, target]) =>
-        columnOf(target) === externalId ? [quoted(name)] : [],
+        findColumn(target) === externalId ? [quote(name)] : [],
       );
-      this.fault(
+      this.addError(
         'missing_column',
         `The header has no column ${expected.join(' or ')}, which is ExternalId in the profile ${this.profile.name}. Add this column.`,
       );
     }
     if (ignoresUnknown) return;
     for (const [index, name] of this.names.entries()) {
-      if (this.filledBy.has(index) || this.read.has(index) || this.ignored.has(index)) continue;
-      this.fault(
+      if (this.targets.has(index) || this.inputs.has(index) || this.ignored.has(index)) continue;
+      this.addError(
         'unknown_column',
-        `The profile ${this.profile.name} does not list the column ${quoted(name)}. Add it to the profile, as ignore if it is not needed.`,
+        `The profile ${this.profile.name} does not list the column ${quote(name)}. Add it to the profile, as ignore if it is not needed.`,
       );
     }
   }
 
   /** Returns the builder of one import column from one source column. Without translation and prefix, cells are copied. */
-  private copy(column: Column, name: string, index: number): Maker {
+  private buildCopy(column: Column, name: string, index: number): CellBuilder {
     const { profile } = this;
-    const values = this.values.get(headerKey(name)) ?? this.values.get(headerKey(column.name));
+    const values = this.values.get(toHeaderKey(name)) ?? this.values.get(toHeaderKey(column.name));
     if (values) {
-      return (cells) => escapeFormula(translated(plainCell(profile, cells[index] ?? ''), values, column));
+      return (cells) => escapeFormula(translate(toPlainCell(profile, cells[index] ?? ''), values, column));
     }
     if (profile.strip_prefix === undefined) return (cells) => cells[index] ?? '';
-    return (cells) => escapeFormula(plainCell(profile, cells[index] ?? ''));
+    return (cells) => escapeFormula(toPlainCell(profile, cells[index] ?? ''));
   }
 
-  private fault(code: HeaderFault['code'], message: string): void {
-    if (!this.faults.some((fault) => fault.message === message)) this.faults.push({ code, message });
+  private addError(code: HeaderError['code'], message: string): void {
+    if (!this.errors.some((fault) => fault.message === message)) this.errors.push({ code, message });
   }
 }

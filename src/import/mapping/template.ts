@@ -33,7 +33,7 @@ interface Placeholder {
   functions: readonly string[];
 }
 
-export type Template = readonly (string | Placeholder)[];
+export type FieldTemplate = readonly (string | Placeholder)[];
 
 /** Error for an invalid template. The message continues the name of the field, such as `set.Email`. */
 export class TemplateError extends Error {}
@@ -44,7 +44,7 @@ export class TemplateError extends Error {}
  * loop or run code.
  * @throws TemplateError for an invalid template.
  */
-export function parseTemplate(text: string): Template {
+export function parseTemplate(text: string): FieldTemplate {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`may have at most ${MAX_TEMPLATE} characters`);
   const parts: (string | Placeholder)[] = [];
   let literal = '';
@@ -101,7 +101,7 @@ function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholde
 }
 
 /** Returns the source columns of a template in the order of their placeholders. */
-export function columnsOf(template: Template): string[] {
+export function sourcesOf(template: FieldTemplate): string[] {
   return template.flatMap((part) => (typeof part === 'string' ? [] : part.columns));
 }
 
@@ -110,35 +110,35 @@ export function columnsOf(template: Template): string[] {
  * contain colons, so only the header of a file shows the right column.
  * @returns undefined for a name without a colon.
  */
-export function asFunction(name: string): { name: string; columns: string[] } | undefined {
+export function splitFunction(name: string): { name: string; columns: string[] } | undefined {
   const pieces = name.split(':');
   const columns = pieces.slice(1).map((_, index) => pieces.slice(0, index + 1).join(':'));
   return columns.length > 0 ? { name: (pieces.at(-1) ?? '').trim(), columns } : undefined;
 }
 
 /** Returns true if a template has no placeholders. */
-export function isConstant(template: Template): template is readonly string[] {
+export function isConstant(template: FieldTemplate): template is readonly string[] {
   return template.every((part) => typeof part === 'string');
 }
 
 /**
  * Renders a template for one record. The result is blank if all columns of the template are blank.
- * @param bound the column indexes of each placeholder, in the order of the placeholders.
+ * @param columnIndexes the column indexes of each placeholder, in the order of the placeholders.
  */
-export function render(
-  template: Template,
-  bound: readonly (readonly number[])[],
+export function renderTemplate(
+  template: FieldTemplate,
+  columnIndexes: readonly (readonly number[])[],
   cell: (index: number) => string,
 ): string {
   let result = '';
-  let filled = bound.length === 0;
+  let filled = columnIndexes.length === 0;
   let placeholder = 0;
   for (const part of template) {
     if (typeof part === 'string') {
       result += part;
       continue;
     }
-    for (const index of bound[placeholder] ?? []) {
+    for (const index of columnIndexes[placeholder] ?? []) {
       const text = cell(index);
       if (text.trim() === '') continue;
       filled = true;

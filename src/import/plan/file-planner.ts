@@ -8,7 +8,7 @@ import { type UserScope, isAssignedTo } from '../../users/search/user-scope.js';
 import { toExactKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
-import { type CsvRecord, describeCells } from '../file/record-parser.js';
+import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
 import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
@@ -82,7 +82,7 @@ export class FilePlanner {
     };
     let previous: Chunk | undefined;
     try {
-      for await (const records of file.records(ROWS_AT_ONCE)) {
+      for await (const records of file.readRecords(ROWS_AT_ONCE)) {
         // While this thread plans the previous rows, the database looks up these rows and stores the planned ones.
         const chunk = this.lookUp(records, reader.bytesRead, planning);
         await setImmediate(); // sends the look-up to the database first
@@ -93,11 +93,11 @@ export class FilePlanner {
     } finally {
       await staging;
     }
-    if (!reader.lineEnded && lastRun?.line_ended) throw createCutShortError();
+    if (!reader.endsWithLineEnd && lastRun?.line_ended) throw createCutShortError();
     const { expected_rows: expected } = run.options;
     const { rows } = builder.tally;
     if (expected !== undefined && rows !== expected) throw createRowCountError(rows, expected);
-    return reader.lineEnded;
+    return reader.endsWithLineEnd;
   }
 
   private lookUp(records: readonly CsvRecord[], bytes: number, { run, header, adopted }: PlanState): Chunk {
@@ -130,7 +130,7 @@ export class FilePlanner {
 
   private planRow(row: ChunkRow, { users, managers }: RowUsers, planning: PlanState): PlannedRow {
     const { record, keys } = row;
-    if (record.misfit !== undefined) return planUnreadableRow(record, record.misfit, planning);
+    if (record.expectedCells !== undefined) return planUnreadableRow(record, record.expectedCells, planning);
     const { run, scope, header, builder } = planning;
     const key = toExactKey(keys.externalId);
     const before = users.get(key);
@@ -220,9 +220,9 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
   const key = header.findIndex((column) => column?.field === 'external_id');
   // Cells may have moved, so the row is read from the left and from the right.
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
-  for (const reading of record.readings ?? [cells, fromRight]) addFailedNames(reading, planning);
+  for (const reading of record.alignments ?? [cells, fromRight]) addFailedNames(reading, planning);
   const message =
-    `has ${describeCells(record)}, and the header has ${width}. Put a cell that contains the delimiter in quotes, and keep ` +
+    `has ${formatCellCount(record)}, and the header has ${width}. Put a cell that contains the delimiter in quotes, and keep ` +
     'empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
   const external_id = truncate(unescapeFormula((cells[key] ?? '').trim()), 255);

@@ -166,7 +166,7 @@ function findKeyErrors(file: FileRow, context: RowContext): RowError[] {
 function findDamagedCells(file: FileRow, { before, manager }: RowContext): RowError[] {
   const isKnown = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
-    return column.kind === 'manager' ? manager === before.manager_uuid : column.write(before, '') === cell;
+    return column.kind === 'manager' ? manager === before.manager_uuid : column.toCell(before, '') === cell;
   };
   return file.damaged.filter((one) => !isKnown(one)).map(({ error }) => error);
 }
@@ -229,10 +229,10 @@ export function isUnchangedRow(
   return header.every((column, index) => {
     if (!column) return true;
     const cell = unescapeFormula(cells[index] ?? '');
-    if (cell === '' && (column.keepsBlank || blankCells === 'keep')) return true;
+    if (cell === '' && (column.ignoresBlank || blankCells === 'keep')) return true;
     if (column.kind === 'manager') return manager === user.manager_uuid;
-    const stored = column.write(user, '');
-    if (cell === stored || column.form?.(cell) === stored) return true;
+    const stored = column.toCell(user, '');
+    if (cell === stored || column.toStored?.(cell) === stored) return true;
     return column.kind === 'roles' && isRolesCellUnchanged(cell, user);
   });
 }

@@ -73,8 +73,8 @@ export class RowUserLookup {
     const { blank_cells: blankCells } = run.options;
     const file = await this.files.open(run);
     const { reader, header } = file;
-    for await (const records of file.records(ROWS_AT_ONCE)) {
-      const fit = records.filter(({ misfit }) => misfit === undefined);
+    for await (const records of file.readRecords(ROWS_AT_ONCE)) {
+      const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
       const rows = fit.map((record) => readRow(record, header, blankCells));
       for (const [row, user] of await this.matchRows(rows, field)) adopted.add(row.externalId, user.uuid);
       await report(reader.bytesRead);

@@ -17,7 +17,7 @@ const ADDED = ['_line', '_code', '_message'];
 /** Columns of `failed.csv` of a revert, with one line per conflict. `_value` is the value that could not be restored. */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
 /** Note in an extra cell after a mismatched record. The row does not fit the header until a person removes the note. */
-const MISFIT = 'correct the cells of this row, then remove this cell';
+const REPAIR_NOTE = 'correct the cells of this row, then remove this cell';
 
 /** Failed rows of a run with their original cells, as `failed.csv`. After corrections, the file can be imported again. */
 @Injectable()
@@ -32,32 +32,32 @@ export class FailedRows {
    * columns that an earlier `failed.csv` added.
    * @throws FileError if the file cannot be read again. Also throws the errors of `Checkpoint.commit`.
    */
-  async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
+  async storeCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     if (run.reverts !== null) return;
-    let wanted = await this.rows.listFailedWithoutCells(run.id, 0, BATCH);
-    if (wanted.length === 0) return;
+    let lines = await this.rows.listFailedWithoutCells(run.id, 0, BATCH);
+    if (lines.length === 0) return;
     const file = await this.files.open(run);
     const { names, header, uses } = file;
     const kept = names.filter((_, index) => uses[index] === 'stored').map(unescapeFormula);
     await checkpoint.commit(async () => undefined, { header: kept });
     const key = header.findIndex((column) => column?.field === 'external_id');
-    for await (const records of file.records(BATCH)) {
+    for await (const records of file.readRecords(BATCH)) {
       const last = records.at(-1)?.line ?? 0;
       const found = new Map(
         records
-          .filter(({ line }) => wanted.includes(line))
+          .filter(({ line }) => lines.includes(line))
           .map((record) => {
             const external_id = truncate(unescapeFormula(record.cells[key] ?? '').trim(), 255);
-            return [record.line, { external_id, cells: keptCells(record, uses).map(unescapeFormula) }];
+            return [record.line, { external_id, cells: pickCells(record, uses).map(unescapeFormula) }];
           }),
       );
       if (found.size > 0) await checkpoint.commit((tx) => this.rows.storeCells(tx, run.id, found));
-      wanted = await this.rows.listFailedWithoutCells(run.id, last, BATCH);
-      if (wanted.length === 0) return;
+      lines = await this.rows.listFailedWithoutCells(run.id, last, BATCH);
+      if (lines.length === 0) return;
     }
   }
 
-  private async isLost({ id, reason }: ImportRun): Promise<boolean> {
+  private async isFileLost({ id, reason }: ImportRun): Promise<boolean> {
     const first = await this.rows.listFailed(id, 0, BATCH);
     return (
       first.length > 0 && (reason?.code === 'file_lost' || first.some(({ cells }) => cells.length === 0))
@@ -68,8 +68,8 @@ export class FailedRows {
    * Yields the lines of `failed.csv`, in the format that the profile of the run reads. For a revert, yields the conflicts.
    * @throws ProblemError `file_lost` if the file was missing before the failed cells were stored.
    */
-  async *csv(run: ImportRun): AsyncGenerator<string> {
-    if (run.reverts === null && FINAL.includes(run.state) && (await this.isLost(run))) {
+  async *streamCsv(run: ImportRun): AsyncGenerator<string> {
+    if (run.reverts === null && FINAL.includes(run.state) && (await this.isFileLost(run))) {
       throw new ProblemError(
         'file_lost',
         'The file of this import was missing before its failed rows were stored. Import the original file again.',
@@ -84,8 +84,8 @@ export class FailedRows {
     const read = (after: number) => this.rows.listFailed(run.id, after, BATCH);
     for await (const rows of readPages(0, lineOf, read)) {
       const lines = isRevert
-        ? rows.flatMap(conflicts)
-        : rows.map((row) => failedCells(row, run.header.length));
+        ? rows.flatMap(toConflictLines)
+        : rows.map((row) => toFailedLine(row, run.header.length));
       yield lines.map((cells) => toDelimitedLine(cells, delimiter)).join('');
     }
     yield title.repeat(below);
@@ -96,12 +96,12 @@ export class FailedRows {
  * Returns the cells of a row to store. In a mismatched record, a cell may belong to one of several columns. The cell is left
  * blank if one of these columns is private.
  */
-function keptCells({ cells, source, misfit }: CsvRecord, uses: readonly SourceUse[]): string[] {
-  const all = source ?? cells;
-  const slid = misfit === undefined ? 0 : all.length - misfit;
+function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: readonly SourceUse[]): string[] {
+  const all = sourceCells ?? cells;
+  const shift = expectedCells === undefined ? 0 : all.length - expectedCells;
   return all.flatMap((cell, index) => {
     if (index < uses.length && uses[index] !== 'stored') return [];
-    const possible = uses.slice(Math.max(0, index - Math.max(0, slid)), index + 1 + Math.max(0, -slid));
+    const possible = uses.slice(Math.max(0, index - Math.max(0, shift)), index + 1 + Math.max(0, -shift));
     return [possible.includes('private') ? '' : cell];
   });
 }
@@ -110,21 +110,21 @@ function keptCells({ cells, source, misfit }: CsvRecord, uses: readonly SourceUs
  * Returns the cells of a failed row, the reasons of its failure, and extra cells with a note. The note makes an uncorrected
  * row fail again, even if a spreadsheet adds missing cells, because its cells may be in the wrong columns.
  */
-function failedCells({ line, errors, cells }: FailedRow, width: number): string[] {
-  const misfit = errors.some(({ code }) => code === 'wrong_cell_count');
-  const behind = misfit
-    ? [...cells.slice(width).filter((cell) => cell !== MISFIT && cell.trim() !== ''), MISFIT]
+function toFailedLine({ line, errors, cells }: FailedRow, width: number): string[] {
+  const isMismatch = errors.some(({ code }) => code === 'wrong_cell_count');
+  const extraCells = isMismatch
+    ? [...cells.slice(width).filter((cell) => cell !== REPAIR_NOTE && cell.trim() !== ''), REPAIR_NOTE]
     : [];
   return [
     ...Array.from({ length: width }, (_, index) => cells[index] ?? ''), // cells are missing while a run is in progress
     String(line),
     errors.map(({ code }) => code).join(' '),
     errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
-    ...behind,
+    ...extraCells,
   ];
 }
 
-function conflicts({ line, external_id, user_uuid, errors }: FailedRow): string[][] {
+function toConflictLines({ line, external_id, user_uuid, errors }: FailedRow): string[][] {
   return errors.map(({ field, value, code, message }) => [
     external_id,
     user_uuid ?? '',

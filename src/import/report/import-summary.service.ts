@@ -25,7 +25,7 @@ export class ImportSummary {
   ) {}
 
   /** Returns the first hundred data sets with their last runs, sorted by name. */
-  async datasets(): Promise<DatasetSummary[]> {
+  async listDatasets(): Promise<DatasetSummary[]> {
     const found: DatasetSummary[] = [];
     for (let name = ''; found.length < MAX_DATASETS;) {
       const next = await this.runs.findNextDataset(name);
@@ -38,17 +38,17 @@ export class ImportSummary {
   }
 
   /** Counts the runs that wait for a decision, and the runs that are queued or in progress. */
-  async open(): Promise<{ needs_approval: number; planned: number; running: number }> {
+  async countOpen(): Promise<{ needs_approval: number; planned: number; running: number }> {
     const counts = await this.runs.countByState([...WAITING, ...RUNNABLE]);
-    const of = (state: RunState) => counts.get(state) ?? 0;
-    const running = RUNNABLE.reduce((sum, state) => sum + of(state), 0);
-    return { needs_approval: of('needs_approval'), planned: of('planned'), running };
+    const countOf = (state: RunState) => counts.get(state) ?? 0;
+    const running = RUNNABLE.reduce((sum, state) => sum + countOf(state), 0);
+    return { needs_approval: countOf('needs_approval'), planned: countOf('planned'), running };
   }
 
   /** Returns true if no import has completed within IMPORT_OVERDUE_HOURS, or undefined without this setting. */
   async isOverdue(): Promise<boolean | undefined> {
     if (this.env.IMPORT_OVERDUE_HOURS === undefined) return undefined;
-    return this.isOverdueSince(await this.lastCompleted());
+    return this.isOverdueSince(await this.findLastCompleted());
   }
 
   /** Returns true if imports are overdue after the last completed import. Returns false without IMPORT_OVERDUE_HOURS. */
@@ -58,19 +58,19 @@ export class ImportSummary {
   }
 
   /** Returns the time when an import last completed, or null. */
-  async lastCompleted(): Promise<DbTime | null> {
+  async findLastCompleted(): Promise<DbTime | null> {
     return this.runs.findLastCompletion();
   }
 
   /** Counts the imports that wait for approval. */
   async countParked(): Promise<number> {
-    return (await this.open()).needs_approval;
+    return (await this.countOpen()).needs_approval;
   }
 
   private async summarize(dataset: string): Promise<DatasetSummary | undefined> {
     const newest = await this.runs.findNewest(dataset);
-    const last = latest(newest);
-    const completed = latest(newest.filter(({ state }) => COMPLETED.includes(state)));
+    const last = findLatest(newest);
+    const completed = findLatest(newest.filter(({ state }) => COMPLETED.includes(state)));
     if (last === undefined) return undefined; // deleted in the meantime
     const runs = await this.runs.runs([last, completed ?? last]);
     const run = runs.find(({ id }) => id === last);
@@ -80,7 +80,7 @@ export class ImportSummary {
 }
 
 /** Returns the newest id. Ids sort by time of creation. */
-const latest = (runs: readonly { id: string }[]): string | undefined =>
+const findLatest = (runs: readonly { id: string }[]): string | undefined =>
   runs
     .map(({ id }) => id)
     .sort()

@@ -24,10 +24,10 @@ const RETRY_SECONDS = 10;
 export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
   /** Emitter of the ids of runs that have stopped. The number of listeners is not limited. */
-  private readonly stops = new EventEmitter().setMaxListeners(0);
-  private forward: (id: string) => void = () => undefined;
+  private readonly stopEvents = new EventEmitter().setMaxListeners(0);
+  private forwardStop: (id: string) => void = () => undefined;
 
-  private watching = 0;
+  private watcherCount = 0;
 
   constructor(
     private readonly runs: ImportRunsRepository,
@@ -42,13 +42,13 @@ export class RunEvents implements BeforeApplicationShutdown {
 
   /** Makes all watchers of a run read it at once, because its worker has stopped. */
   notify(id: string): void {
-    this.stops.emit(id);
-    this.forward(id);
+    this.stopEvents.emit(id);
+    this.forwardStop(id);
   }
 
   /** Forwards notifications to the process that has the watchers. */
   forwardTo(listener: (id: string) => void): void {
-    this.forward = listener;
+    this.forwardStop = listener;
   }
 
   /** Yields the run now and after every change, until it ends, waits for an operator, or the service stops. */
@@ -60,7 +60,7 @@ export class RunEvents implements BeforeApplicationShutdown {
       const onStop = (): void => {
         stop.abort();
       };
-      this.stops.once(id, onStop); // before the read, so that no event is missed between the two
+      this.stopEvents.once(id, onStop); // before the read, so that no event is missed between the two
       try {
         const run = await this.runs.find(id);
         if (!run) return;
@@ -71,7 +71,7 @@ export class RunEvents implements BeforeApplicationShutdown {
         const wake = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
         await delay(wait, undefined, { signal: wake }).catch(() => undefined);
       } finally {
-        this.stops.off(id, onStop);
+        this.stopEvents.off(id, onStop);
       }
       wait = Math.min(wait * 1.5, POLL_MILLIS);
     } while (!signal?.aborted && !this.stopping);
@@ -83,16 +83,16 @@ export class RunEvents implements BeforeApplicationShutdown {
    * @throws ProblemError `unavailable` with `Retry-After` if too many clients watch runs.
    */
   async *watchAs(id: string, actor: Actor, disconnected: AbortSignal): AsyncGenerator<ImportRun> {
-    if (this.watching >= MAX_WATCHERS) {
+    if (this.watcherCount >= MAX_WATCHERS) {
       throw createUnavailableError(
         `${MAX_WATCHERS} clients already watch runs. Read the run instead.`,
         RETRY_SECONDS,
       );
     }
-    this.watching++;
+    this.watcherCount++;
     const ended = new AbortController();
     const timer = setInterval(() => {
-      void this.isGood(actor).then((valid) => {
+      void this.isCredentialValid(actor).then((valid) => {
         if (!valid) ended.abort();
       });
     }, CHECK_MILLIS);
@@ -100,12 +100,12 @@ export class RunEvents implements BeforeApplicationShutdown {
       yield* this.watch(id, AbortSignal.any([disconnected, ended.signal]));
     } finally {
       clearInterval(timer);
-      this.watching--;
+      this.watcherCount--;
     }
   }
 
   /** Returns true if the session or key of an actor is valid, or if the database does not respond. */
-  private async isGood(actor: Actor): Promise<boolean> {
+  private async isCredentialValid(actor: Actor): Promise<boolean> {
     if (actor.kind === 'system') return true;
     const valid =
       actor.kind === 'user' ? this.sessions.isLive(actor.sessionId) : this.keys.isActive(actor.id);

@@ -5,7 +5,7 @@ import { COLUMNS, cellsOf } from '../file/columns.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
 import { BOM, toCsvLine } from '../../platform/common/csv.js';
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 /** Export of users in the import columns. Importing the exported file changes nothing. */
 @Injectable()
@@ -13,19 +13,19 @@ export class UsersExport {
   constructor(private readonly directory: UserDirectory) {}
 
   /** Returns a file with a header and no rows. */
-  template(): string {
+  buildTemplate(): string {
     return BOM + toCsvLine(COLUMNS.map(({ name }) => name));
   }
 
   /** Yields the lines of the file, page by page. @param all includes users without an external id. */
-  async *lines(all: boolean): AsyncGenerator<string> {
-    yield this.template();
-    const read = (after: string) => this.directory.listPage(after, PAGE, all);
+  async *streamLines(all: boolean): AsyncGenerator<string> {
+    yield this.buildTemplate();
+    const read = (after: string) => this.directory.listPage(after, PAGE_SIZE, all);
     for await (const users of readPages('', uuidOf, read)) {
       const managers = await this.directory.findExternalIds(
         users.flatMap(({ manager_uuid }) => manager_uuid ?? []),
       );
-      yield users.map((user) => toCsvLine(cellsOf(user, managerCell(user, managers)))).join('');
+      yield users.map((user) => toCsvLine(cellsOf(user, toManagerCell(user, managers)))).join('');
     }
   }
 }
@@ -33,7 +33,7 @@ export class UsersExport {
 const uuidOf = ({ uuid }: User): string => uuid;
 
 /** Returns the cell of a manager: the external id, or else `uuid:` and the uuid. Imports read both forms. */
-function managerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {
+function toManagerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {
   if (manager_uuid === null) return '';
   return managers.get(manager_uuid) || `uuid:${manager_uuid}`;
 }

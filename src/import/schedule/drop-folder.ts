@@ -3,14 +3,14 @@ import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { errorCodeOf } from '../../platform/common/errors.js';
 import { matchesPattern } from '../runs/import-options.js';
-import { HeldFolder, Refusal } from './open-folder.js';
+import { OpenFolder, EntryError } from './open-folder.js';
 
 /** Time without a write after which a file counts as complete. */
 const STABLE_MILLIS = 10_000;
 const MARKER = '.done';
 /** Separator between the id of a run and the original name of its file. */
 const SEPARATOR = '~';
-const CLAIMED = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}~/;
+const PROCESSING_NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}~/;
 /** Longest file name in most file systems. A UUID with its separator needs `UUID_BYTES`. */
 const MAX_NAME_BYTES = 255;
 const UUID_BYTES = 37;
@@ -18,18 +18,18 @@ const UUID_BYTES = 37;
 const CHUNK = 256 * 1024;
 
 /** Subfolders of the work folder, one per stage of an import. */
-const PARTS = ['processing', 'done', 'failed'] as const;
-type Part = (typeof PARTS)[number];
+const STAGES = ['processing', 'done', 'failed'] as const;
+type Stage = (typeof STAGES)[number];
 
 /** A file in a folder. A file with a rejection is left in place. */
-export interface WaitingFile {
+export interface FolderFile {
   name: string;
-  ready: boolean;
-  refused?: Refusal;
+  isComplete: boolean;
+  rejection?: EntryError;
 }
 
 /** A file in `processing/`. */
-export interface ClaimedFile {
+export interface ProcessingFile {
   runId: string;
   name: string;
   /** Name of the file in `processing/`. */
@@ -37,7 +37,7 @@ export interface ClaimedFile {
 }
 
 /** Error for a file that changed while it was read. The content may be a mix of two versions. */
-export class ChangedFile extends Error {}
+export class FileChangedError extends Error {}
 
 /**
  * The drop folder. Files move to `processing/`, then to `done/` or `failed/` in the work folder. Only regular files are opened,
@@ -59,13 +59,13 @@ export class DropFolder {
     if (this.workFolder === this.folder) return;
     await mkdir(this.workFolder, { recursive: true, mode: 0o700 });
     const probe = `.rollcall-${uuidv7()}`;
-    await this.between('processing', async (drop, processing) => {
-      await (await open(drop.at(probe), 'wx')).close();
+    await this.useBoth('processing', async (drop, processing) => {
+      await (await open(drop.pathOf(probe), 'wx')).close();
       try {
-        await rename(drop.at(probe), processing.at(probe));
-        await unlink(processing.at(probe));
+        await rename(drop.pathOf(probe), processing.pathOf(probe));
+        await unlink(processing.pathOf(probe));
       } catch (error) {
-        await unlink(drop.at(probe));
+        await unlink(drop.pathOf(probe));
         if (errorCodeOf(error) !== 'EXDEV') throw error;
         throw new Error(
           'IMPORT_WORK_FOLDER must be on the same file system as IMPORT_FOLDER (the same volume or mount in a ' +
@@ -77,11 +77,11 @@ export class DropFolder {
   }
 
   /** Yields the matching files of the folder, sorted by name, including rejected files. */
-  async *waiting(): AsyncGenerator<WaitingFile> {
-    const drop = await HeldFolder.open(this.folder, { links: true });
+  async *listDropped(): AsyncGenerator<FolderFile> {
+    const drop = await OpenFolder.open(this.folder, { links: true });
     try {
       for await (const name of drop.listNames((each) => this.matches(each))) {
-        const file = await this.lookAt(drop, name);
+        const file = await this.inspectDropped(drop, name);
         if (file) yield file;
       }
     } finally {
@@ -90,25 +90,25 @@ export class DropFolder {
   }
 
   /** Moves a file to `processing/` and shortens a long name at its start. @returns undefined if the file is already moved. */
-  async claim(name: string, runId: string): Promise<ClaimedFile | undefined> {
-    const kept = ending(name, MAX_NAME_BYTES - UUID_BYTES);
-    const entry = runId + SEPARATOR + kept;
-    return this.between('processing', async (drop, processing) => {
+  async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
+    const shortName = shortenStart(name, MAX_NAME_BYTES - UUID_BYTES);
+    const entry = runId + SEPARATOR + shortName;
+    return this.useBoth('processing', async (drop, processing) => {
       // Delete the marker before the file moves: a leftover marker would declare a later, incomplete file complete.
-      if (await hasMarker(drop, name)) await unlink(drop.at(name + MARKER));
+      if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
       try {
-        await rename(drop.at(name), processing.at(entry));
+        await rename(drop.pathOf(name), processing.pathOf(entry));
       } catch (error) {
         if (errorCodeOf(error) === 'ENOENT') return undefined;
         throw error;
       }
-      return { runId, name: kept, entry };
+      return { runId, name: shortName, entry };
     });
   }
 
   /** Yields the files in `processing/`, sorted by the ids of their runs, including rejected files. */
-  async *claimed(): AsyncGenerator<ClaimedFile & WaitingFile> {
-    const processing = await this.openPart('processing').catch((error: unknown) => {
+  async *listProcessing(): AsyncGenerator<ProcessingFile & FolderFile> {
+    const processing = await this.openStage('processing').catch((error: unknown) => {
       if (errorCodeOf(error) === 'ENOENT') return undefined;
       throw error;
     });
@@ -116,11 +116,11 @@ export class DropFolder {
     try {
       for await (const entry of processing.listNames((each) => !each.startsWith('.'))) {
         const file = { runId: entry.slice(0, UUID_BYTES - 1), name: entry.slice(UUID_BYTES), entry };
-        const found = CLAIMED.test(entry)
-          ? await lookedAt(processing, entry)
-          : new Refusal(entry, 'not a file of this service');
-        if (found instanceof Refusal) yield { ...file, ready: false, refused: found };
-        else if (found) yield { ...file, ready: isStable(found) };
+        const found = PROCESSING_NAME.test(entry)
+          ? await inspectFile(processing, entry)
+          : new EntryError(entry, 'not a file of this service');
+        if (found instanceof EntryError) yield { ...file, isComplete: false, rejection: found };
+        else if (found) yield { ...file, isComplete: isStable(found) };
       }
     } finally {
       await processing.close();
@@ -132,8 +132,8 @@ export class DropFolder {
    * @throws EntryError for anything but a regular file, and FileChangedError at the end if the file has changed. Also
    * throws the reason of `signal`.
    */
-  async *read({ entry }: ClaimedFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const handle = await this.within('processing', (processing) => processing.openFile(entry));
+  async *read({ entry }: ProcessingFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const handle = await this.useStage('processing', (processing) => processing.openFile(entry));
     try {
       const before = await handle.stat();
       for (let position = 0; ;) {
@@ -144,44 +144,44 @@ export class DropFolder {
         yield buffer.subarray(0, bytesRead);
       }
       const after = await handle.stat();
-      if (after.size !== before.size || after.mtimeMs !== before.mtimeMs) throw new ChangedFile();
+      if (after.size !== before.size || after.mtimeMs !== before.mtimeMs) throw new FileChangedError();
     } finally {
       await handle.close();
     }
   }
 
   /** Moves a file from `processing/` to `done/` or `failed/` and adds the id of its run to its name. */
-  async archive({ runId, name, entry }: ClaimedFile, into: 'done' | 'failed'): Promise<void> {
+  async archive({ runId, name, entry }: ProcessingFile, into: 'done' | 'failed'): Promise<void> {
     const dot = name.lastIndexOf('.');
     const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
-    await this.within('processing', (processing) =>
-      this.within(into, (archive) =>
-        rename(processing.at(entry), archive.at(`${base}.${runId}${extension}`)),
+    await this.useStage('processing', (processing) =>
+      this.useStage(into, (archive) =>
+        rename(processing.pathOf(entry), archive.pathOf(`${base}.${runId}${extension}`)),
       ),
     );
   }
 
-  private async lookAt(drop: HeldFolder, name: string): Promise<WaitingFile | undefined> {
-    const found = await lookedAt(drop, name);
+  private async inspectDropped(drop: OpenFolder, name: string): Promise<FolderFile | undefined> {
+    const found = await inspectFile(drop, name);
     if (!found) return undefined;
-    if (found instanceof Refusal) return { name, ready: false, refused: found };
-    return { name, ready: isStable(found) || (await hasMarker(drop, name)) };
+    if (found instanceof EntryError) return { name, isComplete: false, rejection: found };
+    return { name, isComplete: isStable(found) || (await hasMarker(drop, name)) };
   }
 
   private matches(name: string): boolean {
-    const isPart = this.workFolder === this.folder && PARTS.some((each) => each === name);
-    return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isPart;
+    const isOwn = this.workFolder === this.folder && STAGES.some((each) => each === name);
+    return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
   /** Opens the folder and a subfolder of the work folder for `work`. Creates the subfolder if it is missing. */
-  private async between<T>(part: Part, work: (drop: HeldFolder, to: HeldFolder) => Promise<T>): Promise<T> {
-    return HeldFolder.use(this.folder, { links: true }, (drop) =>
-      this.within(part, (folder) => work(drop, folder)),
+  private async useBoth<T>(stage: Stage, work: (drop: OpenFolder, to: OpenFolder) => Promise<T>): Promise<T> {
+    return OpenFolder.use(this.folder, { links: true }, (drop) =>
+      this.useStage(stage, (folder) => work(drop, folder)),
     );
   }
 
-  private async within<T>(part: Part, work: (folder: HeldFolder) => Promise<T>): Promise<T> {
-    const folder = await this.openPart(part, true);
+  private async useStage<T>(stage: Stage, work: (folder: OpenFolder) => Promise<T>): Promise<T> {
+    const folder = await this.openStage(stage, true);
     try {
       return await work(folder);
     } finally {
@@ -190,32 +190,32 @@ export class DropFolder {
   }
 
   /** Opens a subfolder of the work folder. Rejects a link, which could redirect files to another folder. */
-  private async openPart(part: Part, shouldCreate = false): Promise<HeldFolder> {
-    return HeldFolder.use(this.workFolder, { links: true }, async (parent) => {
+  private async openStage(stage: Stage, shouldCreate = false): Promise<OpenFolder> {
+    return OpenFolder.use(this.workFolder, { links: true }, async (parent) => {
       if (shouldCreate) {
-        await mkdir(parent.at(part)).catch((error: unknown) => {
+        await mkdir(parent.pathOf(stage)).catch((error: unknown) => {
           if (errorCodeOf(error) !== 'EEXIST') throw error;
         });
       }
-      return HeldFolder.open(parent.at(part), { links: false });
+      return OpenFolder.open(parent.pathOf(stage), { links: false });
     });
   }
 }
 
 /** Returns the status of a file, or its rejection. @returns undefined if the file was removed. */
-async function lookedAt(folder: HeldFolder, name: string): Promise<Stats | Refusal | undefined> {
+async function inspectFile(folder: OpenFolder, name: string): Promise<Stats | EntryError | undefined> {
   try {
-    return await folder.look(name);
+    return await folder.inspect(name);
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof EntryError) return error;
     if (errorCodeOf(error) !== 'ENOENT')
-      return new Refusal(name, `not accessible (${errorCodeOf(error) ?? 'error'})`);
-    return name.includes('\ufffd') ? new Refusal(name, 'a file whose name is not UTF-8') : undefined;
+      return new EntryError(name, `not accessible (${errorCodeOf(error) ?? 'error'})`);
+    return name.includes('\ufffd') ? new EntryError(name, 'a file whose name is not UTF-8') : undefined;
   }
 }
 
-async function hasMarker(folder: HeldFolder, name: string): Promise<boolean> {
-  const stats = await lstat(folder.at(name + MARKER)).catch(() => undefined);
+async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {
+  const stats = await lstat(folder.pathOf(name + MARKER)).catch(() => undefined);
   return stats?.isFile() === true;
 }
 
@@ -223,7 +223,7 @@ async function hasMarker(folder: HeldFolder, name: string): Promise<boolean> {
 const isStable = ({ mtimeMs, ctimeMs }: Stats): boolean =>
   Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;
 
-function ending(name: string, bytes: number): string {
+function shortenStart(name: string, bytes: number): string {
   const characters = Array.from(name);
   while (Buffer.byteLength(characters.join('')) > bytes) characters.shift();
   return characters.join('');

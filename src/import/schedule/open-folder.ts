@@ -8,10 +8,10 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 const OPEN_FILES = '/proc/self/fd';
 const HAS_OPEN_FILES = existsSync(OPEN_FILES);
 /** Number of names that are sorted at a time. */
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
 /** Error for an entry of a folder that must not be opened. The message is for the log. */
-export class Refusal extends Error {
+export class EntryError extends Error {
   constructor(
     readonly file: string,
     readonly reason: string,
@@ -25,7 +25,7 @@ export class Refusal extends Error {
  * A folder that stays open. On Linux, all operations use this folder even if its path changes, as with openat(2), which
  * Node.js lacks. On other systems, they use the path.
  */
-export class HeldFolder {
+export class OpenFolder {
   private constructor(
     private readonly handle: FileHandle,
     private readonly path: string,
@@ -39,9 +39,9 @@ export class HeldFolder {
   static async use<T>(
     path: string,
     { links }: { links: boolean },
-    work: (folder: HeldFolder) => Promise<T>,
+    work: (folder: OpenFolder) => Promise<T>,
   ): Promise<T> {
-    const folder = await HeldFolder.open(path, { links });
+    const folder = await OpenFolder.open(path, { links });
     try {
       return await work(folder);
     } finally {
@@ -50,14 +50,14 @@ export class HeldFolder {
   }
 
   /** Opens a folder, which the caller must close. Parameters and errors are the same as for `use`. */
-  static async open(path: string, { links }: { links: boolean }): Promise<HeldFolder> {
+  static async open(path: string, { links }: { links: boolean }): Promise<OpenFolder> {
     const flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (links ? 0 : O_NOFOLLOW);
     const handle = await open(path, flags).catch((error: unknown) => {
       if (errorCodeOf(error) === 'ENOTDIR' || errorCodeOf(error) === 'ELOOP')
-        throw new Refusal(path.slice(path.lastIndexOf('/') + 1), 'a link or a file, not a folder');
+        throw new EntryError(path.slice(path.lastIndexOf('/') + 1), 'a link or a file, not a folder');
       throw error;
     });
-    return new HeldFolder(handle, HAS_OPEN_FILES ? join(OPEN_FILES, String(handle.fd)) : path);
+    return new OpenFolder(handle, HAS_OPEN_FILES ? join(OPEN_FILES, String(handle.fd)) : path);
   }
 
   async close(): Promise<void> {
@@ -65,7 +65,7 @@ export class HeldFolder {
   }
 
   /** Returns the path of a file in this folder, which is valid until the folder is closed. */
-  at(name: string): string {
+  pathOf(name: string): string {
     return join(this.path, name);
   }
 
@@ -76,24 +76,24 @@ export class HeldFolder {
   async *listNames(wanted: (name: string) => boolean): AsyncGenerator<string> {
     for (let page = await this.load('', wanted); ; page = await this.load(page.at(-1) ?? '', wanted)) {
       yield* page;
-      if (page.length < PAGE) return;
+      if (page.length < PAGE_SIZE) return;
     }
   }
 
   private async load(after: string, wanted: (name: string) => boolean): Promise<string[]> {
     let names: string[] = [];
-    const firstOf = () => (names = names.sort().slice(0, PAGE));
-    for await (const { name } of await opendir(this.path, { bufferSize: PAGE })) {
+    const keepFirst = () => (names = names.sort().slice(0, PAGE_SIZE));
+    for await (const { name } of await opendir(this.path, { bufferSize: PAGE_SIZE })) {
       if (name > after && wanted(name)) names.push(name);
-      if (names.length >= 2 * PAGE) firstOf();
+      if (names.length >= 2 * PAGE_SIZE) keepFirst();
     }
-    return firstOf();
+    return keepFirst();
   }
 
   /** Returns the status of a file without opening it. @throws EntryError unless it is a regular file with one name. */
-  async look(name: string): Promise<Stats> {
-    const stats = await lstat(this.at(name));
-    refuseOthers(name, stats);
+  async inspect(name: string): Promise<Stats> {
+    const stats = await lstat(this.pathOf(name));
+    assertRegularFile(name, stats);
     return stats;
   }
 
@@ -102,15 +102,15 @@ export class HeldFolder {
    * @throws EntryError for anything else, or a system error.
    */
   async openFile(name: string): Promise<FileHandle> {
-    await this.look(name); // opening a device can have side effects
-    const handle = await open(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch(
+    await this.inspect(name); // opening a device can have side effects
+    const handle = await open(this.pathOf(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch(
       (error: unknown) => {
-        if (errorCodeOf(error) === 'ELOOP') throw new Refusal(name, 'a symbolic link');
+        if (errorCodeOf(error) === 'ELOOP') throw new EntryError(name, 'a symbolic link');
         throw error;
       },
     );
     try {
-      refuseOthers(name, await handle.stat());
+      assertRegularFile(name, await handle.stat());
       return handle;
     } catch (error) {
       await handle.close();
@@ -123,11 +123,11 @@ export class HeldFolder {
  * Rejects everything but a regular file with one name. A hard link could expose a file that the service can read, but the
  * sender cannot. Linux forbids such links if `fs.protected_hardlinks` is set.
  */
-function refuseOthers(name: string, stats: Stats): void {
-  if (stats.isSymbolicLink()) throw new Refusal(name, 'a symbolic link');
-  if (stats.isDirectory()) throw new Refusal(name, 'a folder');
-  if (stats.isFIFO()) throw new Refusal(name, 'a pipe');
-  if (stats.isSocket()) throw new Refusal(name, 'a socket');
-  if (!stats.isFile()) throw new Refusal(name, 'a device');
-  if (stats.nlink > 1) throw new Refusal(name, 'a file with several names (hard links)');
+function assertRegularFile(name: string, stats: Stats): void {
+  if (stats.isSymbolicLink()) throw new EntryError(name, 'a symbolic link');
+  if (stats.isDirectory()) throw new EntryError(name, 'a folder');
+  if (stats.isFIFO()) throw new EntryError(name, 'a pipe');
+  if (stats.isSocket()) throw new EntryError(name, 'a socket');
+  if (!stats.isFile()) throw new EntryError(name, 'a device');
+  if (stats.nlink > 1) throw new EntryError(name, 'a file with several names (hard links)');
 }

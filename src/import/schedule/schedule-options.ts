@@ -7,7 +7,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { SUPERVISED, type ImportOptions, RequestedOptions, findSupervised } from '../runs/import-options.js';
 
 /** Returns the unparsed options in `IMPORT_OPTIONS` by name, including `profile`. */
-export function scheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
+export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
   return { ...parse(IMPORT_OPTIONS) };
 }
 
@@ -23,8 +23,8 @@ export function assertForSchedule(options: ImportOptions): void {
  * Reads the options in `IMPORT_OPTIONS`, which have the format of the query of `POST /imports`.
  * @throws Error that lists each unknown option and each invalid value.
  */
-export function scheduleOptions(env: Env): ImportOptions {
-  const query = scheduleQuery(env);
+export function readScheduleOptions(env: Env): ImportOptions {
+  const query = getScheduleQuery(env);
   const { value, errors } = readInput(RequestedOptions, query);
   const roles = new RoleCatalogue(env.EXTRA_ROLES);
   const unknown = value.default_roles?.filter((role) => roles.find(role) === undefined) ?? [];

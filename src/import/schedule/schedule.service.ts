@@ -12,19 +12,19 @@ import { RunQueue } from '../apply/run-queue.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RUNNABLE, FINAL } from '../runs/run-states.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
-import { ChangedFile, type ClaimedFile, DropFolder, type WaitingFile } from './drop-folder.js';
-import { Refusal } from './open-folder.js';
-import { assertForSchedule, scheduleOptions, scheduleQuery } from './schedule-options.js';
+import { FileChangedError, type ProcessingFile, DropFolder, type FolderFile } from './drop-folder.js';
+import { EntryError } from './open-folder.js';
+import { assertForSchedule, readScheduleOptions, getScheduleQuery } from './schedule-options.js';
 
 /** Maximum number of files that are logged individually, because a folder may contain any number of files. */
 const MAX_NAMES = 100;
 
 /** Log of skipped files in a folder that is read repeatedly. Each file is logged once while it stays in the folder. */
-export class Notices {
-  private known: ReadonlyMap<string, string> = new Map();
-  private seen = new Map<string, string>();
-  private more = 0;
-  private knownMore = false;
+export class SkippedFileLog {
+  private logged: ReadonlyMap<string, string> = new Map();
+  private current = new Map<string, string>();
+  private unlisted = 0;
+  private hasLoggedUnlisted = false;
 
   /** @param folder the folder name in log lines. */
   constructor(
@@ -33,26 +33,26 @@ export class Notices {
   ) {}
 
   /** Starts a pass through the folder. */
-  begin(): void {
-    this.seen = new Map();
-    this.more = 0;
+  startPass(): void {
+    this.current = new Map();
+    this.unlisted = 0;
   }
 
   add(file: string, reason: string): void {
-    if (this.seen.size >= MAX_NAMES) this.more++;
+    if (this.current.size >= MAX_NAMES) this.unlisted++;
     else {
-      const isNew = this.known.get(file) !== reason;
-      this.seen.set(file, reason);
+      const isNew = this.logged.get(file) !== reason;
+      this.current.set(file, reason);
       if (isNew) this.log.warn('file skipped', { folder: this.folder, file, reason });
     }
   }
 
   /** Completes a pass through the whole folder. Files that were absent are logged again when they return. */
-  end(): void {
-    if (this.more > 0 && !this.knownMore)
-      this.log.warn('more files skipped', { folder: this.folder, files: this.more });
-    this.knownMore = this.more > 0;
-    this.known = this.seen;
+  endPass(): void {
+    if (this.unlisted > 0 && !this.hasLoggedUnlisted)
+      this.log.warn('more files skipped', { folder: this.folder, files: this.unlisted });
+    this.hasLoggedUnlisted = this.unlisted > 0;
+    this.logged = this.current;
   }
 }
 
@@ -61,12 +61,12 @@ const LEASE_SECONDS = 30;
 /** Name of a lease that no instance holds. Its end is the time of the last tick. */
 const TICK = 'schedule.tick';
 /** Largest clock difference between machines. A tick that is further in the future shows that a clock was set back. */
-const AHEAD_SECONDS = 60;
+const MAX_AHEAD_SECONDS = 60;
 /** Longest time that a tick waits for incomplete files. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
-const TURN_MILLIS = 5000;
+const INTERVAL_MILLIS = 5000;
 /** Maximum number of files in `processing/` that are not imported yet. Each file is a run, and each pass reads all of them. */
-const MAX_CLAIMED = 100;
+const MAX_PROCESSING = 100;
 const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
 
 /**
@@ -77,13 +77,13 @@ const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedu
 export class ScheduleService implements BeforeApplicationShutdown {
   private readonly folder: DropFolder | undefined;
   private readonly stopping = new AbortController();
-  private readonly dropped: Notices;
-  private readonly processing: Notices;
+  private readonly dropFolderLog: SkippedFileLog;
+  private readonly processingLog: SkippedFileLog;
   /** Run ids of files that changed while they were read. These files are read again once they are complete. */
-  private readonly unsettled = new Set<string>();
+  private readonly changing = new Set<string>();
   private cron: Cron | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private busy: Promise<void> | undefined;
+  private currentPass: Promise<void> | undefined;
   /** Time on the monotonic clock when a tick first found incomplete files. */
   private waitingSince: number | undefined;
   private lastFault: string | undefined;
@@ -96,12 +96,12 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly leases: Leases,
     private readonly log: Log,
   ) {
-    scheduleOptions(env); // report invalid options at the start and not at the first tick
+    readScheduleOptions(env); // report invalid options at the start and not at the first tick
     const { IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER } = env;
     if (IMPORT_FOLDER !== undefined)
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
-    this.dropped = new Notices(log, 'IMPORT_FOLDER');
-    this.processing = new Notices(log, 'processing');
+    this.dropFolderLog = new SkippedFileLog(log, 'IMPORT_FOLDER');
+    this.processingLog = new SkippedFileLog(log, 'processing');
   }
 
   /** Starts the schedule. An unavailable folder is logged. @throws Error if files cannot move to IMPORT_WORK_FOLDER. */
@@ -110,64 +110,64 @@ export class ScheduleService implements BeforeApplicationShutdown {
     if (!folder) return;
     await folder.prepare().catch((error: unknown) => {
       if (errorCodeOf(error) === undefined) throw error;
-      this.report(error);
+      this.logError(error);
     });
     this.cron = new Cron(this.env.IMPORT_CRON, { timezone: this.env.IMPORT_TIME_ZONE, unref: true }, () => {
-      this.work(folder);
+      this.startPass(folder);
     });
     this.timer = setInterval(() => {
-      this.work(folder);
-    }, TURN_MILLIS).unref();
-    this.work(folder);
+      this.startPass(folder);
+    }, INTERVAL_MILLIS).unref();
+    this.startPass(folder);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     this.cron?.stop();
     clearInterval(this.timer);
-    await this.busy;
+    await this.currentPass;
   }
 
-  private work(folder: DropFolder): void {
-    if (this.busy || this.stopping.signal.aborted) return;
-    this.busy = this.turn(folder)
+  private startPass(folder: DropFolder): void {
+    if (this.currentPass || this.stopping.signal.aborted) return;
+    this.currentPass = this.runPass(folder)
       .then(
         () => (this.lastFault = undefined),
         (error: unknown) => {
-          this.report(error);
+          this.logError(error);
         },
       )
       .then(() => {
-        this.busy = undefined;
+        this.currentPass = undefined;
       });
   }
 
   /** Logs an error that ends a pass. A repeated error is logged once. */
-  private report(error: unknown): void {
+  private logError(error: unknown): void {
     const text =
-      error instanceof Refusal ? error.message : (errorCodeOf(error) ?? toProblemError(error).code);
+      error instanceof EntryError ? error.message : (errorCodeOf(error) ?? toProblemError(error).code);
     if (text === this.lastFault) return;
     this.lastFault = text;
-    if (error instanceof Refusal) this.log.warn('drop folder unusable', { reason: text });
+    if (error instanceof EntryError) this.log.warn('drop folder unusable', { reason: text });
     else this.log.logFault(LEASE, toProblemError(error).code, error);
   }
 
   /** Holds the lease, moves files of finished runs, imports files in `processing/` without a run, and sweeps if a tick is due. */
-  private async turn(folder: DropFolder): Promise<void> {
+  private async runPass(folder: DropFolder): Promise<void> {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
-      const room = MAX_CLAIMED - (await this.followAll(folder));
+      const capacity = MAX_PROCESSING - (await this.checkProcessing(folder));
       const time = now();
-      const last = await this.lastTick(time);
+      const last = await this.readLastTick(time);
       // Record the tick after the sweep, so that a sweep that was killed or found no folder stays due.
-      if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder, room))))
+      if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder, capacity))))
         await this.leases.recordTime(TICK, time);
     });
   }
 
   /** Returns the time of the last tick, or now if it is in the future, because the schedule would pause until then. */
-  private async lastTick(time: DbTime): Promise<DbTime | undefined> {
+  private async readLastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.findRecordedTime(TICK);
-    if (last === undefined || last <= addSeconds(time, AHEAD_SECONDS)) return last;
+    if (last === undefined || last <= addSeconds(time, MAX_AHEAD_SECONDS)) return last;
     this.log.warn('clock set back', { last_tick: toIso(last) });
     await this.leases.recordTime(TICK, time);
     return time;
@@ -185,18 +185,18 @@ export class ScheduleService implements BeforeApplicationShutdown {
    * service is shutting down.
    */
   private async sweep(folder: DropFolder, capacity: number): Promise<boolean> {
-    let left = false;
-    this.dropped.begin();
-    for await (const file of folder.waiting()) {
+    let isUnfinished = false;
+    this.dropFolderLog.startPass();
+    for await (const file of folder.listDropped()) {
       if (this.stopping.signal.aborted) return false;
-      if (file.refused) this.dropped.add(file.name, file.refused.reason);
-      else if (file.ready && capacity-- <= 0) {
+      if (file.rejection) this.dropFolderLog.add(file.name, file.rejection.reason);
+      else if (file.isComplete && capacity-- <= 0) {
         this.waitingSince = undefined;
         return false;
-      } else if (!file.ready || !(await this.take(folder, file))) left = true;
+      } else if (!file.isComplete || !(await this.pickUp(folder, file))) isUnfinished = true;
     }
-    this.dropped.end();
-    if (left) {
+    this.dropFolderLog.endPass();
+    if (isUnfinished) {
       this.waitingSince ??= performance.now();
       if (performance.now() - this.waitingSince < MAX_WAIT_MILLIS) return false;
     }
@@ -205,12 +205,12 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /** Moves a file to `processing/` and imports it. @returns false if the file cannot be moved. */
-  private async take(folder: DropFolder, { name }: WaitingFile): Promise<boolean> {
+  private async pickUp(folder: DropFolder, { name }: FolderFile): Promise<boolean> {
     let file;
     try {
-      file = await folder.claim(name, uuidv7());
+      file = await folder.moveToProcessing(name, uuidv7());
     } catch (error) {
-      this.dropped.add(name, `cannot be moved to processing (${reasonOf(error)})`);
+      this.dropFolderLog.add(name, `cannot be moved to processing (${reasonOf(error)})`);
       return false;
     }
     if (file) await this.submit(folder, file);
@@ -218,15 +218,15 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /** Checks all files in `processing/`. @returns the number of files whose runs are queued or in progress. */
-  private async followAll(folder: DropFolder): Promise<number> {
+  private async checkProcessing(folder: DropFolder): Promise<number> {
     let waiting = 0;
-    this.processing.begin();
-    for await (const file of folder.claimed()) {
+    this.processingLog.startPass();
+    for await (const file of folder.listProcessing()) {
       if (this.stopping.signal.aborted) return waiting;
-      if (file.refused) this.processing.add(file.entry, file.refused.reason);
-      else if (await this.follow(folder, file)) waiting++;
+      if (file.rejection) this.processingLog.add(file.entry, file.rejection.reason);
+      else if (await this.checkProcessingFile(folder, file)) waiting++;
     }
-    this.processing.end();
+    this.processingLog.endPass();
     return waiting;
   }
 
@@ -234,29 +234,33 @@ export class ScheduleService implements BeforeApplicationShutdown {
    * Checks a file in `processing/`. Archives it if its run has ended, and imports it if a crash left it without a run.
    * @returns true if its run is queued or in progress.
    */
-  private async follow(folder: DropFolder, file: ClaimedFile & WaitingFile): Promise<boolean> {
+  private async checkProcessingFile(folder: DropFolder, file: ProcessingFile & FolderFile): Promise<boolean> {
     const run = await this.runs.find(file.runId);
     if (run && FINAL.includes(run.state))
       await this.archive(folder, file, run.state.startsWith('completed') ? 'done' : 'failed');
-    else if (!run && (file.ready || !this.unsettled.has(file.runId))) await this.submit(folder, file);
+    else if (!run && (file.isComplete || !this.changing.has(file.runId))) await this.submit(folder, file);
     return !run || RUNNABLE.includes(run.state);
   }
 
   /** Imports a file in `processing/`. Moves an unreadable file to `failed/`. */
-  private async submit(folder: DropFolder, file: ClaimedFile): Promise<void> {
+  private async submit(folder: DropFolder, file: ProcessingFile): Promise<void> {
     const { signal } = this.stopping;
-    this.unsettled.delete(file.runId);
+    this.changing.delete(file.runId);
     try {
-      const { options, profile } = await this.queue.readOptionsOf(file.name, scheduleQuery(this.env), CALLER);
+      const { options, profile } = await this.queue.readOptionsOf(
+        file.name,
+        getScheduleQuery(this.env),
+        CALLER,
+      );
       assertForSchedule(options);
       const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
       await this.queue.submit(stored, options, CALLER, profile);
     } catch (error) {
       if (signal.aborted && error === signal.reason) return;
-      if (error instanceof Refusal) this.processing.add(file.entry, error.reason);
-      else if (error instanceof ChangedFile) {
-        this.unsettled.add(file.runId);
-        this.processing.add(file.entry, 'still being written');
+      if (error instanceof EntryError) this.processingLog.add(file.entry, error.reason);
+      else if (error instanceof FileChangedError) {
+        this.changing.add(file.runId);
+        this.processingLog.add(file.entry, 'still being written');
       } else {
         this.log.logFault(LEASE, toProblemError(error).code, error);
         if (toProblemError(error).status === 503) return; // the next pass tries again
@@ -266,14 +270,16 @@ export class ScheduleService implements BeforeApplicationShutdown {
     }
   }
 
-  private async archive(folder: DropFolder, file: ClaimedFile, into: 'done' | 'failed'): Promise<void> {
+  private async archive(folder: DropFolder, file: ProcessingFile, into: 'done' | 'failed'): Promise<void> {
     try {
       await folder.archive(file, into);
     } catch (error) {
-      this.processing.add(file.entry, `cannot be moved to ${into} (${reasonOf(error)})`);
+      this.processingLog.add(file.entry, `cannot be moved to ${into} (${reasonOf(error)})`);
     }
   }
 }
 
 const reasonOf = (error: unknown): string =>
-  error instanceof Refusal || error instanceof ProblemError ? error.message : (errorCodeOf(error) ?? 'error');
+  error instanceof EntryError || error instanceof ProblemError
+    ? error.message
+    : (errorCodeOf(error) ?? 'error');

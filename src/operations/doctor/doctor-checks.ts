@@ -12,7 +12,7 @@ import {
   assertOwnSchema,
   hasPendingMigrations,
 } from '../../platform/database/migrate.js';
-import { scheduleOptions } from '../../import/schedule/schedule-options.js';
+import { readScheduleOptions } from '../../import/schedule/schedule-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 import { checkKeys } from './key-checks.js';
 import { checkTopology } from './topology.js';
@@ -70,7 +70,7 @@ export function checkBaseUrl({ HOST, baseUrl }: Env): Finding[] {
 export async function checkImportFolder(env: Env): Promise<Finding[]> {
   const { IMPORT_FOLDER } = env;
   try {
-    scheduleOptions(env);
+    readScheduleOptions(env);
   } catch (error) {
     return fail('imports', error instanceof Error ? error.message : '');
   }

@@ -52,7 +52,7 @@ export class Gauges implements OnModuleInit {
       'rollcall_import_last_completed_timestamp_seconds',
       'Time of the last completed import, 0 if there is none.',
       'max',
-      async () => toSeconds(await imports.lastCompleted()),
+      async () => toSeconds(await imports.findLastCompleted()),
     );
     metrics.addGauge(
       'rollcall_audit_last_seal_timestamp_seconds',

@@ -52,8 +52,8 @@ export class StatisticsService {
     const { matching: active, all } = await this.users.countUsers(['Active']);
     const from = computeFirstHour(millis, days, offset);
     const overdue = await this.summary.isOverdue();
-    const open = await this.summary.open();
-    const datasets = await this.summary.datasets();
+    const open = await this.summary.countOpen();
+    const datasets = await this.summary.listDatasets();
     const expiring = await this.keys.listExpiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
     const fusesBlown = await this.fuse.countBlown();
     const failed = await this.counts.countSince(DAILY.failed_logins, millis - DAY_SECONDS * 1000);

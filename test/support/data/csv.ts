@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { columnOf } from '../../../src/import/file/columns.js';
+import { findColumn } from '../../../src/import/file/columns.js';
 import { type CsvOptions, CsvReader } from '../../../src/import/file/csv-reader.js';
 import { FileError } from '../../../src/import/file/file-error.js';
 import type { ByteSource } from './bytes.js';
@@ -12,17 +12,17 @@ export interface Read {
   error?: { code: string; line: number | undefined; message: string };
 }
 
-const knownColumn = (name: string) => columnOf(name) !== undefined;
+const knownColumn = (name: string) => findColumn(name) !== undefined;
 export const openCsv = (source: ByteSource, options: Partial<CsvOptions> = {}) =>
-  new CsvReader(source, { knownColumn, ...options });
+  new CsvReader(source, { isKnownColumn: knownColumn, ...options });
 
 /** Reads a whole file, and expects that it is closed afterwards. */
 export async function readCsv(source: ByteSource, options?: Partial<CsvOptions>): Promise<Read> {
   const reader = openCsv(source, options);
   const result: Read = { rows: {} };
   try {
-    result.header = await reader.header();
-    for await (const batch of reader.records(3))
+    result.header = await reader.readHeader();
+    for await (const batch of reader.readRecords(3))
       for (const { line, cells } of batch) result.rows[line] = cells;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
