@@ -158,7 +158,7 @@ test('nothing was left out: every statement of the sources, every operation of t
     'platform/database/migrat',
     'platform/database/mysql/session.ts',
     'platform/database/mysql/mysql-statement.ts',
-    'platform/database/engine/whole-database.ts',
+    'platform/database/engine/backup-connections.ts',
     'platform/database/sqlite/sqlite-connection.ts',
     'platform/database/engine/database.ts',
     'operations/backup',

@@ -20,7 +20,7 @@ test('no text becomes code', () => {
 
 /** Sends alerts to where the operator's settings say. */
 const ALERTS = 'import/alerts/alert-sender.service.ts';
-const OWN_PROGRAMS = ['platform/database/engine/lane-process.ts'];
+const OWN_PROGRAMS = ['platform/database/engine/worker-process.ts'];
 
 test('the only other programs that run are those of the service itself and NOTIFY_COMMAND, without a shell', () => {
   expect(filesWith(/node:child_process|node:worker_threads/)).toEqual([ALERTS, ...OWN_PROGRAMS]);
@@ -56,7 +56,7 @@ test('hashes are SHA-256 or argon2id, and random secrets come from the system', 
   expect(new Set(named)).toEqual(new Set(['sha256']));
   // Waiting times, which need not be secret.
   expect(filesWith(/Math\.random/)).toEqual([
-    'platform/database/engine/database-fault.ts',
+    'platform/database/engine/database-error.ts',
     'platform/database/migrate.ts',
   ]);
 });

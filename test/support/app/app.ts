@@ -39,7 +39,7 @@ export class TestApp {
 
   /** As `start`, with the built process that reads beside the service. */
   static async withReader(settings: Record<string, string> = {}): Promise<TestApp> {
-    return TestApp.start(settings, { reader: join(ROOT, 'dist/reader-lane.js') });
+    return TestApp.start(settings, { reader: join(ROOT, 'dist/read-worker.js') });
   }
 
   /** Another instance on the same database, or the next one after a stop. */

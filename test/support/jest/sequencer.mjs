@@ -1,7 +1,7 @@
 import TestSequencer from '@jest/test-sequencer';
 
 /** Files that mostly wait for processes and timers. */
-const WAITING = /\/(promises|import-kill-random|import-lane|workers-end|workers|swagger-ui)\.e2e-spec\.ts$/;
+const WAITING = /\/(promises|import-kill-random|import-worker|workers-end|workers|swagger-ui)\.e2e-spec\.ts$/;
 /** Part of the run in which the waiting files start: the run must not end with one of them alone. */
 const FIRST_PART = 0.6;
 

@@ -18,7 +18,7 @@ onSqlite('the process that reads', () => {
     folder = await freshDatabase();
     database = await openDatabase(
       { databaseUrl: folder.url, DATABASE_POOL_SIZE: 1 },
-      { reader: join(ROOT, 'dist/reader-lane.js') },
+      { reader: join(ROOT, 'dist/read-worker.js') },
     );
     await database.execute('CREATE TABLE t (a INTEGER PRIMARY KEY, b VARCHAR)');
   });
