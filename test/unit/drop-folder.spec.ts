@@ -79,7 +79,7 @@ test.each(['unlink', 'rename'] as const)(
     const [left] = await collect(drop.listProcessing());
     if (!left) expect(await drop.moveToProcessing('users.csv', ID)).toMatchObject({ name: 'users.csv' });
     await fs.writeFile(join(folder, 'users.csv'), 'the first half of tomor');
-    expect(await collect(drop.listDropped())).toEqual([{ name: 'users.csv', ready: false }]);
+    expect(await collect(drop.listDropped())).toEqual([{ name: 'users.csv', isComplete: false }]);
   },
 );
 
@@ -90,7 +90,7 @@ test.each([
   const name = `${letter.repeat(count)}.csv`;
   await fs.writeFile(join(folder, name), '');
   const claimed = await claim(name);
-  expect(await collect(drop.listProcessing())).toEqual([{ ...claimed, ready: false }]);
+  expect(await collect(drop.listProcessing())).toEqual([{ ...claimed, isComplete: false }]);
   await drop.archive(claimed, 'done');
   expect(await fs.readdir(join(folder, 'done'))).toEqual([
     expect.stringMatching(`^(${letter})+\\.${ID}\\.csv$`),
@@ -136,7 +136,7 @@ test.each(SWAPS)('%s that takes the place of a file before its claim is not read
     },
   };
   const file = await claim('a.csv');
-  expect(await collect(drop.listProcessing())).toMatchObject([{ refused: { reason } }]);
+  expect(await collect(drop.listProcessing())).toMatchObject([{ rejection: { reason } }]);
   await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
 });
 

@@ -174,8 +174,8 @@ export class SetValidator {
       if (more) continue;
       const added = this.links.propagate(this.failed);
       for (const change of added) dependent.add(change);
-      const isOrdered = rounds++ < MAX_ORDERED_ROUNDS;
-      more = added.length > 0 || this.failOrphans() || this.failConflicts(webmasters, isOrdered);
+      more =
+        added.length > 0 || this.failOrphans() || this.failConflicts(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
     }
     for (const [change, tag] of this.links.findBroken(this.failed)) {
       if (tag === MANAGER_TAG && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
