@@ -11,7 +11,7 @@ import { SYSTEM, codes, deletion, update, writeUsers } from '../support/app/dele
 import { create } from '../support/data/factories.js';
 import { csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
-/** A deletion is judged with the other changes of its set (ADR 23), and counts for the fuse of its key. */
+/** Deletions are validated with the other changes of their set (ADR 23) and count towards the fuse of the API key. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -19,19 +19,19 @@ afterAll(() => app.end());
 const apply = (changes: UserChange[], caller?: Caller) => writeUsers(app, changes, caller);
 const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
 const restore = (uuid: string): Promise<unknown> => app.app.get(DeletedUsers).restore(uuid, SYSTEM);
-const events = async (uuid: string): Promise<Json[]> =>
+const readEvents = async (uuid: string): Promise<Json[]> =>
   (await app.key.get(`/audit?target=${uuid}`)).body.Results;
 
-/** An API key, with these scopes or the full Webmaster level. */
-function keyCaller(scopes: KeyActor['rights']['scopes']): Caller {
+/** Builds a caller with an API key that has these scopes, or every permission if they are null. */
+function buildKeyCaller(scopes: KeyActor['rights']['scopes']): Caller {
   const id = uuidv7();
   const rights = { scopes, networks: null, expires: null };
   const limits = { ignoresUnknownFields: false, profile: 'standard', rights } as const;
   return { ...SYSTEM, actor: { kind: 'key', id, ...limits } };
 }
 
-describe('what a deletion does to others', () => {
-  test('its reports lose their manager in the same set, each with a version and an audit row', async () => {
+describe('a deletion in a change set', () => {
+  test('clears the manager of every report and writes an audit event for each of them', async () => {
     const boss = await create(app.key);
     const reports = [await create(app.key), await create(app.key), await create(app.key)];
     const [a, b, c] = reports.map(({ uuid }) => uuid as string) as [string, string, string];
@@ -44,7 +44,7 @@ describe('what a deletion does to others', () => {
     expect(codes(outcomes)).toEqual(['updated', 'username_taken', 'deleted']);
     for (const uuid of [a, b, c]) {
       expect((await read(uuid)).manager_uuid).toBe(null);
-      const [{ action, changes }] = (await events(uuid)) as [Json];
+      const [{ action, changes }] = (await readEvents(uuid)) as [Json];
       expect(action).toBe('user.updated');
       expect(changes).toContainEqual({ field: 'manager_uuid', old: boss.uuid, old_name: '', new: null });
     }
@@ -52,7 +52,7 @@ describe('what a deletion does to others', () => {
     expect((await read(a)).manager_uuid).toBe(null);
   });
 
-  test('nobody gets a manager who goes in the same set, unless he stays', async () => {
+  test('rejects a change that assigns the deleted user as manager, unless the deletion fails', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     const named = update(report.uuid, { manager_uuid: boss.uuid });
     expect(codes(await apply([named, deletion(boss.uuid)]))).toEqual(['validation_failed', 'deleted']);
@@ -62,7 +62,7 @@ describe('what a deletion does to others', () => {
     expect(codes(outcomes)).toEqual(['updated', 'precondition_failed']);
   });
 
-  test('a user and its manager go together, and a chain of them comes back in any order', async () => {
+  test('can delete a user together with their manager, and the report can be restored first', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     await app.key.put(`/users/${report.uuid}`, { manager_uuid: boss.uuid });
     expect(codes(await apply([deletion(boss.uuid), deletion(report.uuid)]))).toEqual(['deleted', 'deleted']);
@@ -71,21 +71,21 @@ describe('what a deletion does to others', () => {
     await restore(boss.uuid);
   });
 
-  test('its names go to another change of the set, which fails where it stays', async () => {
+  test('frees the username for another change of the set only if the deletion succeeds', async () => {
     const [a, b] = [await create(app.key), await create(app.key)];
-    const heir = (name: string): UserChange => ({
+    const takeName = (name: string): UserChange => ({
       kind: 'create',
       uuid: uuidv7(),
       patch: { username: name, email: `${uuidv7()}@example.org` },
     });
-    expect(codes(await apply([heir(a.username), deletion(a.uuid)]))).toEqual(['created', 'deleted']);
-    expect(codes(await apply([heir(b.username), deletion(b.uuid, { ifVersions: [99] })]))).toEqual([
+    expect(codes(await apply([takeName(a.username), deletion(a.uuid)]))).toEqual(['created', 'deleted']);
+    expect(codes(await apply([takeName(b.username), deletion(b.uuid, { ifVersions: [99] })]))).toEqual([
       'username_taken',
       'precondition_failed',
     ]);
   });
 
-  test('an import whose plan names the user ends with an error of that row', async () => {
+  test('of a user in the plan of an import makes only the row of that user fail', async () => {
     const [gone, kept] = [uuidv7(), uuidv7()];
     const file = (surname: string) =>
       csv(
@@ -104,13 +104,13 @@ describe('what a deletion does to others', () => {
     expect(run).toMatchObject({ state: 'completed_with_errors', counts: { updated: 1, error: 1 } });
     expect((await rowsOf(app.key, run.id as string, 'outcome=error'))[0]?.errors[0].code).toBe('not_found');
     expect((await app.key.get(`/users/${uuid as string}`)).status).toBe(404);
-    // The next file makes a new user of the row.
+    // The next import creates a new user from the row.
     expect((await imported(app.key, file('New'), 'dataset=deletion')).counts).toMatchObject({ created: 1 });
   });
 });
 
-describe('a deletion is refused', () => {
-  const person = (user: Json): Actor => ({
+describe('a deletion that is refused', () => {
+  const toActor = (user: Json): Actor => ({
     kind: 'user',
     id: user.uuid as string,
     username: user.username as string,
@@ -118,7 +118,7 @@ describe('a deletion is refused', () => {
     sessionId: '',
   });
 
-  test('of the last active Webmaster, by own roles or by a group', async () => {
+  test('the last active Webmaster cannot be deleted, whether the role is direct or from a group', async () => {
     const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
     expect(codes(await apply([deletion(admin)]))).toEqual(['last_webmaster']);
     const other = await create(app.key);
@@ -133,26 +133,26 @@ describe('a deletion is refused', () => {
     expect(await app.app.get(UserCounts).countWebmasters()).toBe(1);
   });
 
-  test('of oneself, directly or by an import', async () => {
+  test('users cannot delete themselves, directly or through an import', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
-    const actor = person(user);
+    const actor = toActor(user);
     const byImport: Actor = { kind: 'import', id: uuidv7(), initiator: actor, approver: null };
     for (const who of [actor, byImport])
       expect(codes(await apply([deletion(user.uuid)], { ...SYSTEM, actor: who }))).toEqual(['self_block']);
   });
 
-  test('of a version that was not read, and of a Webmaster by a key without that scope', async () => {
+  test('a deletion needs the current version and, for a Webmaster, the scope webmasters', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
-    const narrow = keyCaller(['users:write']);
+    const narrow = buildKeyCaller(['users:write']);
     expect(codes(await apply([deletion(user.uuid)], narrow))).toEqual(['insufficient_scope']);
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [1] })]))).toEqual(['deleted']);
   });
 });
 
-test('the fuse of a key counts deletions as it counts blocking', async () => {
+test('the fuse of an API key counts deleted users together with blocked users', async () => {
   const strict = await TestApp.on(app.database, { FUSE_MIN: '3', FUSE_PERCENT: '1' });
-  const caller = keyCaller(null);
+  const caller = buildKeyCaller(null);
   const people = [await create(app.key), await create(app.key), await create(app.key), await create(app.key)];
   const [a, b, c, d] = people.map(({ uuid }) => uuid as string) as [string, string, string, string];
   await writeUsers(strict, [update(a, { status: 'Blocked' }), deletion(b), deletion(c)], caller);

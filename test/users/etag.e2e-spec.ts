@@ -11,36 +11,36 @@ afterAll(() => app.end());
 const PASSWORD = 'a long password';
 const etagOf = async (uuid: string): Promise<string> =>
   (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
-const path = ({ uuid }: Json): string => `/users/${uuid}`;
+const pathOf = ({ uuid }: Json): string => `/users/${uuid}`;
 
-describe('reading', () => {
-  test('a client that has the user already gets 304 without a body', async () => {
+describe('a GET with If-None-Match', () => {
+  test('returns 304 without a body if the ETag of the user matches, and 200 otherwise', async () => {
     const user = await create(app.key);
     const etag = await etagOf(user.uuid);
     expect(etag).toMatch(/^"[^"]+"$/);
     for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const answer = await app.key.get(path(user), { 'if-none-match': tags });
+      const answer = await app.key.get(pathOf(user), { 'if-none-match': tags });
       expect([answer.status, answer.text, answer.headers['etag']]).toEqual([304, '', etag]);
     }
     for (const tags of ['"other"', etag.slice(1, -1), '']) {
-      const answer = await app.key.get(path(user), { 'if-none-match': tags });
+      const answer = await app.key.get(pathOf(user), { 'if-none-match': tags });
       expect([answer.status, answer.body]).toEqual([200, user]);
     }
   });
 
-  test('also for the own profile', async () => {
+  test('returns 304 for /users/me if the ETag matches', async () => {
     const user = await create(app.key, { password: PASSWORD });
     const client = await app.login(user.username, PASSWORD);
     const me = await client.get('/users/me');
     expect((await client.get('/users/me', { 'if-none-match': me.headers['etag'] ?? '' })).status).toBe(304);
   });
 
-  test('a change gives another tag, and an old one gets the new state', async () => {
+  test('returns the new state with a new ETag after a change of the user', async () => {
     const user = await create(app.key);
     const before = await etagOf(user.uuid);
-    const changed = await app.key.put(path(user), { surname: 'Doe' });
+    const changed = await app.key.put(pathOf(user), { surname: 'Doe' });
     expect(changed.headers['etag']).not.toBe(before);
-    const read = await app.key.get(path(user), { 'if-none-match': before });
+    const read = await app.key.get(pathOf(user), { 'if-none-match': before });
     expect([read.status, read.body.surname, read.headers['etag']]).toEqual([
       200,
       'Doe',
@@ -48,57 +48,57 @@ describe('reading', () => {
     ]);
   });
 
-  test('readers who see more get another tag than those who see less', async () => {
+  test('returns 200 if the ETag was read by a caller who can see more fields', async () => {
     const user = await create(app.key, { hide_email: true });
     const reader = await create(app.key, { password: PASSWORD });
     const colleague = await app.login(reader.username, PASSWORD);
-    const answer = await colleague.get(path(user), { 'if-none-match': await etagOf(user.uuid) });
+    const answer = await colleague.get(pathOf(user), { 'if-none-match': await etagOf(user.uuid) });
     expect([answer.status, answer.body.email]).toEqual([200, '']);
   });
 
-  test('a login shows in last_access and so in the tag', async () => {
+  test('returns 200 after a login, which changes last_access and therefore the ETag', async () => {
     const user = await create(app.key, { password: PASSWORD });
     const before = await etagOf(user.uuid);
     await app.login(user.username, PASSWORD);
-    const answer = await app.key.get(path(user), { 'if-none-match': before });
+    const answer = await app.key.get(pathOf(user), { 'if-none-match': before });
     expect([answer.status, typeof answer.body.last_access]).toEqual([200, 'string']);
   });
 });
 
-describe('If-Match', () => {
-  test('allows a change with the tag that was read, with *, and with one matching tag of several', async () => {
+describe('a PUT with If-Match', () => {
+  test('succeeds with the current ETag, with *, and with a list that contains the current ETag', async () => {
     const user = await create(app.key);
     const put = async (tag: string, surname: string) =>
-      (await app.key.put(path(user), { surname }, { 'if-match': tag })).status;
+      (await app.key.put(pathOf(user), { surname }, { 'if-match': tag })).status;
     expect(await put(await etagOf(user.uuid), 'a')).toBe(200);
     expect(await put('*', 'b')).toBe(200);
     expect(await put(`"x", ${await etagOf(user.uuid)}`, 'c')).toBe(200);
   });
 
-  test('the tag of one change allows the next one', async () => {
+  test('succeeds with the ETag of the previous PUT response', async () => {
     const user = await create(app.key);
-    const first = await app.key.put(path(user), { surname: 'a' });
+    const first = await app.key.put(pathOf(user), { surname: 'a' });
     const second = await app.key.put(
-      path(user),
+      pathOf(user),
       { surname: 'b' },
       { 'if-match': first.headers['etag'] ?? '' },
     );
     expect(second.status).toBe(200);
   });
 
-  test('refuses a change of a user that has changed meanwhile, and any tag from elsewhere', async () => {
+  test('returns 412 and changes nothing with an outdated, unknown, weak or unquoted ETag', async () => {
     const user = await create(app.key);
     const stale = await etagOf(user.uuid);
-    const { body } = await app.key.put(path(user), { surname: 'a' });
+    const { body } = await app.key.put(pathOf(user), { surname: 'a' });
     for (const tag of [stale, '"x"', `W/${await etagOf(user.uuid)}`, 'x']) {
-      const answer = await app.key.put(path(user), { surname: 'b' }, { 'if-match': tag });
+      const answer = await app.key.put(pathOf(user), { surname: 'b' }, { 'if-match': tag });
       expect(refusal(answer)).toEqual([412, 'precondition_failed']);
     }
-    expect((await app.key.get(path(user))).body).toEqual(body);
+    expect((await app.key.get(pathOf(user))).body).toEqual(body);
   });
 });
 
-test('validation comes before uniqueness and the version', async () => {
+test('validation errors take precedence over a taken username and an outdated If-Match', async () => {
   const [user, other] = [await create(app.key), await create(app.key)];
   const unknown = '00000000-0000-0000-0000-000000000000';
   for (const [bad, expected] of [
@@ -107,13 +107,13 @@ test('validation comes before uniqueness and the version', async () => {
     [{ roles: ['External user', 'Webmaster'] }, 'roles exclusive_roles'],
   ] as const) {
     const body = { ...bad, username: other.username };
-    const answer = await app.key.put(path(user), body, { 'if-match': '"x"' });
+    const answer = await app.key.put(pathOf(user), body, { 'if-match': '"x"' });
     expect(refusal(answer)).toEqual([422, expected]);
   }
 });
 
 test.each(['/status', '/users/search', '/imports/template.csv'])(
-  'GET %s has no ETag, and answers If-None-Match in full',
+  'GET %s ignores If-None-Match and returns 200 with a body',
   async (path) => {
     const { status, text } = await app.key.get(path, { 'if-none-match': '*' });
     expect([status, text !== '']).toEqual([200, true]);

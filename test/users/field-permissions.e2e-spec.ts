@@ -5,8 +5,8 @@ import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, type Person, aPerson, problemOf } from '../support/app/people.js';
 
-/** Fields that everybody may change in their own profile, with a new value. */
-const SELF: [string, Json][] = [
+/** Fields that every user may change in their own profile, each with a new value. */
+const OWN_FIELDS: [string, Json][] = [
   ['phone', '+44 20 7946 0000'],
   ['mobile', '+44 7700 900000'],
   ['known_as', 'Kim'],
@@ -16,8 +16,8 @@ const SELF: [string, Json][] = [
   ['hide_email', true],
   ['hide_phone_numbers', true],
 ];
-/** Fields that only Webmasters and keys may change, with a value that differs from `FULL`. */
-const OTHERS: [string, Json][] = [
+/** Fields that only Webmasters and API keys may change, each with a value that differs from `FULL`. */
+const RESTRICTED: [string, Json][] = [
   ['username', 'somebody else'],
   ['email', 'somebody.else@example.org'],
   ['external_id', 'HR-2'],
@@ -53,33 +53,33 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const asKey = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
+const readAsKey = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
 
-test('these tables have every field that a PUT accepts', () => {
+test('the tests of field permissions cover every field that a PUT of a user accepts', () => {
   const { components } = JSON.parse(
     readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
   ) as {
     components: { schemas: Record<string, { properties: object }> };
   };
   const documented = Object.keys(components.schemas['ChangedUserInput']?.properties ?? {});
-  const tested = [...SELF, ...OTHERS]
+  const tested = [...OWN_FIELDS, ...RESTRICTED]
     .map(([field]) => field)
     .concat(READ_ONLY, 'password', 'current_password');
   expect(new Set(documented)).toEqual(new Set(tested));
 });
 
-describe.each(['External user', 'member'])('of their own profile, the %s', (who) => {
+describe.each(['External user', 'member'])('a PUT of the own profile by the %s', (who) => {
   const put = (body: object) => people[who]!.client.put(`/users/${people[who]!.user.uuid}`, body);
-  const current = () => asKey(people[who]!.user.uuid);
+  const current = () => readAsKey(people[who]!.user.uuid);
 
-  test.each(SELF)('changes %s', async (field, value) => {
+  test.each(OWN_FIELDS)('changes the permitted field %s', async (field, value) => {
     const answer = await put({ [field]: value });
     expect([answer.status, answer.body[field]]).toEqual([200, value]);
     expect((await current())[field]).toEqual(value);
     expect((await put({ [field]: null })).status).toBe(200);
   });
 
-  test.each(OTHERS)('does not change %s', async (field, value) => {
+  test.each(RESTRICTED)('returns 403 for the restricted field %s', async (field, value) => {
     const before = await current();
     for (const sent of [value, null]) {
       const answer = await put({ [field]: sent });
@@ -90,7 +90,7 @@ describe.each(['External user', 'member'])('of their own profile, the %s', (who)
   });
 
   test.each([{ authname: {} }, { authname: { saml: [] } }, { external_id: '' }, { roles: [] }])(
-    'does not clear with %j',
+    'returns 403 for a restricted field with an empty value: %j',
     async (body) => {
       const before = await current();
       expect(problemOf(await put(body))).toEqual([403, 'field_not_permitted']);
@@ -98,14 +98,14 @@ describe.each(['External user', 'member'])('of their own profile, the %s', (who)
     },
   );
 
-  test('sends back what they read, and nothing changes', async () => {
+  test('accepts the profile as read and changes nothing', async () => {
     const read = await people[who]!.client.get('/users/me');
     const answer = await put(read.body);
     expect([answer.status, answer.body]).toEqual([200, read.body]);
     expect((await current()).authname).toEqual({ saml: [expect.stringContaining('@idp')] });
   });
 
-  test('gets an error for every field they may not change, and the other fields stay as they were', async () => {
+  test('names every restricted field in the 403 response and changes no field', async () => {
     const before = await current();
     const answer = await put({ known_as: 'Sam', surname: 'Other', roles: ['Webmaster'], status: 'Active' });
     expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
@@ -115,7 +115,7 @@ describe.each(['External user', 'member'])('of their own profile, the %s', (who)
     expect(await current()).toEqual(before);
   });
 
-  test('has the roles in any order, and roles and uuids in any case', async () => {
+  test('accepts the current roles in any order, and roles and UUIDs in any case', async () => {
     const before = await current();
     const answer = await put({
       roles: [...before.roles].reverse().map((role: string) => ` ${role.toUpperCase()}`),
@@ -126,7 +126,7 @@ describe.each(['External user', 'member'])('of their own profile, the %s', (who)
   });
 });
 
-test('values that are not set come back empty, in whatever form', async () => {
+test('a PUT of the own profile may contain unset restricted fields as "" or null', async () => {
   const { user, client } = await aPerson(app);
   for (const empty of ['', null]) {
     const body = {
@@ -140,10 +140,12 @@ test('values that are not set come back empty, in whatever form', async () => {
   }
 });
 
-test('a Webmaster may change every field of every user', async () => {
+test('a Webmaster can change every field of another user', async () => {
   const { client } = await aPerson(app, { roles: ['Webmaster'] });
   const user = await create(app.key);
-  const body = Object.fromEntries([...SELF, ...OTHERS].filter(([field]) => field !== 'manager_uuid'));
+  const body = Object.fromEntries(
+    [...OWN_FIELDS, ...RESTRICTED].filter(([field]) => field !== 'manager_uuid'),
+  );
   const answer = await client.put(`/users/${user.uuid}`, { ...body, password: PASSWORD });
   expect(answer.status).toBe(200);
   expect(answer.body).toMatchObject(body);

@@ -7,19 +7,19 @@ import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { sha256 } from '../support/app/people.js';
 
-/** `contract/idempotent-routes` tests the rules of every route. */
+/** The rules that hold for every route are tested in `contract/idempotent-routes`. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const rowOf = async (client: Client, key: string): Promise<string> => {
+const findRowId = async (client: Client, key: string): Promise<string> => {
   const { Results } = (await client.get('/audit?action=user.created&limit=1')).body;
   return sha256(JSON.stringify([Results[0].actor.kind, Results[0].actor.id, key]));
 };
 const post = (body: object, key: string, client: Client = app.key): Promise<Answer> =>
   client.post('/users', body, { 'idempotency-key': key });
 
-test('ten requests at once create one user', async () => {
+test('ten concurrent POSTs with the same Idempotency-Key create one user', async () => {
   const [body, key] = [aUser({ external_id: 'HR-1' }), randomUUID()];
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(body, key)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -27,7 +27,7 @@ test('ten requests at once create one user', async () => {
   expect(await auditRows(app, answers[0]?.body.uuid)).toHaveLength(1);
 });
 
-test('a refused request stores nothing: once corrected, it may be sent again with its key', async () => {
+test('a rejected POST can be corrected and sent again with the same Idempotency-Key', async () => {
   const [holder, key] = [await create(app.key), randomUUID()];
   const body = aUser();
   expect((await post({ ...body, phone: 5 }, key)).status).toBe(422);
@@ -35,7 +35,7 @@ test('a refused request stores nothing: once corrected, it may be sent again wit
   expect((await post(body, key)).status).toBe(201);
 });
 
-test('the key of one credential has no effect for another', async () => {
+test('two credentials that send the same Idempotency-Key create two users', async () => {
   const [key, admin] = [randomUUID(), await app.login()];
   const first = await post(aUser(), key);
   const second = await post(aUser(), key, admin);
@@ -43,10 +43,10 @@ test('the key of one credential has no effect for another', async () => {
   expect(second.body.uuid).not.toBe(first.body.uuid);
 });
 
-test('after 24 hours the key is forgotten', async () => {
+test('an Idempotency-Key expires after 24 hours', async () => {
   const [body, key] = [aUser(), randomUUID()];
   const first = await post(body, key);
-  const id = await rowOf(app.key, key);
+  const id = await findRowId(app.key, key);
   const setCreated = (hours: number) => {
     const time = new Date(Date.now() - hours * 3_600_000).toISOString().replace('T', ' ').replace('Z', '');
     const database = app.app.get<Database>(DATABASE);
@@ -62,7 +62,10 @@ test('after 24 hours the key is forgotten', async () => {
   expect((await post(other, key)).body.uuid).toBe(answer.body.uuid);
 });
 
-test.each(['', 'with space', 'x'.repeat(256), 'ä'])('an invalid key is refused: %j', async (key) => {
-  const answer = await post(aUser(), key);
-  expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
-});
+test.each(['', 'with space', 'x'.repeat(256), 'ä'])(
+  'an invalid Idempotency-Key returns 400: %j',
+  async (key) => {
+    const answer = await post(aUser(), key);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+  },
+);

@@ -5,14 +5,14 @@ import { aUser, create } from '../support/data/factories.js';
 import { PASSWORD, aPerson } from '../support/app/people.js';
 import { counted, csv, imported, settled, upload } from '../support/app/imports.js';
 
-/** A key without the scope `webmasters` changes nothing of a user who is a Webmaster before the change or after it. */
+/** An API key without the scope `webmasters` cannot change a user who is a Webmaster before or after the change. */
 let app: TestApp;
 let narrow: Client;
 let boss: Json;
 let member: Json;
 beforeAll(async () => {
   app = await TestApp.start();
-  narrow = await keyWith('users:read', 'users:write', 'imports:read', 'imports:write');
+  narrow = await createKeyClient('users:read', 'users:write', 'imports:read', 'imports:write');
 });
 afterAll(() => app.end());
 beforeEach(async () => {
@@ -24,68 +24,71 @@ beforeEach(async () => {
   member = await create(app.key, { external_id: crypto.randomUUID() });
 });
 
-async function keyWith(...scopes: string[]): Promise<Client> {
+async function createKeyClient(...scopes: string[]): Promise<Client> {
   const { body } = await app.key.post('/api_keys', { name: 'narrow', scopes });
   return app.nobody.with({ 'x-api-key': body.key as string });
 }
-const user = ({ uuid }: Json) => `/users/${uuid as string}`;
+const pathOf = ({ uuid }: Json) => `/users/${uuid as string}`;
 const REFUSED = [403, 'insufficient_scope', expect.stringContaining('webmasters')];
 const refusal = ({ status, body }: Answer) => [status, body.code, body.detail];
 
-describe('over the API', () => {
+describe('Webmasters in the API', () => {
   test.each<[string, object]>([
-    ['a password', { password: 'taken over by a key' }],
-    ['a phone', { phone: '1' }],
-    ['no roles, which are the default ones', { roles: null }],
-    ['an address and a mistake elsewhere', { email: 'taken.over@example.org', phone: 5 }],
-  ])('%s of a Webmaster', async (_, body) => {
-    const before = (await app.key.get(user(boss))).body;
-    expect(refusal(await narrow.put(user(boss), body))).toEqual(REFUSED);
-    expect((await app.key.get(user(boss))).body).toEqual(before);
+    ['the password', { password: 'taken over by a key' }],
+    ['the phone', { phone: '1' }],
+    ['the roles (to the default)', { roles: null }],
+    ['the email (with an invalid phone)', { email: 'taken.over@example.org', phone: 5 }],
+  ])('a key without the scope webmasters cannot change %s of a Webmaster', async (_, body) => {
+    const before = (await app.key.get(pathOf(boss))).body;
+    expect(refusal(await narrow.put(pathOf(boss), body))).toEqual(REFUSED);
+    expect((await app.key.get(pathOf(boss))).body).toEqual(before);
     expect((await app.login(boss.username, PASSWORD)).headers['cookie']).toBeDefined();
   });
 
-  test.each(['Webmaster', 'WEBMASTER'])('granting the role %s to another user', async (role) => {
-    expect(refusal(await narrow.put(user(member), { roles: [role] }))).toEqual(REFUSED);
-    expect(refusal(await narrow.post('/users', aUser({ roles: [role] })))).toEqual(REFUSED);
-    expect(refusal(await narrow.post('/users', aUser({ roles: [role], phone: 5 })))).toEqual(REFUSED);
+  test.each(['Webmaster', 'WEBMASTER'])(
+    'a key without the scope webmasters cannot assign the role %s',
+    async (role) => {
+      expect(refusal(await narrow.put(pathOf(member), { roles: [role] }))).toEqual(REFUSED);
+      expect(refusal(await narrow.post('/users', aUser({ roles: [role] })))).toEqual(REFUSED);
+      expect(refusal(await narrow.post('/users', aUser({ roles: [role], phone: 5 })))).toEqual(REFUSED);
+    },
+  );
+
+  test('a key without the scope webmasters cannot reactivate a blocked Webmaster', async () => {
+    await app.key.put(pathOf(boss), { status: 'Blocked' });
+    expect(refusal(await narrow.put(pathOf(boss), { status: 'Active' }))).toEqual(REFUSED);
   });
 
-  test('a blocked Webmaster, who would be one again', async () => {
-    await app.key.put(user(boss), { status: 'Blocked' });
-    expect(refusal(await narrow.put(user(boss), { status: 'Active' }))).toEqual(REFUSED);
-  });
-
-  test('sessions of a Webmaster', async () => {
+  test('a key without the scope webmasters cannot end the sessions of a Webmaster', async () => {
     const { user: person, client } = await aPerson(app, { roles: ['Webmaster'] });
     const { Results } = (await app.key.get(`/sessions?user_uuid=${person.uuid as string}`)).body;
     expect(refusal(await narrow.delete(`/sessions/${Results[0].id as string}`))).toEqual(REFUSED);
-    expect(refusal(await narrow.delete(`${user(person)}/sessions`))).toEqual(REFUSED);
+    expect(refusal(await narrow.delete(`${pathOf(person)}/sessions`))).toEqual(REFUSED);
     expect((await client.get('/users/me')).status).toBe(200);
   });
 
-  test('everybody else is its own to change', async () => {
-    expect((await narrow.put(user(member), { email: 'new@example.org', status: 'Blocked' })).status).toBe(
+  test('a key without the scope webmasters can change other users and end their sessions', async () => {
+    expect((await narrow.put(pathOf(member), { email: 'new@example.org', status: 'Blocked' })).status).toBe(
       200,
     );
     expect((await narrow.post('/users', aUser({ roles: ['Editor'] }))).status).toBe(201);
     const { user: person, client } = await aPerson(app);
-    expect((await narrow.delete(`${user(person)}/sessions`)).status).toBe(204);
+    expect((await narrow.delete(`${pathOf(person)}/sessions`)).status).toBe(204);
     expect((await client.get('/users/me')).status).toBe(401);
   });
 
-  test('a Webmaster may be read, and sent back as read', async () => {
-    const { body } = await narrow.get(user(boss));
-    const answer = await narrow.put(user(boss), body);
+  test('a key without the scope webmasters can read a Webmaster and PUT the same values', async () => {
+    const { body } = await narrow.get(pathOf(boss));
+    const answer = await narrow.put(pathOf(boss), body);
     expect([answer.status, answer.body]).toEqual([200, body]);
   });
 
-  test('with the scope it may all of it; the scope alone is of no use', async () => {
-    const wider = await keyWith('users:write', 'webmasters');
-    expect((await wider.put(user(boss), { phone: '1' })).status).toBe(200);
-    expect((await wider.put(user(member), { roles: ['Webmaster'] })).status).toBe(200);
-    const alone = await keyWith('webmasters');
-    expect(refusal(await alone.put(user(boss), { phone: '2' }))).toEqual([
+  test('changing a Webmaster needs both users:write and webmasters', async () => {
+    const wider = await createKeyClient('users:write', 'webmasters');
+    expect((await wider.put(pathOf(boss), { phone: '1' })).status).toBe(200);
+    expect((await wider.put(pathOf(member), { roles: ['Webmaster'] })).status).toBe(200);
+    const alone = await createKeyClient('webmasters');
+    expect(refusal(await alone.put(pathOf(boss), { phone: '2' }))).toEqual([
       403,
       'insufficient_scope',
       expect.stringContaining('users:write'),
@@ -93,50 +96,50 @@ describe('over the API', () => {
   });
 });
 
-describe('over a file', () => {
+describe('Webmasters in imports', () => {
   const HEAD = 'ExternalId,Username,Email';
-  const row = ({ external_id, username, email }: Json, ...more: string[]) =>
+  const buildRow = ({ external_id, username, email }: Json, ...more: string[]) =>
     [external_id, username, email, ...more].join(',');
 
-  test('allow_privileged needs the scope, for the upload and for the approval', async () => {
-    const file = csv(`${HEAD},Roles`, row(member, 'Webmaster'));
+  test('allow_privileged needs the scope webmasters for the upload and for the approval', async () => {
+    const file = csv(`${HEAD},Roles`, buildRow(member, 'Webmaster'));
     expect(refusal(await upload(narrow, file, 'allow_privileged=true'))).toEqual(REFUSED);
     const form = 'allow_privileged=true&dry_run=true';
     const planned = await imported(app.key, file, form);
     expect(planned).toMatchObject({ state: 'planned', counts: { updated: 1 } });
     expect(refusal(await narrow.post(`/imports/${planned.id as string}/apply`))).toEqual(REFUSED);
-    expect((await app.key.get(user(member))).body.roles).not.toContain('Webmaster');
+    expect((await app.key.get(pathOf(member))).body.roles).not.toContain('Webmaster');
   });
 
-  test('rows are judged alike by the plan and by the writer', async () => {
-    const file = csv(`${HEAD},Phone`, row(boss, '1'), row(member, '1'));
+  test('without the scope webmasters, a row that changes a Webmaster fails in a dry run and in an import', async () => {
+    const file = csv(`${HEAD},Phone`, buildRow(boss, '1'), buildRow(member, '1'));
     for (const query of ['dry_run=true', '']) {
       const run = await imported(narrow, file, query);
       expect(counted(run)).toEqual({ error: 1, updated: 1 });
       expect(run.problems).toMatchObject([{ line: 2, code: 'insufficient_scope' }]);
     }
-    expect((await app.key.get(user(boss))).body.phone).toBe('');
-    expect((await app.key.get(user(member))).body.phone).toBe('1');
+    expect((await app.key.get(pathOf(boss))).body.phone).toBe('');
+    expect((await app.key.get(pathOf(member))).body.phone).toBe('1');
   });
 
-  test('an approval lends no right that the approver lacks', async () => {
-    const planned = await imported(app.key, csv(`${HEAD},Phone`, row(boss, '1')), 'dry_run=true');
+  test('an approval without the scope webmasters supersedes a plan that changes a Webmaster', async () => {
+    const planned = await imported(app.key, csv(`${HEAD},Phone`, buildRow(boss, '1')), 'dry_run=true');
     expect(counted(planned)).toEqual({ updated: 1 });
     expect((await narrow.post(`/imports/${planned.id as string}/apply`)).status).toBe(202);
     expect((await settled(app.key, planned.id)).state).toBe('superseded');
-    expect((await app.key.get(user(boss))).body.phone).toBe('');
+    expect((await app.key.get(pathOf(boss))).body.phone).toBe('');
   });
 
-  test('a row that changes nothing of a Webmaster is unchanged', async () => {
-    expect(counted(await imported(narrow, csv(HEAD, row(boss))))).toEqual({ unchanged: 1 });
+  test('without the scope webmasters, a row with the current values of a Webmaster counts as unchanged', async () => {
+    expect(counted(await imported(narrow, csv(HEAD, buildRow(boss))))).toEqual({ unchanged: 1 });
   });
 
-  test('what a full key has done to a Webmaster, it does not undo', async () => {
-    const run = await imported(app.key, csv(`${HEAD},Phone`, row(boss, '7'), row(member, '7')));
+  test('a revert without the scope webmasters fails for the row of the Webmaster only', async () => {
+    const run = await imported(app.key, csv(`${HEAD},Phone`, buildRow(boss, '7'), buildRow(member, '7')));
     const { body } = await narrow.post(`/imports/${run.id as string}/revert`);
     const reverted = await settled(app.key, body.id);
     expect(counted(reverted)).toEqual({ error: 1, updated: 1 });
-    expect((await app.key.get(user(boss))).body.phone).toBe('7');
-    expect((await app.key.get(user(member))).body.phone).toBe('');
+    expect((await app.key.get(pathOf(boss))).body.phone).toBe('7');
+    expect((await app.key.get(pathOf(member))).body.phone).toBe('');
   });
 });

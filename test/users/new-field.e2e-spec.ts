@@ -9,8 +9,8 @@ import { type TestDatabase, freshDatabase } from '../support/app/database.js';
 import { Process, ROOT, newcomer } from '../support/process/process.js';
 
 /**
- * A plain text field needs five files (CONTRIBUTING, "Add a field from end to end"): `pronouns` is added to a copy of the
- * sources, and the copy is run.
+ * Adds the text field `pronouns` to a copy of the sources by editing five files, as CONTRIBUTING describes in "Add a field
+ * from end to end", and runs the copy.
  */
 jest.setTimeout(120_000);
 
@@ -27,7 +27,7 @@ export class Pronouns1800000000000 implements MigrationInterface {
 }
 `;
 
-/** File → texts, and what is inserted before each of them. */
+/** Edits of each file: an existing text, and the text to insert before it. */
 const EDITS: Record<string, [before: string, inserted: string][]> = {
   'users/rules/user.input.ts': [
     [
@@ -108,7 +108,7 @@ async function build(): Promise<void> {
   );
 }
 
-/** A request that is not checked against the committed OpenAPI file, as that has no pronouns. */
+/** Sends a request without checking it against the committed OpenAPI file, which lacks the new field. */
 async function send(method: string, path: string, body?: object): Promise<{ status: number; body: Json }> {
   const answer = await fetch(`${service.url}${path}`, {
     method,
@@ -118,11 +118,11 @@ async function send(method: string, path: string, body?: object): Promise<{ stat
   return { status: answer.status, body: await answer.json() };
 }
 
-test('five files are enough', () => {
+test('a new text field needs edits in only five files', () => {
   expect(Object.keys(EDITS)).toHaveLength(5);
 });
 
-test('the field is created, read, changed, cleared, checked, audited and documented', async () => {
+test('a new text field is stored, validated, audited and documented', async () => {
   const users = '/api/0.3/users';
   const sam = { username: 'sam', email: 'sam@example.org', pronouns: ' they/them ' };
   const { status, body } = await send('POST', users, sam);

@@ -12,43 +12,45 @@ beforeEach(() => void stopClock());
 afterEach(() => void jest.useRealTimers());
 afterAll(() => app.end());
 
-const loginStatus = async (username: string, password: string) =>
+const tryLogin = async (username: string, password: string) =>
   (await app.nobody.post('/sessions/login', { username, password })).status;
 
-test('the own password changes with the current one', async () => {
+test('users can change their own password if they send the current one', async () => {
   const { user, client } = await aPerson(app, { roles: ['External user'] });
   const answer = await client.put(`/users/${user.uuid}`, { password: NEW, current_password: PASSWORD });
   expect(answer.status).toBe(200);
   expect(answer.text).not.toMatch(/password/);
-  expect([await loginStatus(user.username, PASSWORD), await loginStatus(user.username, NEW)]).toEqual([
-    401, 200,
-  ]);
+  expect([await tryLogin(user.username, PASSWORD), await tryLogin(user.username, NEW)]).toEqual([401, 200]);
 });
 
 test.each<[string, object, [string, string][]]>([
-  ['without the current one', { password: NEW }, [['current_password', 'required']]],
-  ['with a wrong one', { password: NEW, current_password: 'wrong' }, [['current_password', 'invalid_value']]],
+  ['without the current password', { password: NEW }, [['current_password', 'required']]],
   [
-    'with the new one sent twice',
+    'with a wrong current password',
+    { password: NEW, current_password: 'wrong' },
+    [['current_password', 'invalid_value']],
+  ],
+  [
+    'with the new password as current_password',
     { password: NEW, current_password: NEW },
     [['current_password', 'invalid_value']],
   ],
-  ['to nothing without the current one', { password: null }, [['current_password', 'required']]],
+  ['to null without the current password', { password: null }, [['current_password', 'required']]],
   [
-    'to one that is too short',
+    'to a password that is too short',
     { password: 'short', current_password: PASSWORD },
     [['password', 'too_short']],
   ],
-])('the own password does not change %s', async (_, body, errors) => {
+])('users cannot change their own password %s', async (_, body, errors) => {
   const { user, client } = await aPerson(app);
   const answer = await client.put(`/users/${user.uuid}`, { ...body, known_as: 'Kim' });
   expect(problemOf(answer)).toEqual([422, 'validation_failed']);
   expect(fieldErrorsOf(answer)).toEqual(errors);
-  expect(await loginStatus(user.username, PASSWORD)).toBe(200);
+  expect(await tryLogin(user.username, PASSWORD)).toBe(200);
   expect((await client.get('/users/me')).body.known_as).toBe('');
 });
 
-test.each(['username', 'email'])('the own password may not be the %s', async (field) => {
+test.each(['username', 'email'])('users cannot choose their own %s as password', async (field) => {
   const { user, client } = await aPerson(app);
   const password = String(user[field]).toUpperCase();
   const answer = await client.put(`/users/${user.uuid}`, { password, current_password: PASSWORD });
@@ -56,16 +58,16 @@ test.each(['username', 'email'])('the own password may not be the %s', async (fi
   expect(fieldErrorsOf(answer)).toEqual([['password', 'invalid_value']]);
 });
 
-test('Webmasters and keys set the password of others without knowing it', async () => {
+test('Webmasters and API keys can set the password of another user without current_password', async () => {
   const user = await create(app.key);
   const webmaster = await app.login();
   expect((await webmaster.put(`/users/${user.uuid}`, { password: PASSWORD })).status).toBe(200);
-  expect(await loginStatus(user.username, PASSWORD)).toBe(200);
+  expect(await tryLogin(user.username, PASSWORD)).toBe(200);
   expect((await app.key.put(`/users/${user.uuid}`, { password: NEW })).status).toBe(200);
-  expect(await loginStatus(user.username, NEW)).toBe(200);
+  expect(await tryLogin(user.username, NEW)).toBe(200);
 });
 
-test('guessing the current password is slowed down as a login is', async () => {
+test('wrong current passwords in a PUT are throttled like failed logins', async () => {
   const { user, client } = await aPerson(app);
   const attempt = (current_password: string) =>
     client.put(`/users/${user.uuid}`, { password: NEW, current_password });
@@ -80,11 +82,11 @@ test('guessing the current password is slowed down as a login is', async () => {
   expect((await attempt(PASSWORD)).status).toBe(200);
 });
 
-describe('a current password is never ignored', () => {
+describe('current_password in a PUT', () => {
   const WRONG = [['current_password', 'invalid_value']];
 
   test.each([PASSWORD, 'wrong'])(
-    'a user who changes nothing about the password sends %j',
+    'returns 422 if the body has no new password: %j',
     async (current_password) => {
       const { user, client } = await aPerson(app);
       const answer = await client.put(`/users/${user.uuid}`, { known_as: 'Kim', current_password });
@@ -93,7 +95,7 @@ describe('a current password is never ignored', () => {
     },
   );
 
-  test('Webmasters and keys send one for somebody else', async () => {
+  test('returns 422 if a Webmaster or an API key sends it for another user', async () => {
     const user = await create(app.key, { password: PASSWORD });
     for (const client of [app.key, await app.login()]) {
       const body = { password: NEW, current_password: PASSWORD };
@@ -102,27 +104,27 @@ describe('a current password is never ignored', () => {
         expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, WRONG]);
       }
     }
-    expect(await loginStatus(user.username, PASSWORD)).toBe(200);
+    expect(await tryLogin(user.username, PASSWORD)).toBe(200);
   });
 
-  test('one that breaks a rule of its own has one error', async () => {
+  test('is reported with a single error if it is too long', async () => {
     const user = await create(app.key);
     const answer = await app.key.put(`/users/${user.uuid}`, { current_password: 'x'.repeat(200) });
     expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'too_long']]]);
   });
 
-  test('Webmasters who send their own have it checked', async () => {
+  test('is verified if Webmasters send it with their own new password', async () => {
     const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
     const change = (body: object) => client.put(`/users/${user.uuid}`, body);
     const wrong = await change({ password: NEW, current_password: 'wrong' });
     expect([wrong.status, fieldErrorsOf(wrong)]).toEqual([422, WRONG]);
-    expect(await loginStatus(user.username, PASSWORD)).toBe(200);
+    expect(await tryLogin(user.username, PASSWORD)).toBe(200);
     expect((await change({ password: NEW, current_password: PASSWORD })).status).toBe(200);
-    expect(await loginStatus(user.username, NEW)).toBe(200);
+    expect(await tryLogin(user.username, NEW)).toBe(200);
     expect((await change({ password: PASSWORD })).status).toBe(200);
   });
 
-  test.each([null, ''])('%j is none', async (current_password) => {
+  test.each([null, ''])('counts as not sent if it is %j', async (current_password) => {
     const user = await create(app.key);
     const answer = await app.key.put(`/users/${user.uuid}`, { known_as: 'Kim', current_password });
     expect([answer.status, answer.body.known_as]).toEqual([200, 'Kim']);

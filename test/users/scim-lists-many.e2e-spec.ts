@@ -6,7 +6,7 @@ import { ENTERPRISE, type ScimClient, scimAs, scimOf } from '../support/app/scim
 import { listOf, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 import { seedUsers, seededUser } from '../support/app/seed.js';
 
-/** More users than a list may look at one by one: then an index must give the order. */
+/** Largest number of users that a list may scan. Longer lists take their order from an index. */
 const LIMIT = 1000;
 const FEW = 900;
 const MANY = 1300;
@@ -15,12 +15,12 @@ let scims: ScimClient[];
 beforeAll(async () => {
   app = await TestApp.start({ SCIM_SCAN_LIMIT: String(LIMIT) });
   scims = [scimOf(app), await scimAs(app, { scopes: ['users:read'] })];
-  await seedUsers(app, 0, FEW, personOf);
+  await seedUsers(app, 0, FEW, buildPerson);
 });
 afterAll(() => app.end());
 
-/** Three quarters have a display name, which several share; everybody is of a department; five have a number. */
-function personOf(n: number): User {
+/** Builds user `n` with a department. Most users share a display name with others, and a few have an employee number. */
+function buildPerson(n: number): User {
   const displayName = n % 2 ? `Näme ${n % 37}` : `NÄME  ${n % 37}`;
   const attributes = {
     ...(n % 4 && { displayName }),
@@ -35,8 +35,8 @@ const ORDERS = ['ascending', 'descending'] as const;
 
 const names = (resources: Json[]): string[] => resources.map(({ userName }) => userName);
 
-/** As the law says: folded texts by code point, then ids; who has none is last, and first when descending. */
-function expected(sortBy: string, order: (typeof ORDERS)[number], users: User[]): string[] {
+/** Returns the usernames sorted by folded text and id. Users without a value come last, or first in descending order. */
+function sortNames(sortBy: string, order: (typeof ORDERS)[number], users: User[]): string[] {
   const keyOf = ({ attributes }: User): string => {
     const text = attributes[sortBy.slice(sortBy.lastIndexOf(':') + 1)];
     return typeof text === 'string' ? text.toLowerCase().replace(/\s+/g, ' ') : '\u{10ffff}';
@@ -47,10 +47,10 @@ function expected(sortBy: string, order: (typeof ORDERS)[number], users: User[])
   return (order === 'ascending' ? sorted : sorted.reverse()).map(([, { username }]) => username);
 }
 
-const people = (count: number): User[] => Array.from({ length: count }, (_, n) => personOf(n));
-const ofSeed = (list: readonly string[]): string[] => list.filter((name) => /^u\d{7}$/.test(name));
+const buildPeople = (count: number): User[] => Array.from({ length: count }, (_, n) => buildPerson(n));
+const keepSeeded = (list: readonly string[]): string[] => list.filter((name) => /^u\d{7}$/.test(name));
 
-test('a cursor of few users goes on when there are many', async () => {
+test('a SCIM cursor from a list below the scan limit stays valid when the list exceeds it', async () => {
   const [scim] = scims;
   if (!scim) throw new Error('no client');
   const begun: [sortBy: string, sortOrder: (typeof ORDERS)[number], page: Json][] = [];
@@ -61,34 +61,36 @@ test('a cursor of few users goes on when there are many', async () => {
         sortOrder,
         await listOf(scim, '/Users', { sortBy, sortOrder, cursor: '', count: 100 }),
       ]);
-  await seedUsers(app, FEW, MANY, personOf);
+  await seedUsers(app, FEW, MANY, buildPerson);
   for (const [sortBy, sortOrder, first] of begun) {
-    const whole = expected(sortBy, sortOrder, people(MANY));
-    const last = ofSeed(names(first.Resources)).at(-1) ?? '';
+    const whole = sortNames(sortBy, sortOrder, buildPeople(MANY));
+    const last = keepSeeded(names(first.Resources)).at(-1) ?? '';
     const next = await listOf(scim, '/Users', { sortBy, sortOrder, cursor: first.nextCursor, count: 50 });
-    const behind = whole.slice(whole.indexOf(last) + 1);
-    const found = ofSeed(names(next.Resources));
-    expect(found).toEqual(behind.slice(0, found.length));
+    const following = whole.slice(whole.indexOf(last) + 1);
+    const found = keepSeeded(names(next.Resources));
+    expect(found).toEqual(following.slice(0, found.length));
     expect(next.Resources).toHaveLength(50);
   }
 });
 
 test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as const)))(
-  'more users than may be looked at are sorted by %s, %s',
+  'SCIM users above the scan limit are sorted by %s, %s',
   async (sortBy, sortOrder) => {
     for (const scim of scims)
       for (const filter of ['', 'active eq true', 'userName sw "u0"']) {
-        const users = people(MANY).filter(({ status }) => filter !== 'active eq true' || status === 'Active');
+        const users = buildPeople(MANY).filter(
+          ({ status }) => filter !== 'active eq true' || status === 'Active',
+        );
         const query = { sortBy, sortOrder, count: 200, ...(filter && { filter }) };
         const paged = names(await walkByIndex(scim, '/Users', query));
         const walked = names(await walkByCursor(scim, '/Users', query));
-        expect(ofSeed(paged)).toEqual(expected(sortBy, sortOrder, users));
+        expect(keepSeeded(paged)).toEqual(sortNames(sortBy, sortOrder, users));
         expect(walked).toEqual(paged);
       }
   },
 );
 
-test('users are looked at one by one up to the limit, where no index sorts', async () => {
+test('sorting SCIM users by an attribute without an index returns tooMany above the scan limit', async () => {
   const answer = await scims[0]?.get('/Users?sortBy=title');
   expect([answer?.status, answer?.body.scimType]).toEqual([400, 'tooMany']);
 });

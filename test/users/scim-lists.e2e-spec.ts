@@ -5,7 +5,7 @@ import { ENTERPRISE, type ScimClient, errorOf, provision, scimOf } from '../supp
 import { listOf, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 import type { Query } from '../support/app/search.js';
 
-/** Users whose attributes differ, in the order of their creation. */
+/** Number of users with different attributes. */
 const PEOPLE = 23;
 let app: TestApp;
 let scim: ScimClient;
@@ -39,11 +39,11 @@ afterAll(() => app.end());
 
 const namesOf = (resources: Json[]): string[] => resources.map(({ userName }) => userName);
 const get = (query: Query): Promise<Json> => listOf(scim, '/Users', query);
-/** The names on one page. */
-const names = async (query: Query): Promise<string[]> => namesOf((await get(query)).Resources);
+/** Returns the usernames on one page. */
+const readNames = async (query: Query): Promise<string[]> => namesOf((await get(query)).Resources);
 
-describe('pages by index', () => {
-  test('have the law of startIndex and count', async () => {
+describe('SCIM pages by index', () => {
+  test('start at startIndex, have at most count users, and clamp values that are out of range', async () => {
     const all = namesOf(users);
     expect(all).toHaveLength(PEOPLE + 2);
     for (const [query, startIndex, expected] of [
@@ -69,13 +69,13 @@ describe('pages by index', () => {
     }
   });
 
-  test('are in the order of creation, whatever the filter', async () => {
-    const found = await names({ filter: `${ENTERPRISE}:department eq "SALES"` });
+  test('list users in the order of their creation, also with a filter', async () => {
+    const found = await readNames({ filter: `${ENTERPRISE}:department eq "SALES"` });
     expect(found).toEqual(namesOf(users).filter((name) => /^u\d/.test(name)));
   });
 });
 
-/** What the same filter finds where no index answers it: `not (not (…))` leaves nothing to an index. */
+/** Filters that can use an index. Each is compared with `not (not (filter))`, which always scans all users. */
 const FILTERS = [
   'userName eq "U05"',
   'userName sw "u0"',
@@ -110,19 +110,19 @@ const FILTERS = [
   'groups.value eq "00000000-0000-4000-8000-000000000000"',
 ];
 
-test.each(FILTERS)('an index finds what a look at everybody finds: %s', async (filter) => {
+test.each(FILTERS)('a SCIM filter finds the same users by index as by a full scan: %s', async (filter) => {
   const [keyed, scanned] = [await get({ filter }), await get({ filter: `not (not (${filter}))` })];
   expect(namesOf(keyed.Resources)).toEqual(namesOf(scanned.Resources));
   expect([keyed.totalResults, scanned.totalResults]).toEqual(Array(2).fill(keyed.Resources.length));
 });
 
-test('a manager is found by id', async () => {
+test('a SCIM filter by manager.value finds the reports of that manager', async () => {
   const boss = users.find(({ userName }) => userName === 'boss');
-  const found = await names({ filter: `${ENTERPRISE}:manager.value eq "${boss.id}"` });
+  const found = await readNames({ filter: `${ENTERPRISE}:manager.value eq "${boss.id}"` });
   expect(found).toEqual(['u16', 'u17', 'u18', 'u19', 'u20', 'u21', 'u22']);
 });
 
-describe('sorted', () => {
+describe('sorted SCIM lists', () => {
   const sorts = [
     'userName',
     'externalId',
@@ -135,22 +135,19 @@ describe('sorted', () => {
     'title',
     'active',
   ];
-  test.each(sorts)(
-    'by %s: pages by index and by cursor are the whole list, without repetition',
-    async (sortBy) => {
-      for (const sortOrder of ['ascending', 'descending']) {
-        for (const filter of ['', 'userName sw "u"', 'userName co "1"']) {
-          const query = { sortBy, sortOrder, ...(filter && { filter }), count: 4 };
-          const whole = await names({ ...query, count: 200 });
-          expect(new Set(whole).size).toBe(whole.length);
-          expect(namesOf(await walkByIndex(scim, '/Users', query))).toEqual(whole);
-          expect(namesOf(await walkByCursor(scim, '/Users', query))).toEqual(whole);
-        }
+  test.each(sorts)('sorted by %s return every user once, in pages by index and by cursor', async (sortBy) => {
+    for (const sortOrder of ['ascending', 'descending']) {
+      for (const filter of ['', 'userName sw "u"', 'userName co "1"']) {
+        const query = { sortBy, sortOrder, ...(filter && { filter }), count: 4 };
+        const whole = await readNames({ ...query, count: 200 });
+        expect(new Set(whole).size).toBe(whole.length);
+        expect(namesOf(await walkByIndex(scim, '/Users', query))).toEqual(whole);
+        expect(namesOf(await walkByCursor(scim, '/Users', query))).toEqual(whole);
       }
-    },
-  );
+    }
+  });
 
-  test('unassigned comes last, and first when descending', async () => {
+  test('have users without a value last in ascending order and first in descending order', async () => {
     for (const sortBy of ['externalId', 'name.familyName', 'displayName']) {
       const read = ({ Resources }: Json): boolean[] =>
         Resources.map(
@@ -165,8 +162,8 @@ describe('sorted', () => {
   });
 });
 
-describe('a cursor', () => {
-  test('is of one list, begins empty, and is not on the last page', async () => {
+describe('a SCIM cursor', () => {
+  test('starts empty, is absent from the last page, and is refused with another filter or sort order', async () => {
     const first = await get({ cursor: '', count: 20 });
     const last = await get({ cursor: first.nextCursor, count: 20 });
     expect([first.itemsPerPage, last.itemsPerPage, last.nextCursor]).toEqual([
@@ -185,13 +182,13 @@ describe('a cursor', () => {
     }
   });
 
-  test('walks a list that is only scanned to its end, with a sortOrder and nothing to sort by', async () => {
+  test('reaches the end of a scanned list that has sortOrder without sortBy', async () => {
     const query = { filter: 'userName co "1"', sortOrder: 'descending', count: 4 };
-    const whole = await names({ ...query, count: 200 });
+    const whole = await readNames({ ...query, count: 200 });
     expect(namesOf(await walkByCursor(scim, '/Users', query))).toEqual(whole);
   });
 
-  test('goes on behind users that are gone', async () => {
+  test('continues with the user after the last user of the previous page', async () => {
     const extra = [
       await provision(scim, { title: 'walk' }),
       await provision(scim, { title: 'walk' }),
@@ -206,7 +203,7 @@ describe('a cursor', () => {
   });
 });
 
-test('.search is GET by POST', async () => {
+test('POST /Users/.search returns the same page as GET /Users', async () => {
   const body = {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
     filter: 'userName sw "u0"',

@@ -4,7 +4,7 @@ import type { Json } from '../support/app/client.js';
 import { type ScimClient, errorOf, provision, scimAs, scimOf } from '../support/app/scim.js';
 import { walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 
-/** Users and groups in one list. */
+/** Searches of the SCIM root, which list users and groups together. */
 let app: TestApp;
 let scim: ScimClient;
 const all: string[] = [];
@@ -21,7 +21,7 @@ afterAll(() => app.end());
 const idsOf = (resources: Json[]): string[] => resources.map(({ id }) => id);
 const ids = ({ Resources }: Json): string[] => idsOf(Resources);
 
-test('a search lists users, then groups, in pages by index and by cursor', async () => {
+test('a SCIM root search lists users before groups, in pages by index and by cursor', async () => {
   expect(all).toHaveLength(10);
   for (const count of [1, 3, 4, 5, 7, 10, 200]) {
     expect(idsOf(await walkByIndex(scim, '', { count }))).toEqual(all);
@@ -31,7 +31,7 @@ test('a search lists users, then groups, in pages by index and by cursor', async
   expect(errorOf(await scim.get('?cursor=nix')).slice(0, 2)).toEqual([400, 'invalidCursor']);
 });
 
-test('chooses a type, and by attributes that a type may lack', async () => {
+test('a SCIM root search filters by resource type and by attributes that only one type has', async () => {
   const find = async (filter: string): Promise<Json> => (await scim.post('/.search', { filter })).body;
   expect(ids(await find('meta.resourceType eq "User"'))).toEqual(all.slice(0, 5));
   expect(ids(await find('meta.resourceType eq "Group"'))).toEqual(all.slice(5));
@@ -43,7 +43,7 @@ test('chooses a type, and by attributes that a type may lack', async () => {
   ]);
 });
 
-test('shows of each type what the key may read', async () => {
+test('a SCIM root search lists only the resource types that the API key may read', async () => {
   const users = await scimAs(app, { scopes: ['users:read', 'webmasters'] });
   const groups = await scimAs(app, { scopes: ['groups:read'] });
   expect(ids((await users.get('')).body)).toEqual(all.slice(0, 5));

@@ -5,11 +5,11 @@ import type { Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 
-/** Which statements run in the thread that answers requests, on an embedded database: those that a key bounds. */
+/** On SQLite, only statements that an index bounds run in the process that answers requests. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 const USERS = 16_000;
 
-onSqlite('statements of a search', () => {
+onSqlite('queries on SQLite', () => {
   let app: TestApp;
   let member: Client;
   let aside: jest.SpiedFunction<Database['scan']>;
@@ -29,7 +29,7 @@ onSqlite('statements of a search', () => {
     await app.end();
   });
 
-  const isAside = async (path: string, client: Client = app.key): Promise<boolean> => {
+  const usesReadWorker = async (path: string, client: Client = app.key): Promise<boolean> => {
     aside.mockClear();
     const answer = await client.get(path);
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
@@ -37,54 +37,54 @@ onSqlite('statements of a search', () => {
   };
 
   test.each([
-    ['a page of everybody', ''],
-    ['a page of a sort', 'sort=surname&order=asc&limit=100'],
-    ['a page that is not deep', 'sort=firstname&order=asc&offset=9000'],
-    ['an external id', 'external_id=HR-0000077'],
-    ['a username', 'username=u0000077'],
-    ['an e-mail address', 'email=u0000077@example.org'],
-    ['a login name', 'authname=saml:u0000070'],
-    ['what nobody has', 'external_id=nothing'],
-    ['a word that few have', 'fulltext_search=u0000077'],
-    ['words that few have', 'fulltext_search=u0000077%20HR-0000077'],
-    ['a beginning that few have', 'fulltext_search=u000007*'],
-    ['a status beside few others', 'status=Active'],
-  ])('in the thread: %s', async (_what, query) => {
-    expect(await isAside(`/users/search?${query}`)).toBe(false);
+    ['first page of all users', ''],
+    ['page of a sorted list', 'sort=surname&order=asc&limit=100'],
+    ['page at offset 9000', 'sort=firstname&order=asc&offset=9000'],
+    ['external id', 'external_id=HR-0000077'],
+    ['username', 'username=u0000077'],
+    ['email', 'email=u0000077@example.org'],
+    ['authname', 'authname=saml:u0000070'],
+    ['unknown external id', 'external_id=nothing'],
+    ['rare word', 'fulltext_search=u0000077'],
+    ['two rare words', 'fulltext_search=u0000077%20HR-0000077'],
+    ['rare prefix', 'fulltext_search=u000007*'],
+    ['status of almost all users', 'status=Active'],
+  ])('a search runs in the process that answers requests: %s', async (_what, query) => {
+    expect(await usesReadWorker(`/users/search?${query}`)).toBe(false);
   });
 
   test.each([
-    ['a deep page', 'sort=firstname&order=asc&offset=11000'],
-    ['a common word', 'fulltext_search=anna'],
-    ['a common word beside a rare one', 'fulltext_search=u0000077%20anna'],
-    ['a common beginning', 'fulltext_search=u0*'],
-    ['a rare word and a filter', 'fulltext_search=u0000077&updated_since=2020-01-01T00:00:00Z'],
-    ['a range', 'updated_since=2020-01-01T00:00:00Z'],
-    ['another range', 'created_since=2020-01-01T00:00:00Z'],
-    ['a manager', `manager_uuid=${seededUuid(0)}`],
-    ['a data set', 'managed_by=default'],
-    ['a role', 'role=Organisational%20user'],
-    ['a status that few have', 'status=Blocked'],
+    ['page at offset 11000', 'sort=firstname&order=asc&offset=11000'],
+    ['common word', 'fulltext_search=anna'],
+    ['common word with a rare word', 'fulltext_search=u0000077%20anna'],
+    ['common prefix', 'fulltext_search=u0*'],
+    ['rare word with updated_since', 'fulltext_search=u0000077&updated_since=2020-01-01T00:00:00Z'],
+    ['updated_since', 'updated_since=2020-01-01T00:00:00Z'],
+    ['created_since', 'created_since=2020-01-01T00:00:00Z'],
+    ['manager', `manager_uuid=${seededUuid(0)}`],
+    ['data set', 'managed_by=default'],
+    ['role', 'role=Organisational%20user'],
+    ['status of few users', 'status=Blocked'],
     ['users with an external id', 'has_external_id=true'],
-    ['users without one', 'has_external_id=false'],
+    ['users without an external id', 'has_external_id=false'],
     ['two filters', 'external_id=HR-0000077&managed_by=default'],
-  ])('beside it: %s', async (_what, query) => {
-    expect(await isAside(`/users/search?${query}`)).toBe(true);
+  ])('a search runs in the read worker: %s', async (_what, query) => {
+    expect(await usesReadWorker(`/users/search?${query}`)).toBe(true);
   });
 
-  test('a page of active users is read beside the thread where it may pass over many blocked ones', async () => {
-    expect(await isAside('/users/search', member)).toBe(false);
+  test('a search for active users runs in the read worker if most users are blocked', async () => {
+    expect(await usesReadWorker('/users/search', member)).toBe(false);
     const database = app.app.get<Database>(DATABASE);
     const block = `UPDATE users SET status = 'Blocked' WHERE username LIKE 'u%'`;
     await database.execute(block);
     await database.execute("INSERT INTO user_counts (id, name, value) VALUES ('a', 'Blocked', 11000)");
     await database.execute("INSERT INTO user_counts (id, name, value) VALUES ('b', 'Active', -11000)");
-    expect(await isAside('/users/search', member)).toBe(true);
+    expect(await usesReadWorker('/users/search', member)).toBe(true);
   });
 
-  test('exports, rows of an import, and filters of the audit that look for few among many', async () => {
-    expect(await isAside('/users/export.csv')).toBe(true);
-    expect(await isAside('/audit?action=user.created')).toBe(false);
-    expect(await isAside('/audit?action=user.created&field=email')).toBe(true);
+  test('exports and selective audit filters run in the read worker', async () => {
+    expect(await usesReadWorker('/users/export.csv')).toBe(true);
+    expect(await usesReadWorker('/audit?action=user.created')).toBe(false);
+    expect(await usesReadWorker('/audit?action=user.created&field=email')).toBe(true);
   });
 });

@@ -17,19 +17,19 @@ afterAll(async () => {
   await app.end();
 });
 
-/** [all, active, blocked, of role Editor, with the word zebra] */
-async function counts(client: Client = app.key): Promise<number[]> {
+/** Returns five counts: all users, active users, blocked users, Editors, and users with the word zebra. */
+async function readCounts(client: Client = app.key): Promise<number[]> {
   const queries = ['', 'status=Active', 'status=Blocked', 'role=Editor', 'fulltext_search=zebra'];
   const list: number[] = [];
   for (const query of queries) list.push((await search(client, `${query}&limit=1`)).body.Count);
   return list;
 }
 
-/** How much an action adds to `counts`, read in the very next requests. */
-async function delta(action: () => Promise<unknown>): Promise<number[]> {
-  const before = await counts();
+/** Runs an action and returns the difference of each count, as read in the next requests. */
+async function measureChange(action: () => Promise<unknown>): Promise<number[]> {
+  const before = await readCounts();
   await action();
-  const after = await counts();
+  const after = await readCounts();
   return after.map((count, index) => count - (before[index] ?? 0));
 }
 
@@ -37,36 +37,38 @@ const put = async (uuid: string, body: object, status = 200) => {
   expect((await app.key.put(`/users/${uuid}`, body)).status).toBe(status);
 };
 
-describe('Count is exact in the request after a write', () => {
-  test('create, also of a blocked user', async () => {
-    expect(await delta(() => create(app.key))).toEqual([1, 1, 0, 0, 0]);
-    expect(await delta(() => create(app.key, { status: 'Blocked' }))).toEqual([1, 0, 1, 0, 0]);
-    expect(await delta(() => create(app.key, { roles: ['editor', 'Author'], surname: 'Zebra' }))).toEqual([
-      1, 1, 0, 1, 1,
-    ]);
+describe('Count of a search right after a write', () => {
+  test('includes a new active or blocked user', async () => {
+    expect(await measureChange(() => create(app.key))).toEqual([1, 1, 0, 0, 0]);
+    expect(await measureChange(() => create(app.key, { status: 'Blocked' }))).toEqual([1, 0, 1, 0, 0]);
+    expect(
+      await measureChange(() => create(app.key, { roles: ['editor', 'Author'], surname: 'Zebra' })),
+    ).toEqual([1, 1, 0, 1, 1]);
   });
 
-  test('block and reactivate, once and twice', async () => {
+  test('changes once if a user is blocked or reactivated twice', async () => {
     const { uuid } = await create(app.key, { surname: 'Zebra' });
-    expect(await delta(() => put(uuid, { status: 'Blocked' }))).toEqual([0, -1, 1, 0, 0]);
-    expect(await delta(() => put(uuid, { status: 'Blocked' }))).toEqual([0, 0, 0, 0, 0]);
-    expect(await delta(() => put(uuid, { status: 'Active' }))).toEqual([0, 1, -1, 0, 0]);
-    expect(await delta(() => put(uuid, { status: 'Active' }))).toEqual([0, 0, 0, 0, 0]);
+    expect(await measureChange(() => put(uuid, { status: 'Blocked' }))).toEqual([0, -1, 1, 0, 0]);
+    expect(await measureChange(() => put(uuid, { status: 'Blocked' }))).toEqual([0, 0, 0, 0, 0]);
+    expect(await measureChange(() => put(uuid, { status: 'Active' }))).toEqual([0, 1, -1, 0, 0]);
+    expect(await measureChange(() => put(uuid, { status: 'Active' }))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test('change of roles and of words', async () => {
+  test('reflects changed roles and words', async () => {
     const { uuid } = await create(app.key);
-    expect(await delta(() => put(uuid, { roles: ['Editor', 'Author'] }))).toEqual([0, 0, 0, 1, 0]);
-    expect(await delta(() => put(uuid, { roles: ['Author'], known_as: 'Zebra' }))).toEqual([0, 0, 0, -1, 1]);
-    expect(await delta(() => put(uuid, { roles: [], known_as: '' }))).toEqual([0, 0, 0, 0, -1]);
-    expect(await delta(() => put(uuid, { roles: ['Webmaster'], status: 'Blocked' }))).toEqual([
+    expect(await measureChange(() => put(uuid, { roles: ['Editor', 'Author'] }))).toEqual([0, 0, 0, 1, 0]);
+    expect(await measureChange(() => put(uuid, { roles: ['Author'], known_as: 'Zebra' }))).toEqual([
+      0, 0, 0, -1, 1,
+    ]);
+    expect(await measureChange(() => put(uuid, { roles: [], known_as: '' }))).toEqual([0, 0, 0, 0, -1]);
+    expect(await measureChange(() => put(uuid, { roles: ['Webmaster'], status: 'Blocked' }))).toEqual([
       0, -1, 1, 0, 0,
     ]);
-    expect(await delta(() => put(uuid, { status: 'Active' }))).toEqual([0, 1, -1, 0, 0]);
-    expect(await delta(() => put(uuid, { roles: [] }))).toEqual([0, 0, 0, 0, 0]);
+    expect(await measureChange(() => put(uuid, { status: 'Active' }))).toEqual([0, 1, -1, 0, 0]);
+    expect(await measureChange(() => put(uuid, { roles: [] }))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test('writes that fail change nothing', async () => {
+  test('is unchanged if the write fails', async () => {
     const taken = await create(app.key);
     const { uuid } = await create(app.key);
     const body = aUser({ surname: 'Zebra', roles: ['Editor'] });
@@ -85,36 +87,40 @@ describe('Count is exact in the request after a write', () => {
       [() => app.key.put(`/users/${admin.uuid}`, { roles: ['Editor'] }), 409],
     ];
     for (const [attempt, status] of failing) {
-      expect(await delta(async () => expect((await attempt()).status).toBe(status))).toEqual([0, 0, 0, 0, 0]);
+      expect(await measureChange(async () => expect((await attempt()).status).toBe(status))).toEqual([
+        0, 0, 0, 0, 0,
+      ]);
     }
   });
 });
 
-describe('Count is exact after writes at the same time', () => {
-  test('thirty creates', async () => {
+describe('Count of a search after concurrent writes', () => {
+  test('includes thirty users that were created concurrently', async () => {
     const bodies = Array.from({ length: 30 }, (_, index) => ({ status: index % 3 ? 'Active' : 'Blocked' }));
-    expect(await delta(() => createMany(app.key, bodies))).toEqual([30, 20, 10, 0, 0]);
+    expect(await measureChange(() => createMany(app.key, bodies))).toEqual([30, 20, 10, 0, 0]);
   });
 
-  test('ten blocks of one user block it once', async () => {
+  test('changes once if one user is blocked ten times', async () => {
     const { uuid } = await create(app.key);
     const block = () => put(uuid, { status: 'Blocked' });
-    expect(await delta(() => Promise.all(Array.from({ length: 10 }, block)))).toEqual([0, -1, 1, 0, 0]);
+    expect(await measureChange(() => Promise.all(Array.from({ length: 10 }, block)))).toEqual([
+      0, -1, 1, 0, 0,
+    ]);
   });
 });
 
-test('a write of one instance is counted by another', async () => {
-  const [all = 0, active = 0] = await counts(other.key);
+test('Count of a search includes writes of another instance', async () => {
+  const [all = 0, active = 0] = await readCounts(other.key);
   await create(app.key);
-  expect((await counts(other.key)).slice(0, 2)).toEqual([all + 1, active + 1]);
+  expect((await readCounts(other.key)).slice(0, 2)).toEqual([all + 1, active + 1]);
   await create(other.key, { status: 'Blocked' });
-  expect((await counts()).slice(0, 3)).toEqual((await counts(other.key)).slice(0, 3));
+  expect((await readCounts()).slice(0, 3)).toEqual((await readCounts(other.key)).slice(0, 3));
 });
 
-test('members count active users only, however they ask', async () => {
+test('Count of a search by a member includes only active users, with any status filter', async () => {
   await create(app.key, { username: 'counting member', password: 'a member password' });
   const member = await app.login('counting member', 'a member password');
-  const [, active = 0] = await counts();
+  const [, active = 0] = await readCounts();
   for (const [query, count] of [
     ['', active],
     ['status=Active', active],
@@ -131,15 +137,15 @@ test('members count active users only, however they ask', async () => {
   }
 });
 
-test('an active Webmaster counts as one, a blocked one does not', async () => {
+test('the stored counter of Webmasters includes only active Webmasters', async () => {
   const { uuid } = await create(app.key, { roles: ['Webmaster'] });
   await create(app.key, { roles: ['Webmaster'], status: 'Blocked' });
-  expect(await counters()).toMatchObject({ webmasters: 2 });
+  expect(await readCounters()).toMatchObject({ webmasters: 2 });
   await put(uuid, { roles: [] });
-  expect(await counters()).toMatchObject({ webmasters: 1 });
+  expect(await readCounters()).toMatchObject({ webmasters: 1 });
 });
 
-async function counters(): Promise<Record<string, number>> {
+async function readCounters(): Promise<Record<string, number>> {
   const database = app.app.get<Database>(DATABASE);
   const rows = await database.query<{ name: string; value: number | string }>(
     'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
@@ -147,15 +153,15 @@ async function counters(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)]));
 }
 
-/** After every test the counters equal the counted users. */
+/** Checks after every test that the stored counters equal the counted rows. */
 afterEach(async () => {
   const database = app.app.get<Database>(DATABASE);
   const rows = await database.query<{ status: string; roles: string }>('SELECT status, roles FROM users');
   const active = rows.filter(({ status }) => status === 'Active');
-  expect(await counters()).toMatchObject({
+  expect(await readCounters()).toMatchObject({
     Active: active.length,
     Blocked: rows.length - active.length,
     webmasters: active.filter(({ roles }) => roles.includes('"Webmaster"')).length,
   });
-  expect((await counts()).slice(0, 3)).toEqual([rows.length, active.length, rows.length - active.length]);
+  expect((await readCounts()).slice(0, 3)).toEqual([rows.length, active.length, rows.length - active.length]);
 });

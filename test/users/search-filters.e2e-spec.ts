@@ -48,7 +48,7 @@ beforeAll(async () => {
       uuid,
     ]);
   }
-  // The first Webmaster comes before all of them.
+  // The first Webmaster is older than all other users.
   const old = '2020-01-01 00:00:00.000';
   await database.execute("UPDATE users SET created = ?, updated = ? WHERE username = 'admin'", [old, old]);
 });
@@ -56,7 +56,7 @@ afterAll(() => app.end());
 
 const ALL = ['Jose', 'José', 'admin', 'boss', 'plain', 'two words'];
 
-describe('each filter is exact', () => {
+describe('a search with one filter', () => {
   test.each<[Query, string[]]>([
     [{}, ALL],
     [{ external_id: 'Id 1' }, ['boss']],
@@ -105,14 +105,14 @@ describe('each filter is exact', () => {
     expect(await found(app.key, query)).toEqual(usernames);
   });
 
-  test('manager_uuid in any case finds those who report to a user', async () => {
+  test('with manager_uuid in any case finds the reports of that manager', async () => {
     expect(await found(app.key, { manager_uuid: boss })).toEqual(['José', 'two words']);
     expect(await found(app.key, { manager_uuid: boss.toUpperCase() })).toEqual(['José', 'two words']);
     expect(await found(app.key, { manager_uuid: '00000000-0000-0000-0000-000000000000' })).toEqual([]);
   });
 });
 
-describe('all filters must match', () => {
+describe('a search with several filters', () => {
   test.each<[Query, string[]]>([
     [{ status: 'Blocked', role: 'Editor' }, ['Jose']],
     [{ status: 'Blocked', role: ['Editor', 'Author'] }, ['Jose', 'two words']],
@@ -138,7 +138,7 @@ describe('all filters must match', () => {
     expect((await search(app.key, { ...query, limit: 1 })).body.Count).toBe(usernames.length);
   });
 
-  test('all at once', async () => {
+  test('with all parameters finds only the user who matches every filter', async () => {
     const query = {
       external_id: 'É-2',
       username: 'two words',
@@ -160,14 +160,14 @@ describe('all filters must match', () => {
   });
 });
 
-test('times have milliseconds, also when these are zero', async () => {
+test('created and updated have milliseconds even if these are zero', async () => {
   const [admin] = (await search(app.key, { username: 'admin' })).body.Results;
   const time = '2020-01-01T00:00:00.000Z';
   expect({ created: admin.created, updated: admin.updated }).toEqual({ created: time, updated: time });
   expect((await app.key.get(`/users/${admin.uuid}`)).body).toEqual(admin);
 });
 
-test('the longest values of other alphabets can be searched', async () => {
+test('a search finds usernames, external ids and authnames of 250 emoji', async () => {
   const emoji = '😀'.repeat(250);
   await createMany(app.key, [
     { username: emoji, external_id: emoji, authname: { emoji: [emoji] }, status: 'Blocked' },
@@ -177,7 +177,7 @@ test('the longest values of other alphabets can be searched', async () => {
   }
 });
 
-test('after a change a filter finds the new value and not the old', async () => {
+test('after a change, filters find the user by the new values and not by the old values', async () => {
   const manager = await create(app.key);
   const before = {
     external_id: 'old-1',
@@ -211,10 +211,13 @@ test('after a change a filter finds the new value and not the old', async () => 
   expect(await found(app.key, { manager_uuid: manager.uuid })).toEqual([]);
 });
 
-test.each(['status=Active', 'role=Editor'])('%s may be repeated a hundred times, not more', async (one) => {
-  const search = async (times: number) => {
-    const { status } = await app.key.get(`/users/search?${Array(times).fill(one).join('&')}`);
-    return status;
-  };
-  expect([await search(100), await search(101)]).toEqual([200, 400]);
-});
+test.each(['status=Active', 'role=Editor'])(
+  'the search filter %s may be repeated 100 times but not 101 times',
+  async (one) => {
+    const search = async (times: number) => {
+      const { status } = await app.key.get(`/users/search?${Array(times).fill(one).join('&')}`);
+      return status;
+    };
+    expect([await search(100), await search(101)]).toEqual([200, 400]);
+  },
+);

@@ -6,7 +6,7 @@ import { databaseOf } from '../support/app/people.js';
 import { type Query, search } from '../support/app/search.js';
 import { RARE, seedUsers, seededUuid } from '../support/app/seed.js';
 
-/** A walk by offset continues where its last page ended, yet every page is exact, whatever happens in between. */
+/** Pages by offset reuse the position of the previous page, but must be exact even if users change in between. */
 const USERS = 2000;
 let app: TestApp;
 let other: TestApp;
@@ -20,8 +20,13 @@ afterAll(async () => {
   await app.end();
 });
 
-/** The uuids of a page, and those that a plain query of the database returns at this offset. */
-async function both(of: TestApp, query: Query, where: string, order: string): Promise<[string[], string[]]> {
+/** Returns the UUIDs of a page, and the UUIDs that a plain SQL query returns at the same offset. */
+async function readBoth(
+  of: TestApp,
+  query: Query,
+  where: string,
+  order: string,
+): Promise<[string[], string[]]> {
   const { Results } = (await search(of.key, query)).body as { Results: { uuid: string }[] };
   const rows = await databaseOf(app).query<{ uuid: string }>(
     `SELECT uuid FROM users WHERE ${where} ORDER BY ${order} LIMIT 25 OFFSET ?`,
@@ -42,41 +47,44 @@ const WALKS: [Query, string, string][] = [
   ],
 ];
 
-test.each(WALKS)('on one instance and on several: %o', async (query, where, order) => {
-  for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
-    const [found, expected] = await both(page % 3 ? app : other, { ...query, offset }, where, order);
-    expect({ offset, found }).toEqual({ offset, found: expected });
-  }
-});
+test.each(WALKS)(
+  'pages by offset from two instances equal a plain SQL query: %o',
+  async (query, where, order) => {
+    for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
+      const [found, expected] = await readBoth(page % 3 ? app : other, { ...query, offset }, where, order);
+      expect({ offset, found }).toEqual({ offset, found: expected });
+    }
+  },
+);
 
 const CHANGES: [string, () => Promise<unknown>][] = [
   ['a user is created', () => app.key.post('/users', aUser())],
-  ['another instance changes one', () => other.key.put(`/users/${seededUuid(3)}`, { phone: '1' })],
-  ['one is blocked', () => app.key.put(`/users/${seededUuid(1500)}`, { status: 'Blocked' })],
+  ['another instance changes a user', () => other.key.put(`/users/${seededUuid(3)}`, { phone: '1' })],
+  ['a user is blocked', () => app.key.put(`/users/${seededUuid(1500)}`, { status: 'Blocked' })],
 ];
-test.each(CHANGES)('the next page is right when %s in between', async (_, change) => {
+test.each(CHANGES)('the next page by offset is exact if %s after the previous page', async (_, change) => {
   for (const [query, where, order] of WALKS) {
     await search(app.key, { ...query, offset: 1000 });
     await change();
-    const [found, expected] = await both(app, { ...query, offset: 1025 }, where, order);
+    const [found, expected] = await readBoth(app, { ...query, offset: 1025 }, where, order);
     expect(found).toEqual(expected);
   }
 });
 
-test('users that an import links without another change are on the next page of its data set', async () => {
+test('the next page by offset includes users whom an import has only linked to the data set', async () => {
   const walk = { managed_by: 'claims', sort: 'username', order: 'asc' } as const;
-  const claim = (from: number, to: number) =>
+  const unlink = (from: number, to: number) =>
     databaseOf(app).execute('UPDATE users SET managed_by = NULL WHERE uuid >= ? AND uuid < ?', [
       seededUuid(from),
       seededUuid(to),
     ]);
-  await claim(RARE, 1220);
-  const lines = (from: number, to: number) =>
+  await unlink(RARE, 1220);
+  const buildLines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => `HR-${String(from + n).padStart(7, '0')}`);
-  await imported(app.key, csv('ExternalId', ...lines(620, 1220)), 'dataset=claims&mode=update_only');
+  await imported(app.key, csv('ExternalId', ...buildLines(620, 1220)), 'dataset=claims&mode=update_only');
   await search(app.key, { ...walk, offset: 500 });
-  await imported(app.key, csv('ExternalId', ...lines(RARE, 620)), 'dataset=claims&mode=update_only');
-  const [found, expected] = await both(
+  await imported(app.key, csv('ExternalId', ...buildLines(RARE, 620)), 'dataset=claims&mode=update_only');
+  const [found, expected] = await readBoth(
     app,
     { ...walk, offset: 525 },
     "managed_by = 'claims'",

@@ -4,7 +4,7 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { createMany, search, walkByLink, walkByOffset } from '../support/app/search.js';
 
-/** Each row lists spellings that sort as equal; the rows are in ascending order. */
+/** Each row lists spellings that sort as equal. The rows are in ascending order. */
 const NAMES = [
   ['ann', 'Ann', 'ÁNN', 'a\u030ann'],
   ['Ann B'],
@@ -19,7 +19,7 @@ const NAMES = [
 ];
 const TIMES = ['2026-01-01 00:00:00.000', '2026-01-01 00:00:00.001', '2026-03-01 12:00:00.000'];
 const USERS = 240;
-/** 97 and USERS have no common divisor: every index occurs, and neighbours in the order were not created in a row. */
+/** Permutes the indexes, so that neighbours in the order are not created one after the other. */
 const scatter = (index: number) => (index * 97) % USERS;
 
 let app: TestApp;
@@ -52,27 +52,27 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => app.end());
 
-const rank = (name: string): number | null => {
+const findRank = (name: string): number | null => {
   const at = NAMES.findIndex((row) => row.some((spelling) => spelling.normalize('NFC') === name));
   return at < 0 ? null : at;
 };
-const orNull = (text: string): string | null => (text === '' ? null : text);
+const toNullable = (text: string): string | null => (text === '' ? null : text);
 
-/** The key of each sort; null is empty. */
+/** Functions that return the sort key of a user, or null for an empty value. */
 const KEYS: Record<string, (user: Json) => string | number | null> = {
   updated: (user) => user.updated as string,
   created: (user) => user.created as string,
   status: (user) => user.status as string,
   username: (user) => (user.username as string).toLowerCase(),
   email: (user) => (user.email as string).toLowerCase(),
-  external_id: (user) => orNull(user.external_id as string),
-  firstname: (user) => rank(user.firstname as string),
-  surname: (user) => rank(user.surname as string),
+  external_id: (user) => toNullable(user.external_id as string),
+  firstname: (user) => findRank(user.firstname as string),
+  surname: (user) => findRank(user.surname as string),
 };
 const CASES = Object.keys(KEYS).flatMap((sort) => ['asc', 'desc'].map((order) => [sort, order] as const));
 
-/** The users in order: empty last, then by key, equal ones by uuid in one direction throughout. */
-function ordered(users: readonly Json[], sort: string, order: string, uuids: 1 | -1): string[] {
+/** Returns the UUIDs sorted by key with empty values last. Users with equal keys are sorted by UUID. */
+function sortUsers(users: readonly Json[], sort: string, order: string, uuids: 1 | -1): string[] {
   const key = KEYS[sort] ?? (() => null);
   const direction = order === 'asc' ? 1 : -1;
   const compare = (a: Json, b: Json): number => {
@@ -86,11 +86,11 @@ function ordered(users: readonly Json[], sort: string, order: string, uuids: 1 |
 const uuidsOf = (users: readonly Json[]): string[] => users.map(({ uuid }) => uuid as string);
 
 describe.each(CASES)('sort=%s&order=%s', (sort, order) => {
-  test('walks by Link and by offset return every user once, in order, empty values last, also with filters', async () => {
+  test('returns every user once and in order, by Link and by offset, with and without filters', async () => {
     const users = await walkByLink(app.key, { sort, order, limit: 37 });
     const uuids = uuidsOf(users);
     expect([uuids.length, new Set(uuids).size]).toEqual([USERS + 1, USERS + 1]);
-    expect([ordered(users, sort, order, 1), ordered(users, sort, order, -1)]).toContainEqual(uuids);
+    expect([sortUsers(users, sort, order, 1), sortUsers(users, sort, order, -1)]).toContainEqual(uuids);
     expect(uuidsOf(await walkByOffset(app.key, { sort, order, limit: 41 }))).toEqual(uuids);
 
     const filtered = { sort, order, limit: 23, status: 'Active', fulltext_search: 'walk*' };
@@ -100,7 +100,7 @@ describe.each(CASES)('sort=%s&order=%s', (sort, order) => {
   });
 });
 
-test('pages of one user go from filled to empty values without losing anyone', async () => {
+test('pages with limit=1 continue from filled to empty sort values without a gap', async () => {
   for (const order of ['asc', 'desc']) {
     const query = { sort: 'surname', order, has_external_id: true, created_since: '2026-02-01', limit: 1 };
     const one = await walkByLink(app.key, query);
@@ -112,21 +112,21 @@ test('pages of one user go from filled to empty values without losing anyone', a
   }
 });
 
-test('sort=relevance with words returns every user once, the best matches first', async () => {
+test('sort=relevance with a search term returns every match once, the best matches first', async () => {
   for (const order of ['desc', 'asc']) {
     const query = { fulltext_search: 'walker', sort: 'relevance', order };
     const users = await walkByLink(app.key, { ...query, limit: 17 });
     expect(new Set(uuidsOf(users)).size).toBe(USERS);
     expect(users).toHaveLength(USERS);
     expect(uuidsOf(await walkByOffset(app.key, { ...query, limit: 50 }))).toEqual(uuidsOf(users));
-    // A word in a name ranks above one in the login name: they form two blocks.
+    // A match in a name ranks higher than a match in the username, so the users form two blocks.
     const named = users.map(({ known_as }) => known_as === 'walker');
     const first = order === 'desc';
     expect(named).toEqual([...named].sort((a, b) => (a === b ? 0 : a === first ? -1 : 1)));
   }
 });
 
-test('the defaults are relevance and desc, which without words is updated', async () => {
+test('a search is sorted by relevance by default, and by updated if there is no search term', async () => {
   const plain = await search(app.key, { limit: 100 });
   for (const query of [{ sort: 'relevance' }, { order: 'desc' }, { sort: 'updated', order: 'desc' }]) {
     expect((await search(app.key, { ...query, limit: 100 })).body).toEqual(plain.body);

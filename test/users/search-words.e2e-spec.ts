@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { createMany, found, search } from '../support/app/search.js';
 
-/** `unit/text` tests how words are folded. */
+/** Case folding and accent folding are tested in `unit/text`. */
 let app: TestApp;
 
 const PEOPLE = [
@@ -38,9 +38,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const finds = async (term: string) => found(app.key, { fulltext_search: term, limit: 100 });
+const find = async (term: string) => found(app.key, { fulltext_search: term, limit: 100 });
 
-describe('a word matches a whole word', () => {
+describe('a search term without * matches whole words', () => {
   test.each([
     ['jane', ['jane']],
     ['jan', []],
@@ -55,11 +55,11 @@ describe('a word matches a whole word', () => {
     ['and not will', ['will']],
     ['will not found', []],
   ])('"%s" finds %j', async (term, usernames) => {
-    expect(await finds(term)).toEqual(usernames);
+    expect(await find(term)).toEqual(usernames);
   });
 });
 
-describe('a trailing * matches the beginning of a word', () => {
+describe('a search term with a trailing * matches the beginning of a word', () => {
   test.each([
     ['jan*', ['jane', 'janet']],
     ['jane*', ['jane', 'janet']],
@@ -74,7 +74,7 @@ describe('a trailing * matches the beginning of a word', () => {
     ['王小*', ['greek']],
     ['zz*', []],
   ])('"%s" finds %j', async (term, usernames) => {
-    expect(await finds(term)).toEqual(usernames);
+    expect(await find(term)).toEqual(usernames);
   });
 });
 
@@ -84,11 +84,11 @@ test.each([
   ['strasse', 'soren'],
   ['σίσυφος', 'greek'],
   ['ｊａｎｅ', 'jane'],
-])('case and accents are folded, in the term and in the field: "%s" finds %s', async (term, username) => {
-  expect(await finds(term)).toEqual([username]);
+])('a search term ignores case and accents: "%s" finds %s', async (term, username) => {
+  expect(await find(term)).toEqual([username]);
 });
 
-describe('the fields that are searched', () => {
+describe('fields that fulltext_search covers', () => {
   test.each([
     ['JANE.DOE@EXAMPLE.ORG', ['jane']],
     ['liv.boe', ['liv']],
@@ -105,27 +105,27 @@ describe('the fields that are searched', () => {
     ['Active', []],
     ['Organisational', []],
   ])('"%s" finds %j', async (term, usernames) => {
-    expect(await finds(term)).toEqual(usernames);
+    expect(await find(term)).toEqual(usernames);
   });
 
-  test('an accent used as an apostrophe does not split the word: all of it must match', async () => {
-    expect(await finds('O\u00b4Hara')).toEqual(['acute']);
-    expect(await finds('O\u00b4Nobody')).toEqual([]);
-    expect(await finds('O\u00b4Har*')).toEqual(['acute']);
+  test('an acute accent used as an apostrophe does not split a word', async () => {
+    expect(await find('O\u00b4Hara')).toEqual(['acute']);
+    expect(await find('O\u00b4Nobody')).toEqual([]);
+    expect(await find('O\u00b4Har*')).toEqual(['acute']);
   });
 
   test.each(['firstname', 'middle_name', 'surname', 'known_as', 'username', 'email', 'external_id'])(
-    'a change of %s alone changes what finds the user',
+    'a change of %s makes the user findable by the new value only',
     async (field) => {
       const values = ['old', 'new'].map((age) => `${age}-${field}@example.net`);
       const [uuid] = await createMany(app.key, [{ username: `one.${field}`, [field]: values[0] }]);
       await app.key.put(`/users/${uuid}`, { [field]: values[1] });
       const { body } = await app.key.get(`/users/${uuid}`);
-      expect([await finds(values[0] ?? ''), await finds(values[1] ?? '')]).toEqual([[], [body.username]]);
+      expect([await find(values[0] ?? ''), await find(values[1] ?? '')]).toEqual([[], [body.username]]);
     },
   );
 
-  test('the longest words are found whole', async () => {
+  test('words of the maximum length are found', async () => {
     const long = {
       username: 'b'.repeat(254),
       firstname: '\u{1d56b}'.repeat(254),
@@ -133,15 +133,15 @@ describe('the fields that are searched', () => {
     };
     await createMany(app.key, [long]);
     for (const term of ['b'.repeat(254), `${'b'.repeat(200)}*`, 'c'.repeat(255)])
-      expect(await finds(term)).toEqual([long.username]);
+      expect(await find(term)).toEqual([long.username]);
   });
 });
 
-describe('hostile terms', () => {
+describe('unusual search terms', () => {
   test.each(['%', '_', "'", '\\', '; DROP TABLE users; --', "' OR '1'='1", 'j_ne', 'jan%', '%*', '_*'])(
-    '%j works neither as a pattern nor as SQL',
+    '%j is not interpreted as a pattern or as SQL',
     async (term) => {
-      expect(await finds(term)).toEqual([]);
+      expect(await find(term)).toEqual([]);
     },
   );
 
@@ -152,7 +152,7 @@ describe('hostile terms', () => {
     },
   );
 
-  test.each(['*', 'jane *', '* *'])('%j does not list all users', async (term) => {
+  test.each(['*', 'jane *', '* *'])('%j is refused with 400', async (term) => {
     const answer = await search(app.key, { fulltext_search: term });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
   });
@@ -161,22 +161,22 @@ describe('hostile terms', () => {
     ['percy%', 'Compound.Login_name two'],
     ['"jane"', 'jane'],
     ['jane😀', 'jane'],
-  ])('punctuation around a word does not hide it: %j finds %s', async (term, username) => {
-    expect(await finds(term)).toEqual([username]);
+  ])('punctuation around a word is ignored: %j finds %s', async (term, username) => {
+    expect(await find(term)).toEqual([username]);
   });
 
   test.each([
-    ['NUL', 'jane\0'],
+    ['a NUL character', 'jane\0'],
     ['a control character', 'jane\x07'],
     ['256 characters', 'x'.repeat(256)],
-  ])('a term with %s is refused', async (_, term) => {
+  ])('a term with %s is refused with 400', async (_, term) => {
     const answer = await search(app.key, { fulltext_search: term });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
     expect(answer.body.detail).toContain('fulltext_search');
   });
 
   test.each(['x'.repeat(255), `${'x'.repeat(254)}*`, 'ﷺ'.repeat(200), 'qq '.repeat(85)])(
-    'a long term does not break the search (%#)',
+    'a term near the length limit causes no server error (case %#)',
     async (term) => {
       const answer = await search(app.key, { fulltext_search: term });
       expect([200, 400]).toContain(answer.status);
@@ -185,7 +185,7 @@ describe('hostile terms', () => {
   );
 });
 
-test('a match in a name ranks before a match in the login or e-mail, and a match in the external id ranks last', async () => {
+test('fulltext_search ranks matches in names first, then in username and email, then in external_id', async () => {
   await createMany(app.key, [
     { username: 'rank-id', external_id: 'quartz' },
     { username: 'quartz' },

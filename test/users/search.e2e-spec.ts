@@ -4,7 +4,7 @@ import { createMany, nextOf, search, walkByLink } from '../support/app/search.js
 
 /** Pages of a search, and its parameters. Forged cursors are tested in unit/cursor. */
 let app: TestApp;
-/** Active users, with the first Webmaster. */
+/** Number of active users, including the first Webmaster. */
 const USERS = 121;
 
 beforeAll(async () => {
@@ -28,33 +28,33 @@ describe('offset and limit', () => {
     ['offset=121', 0],
     ['offset=99999999999999999999', 0],
     ['offset=100&limit=100', 21],
-  ])('?%s answers the true Count and the right number of users', async (query, results) => {
+  ])('a search with ?%s returns the total Count and %d users', async (query, results) => {
     const answer = await search(app.key, query);
     expect([answer.status, answer.body?.Count, answer.body?.Results?.length]).toEqual([200, USERS, results]);
   });
 
-  test('a page begins at its offset', async () => {
+  test('a page of a search starts at its offset', async () => {
     const page = await search(app.key, 'sort=username&order=asc&offset=11&limit=2');
     const names = page.body.Results.map((user: { username: string }) => user.username);
     expect(names).toEqual(['user 010', 'user 011']);
   });
 
-  test('the envelope has Count and Results and nothing else', async () => {
+  test('a search response has only the members Count and Results', async () => {
     const answer = await search(app.key, 'username=user%20000');
     expect(Object.keys(answer.body).sort()).toEqual(['Count', 'Results']);
     const [user] = answer.body.Results;
     expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
   });
 
-  test('nothing found is an empty list', async () => {
+  test('a search without matches returns Count 0, an empty list and no Link', async () => {
     const answer = await search(app.key, 'username=nobody');
     expect([answer.status, answer.body]).toEqual([200, { Count: 0, Results: [] }]);
     expect(answer.headers['link']).toBeUndefined();
   });
 });
 
-describe('Link: rel="next"', () => {
-  test('is on every page except the last', async () => {
+describe('the Link to the next page', () => {
+  test('is sent with every page except the last', async () => {
     const page = async (offset: number) => search(app.key, { status: 'Active', limit: 100, offset });
     expect(nextOf(await page(0))).toBeDefined();
     expect(nextOf(await page(USERS - 101))).toBeDefined();
@@ -62,7 +62,7 @@ describe('Link: rel="next"', () => {
     expect(nextOf(await page(USERS))).toBeUndefined();
   });
 
-  test('keeps every other parameter and continues from an offset', async () => {
+  test('retains all other parameters and continues from an offset', async () => {
     const first = await search(
       app.key,
       'offset=5&limit=10&sort=username&order=asc&role=Webmaster&role=organisational+user',
@@ -75,7 +75,7 @@ describe('Link: rel="next"', () => {
     expect([names[0], names.length]).toEqual(['user 014', 10]);
   });
 
-  test('keeps parameters after a question mark', async () => {
+  test('retains the parameters if the search term contains a question mark', async () => {
     const first = await search(app.key, 'fulltext_search=user?&limit=2&order=asc');
     expect(first.body.Results).toHaveLength(2);
     const query = new URLSearchParams((nextOf(first) ?? '').split('/search?')[1]);
@@ -83,13 +83,13 @@ describe('Link: rel="next"', () => {
     expect([query.get('limit'), query.get('order')]).toEqual(['2', 'asc']);
   });
 
-  test('a limit above 100 gives pages of 100', async () => {
+  test('continues after 100 users if the limit is greater than 100', async () => {
     const page = await search(app.key, 'limit=5000&status=Active');
     expect((await app.key.get(nextOf(page) ?? '')).body.Results).toHaveLength(USERS - 100);
   });
 
   test.each(['sort=surname&order=asc', 'sort=username&order=desc', 'order=asc'])(
-    'a cursor of another order is refused with %s',
+    'has a cursor that is refused with another sort order: %s',
     async (other) => {
       const page = await search(app.key, 'sort=username&order=asc&limit=1');
       const after = new URLSearchParams((nextOf(page) ?? '').split('?')[1]).get('after') ?? '';
@@ -99,7 +99,7 @@ describe('Link: rel="next"', () => {
     },
   );
 
-  test('a cursor and an offset exclude each other', async () => {
+  test('has a cursor that cannot be combined with offset', async () => {
     const next = nextOf(await search(app.key, 'limit=1')) ?? '';
     const answer = await app.key.get(`${next}&offset=1`);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
@@ -107,7 +107,7 @@ describe('Link: rel="next"', () => {
   });
 });
 
-describe('bad parameters', () => {
+describe('an invalid search parameter', () => {
   const BAD: Record<string, string[]> = {
     offset: ['-1', 'x', '1.5', '1e2', '0x1', '1&offset=2'],
     limit: ['0', '-1', 'ten', '2.0', '%2B5', '00', '1&limit=1'],
@@ -133,32 +133,29 @@ describe('bad parameters', () => {
     ['__proto__']: ['1'],
     _: ['1763600000'],
   };
-  test.each(Object.entries(BAD))(
-    'a bad or unknown %s is an invalid_parameter that is named',
-    async (name, values) => {
-      for (const value of ['', ...values]) {
-        const answer = await search(app.key, `${name}=${value}`);
-        expect([value, answer.status, answer.body.code]).toEqual([value, 400, 'invalid_parameter']);
-        expect(answer.body.detail).toContain(name);
-        expect(answer.body.Results).toBeUndefined();
-      }
-    },
-  );
+  test.each(Object.entries(BAD))('returns 400 with an error that names it: %s', async (name, values) => {
+    for (const value of ['', ...values]) {
+      const answer = await search(app.key, `${name}=${value}`);
+      expect([value, answer.status, answer.body.code]).toEqual([value, 400, 'invalid_parameter']);
+      expect(answer.body.detail).toContain(name);
+      expect(answer.body.Results).toBeUndefined();
+    }
+  });
 
-  test('an unknown sort lists those that are allowed', async () => {
+  test('returns an error with all allowed values if it is sort', async () => {
     const { body } = await search(app.key, 'sort=height');
     const names = ['firstname', 'surname', 'username', 'email', 'external_id', 'status'];
     for (const sort of [...names, 'updated', 'created', 'relevance']) expect(body.detail).toContain(sort);
   });
 
-  test('every bad parameter of a request is named', async () => {
+  test('is reported together with all other invalid parameters of the request', async () => {
     const { body } = await search(app.key, 'limit=0&sort=height&colour=red');
     for (const name of ['limit', 'sort', 'colour']) expect(body.detail).toContain(name);
   });
 });
 
-// The last test, as it adds a user.
-test('a user created before the position of a cursor neither repeats nor hides another', async () => {
+// Must be the last test because it adds a user.
+test('a user created before the cursor position neither repeats nor hides another user', async () => {
   const query = { sort: 'username', order: 'asc', limit: 40, fulltext_search: 'user' };
   const first = await search(app.key, { ...query });
   const [late = ''] = await createMany(app.key, [{ username: 'user 000a' }]);

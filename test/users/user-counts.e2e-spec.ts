@@ -26,63 +26,76 @@ afterAll(async () => {
   await app.end();
 });
 
-const rowsLeft = async () => (await databaseOf(app).query('SELECT id FROM user_counts')).length;
-const counted = async (instance: TestApp) => (await instance.key.get('/users/search?limit=1')).body['Count'];
+const countRows = async () => (await databaseOf(app).query('SELECT id FROM user_counts')).length;
+const readCount = async (instance: TestApp) =>
+  (await instance.key.get('/users/search?limit=1')).body['Count'];
 
-test('rows of counts are folded by several instances at once, and no change is counted twice or lost', async () => {
-  const before = Number(await counted(app));
+test('instances that merge rows of user_counts concurrently count every change once', async () => {
+  const before = Number(await readCount(app));
   await createMany(app.key, Array(200).fill({}));
   const folds = [app, second, app, second].map(({ app }) => app.get(UserCounts).fold());
   const created = Array.from({ length: 20 }, () => create(second.key));
   await Promise.all([...folds, ...created]);
-  expect(await counted(app)).toBe(before + 220);
-  expect(await counted(second)).toBe(before + 220);
-  expect(await rowsLeft()).toBeLessThan(150);
+  expect(await readCount(app)).toBe(before + 220);
+  expect(await readCount(second)).toBe(before + 220);
+  expect(await countRows()).toBeLessThan(150);
 });
 
-test('rows are folded soon after the changes, without being asked', async () => {
-  const before = Number(await counted(app));
+test('rows of user_counts are merged automatically soon after changes', async () => {
+  const before = Number(await readCount(app));
   await createMany(app.key, Array(120).fill({}));
-  while ((await rowsLeft()) > 100) await new Promise(setImmediate);
-  expect(await counted(app)).toBe(before + 120);
+  while ((await countRows()) > 100) await new Promise(setImmediate);
+  expect(await readCount(app)).toBe(before + 120);
 });
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 
-onMariadb('on a database with row locks (SQLite has one writer at a time)', () => {
-  const apply = (tx: Sql, change: UserChange): Promise<ChangeOutcome[]> =>
+onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)', () => {
+  const apply = (tx: Sql, change: UserChange): Promise<Outcome[]> =>
     app.app.get(UserWriter).apply(tx, [change], SYSTEM);
   const open = (): Promise<OpenTransaction> => databaseOf(app).begin();
-  const named = (patch: UserPatch = {}): UserPatch => {
+  const buildPatch = (patch: UserPatch = {}): UserPatch => {
     const name = uuidv7();
     return { username: name, email: `${name}@example.org`, external_id: name, ...patch };
   };
 
-  /** Each with a user of its own, and none with a rule that looks at others. */
+  /** Changes of one user each. Their rules do not depend on other users. */
   const CHANGES: Record<string, (uuid: string) => UserChange> = {
-    create: () => ({ kind: 'create', uuid: uuidv7(), patch: named({ firstname: 'Kim', surname: 'Lee' }) }),
-    'create a Webmaster': () => ({ kind: 'create', uuid: uuidv7(), patch: named({ roles: ['Webmaster'] }) }),
-    'a field': (uuid) => ({ kind: 'update', uuid, patch: { phone: '1' } }),
-    'words of a name': (uuid) => ({ kind: 'update', uuid, patch: { firstname: 'Sam', surname: 'Lee' } }),
-    'all identifiers': (uuid) => ({ kind: 'update', uuid, patch: named({ authname: { saml: [uuid] } }) }),
-    roles: (uuid) => ({ kind: 'update', uuid, patch: { roles: ['Editor', 'Author'] } }),
-    'becomes a Webmaster': (uuid) => ({ kind: 'update', uuid, patch: { roles: ['Webmaster'] } }),
-    block: (uuid) => ({ kind: 'update', uuid, patch: { status: 'Blocked' } }),
-    password: (uuid) => ({ kind: 'update', uuid, patch: { password_hash: 'x' } }),
-    'a manager is taken away': (uuid) => ({ kind: 'update', uuid, patch: { manager_uuid: null } }),
+    'create a user': () => ({
+      kind: 'create',
+      uuid: uuidv7(),
+      patch: buildPatch({ firstname: 'Kim', surname: 'Lee' }),
+    }),
+    'create a Webmaster': () => ({
+      kind: 'create',
+      uuid: uuidv7(),
+      patch: buildPatch({ roles: ['Webmaster'] }),
+    }),
+    'change a field': (uuid) => ({ kind: 'update', uuid, patch: { phone: '1' } }),
+    'change a name': (uuid) => ({ kind: 'update', uuid, patch: { firstname: 'Sam', surname: 'Lee' } }),
+    'change all identifiers': (uuid) => ({
+      kind: 'update',
+      uuid,
+      patch: buildPatch({ authname: { saml: [uuid] } }),
+    }),
+    'change the roles': (uuid) => ({ kind: 'update', uuid, patch: { roles: ['Editor', 'Author'] } }),
+    'assign the role Webmaster': (uuid) => ({ kind: 'update', uuid, patch: { roles: ['Webmaster'] } }),
+    'block the user': (uuid) => ({ kind: 'update', uuid, patch: { status: 'Blocked' } }),
+    'set the password': (uuid) => ({ kind: 'update', uuid, patch: { password_hash: 'x' } }),
+    'remove the manager': (uuid) => ({ kind: 'update', uuid, patch: { manager_uuid: null } }),
   };
 
   test.each(Object.keys(CHANGES))(
-    'while a change is open (%s), any change of another user ends',
+    'an open transaction (%s) does not block changes of other users',
     async (name) => {
-      const changeOf = async (of: string): Promise<UserChange> => {
+      const buildChange = async (of: string): Promise<UserChange> => {
         const { uuid } = await create(app.key, { firstname: 'Kim', surname: 'Lee' });
         const change = CHANGES[of]?.(uuid);
         if (!change) throw new Error(of);
         return change;
       };
-      const held = await changeOf(name);
-      const others = await Promise.all(Object.keys(CHANGES).map(changeOf));
+      const held = await buildChange(name);
+      const others = await Promise.all(Object.keys(CHANGES).map(buildChange));
       const tx = await open();
       try {
         expect((await apply(tx, held))[0]?.outcome).not.toBe('error');
@@ -97,7 +110,7 @@ onMariadb('on a database with row locks (SQLite has one writer at a time)', () =
     },
   );
 
-  test('two Webmasters that leave at once take turns', async () => {
+  test('removing a Webmaster waits for an open transaction that removes another Webmaster', async () => {
     const [a, b] = await Promise.all(
       [create(app.key), create(app.key)].map(async (user) => (await user).uuid),
     );

@@ -10,18 +10,18 @@ import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
 import { PASSWORD, databaseOf } from '../support/app/people.js';
 
-/** The writer deletes users (ADR 23): no door finds them, nothing of them is left but what restores them. */
+/** Deleted users (ADR 23) are not found by any route. Only the data that restores them is retained. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 const apply = (changes: UserChange[], caller?: Caller) => writeUsers(app, changes, caller);
 const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
-const events = async (uuid: string): Promise<Json[]> =>
+const readEvents = async (uuid: string): Promise<Json[]> =>
   (await app.key.get(`/audit?target=${uuid}`)).body.Results;
 
-/** Rows of the look-ups that name a user. */
-async function traces(uuid: string): Promise<Record<string, number>> {
+/** Counts the rows of a user in each table. */
+async function countRows(uuid: string): Promise<Record<string, number>> {
   const tables = [
     'users',
     'user_identifiers',
@@ -60,9 +60,9 @@ describe('a deleted user', () => {
     group = (await aGroup(app, { roles: ['Author'], members: [user.uuid] })).uuid;
   });
 
-  test('is found nowhere, and leaves nothing in the look-ups', async () => {
+  test('is not found by any route and has no rows in the look-up tables', async () => {
     const session = await app.login(user.username, PASSWORD);
-    expect(await traces(user.uuid)).toMatchObject({
+    expect(await countRows(user.uuid)).toMatchObject({
       user_roles: 2,
       user_values: 3,
       sessions: 1,
@@ -80,21 +80,21 @@ describe('a deleted user', () => {
       expect((await app.key.get(`/users/search?${query}`)).body.Count).toBe(0);
     expect((await session.get('/users/me')).status).toBe(401);
     await expect(app.login(user.username, PASSWORD)).rejects.toThrow();
-    expect(Object.values(await traces(user.uuid))).toEqual(Array(7).fill(0));
-    const row = await databaseOf(app).queryOne('SELECT version FROM user_groups WHERE uuid = ?', [group]);
+    expect(Object.values(await countRows(user.uuid))).toEqual(Array(7).fill(0));
+    const row = await databaseOf(app).first('SELECT version FROM user_groups WHERE uuid = ?', [group]);
     expect(row).toEqual({ version: 2 });
     expect(codes(await apply([deletion(user.uuid)]))).toEqual(['not_found']);
   });
 
-  test('is counted no more, and its audit says what it had, without secrets', async () => {
-    const before = await app.app.get(UserCounts).countUsers(['Active']);
+  test('is no longer counted, and the audit event has the old values without the password', async () => {
+    const before = await app.app.get(UserCounts).users(['Active']);
     await apply([deletion(user.uuid)]);
     const after = await app.app.get(UserCounts).countUsers(['Active']);
     expect({ all: after.all, matching: after.matching }).toEqual({
       all: before.all - 1,
       matching: before.matching - 1,
     });
-    const [event] = await events(user.uuid);
+    const [event] = await readEvents(user.uuid);
     expect(event.action).toBe('user.deleted');
     expect(event.changes).toContainEqual({ field: 'username', old: user.username, new: null });
     expect(event.changes).toContainEqual({ field: 'attributes.employeeNumber', old: 'E-42', new: null });
@@ -102,7 +102,7 @@ describe('a deleted user', () => {
     expect(event.changes).toContainEqual({ field: 'password' });
   });
 
-  test('comes back as it was, out of its groups', async () => {
+  test('is restored with all fields but without the groups', async () => {
     const before = await read(user.uuid);
     const counts = await app.app.get(UserCounts).countUsers(['Active']);
     await apply([deletion(user.uuid)]);
@@ -113,8 +113,8 @@ describe('a deleted user', () => {
     const { updated: _u, ...had } = before;
     expect(rest).toEqual({ ...had, group_roles: [] });
     expect((await app.key.get('/users/search?fulltext_search=zaphod')).body.Count).toBe(1);
-    expect(await traces(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
-    expect(await app.app.get(UserCounts).countUsers(['Active'])).toEqual(counts);
+    expect(await countRows(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
+    expect(await app.app.get(UserCounts).users(['Active'])).toEqual(counts);
     expect((await app.login(user.username, PASSWORD)).headers['cookie']).toBeDefined();
     const { Results } = (await app.key.get(`/audit?target=${user.uuid}&action=user.restored`)).body;
     expect(Results).toMatchObject([{ actor: { kind: 'key' } }]);
@@ -122,7 +122,7 @@ describe('a deleted user', () => {
     await apply([deletion(user.uuid)]);
   });
 
-  test('is not taken back where somebody has its name, nor a Webmaster by a key without that scope', async () => {
+  test('cannot be restored with a taken username, or as a Webmaster without the scope webmasters', async () => {
     await apply([deletion(user.uuid)]);
     const heir = await create(app.key, { username: user.username, external_id: user.external_id });
     const conflict = await app.key.post(`/users/${user.uuid}/restore`);
@@ -145,7 +145,7 @@ describe('a deleted user', () => {
     expect((await app.key.post(`/users/${boss.uuid}/restore`)).status).toBe(200);
   });
 
-  test('is listed for those who restore it', async () => {
+  test('is listed by GET /users/deleted with since, limit and offset', async () => {
     const since = new Date().toISOString();
     await apply([deletion(user.uuid)]);
     const other = await create(app.key);

@@ -4,7 +4,7 @@ import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { refusal } from '../support/app/problems.js';
 
-/** `sessions/session-end` tests how blocking ends sessions. */
+/** The end of the sessions of blocked users is tested in `sessions/session-end`. */
 let app: TestApp;
 let last: Json;
 beforeAll(async () => {
@@ -20,18 +20,18 @@ describe('the last active Webmaster', () => {
     ['blocked', { status: 'Blocked' }],
     ['given other roles', { roles: ['Editor'] }],
     ['given the default roles', { roles: [] }],
-  ])('is not %s', async (_, body) => {
+  ])('cannot be %s', async (_, body) => {
     await create(app.key, { roles: ['Webmaster'], status: 'Blocked' });
     expect(refusal(await change(last, body))).toEqual([409, 'last_webmaster']);
     await app.login();
   });
 
-  test('cannot give up the role', async () => {
+  test('cannot remove their own role Webmaster', async () => {
     const answer = await change(last, { roles: ['Editor'] }, await app.login());
     expect(refusal(answer)).toEqual([409, 'last_webmaster']);
   });
 
-  test('may leave when there is another one, who is then the last', async () => {
+  test('can be blocked or lose the role if there is another active Webmaster', async () => {
     const other = await create(app.key);
     await change(other, { roles: ['Webmaster'] });
     expect((await change(last, { status: 'Blocked' })).status).toBe(200);

@@ -15,8 +15,8 @@ afterAll(() => app.end());
 
 let count = 0;
 const PASSWORD = 'a long password';
-/** A user with every field set. */
-const full = (overrides: Record<string, unknown> = {}) =>
+/** Creates a user with every field set. */
+const createFull = (overrides: Record<string, unknown> = {}) =>
   create(app.key, {
     external_id: `HR-${++count}`,
     roles: ['Editor', 'Organisational user'],
@@ -38,8 +38,8 @@ const full = (overrides: Record<string, unknown> = {}) =>
   });
 const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
 
-test('only the field that was sent changes, and the answer is the user', async () => {
-  const before = await full();
+test('a PUT changes only the fields of its body and returns the user', async () => {
+  const before = await createFull();
   const answer = await app.key.put(`/users/${before.uuid}`, { surname: 'Doe' });
   expect([answer.status, answer.body]).toEqual([
     200,
@@ -49,7 +49,7 @@ test('only the field that was sent changes, and the answer is the user', async (
   expect(await read(before.uuid)).toEqual(answer.body);
 });
 
-describe('an empty value clears a field', () => {
+describe('a PUT with an empty value', () => {
   const CLEARED = {
     external_id: '',
     phone: '',
@@ -68,29 +68,29 @@ describe('an empty value clears a field', () => {
   };
   test.each<[string, object]>([
     ['null', Object.fromEntries(Object.keys(CLEARED).map((field) => [field, null]))],
-    ['an empty value', { ...CLEARED, manager_uuid: '', roles: [], surname: '  ' }],
-  ])('each optional field: %s', async (_, values) => {
-    const before = await full();
+    ['empty text and lists', { ...CLEARED, manager_uuid: '', roles: [], surname: '  ' }],
+  ])('clears every optional field: %s', async (_, values) => {
+    const before = await createFull();
     const { status, body } = await app.key.put(`/users/${before.uuid}`, values);
     expect([status, body]).toEqual([200, { ...before, ...CLEARED, updated: body.updated }]);
   });
 
-  test.each(['', null])('user_avatar: %j brings the default picture back', async (value) => {
+  test.each(['', null])('restores the default avatar: %j', async (value) => {
     const standard = (await create(app.key)).user_avatar;
-    const { uuid } = await full();
+    const { uuid } = await createFull();
     expect((await app.key.put(`/users/${uuid}`, { user_avatar: value })).body.user_avatar).toBe(standard);
   });
 
-  test.each(['', null])('password: %j, and nobody can log in with it any more', async (value) => {
-    const { uuid, username } = await full();
+  test.each(['', null])('removes the password, so that a login fails: %j', async (value) => {
+    const { uuid, username } = await createFull();
     await app.login(username, PASSWORD);
     expect((await app.key.put(`/users/${uuid}`, { password: value })).status).toBe(200);
     const login = await app.nobody.post('/sessions/login', { username, password: PASSWORD });
     expect(refusal(login)).toEqual([401, 'login_failed']);
   });
 
-  test('a cleared external id is free for another user, and several users may have none', async () => {
-    const [first, second] = [await full(), await full()];
+  test('frees the external_id for other users', async () => {
+    const [first, second] = [await createFull(), await createFull()];
     for (const { uuid } of [first, second]) {
       expect((await app.key.put(`/users/${uuid}`, { external_id: '' })).status).toBe(200);
     }
@@ -99,14 +99,14 @@ describe('an empty value clears a field', () => {
   });
 });
 
-describe('what was read can be sent back and changes nothing', () => {
+describe('a PUT with unchanged values', () => {
   const readers: [string, (user: Json) => Promise<Client> | Client][] = [
     ['an API key', () => app.key],
     ['a Webmaster', () => app.login()],
-    ['the user', (user: Json) => app.login(user.username, PASSWORD)],
+    ['that user', (user: Json) => app.login(user.username, PASSWORD)],
   ];
-  test.each(readers)('by %s', async (_, reader) => {
-    const { uuid, username } = await full();
+  test.each(readers)('changes nothing if the user was read and sent by %s', async (_, reader) => {
+    const { uuid, username } = await createFull();
     const client = await reader({ username });
     const before = await client.get(`/users/${uuid}`);
     const rows = await auditRows(app, uuid);
@@ -118,14 +118,14 @@ describe('what was read can be sent back and changes nothing', () => {
     expect((await client.get(`/users/${uuid}`)).body).toEqual(before.body);
   });
 
-  test('also for a user with no optional field set', async () => {
+  test('changes nothing if no optional field is set', async () => {
     const before = await create(app.key);
     expect((await app.key.put(`/users/${before.uuid}`, before)).body).toEqual(before);
     expect(await auditRows(app, before.uuid)).toHaveLength(1);
   });
 
-  test('nor does a body without fields, or one that spells the same values differently', async () => {
-    const before = await full();
+  test('changes nothing if the body is empty or has the same values in another spelling', async () => {
+    const before = await createFull();
     const { uuid } = before;
     expect((await app.key.put(`/users/${uuid}`, {})).body).toEqual(before);
     const same = {
@@ -139,8 +139,8 @@ describe('what was read can be sent back and changes nothing', () => {
   });
 });
 
-test('one bad field refuses the whole change, and all errors are reported, including errors about the whole user', async () => {
-  const before = await full();
+test('a PUT with invalid fields changes nothing and returns all errors', async () => {
+  const before = await createFull();
   const rows = await auditRows(app, before.uuid);
   const bad = {
     phone: 5,
@@ -161,7 +161,7 @@ test('one bad field refuses the whole change, and all errors are reported, inclu
   expect(await auditRows(app, before.uuid)).toEqual(rows);
 });
 
-test('read-only fields are ignored, whatever they hold', async () => {
+test('a PUT ignores read-only fields with any value', async () => {
   const before = await create(app.key);
   const sent = {
     created: '1999-01-01T00:00:00.000Z',
@@ -173,10 +173,10 @@ test('read-only fields are ignored, whatever they hold', async () => {
 });
 
 test.each([
-  ['another uuid', '00000000-0000-0000-0000-000000000000'],
-  ['no uuid', 'x'],
-  ['a number', 5],
-])('a uuid other than the one in the path is refused: %s', async (_, uuid) => {
+  ['UUID of another user', '00000000-0000-0000-0000-000000000000'],
+  ['invalid UUID', 'x'],
+  ['number', 5],
+])('a PUT whose uuid differs from the path returns 422: %s', async (_, uuid) => {
   const before = await create(app.key);
   const answer = await app.key.put(`/users/${before.uuid}`, { uuid, surname: 'Doe' });
   expect(refusal(answer)).toEqual([422, 'uuid uuid_mismatch']);

@@ -16,7 +16,7 @@ afterAll(async () => {
   await app.end();
 });
 
-const many = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
+const runMany = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 const statuses = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
 const read = async (uuid: string) => (await app.key.get(`/users/${uuid}`)).body;
@@ -27,9 +27,9 @@ test.each([
   ['external_id', 'HR-race', 'HR-race'],
   ['authname', { saml: ['race'] }, { ldap: ['x'], saml: ['race'] }],
 ] as [string, unknown, unknown][])(
-  'of 20 users created at once on two instances with the same %s, one is created and the others get its uuid',
+  'of 20 concurrent POSTs with the same %s, one succeeds and the others return 409 with its uuid',
   async (field, value, spelling) => {
-    const answers = await many(20, (index) => {
+    const answers = await runMany(20, (index) => {
       const body = aUser({ [field]: index % 2 ? value : spelling });
       return (index % 4 < 2 ? app : second).key.post('/users', body);
     });
@@ -42,21 +42,21 @@ test.each([
   },
 );
 
-test('a username and the same e-mail address at once: one of them', async () => {
+test('concurrent POSTs with the same value as username or email create one user', async () => {
   const name = 'both@example.org';
-  const answers = await many(10, (index) =>
+  const answers = await runMany(10, (index) =>
     app.key.post('/users', aUser({ [index % 2 ? 'username' : 'email']: name })),
   );
   expect(statuses(answers)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
 });
 
-test('no user and no change is lost when users are created and changed at once', async () => {
+test('concurrent creations and changes on two instances are all stored', async () => {
   const COUNT = 20;
   const before = (await app.key.get('/users/search?limit=1')).body.Count as number;
-  const users = await many(COUNT, () => create(app.key));
+  const users = await runMany(COUNT, () => create(app.key));
   const [created, changed] = await Promise.all([
-    many(COUNT, (index) => (index % 2 ? app : second).key.post('/users', aUser({ firstname: 'New' }))),
-    many(COUNT, (index) =>
+    runMany(COUNT, (index) => (index % 2 ? app : second).key.post('/users', aUser({ firstname: 'New' }))),
+    runMany(COUNT, (index) =>
       (index % 2 ? second : app).key.put(`/users/${users[index].uuid}`, { firstname: `F${index}` }),
     ),
   ]);
@@ -73,7 +73,7 @@ test('no user and no change is lost when users are created and changed at once',
   expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(before + 2 * COUNT);
 });
 
-test('changes of different fields of one user at once all stay', async () => {
+test('concurrent changes of different fields of one user are all stored', async () => {
   const { uuid } = await create(app.key, { authname: { a0: ['x'] } });
   const fields = {
     phone: '1',
@@ -99,17 +99,17 @@ test('changes of different fields of one user at once all stay', async () => {
   expect(await auditRows(app, uuid)).toHaveLength(11);
 });
 
-test('of 10 changes at once based on the same state, one succeeds', async () => {
+test('of 10 concurrent PUTs with the same If-Match, one succeeds and the others return 412', async () => {
   const { uuid } = await create(app.key);
   const etag = (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
-  const answers = await many(10, (index) =>
+  const answers = await runMany(10, (index) =>
     (index % 2 ? app : second).key.put(`/users/${uuid}`, { surname: `S${index}` }, { 'if-match': etag }),
   );
   expect(statuses(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
   expect((await read(uuid)).surname).toBe(answers.find(({ status }) => status === 200)?.body.surname);
 });
 
-test('two users who take the name of each other at once both fail', async () => {
+test('concurrent PUTs that swap the usernames of two users both return 409', async () => {
   const [a, b] = [await create(app.key), await create(app.key)];
   const answers = await Promise.all([
     app.key.put(`/users/${a.uuid}`, { username: b.username }),
@@ -121,10 +121,10 @@ test('two users who take the name of each other at once both fail', async () => 
   ]);
 });
 
-test('A under B and B under A at once: never a circle', async () => {
+test('concurrent changes of managers never create a cycle', async () => {
   for (let round = 0; round < 5; round++) {
-    const users = await many(3, () => create(app.key));
-    const answers = await many(3, (index) =>
+    const users = await runMany(3, () => create(app.key));
+    const answers = await runMany(3, (index) =>
       (index % 2 ? app : second).key.put(`/users/${users[index].uuid}`, {
         manager_uuid: users[(index + 1) % 3].uuid,
       }),
@@ -137,7 +137,7 @@ test('A under B and B under A at once: never a circle', async () => {
   }
 });
 
-test('two Webmasters who block each other at once: one of them stays', async () => {
+test('two Webmasters who block each other concurrently leave one active Webmaster', async () => {
   const other = await create(app.key, { roles: ['Webmaster'], password: 'a long password' });
   const [one, two] = [await app.login(), await app.login(other.username, 'a long password')];
   const admin = (await one.get('/users/me')).body;

@@ -31,7 +31,7 @@ const EMPTY = {
 };
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('a user needs a username and an e-mail address only; everything else has its empty value', async () => {
+test('a POST with only username and email creates a user with default values', async () => {
   const body = aUser();
   const created = await app.key.post('/users', body);
   expect([created.status, Object.keys(created.body)]).toEqual([201, ['uuid']]);
@@ -48,7 +48,7 @@ test('a user needs a username and an e-mail address only; everything else has it
   });
 });
 
-test('every field is kept as it was sent', async () => {
+test('a POST stores every field as sent', async () => {
   const manager = await create(app.key);
   const sent = aUser({
     external_id: 'HR-1',
@@ -71,7 +71,7 @@ test('every field is kept as it was sent', async () => {
   expect(await create(app.key, sent)).toMatchObject(sent);
 });
 
-test('the default picture is served by this service', async () => {
+test('the default user_avatar is an image of this service', async () => {
   const { user_avatar } = await create(app.key);
   const picture = await app.nobody.raw('GET', String(user_avatar).replace(BASE_URL, ''));
   expect([picture.status, picture.headers['content-type']]).toEqual([200, expect.stringMatching(/^image\//)]);
@@ -83,11 +83,11 @@ test.each([
   ['external_id', '  a  b ', 'a  b'],
   ['about_me', '\n one\r\ntwo \n', 'one\ntwo'],
   ['roles', ['wEbMaStEr', 'EDITOR'], ['Editor', 'Webmaster']],
-])('%s is stored in its normal form', async (field, sent, stored) => {
+])('a POST stores %s in normalized form', async (field, sent, stored) => {
   expect((await create(app.key, { [field]: sent }))[field]).toEqual(stored);
 });
 
-test('null and empty values of optional fields count as not sent', async () => {
+test('a POST treats null and empty optional fields as not sent', async () => {
   const user = await create(app.key, {
     external_id: null,
     roles: [],
@@ -104,12 +104,12 @@ test('null and empty values of optional fields count as not sent', async () => {
   expect(user).toMatchObject(EMPTY);
 });
 
-test('a user without a username and an e-mail address is refused', async () => {
+test('a POST without username and email returns 422', async () => {
   const answer = await app.key.post('/users', {});
   expect(refusal(answer)).toEqual([422, 'email required', 'username required']);
 });
 
-test('a refused user leaves nothing behind: its names stay free', async () => {
+test('a rejected POST stores nothing, so its username and email stay free', async () => {
   const body = aUser();
   expect((await app.key.post('/users', { ...body, phone: 5 })).status).toBe(422);
   expect(
@@ -119,7 +119,7 @@ test('a refused user leaves nothing behind: its names stay free', async () => {
   expect((await app.key.post('/users', body)).status).toBe(201);
 });
 
-test('the password is never shown, neither in answers nor in the audit', async () => {
+test('a password appears neither in responses nor in the audit', async () => {
   const password = 'plain secret 1234';
   const user = await create(app.key, { password });
   const [row, ...others] = await auditRows(app, user.uuid);
@@ -130,7 +130,7 @@ test('the password is never shown, neither in answers nor in the audit', async (
 });
 
 test.each(['x', '', null, [], {}, false])(
-  'read-only and unknown fields are refused in a new user, also as %j',
+  'a POST with read-only or unknown fields returns 422, even if they are %j',
   async (value) => {
     const fields = [
       'created',

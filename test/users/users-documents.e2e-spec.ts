@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 
-/** authname and social_media are changed member by member. */
+/** `authname` and `social_media` are changed member by member. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -11,8 +11,8 @@ afterAll(() => app.end());
 const put = async (user: Json, body: object): Promise<Json> =>
   (await app.key.put(`/users/${user.uuid}`, body)).body;
 
-describe('authname', () => {
-  test('the methods that are named are replaced, the others stay', async () => {
+describe('authname in a PUT', () => {
+  test('replaces the names of its providers and leaves other providers unchanged', async () => {
     const user = await create(app.key, { authname: { saml: ['a1', 'a2'], ldap: ['b'] } });
     expect((await put(user, { authname: { saml: ['a3'] } })).authname).toEqual({ saml: ['a3'], ldap: ['b'] });
     expect((await put(user, { authname: { kerberos: ['k'] } })).authname).toEqual({
@@ -22,14 +22,14 @@ describe('authname', () => {
     });
   });
 
-  test('an empty list removes its method, the last one leaves none', async () => {
+  test('removes a provider whose list is empty', async () => {
     const user = await create(app.key, { authname: { saml: ['c'], ldap: ['d'] } });
     expect((await put(user, { authname: { saml: [] } })).authname).toEqual({ ldap: ['d'] });
     expect((await put(user, { authname: { saml: [] } })).authname).toEqual({ ldap: ['d'] });
     expect((await put(user, { authname: { ldap: [] } })).authname).toEqual({});
   });
 
-  test('a released name is free, a kept one is not', async () => {
+  test('frees removed names for other users, while the remaining names stay taken', async () => {
     const user = await create(app.key, { authname: { saml: ['e', 'f'] } });
     await put(user, { authname: { saml: ['f', 'g'] } });
     expect((await create(app.key, { authname: { saml: ['e'] } })).authname).toEqual({ saml: ['e'] });
@@ -40,7 +40,7 @@ describe('authname', () => {
   });
 
   test.each(['constructor', '__proto__', 'valueof', '0', '-', '_'])(
-    'a method may be called %s',
+    'may contain a provider named %s',
     async (method) => {
       const authname = JSON.parse(`{"${method}": ["name"]}`) as object;
       const user = await create(app.key, { authname });
@@ -55,10 +55,10 @@ describe('authname', () => {
   );
 });
 
-describe('social_media', () => {
+describe('social_media in a PUT', () => {
   const [a, b, c] = ['https://example.org/a', 'http://intranet/b', 'https://example.org/c'];
 
-  test('the networks that are named are replaced, the others stay', async () => {
+  test('replaces its networks and leaves other networks unchanged', async () => {
     const user = await create(app.key, { social_media: { facebook: a, linkedin: b } });
     expect(user.social_media).toEqual({ facebook: a, linkedin: b, twitter: '' });
     expect((await put(user, { social_media: { linkedin: c } })).social_media).toEqual({
@@ -68,7 +68,7 @@ describe('social_media', () => {
     });
   });
 
-  test('empty text removes its network, the last one leaves none', async () => {
+  test('removes a network whose text is empty', async () => {
     const user = await create(app.key, { social_media: { facebook: a, twitter: b } });
     expect((await put(user, { social_media: { facebook: '' } })).social_media).toEqual({
       facebook: '',

@@ -11,50 +11,50 @@ afterAll(() => app.end());
 const UNKNOWN = '00000000-0000-0000-0000-000000000000';
 const put = (user: Json, manager: string | null) =>
   app.key.put(`/users/${user.uuid}`, { manager_uuid: manager });
-/** Users that each have the next one as manager; the last one has none. */
-async function chain(length: number): Promise<Json[]> {
+/** Creates users who each have the next user as manager. The last user has no manager. */
+async function createChain(length: number): Promise<Json[]> {
   const users: Json[] = [];
   for (let i = 0; i < length; i++)
     users.unshift(await create(app.key, { manager_uuid: users[0]?.uuid ?? null }));
   return users;
 }
 
-test('the manager must exist', async () => {
+test('an unknown manager_uuid returns 422', async () => {
   const user = await create(app.key);
   expect(refusal(await put(user, UNKNOWN))).toEqual([422, 'manager_uuid unknown_reference']);
   const created = await app.key.post('/users', aUser({ manager_uuid: UNKNOWN }));
   expect(refusal(created)).toEqual([422, 'manager_uuid unknown_reference']);
 });
 
-test('nobody is their own manager, in whatever case the uuid is written', async () => {
+test('a user cannot be their own manager, also with an upper-case uuid', async () => {
   const user = await create(app.key);
   expect(refusal(await put(user, user.uuid))).toEqual([422, 'manager_uuid self_reference']);
   expect(refusal(await put(user, user.uuid.toUpperCase()))).toEqual([422, 'manager_uuid self_reference']);
 });
 
-test.each([2, 3, 30])('a chain of %d may not be closed to a circle', async (length) => {
-  const users = await chain(length);
+test.each([2, 3, 30])('a chain of %d managers cannot be closed to a cycle', async (length) => {
+  const users = await createChain(length);
   const top = users.at(-1);
   expect(refusal(await put(top, users[0].uuid))).toEqual([422, 'manager_uuid cycle']);
   expect((await app.key.get(`/users/${top.uuid}`)).body).toEqual(top);
 });
 
-test('the order of a chain can be reversed step by step', async () => {
-  const [lower, upper] = await chain(2);
+test('a user and their manager can be swapped in two steps', async () => {
+  const [lower, upper] = await createChain(2);
   expect((await put(lower, null)).body.manager_uuid).toBeNull();
   expect((await put(upper, lower.uuid)).body.manager_uuid).toBe(lower.uuid);
   expect(refusal(await put(lower, upper.uuid))).toEqual([422, 'manager_uuid cycle']);
 });
 
-test('several users may have one manager, who may be moved below another branch', async () => {
-  const [one, two, manager] = await chain(3);
+test('users can be moved to another branch of the same manager', async () => {
+  const [one, two, manager] = await createChain(3);
   const other = await create(app.key, { manager_uuid: manager.uuid });
   expect((await put(one, other.uuid)).status).toBe(200);
   expect((await put(two, one.uuid)).body.manager_uuid).toBe(one.uuid);
 });
 
-test('a blocked user may be and stay a manager', async () => {
-  const [user, manager] = await chain(2);
+test('a user whose manager is blocked can be changed and keeps the manager', async () => {
+  const [user, manager] = await createChain(2);
   await app.key.put(`/users/${manager.uuid}`, { status: 'Blocked' });
   const answer = await app.key.put(`/users/${user.uuid}`, { ...user, surname: 'Doe' });
   expect([answer.status, answer.body.manager_uuid]).toEqual([200, manager.uuid]);

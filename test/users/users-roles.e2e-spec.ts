@@ -4,23 +4,23 @@ import { TestApp } from '../support/app/app.js';
 import { aUser, create } from '../support/data/factories.js';
 import { refusal } from '../support/app/problems.js';
 
-/** `unit/roles` tests the names of roles. */
+/** The names of roles are tested in `unit/roles`. */
 const EXTRA = ['Gärtner', 'Night shift'];
 const ROLES = new RoleCatalogue(EXTRA).names;
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ EXTRA_ROLES: EXTRA.join(', ') })));
 afterAll(() => app.end());
 
-test('GET /roles lists the published roles and those of EXTRA_ROLES', async () => {
+test('GET /roles lists the built-in roles and the roles of EXTRA_ROLES', async () => {
   const { Count, Results } = (await app.key.get('/roles')).body;
   expect([Count, Results]).toEqual([ROLES.length, ROLES.map((name) => ({ name }))]);
 });
 
-test('the roles of EXTRA_ROLES may be given in any case', async () => {
+test('the roles of EXTRA_ROLES are accepted in any case', async () => {
   expect((await create(app.key, { roles: [' gÄRTNER ', 'NIGHT shift'] })).roles).toEqual(EXTRA);
 });
 
-test('roles replace the roles that were there; without any the default comes back', async () => {
+test('a PUT replaces all roles, and an empty list restores the default role', async () => {
   const { uuid } = await create(app.key, { roles: ['Editor'] });
   const put = async (roles: unknown) =>
     (await app.key.put(`/users/${uuid}`, { roles })).body.roles as string[];
@@ -29,18 +29,18 @@ test('roles replace the roles that were there; without any the default comes bac
   expect(await put([])).toEqual(['Organisational user']);
 });
 
-describe('External user', () => {
+describe('the role External user', () => {
   test.each([
     [['External user', 'Organisational user']],
     [['webmaster', 'external user']],
     [['Author', 'External user', 'Organisational user', 'Webmaster']],
-  ])('excludes: %j', async (roles) => {
+  ])('cannot be combined with Organisational user or Webmaster: %j', async (roles) => {
     expect(refusal(await app.key.post('/users', aUser({ roles })))).toEqual([422, 'roles exclusive_roles']);
     const { uuid } = await create(app.key);
     expect(refusal(await app.key.put(`/users/${uuid}`, { roles }))).toEqual([422, 'roles exclusive_roles']);
   });
 
-  test('goes with any other role', async () => {
+  test('can be combined with all other roles', async () => {
     const others = ROLES.filter((role) => !['Organisational user', 'Webmaster'].includes(role));
     expect((await create(app.key, { roles: others })).roles).toEqual(others);
   });

@@ -9,9 +9,9 @@ afterAll(() => app.end());
 
 const unique = () => randomBytes(5).toString('hex');
 
-/** `unit/comparison-keys` tests which names are equal. This file tests names that a database collation could compare differently. */
+/** Equality of names is tested in `unit/comparison-keys`. These names could be compared differently by a database collation. */
 
-/** The second value is reported as taken, with the holder's uuid, at creation and at change, and nothing is changed. */
+/** Expects a POST and a PUT with the wanted values to return 409 with the UUID of the holder, and to change nothing. */
 async function expectTaken(
   held: Record<string, unknown>,
   wanted: Record<string, unknown>,
@@ -32,39 +32,39 @@ async function expectFree(held: Record<string, unknown>, wanted: Record<string, 
   expect(await create(app.key, wanted)).toMatchObject(wanted);
 }
 
-describe('a username is taken in another spelling', () => {
+describe('a username that equals a taken username', () => {
   test.each([
-    ['case', 'jane', 'JANE'],
-    ['white space', 'jane doe', ' jane \u3000 doe\u00a0'],
-    ['composed and decomposed', 'josé', 'jose\u0301'],
-    ['sharp s', 'straße', 'STRASSE'],
+    ['other case', 'jane', 'JANE'],
+    ['other white space', 'jane doe', ' jane \u3000 doe\u00a0'],
+    ['composed and decomposed accent', 'josé', 'jose\u0301'],
+    ['sharp s and ss', 'straße', 'STRASSE'],
     ['both Greek sigmas', 'Σίσυφος', 'σίσυφοσ'],
-    ['emoji', '👩💻', '👩💻'],
+    ['emoji with a joiner', '👩💻', '👩💻'],
     ['longer than the key column', '𠀀'.repeat(200), '𠀀'.repeat(200)],
-  ])('%s', async (_, first, second) => {
+  ])('returns 409: %s', async (_, first, second) => {
     const tag = unique();
     await expectTaken({ username: `${tag} ${first}` }, { username: `${tag} ${second}` }, 'username');
   });
 });
 
-describe('two usernames differ by', () => {
+describe('usernames that differ', () => {
   const long = '𠀀'.repeat(240);
   test.each([
     ['accents', 'José', 'Jose'],
-    ['stroke', 'Søren', 'Soren'],
-    ['emoji that some collations hold equal', '😀', '😁'],
+    ['a stroke', 'Søren', 'Soren'],
+    ['emoji that some collations treat as equal', '😀', '😁'],
     ['skin tones', '👍🏻', '👍🏿'],
     ['kana', 'はは', 'ハハ'],
-    ['a pattern', 'j_ne%', 'jane%'],
-    ['their last character, beyond the length of the key column', `${long}a`, `${long}b`],
-  ])('%s', async (_, first, second) => {
+    ['a wildcard', 'j_ne%', 'jane%'],
+    ['a character beyond the length of the key column', `${long}a`, `${long}b`],
+  ])('only by %s are accepted', async (_, first, second) => {
     const tag = unique();
     await expectFree({ username: `${tag}${first}` }, { username: `${tag}${second}` });
   });
 });
 
-describe('e-mail addresses', () => {
-  test('are equal if they differ only in case and width', async () => {
+describe('email addresses', () => {
+  test('are equal if they differ only in case or character width', async () => {
     const tag = unique();
     await expectTaken(
       { email: `Jane.${tag}@example.org` },
@@ -72,7 +72,7 @@ describe('e-mail addresses', () => {
       'email',
     );
   });
-  test('accents, dots and tags count', async () => {
+  test('are different if they differ in accents, dots or tags', async () => {
     const tag = unique();
     for (const local of ['jane.doe', 'janedoe', 'jane.doe+x', 'jané.doe']) {
       expect((await create(app.key, { email: `${local}.${tag}@example.org` })).email).toBe(
@@ -82,17 +82,17 @@ describe('e-mail addresses', () => {
   });
 });
 
-describe('usernames and e-mail addresses share one name space', () => {
+describe('usernames and email addresses in one namespace', () => {
   const address = () => `${unique()}@example.org`;
-  test("no username is another's e-mail address", async () => {
+  test("a username cannot be another user's email address", async () => {
     const email = address();
     await expectTaken({ email }, { username: email.toUpperCase() }, 'username');
   });
-  test("no e-mail address is another's username", async () => {
+  test("an email address cannot be another user's username", async () => {
     const username = address();
     await expectTaken({ username }, { email: username.toUpperCase() }, 'email');
   });
-  test('one user may have the same value as both, release either, and take it back', async () => {
+  test('one user may have the same value as username and email, and may set it again after a change', async () => {
     const email = address();
     const { uuid } = await create(app.key, { username: email, email });
     const renamed = await app.key.put(`/users/${uuid}`, { username: unique() });
@@ -103,7 +103,7 @@ describe('usernames and e-mail addresses share one name space', () => {
 });
 
 describe('external_id', () => {
-  test('is compared trimmed and composed', async () => {
+  test('is compared without outer spaces and with composed accents', async () => {
     const tag = unique();
     await expectTaken({ external_id: `HR ${tag}` }, { external_id: ` HR ${tag} ` }, 'external_id');
     await expectTaken({ external_id: `é${tag}` }, { external_id: `e\u0301${tag}` }, 'external_id');
@@ -111,20 +111,20 @@ describe('external_id', () => {
   test.each([
     ['case', 'HR-', 'hr-'],
     ['inner spaces', 'a  b', 'a b'],
-    ['compatibility', 'ﬁ', 'fi'],
+    ['a ligature', 'ﬁ', 'fi'],
     ['accents', 'é', 'e'],
-  ])('%s counts', async (_, first, second) => {
+  ])('is different if it differs by %s', async (_, first, second) => {
     const tag = unique();
     await expectFree({ external_id: `${tag}${first}x` }, { external_id: `${tag}${second}x` });
   });
-  test('may equal a username', async () => {
+  test("may equal another user's username", async () => {
     const tag = unique();
     await expectFree({ username: tag }, { external_id: tag });
   });
 });
 
 describe('authname', () => {
-  test('one name of a method belongs to one user', async () => {
+  test('returns 409 if another user has the same name of the same provider', async () => {
     const tag = unique();
     await expectTaken(
       { authname: { saml: ['x', tag] } },
@@ -132,14 +132,14 @@ describe('authname', () => {
       'authname',
     );
   });
-  test('case and method count', async () => {
+  test('is different if it differs by case or provider', async () => {
     const tag = unique();
     await expectFree({ authname: { saml: [`A${tag}`] } }, { authname: { saml: [`a${tag}`] } });
     await expectFree({ authname: { saml: [`b${tag}`] } }, { authname: { ldap: [`b${tag}`] } });
   });
 });
 
-test('every conflict is named with its holder', async () => {
+test('a 409 response lists every conflict with the uuid of the other user', async () => {
   const [one, two, three] = [
     await create(app.key),
     await create(app.key),
@@ -155,7 +155,7 @@ test('every conflict is named with its holder', async () => {
   ]);
 });
 
-test('a released name is free at once; the name of a blocked user is not', async () => {
+test('a released username is free at once, while the username of a blocked user stays taken', async () => {
   const user = await create(app.key);
   await app.key.put(`/users/${user.uuid}`, { username: `${user.username} 2`, status: 'Blocked' });
   expect((await create(app.key, { username: user.username })).username).toBe(user.username);
@@ -166,7 +166,7 @@ test('a released name is free at once; the name of a blocked user is not', async
   });
 });
 
-test('a user may change the spelling of their own name', async () => {
+test('the case of a username can be changed', async () => {
   const { uuid, username } = await create(app.key);
   const answer = await app.key.put(`/users/${uuid}`, { username: username.toUpperCase() });
   expect([answer.status, answer.body.username]).toEqual([200, username.toUpperCase()]);

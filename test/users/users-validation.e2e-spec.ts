@@ -6,12 +6,12 @@ import { EXTRA_ROLES, LIMITS } from '../support/data/user-fields.js';
 import { aPerson } from '../support/app/people.js';
 import { refusal } from '../support/app/problems.js';
 
-/** `unit/user-input` and `unit/user-text` test which values are refused. */
+/** Invalid values are tested in detail in `unit/user-input` and `unit/user-text`. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ EXTRA_ROLES: EXTRA_ROLES.join(',') })));
 afterAll(() => app.end());
 
-describe('a bad value is refused at creation and at every change, which then changes nothing', () => {
+describe('an invalid value', () => {
   let user: Json;
   beforeAll(async () => void (user = await create(app.key)));
 
@@ -32,17 +32,20 @@ describe('a bad value is refused at creation and at every change, which then cha
     ['social_media', 'unknown_field', { instagram: 'https://example.org/x' }],
     ['nickname', 'unknown_field', 'x'],
     ['__proto__', 'unknown_field', { status: 'Blocked' }],
-  ] as [string, string, unknown][])('%s: %s', async (field, code, value) => {
-    const created = await app.key.post('/users', aUser({ [field]: value }));
-    const changed = await app.key.put(`/users/${user.uuid}`, { [field]: value });
-    for (const answer of [created, changed]) {
-      expect(refusal(answer)).toEqual([422, `${field} ${code}`]);
-      expect(answer.body).toMatchObject({ type: '/problems/validation_failed', code: 'validation_failed' });
-    }
-    expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
-  });
+  ] as [string, string, unknown][])(
+    'returns 422 in a POST and in a PUT: %s %s',
+    async (field, code, value) => {
+      const created = await app.key.post('/users', aUser({ [field]: value }));
+      const changed = await app.key.put(`/users/${user.uuid}`, { [field]: value });
+      for (const answer of [created, changed]) {
+        expect(refusal(answer)).toEqual([422, `${field} ${code}`]);
+        expect(answer.body).toMatchObject({ type: '/problems/validation_failed', code: 'validation_failed' });
+      }
+      expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
+    },
+  );
 
-  test('also when users change their own profile', async () => {
+  test('returns 422 if users change their own profile', async () => {
     const { client, user: own } = await aPerson(app);
     const answer = await client.put(`/users/${own.uuid}`, { phone: 5, nickname: 'x', about_me: 'a\0b' });
     expect(refusal(answer)).toEqual([
@@ -56,11 +59,11 @@ describe('a bad value is refused at creation and at every change, which then cha
 
 test.each([
   ['ASCII', 'x'],
-  ['three bytes', '語'],
+  ['letters of three bytes', '語'],
   ['emoji', '💥'],
-  ['letters beyond the basic plane', '𠀀'],
-  ['letters that grow when they are folded', 'ﷺ'],
-])('the longest values fit into the database: %s', async (_, char) => {
+  ['letters outside the basic multilingual plane', '𠀀'],
+  ['letters that expand when folded', 'ﷺ'],
+])('values of the maximum length fit into the database: %s', async (_, char) => {
   const domain = `${`${'d'.repeat(60)}.`.repeat(3)}example.org`;
   const url = 'https://example.org/'.padEnd(2048, 'x');
   const names = Array.from({ length: 20 }, (_name, index) => `${char.repeat(253)}${index + 10}`);

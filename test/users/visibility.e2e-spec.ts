@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** The user as a reader gets it by uuid and in a search; both must be the same. */
+/** Reads a user by UUID and by a search, and expects both to be equal. */
 async function read(client: Client, { uuid, username }: Json): Promise<Json> {
   const one = await client.get(`/users/${uuid}`);
   expect(one.status).toBe(200);
@@ -62,7 +62,7 @@ async function read(client: Client, { uuid, username }: Json): Promise<Json> {
 }
 
 describe('hidden fields', () => {
-  test('another member reads "" for them, and everything else', async () => {
+  test('are empty for another member, who can read the other fields', async () => {
     const {
       authname: _a,
       attributes: _s,
@@ -75,7 +75,7 @@ describe('hidden fields', () => {
   test.each([
     ['hide_email', ['email']],
     ['hide_phone_numbers', ['phone', 'mobile']],
-  ])('%s hides %j and nothing else', async (flag, fields) => {
+  ])('%s hides only %j', async (flag, fields) => {
     const user = await create(app.key, {
       email: `${flag}@example.org`,
       phone: '1',
@@ -87,14 +87,14 @@ describe('hidden fields', () => {
     expect(await read(member, user)).toEqual({ ...rest, ...emptied });
   });
 
-  test('the user, a Webmaster and the key read them', async () => {
+  test('are visible to the user, to a Webmaster and to an API key', async () => {
     const { email, phone, mobile } = FULL;
     for (const client of [self, webmaster, app.key])
       expect(await read(client, hidden)).toMatchObject({ email, phone, mobile });
     expect((await self.get('/users/me')).body).toMatchObject({ email, phone, mobile });
   });
 
-  test('they appear and disappear with the flag, at once', async () => {
+  test('appear and disappear as soon as the flag changes', async () => {
     const user = await create(app.key, { email: 'flag.flip@example.org', mobile: '5' });
     for (const hide of [true, false]) {
       await app.key.put(`/users/${user.uuid}`, { hide_email: hide, hide_phone_numbers: hide });
@@ -107,7 +107,7 @@ describe('hidden fields', () => {
   });
 });
 
-describe('a hidden e-mail address does not leak', () => {
+describe('a hidden email address', () => {
   test.each([
     { email: FULL.email },
     { email: FULL.email.toUpperCase() },
@@ -115,22 +115,22 @@ describe('a hidden e-mail address does not leak', () => {
     { fulltext_search: 'secret.address' },
     { fulltext_search: 'secret*' },
     { fulltext_search: 'harriet secret.address' },
-  ])('%j finds no user for a member', async (query) => {
+  ])('is not found by a member with %j', async (query) => {
     expect(await found(app.key, query)).toEqual(['hidden']);
     expect(await found(member, query)).toEqual([]);
   });
 
-  test('a word that is also in the name still finds the user', async () => {
+  test('does not prevent a match of the same word in the surname', async () => {
     const user = await create(app.key, { surname: 'Unseen', email: 'unseen@example.org', hide_email: true });
     expect(await found(member, { fulltext_search: 'unseen' })).toEqual([user.username]);
     expect(await found(member, { fulltext_search: 'unseen@example.org' })).toEqual([]);
   });
 
-  test('its owner finds it by the filter', async () => {
+  test('is found by its owner with the filter email', async () => {
     expect(await found(self, { email: FULL.email })).toEqual(['hidden']);
   });
 
-  test('its rank among the results does not reveal it', async () => {
+  test('does not affect the order of results for a member', async () => {
     const term = 'ranked';
     const plain = await create(app.key, { external_id: 'ranked' });
     const secret = await create(app.key, {
@@ -155,14 +155,14 @@ describe('blocked users', () => {
     { username: 'blocked' },
     { email: 'blocked@example.org' },
     { fulltext_search: 'gone' },
-  ])('a member does not find them by %j', async (query) => {
+  ])('are not found by a member with %j', async (query) => {
     const answer = await search(member, { ...query, limit: 100 });
     expect(answer.status).toBe(200);
     expect(answer.body.Results.map(({ status }: Json) => status)).not.toContain('Blocked');
     expect(answer.body.Count).toBe(answer.body.Results.length);
   });
 
-  test('a member cannot see them, a Webmaster and the key can', async () => {
+  test('are visible to a Webmaster and to an API key, but not to a member', async () => {
     const unknown = await member.get('/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10');
     const answer = await member.get(`/users/${blocked.uuid}`);
     expect([answer.status, answer.body.code, unknown.status]).toEqual([404, 'not_found', 404]);
@@ -170,8 +170,8 @@ describe('blocked users', () => {
   });
 });
 
-describe('fields for Webmasters and keys', () => {
-  test('authname is visible to Webmasters and keys, and hidden from members even on their own profile', async () => {
+describe('fields for Webmasters and API keys', () => {
+  test('authname is hidden from members, even in their own profile', async () => {
     for (const client of [webmaster, app.key])
       expect(await read(client, hidden)).toMatchObject({ authname: FULL.authname });
     for (const user of [hidden, shown, memberUser])
@@ -181,7 +181,7 @@ describe('fields for Webmasters and keys', () => {
   });
 
   test.each(['authname=saml:harriet@idp', 'authname=saml:nobody', 'managed_by=default', 'sort=email'])(
-    'a member may not search with %s, which would reveal hidden fields',
+    'a search by a member with %s returns 403',
     async (query) => {
       expect(problemOf(await search(member, query))).toEqual([403, 'forbidden']);
     },
@@ -189,7 +189,7 @@ describe('fields for Webmasters and keys', () => {
 });
 
 describe('an External user', () => {
-  test('reads the own profile only', async () => {
+  test('can read only their own profile', async () => {
     for (const path of ['/users/me', `/users/${externalUser.uuid}`]) {
       expect((await external.get(path)).body).toMatchObject({
         uuid: externalUser.uuid,
@@ -206,7 +206,7 @@ describe('an External user', () => {
     }
   });
 
-  test('may not search, not even for themselves; bad syntax is reported first', async () => {
+  test('cannot search, and invalid parameters are reported before the missing permission', async () => {
     for (const query of ['', 'username=external', 'limit=1']) {
       const answer = await search(external, query);
       expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
@@ -215,13 +215,13 @@ describe('an External user', () => {
     expect((await search(app.nobody, 'limit=0')).body.code).toBe('unauthenticated');
   });
 
-  test('is found by members like any other', async () => {
+  test('is found by members in a search', async () => {
     expect(await found(member, { username: 'external' })).toEqual(['external']);
   });
 });
 
 describe('last_access', () => {
-  test('the user, a Webmaster and the key read it, others do not', async () => {
+  test('is visible only to the user, to Webmasters and to API keys', async () => {
     const before = Date.now();
     await app.login('hidden', PASSWORD);
     for (const client of [self, webmaster, app.key]) {
@@ -234,7 +234,7 @@ describe('last_access', () => {
   });
 });
 
-test('no reader ever gets a password or a key of a lookup', async () => {
+test('responses never contain passwords, comparison keys or versions of users', async () => {
   for (const client of [app.key, webmaster, member]) {
     expect((await search(client, 'limit=100')).text).not.toMatch(/password|argon2|_key"|_sort"|version/);
   }

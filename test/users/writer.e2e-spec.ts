@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** Applies a set and tells its outcomes and its statements. */
+/** Applies a change set and returns its outcomes and its SQL statements. */
 async function apply(
   changes: UserChange[],
   caller = SYSTEM,
@@ -33,7 +33,7 @@ async function apply(
   });
 }
 
-const people = (beginning: string, count: number): UserChange[] =>
+const buildPeople = (beginning: string, count: number): UserChange[] =>
   Array.from({ length: count }, (_, n) => ({
     kind: 'create',
     uuid: uuidv7(),
@@ -53,13 +53,13 @@ const codes = (outcomes: ChangeOutcome[]): Json[] =>
     outcome.outcome === 'error' ? toFailureProblem(outcome.failures).code : outcome.outcome,
   );
 
-/** One user is changed by an UPDATE, several are by an upsert. */
-const ofUsers = (statement: string): string =>
+/** Shortens the statement that writes users: an UPDATE for one user, an upsert for several users. */
+const shorten = (statement: string): string =>
   statement.replace(/^(UPDATE|INSERT INTO) users\b[^]*/, 'users');
 
-test('the number of statements does not depend on the size of the set', async () => {
-  const one = await apply(people('one', 1));
-  const many = await apply(people('many', 200));
+test('change sets of 1 and of 200 users run the same number of SQL statements', async () => {
+  const one = await apply(buildPeople('one', 1));
+  const many = await apply(buildPeople('many', 200));
   expect(kinds(many.outcomes)).toEqual(Array(200).fill('created'));
   expect(many.statements).toEqual(one.statements);
   expect(many.statements.length).toBeLessThanOrEqual(8);
@@ -71,15 +71,15 @@ test('the number of statements does not depend on the size of the set', async ()
   const changedOne = await change(uuids(one.outcomes));
   const changedMany = await change(uuids(many.outcomes));
   expect(kinds(changedMany.outcomes)).toEqual(Array(200).fill('updated'));
-  expect(changedMany.statements.map(ofUsers)).toEqual(changedOne.statements.map(ofUsers));
+  expect(changedMany.statements.map(shorten)).toEqual(changedOne.statements.map(shorten));
 
   const unchanged = await change(uuids(many.outcomes));
   expect(kinds(unchanged.outcomes)).toEqual(Array(200).fill('unchanged'));
   expect(unchanged.statements).toEqual([expect.stringMatching(/^SELECT/)]);
 });
 
-test('one bad change of a set does not touch the others', async () => {
-  const [first] = uuids((await apply(people('partial', 1))).outcomes);
+test('an invalid change of a set does not affect the other changes', async () => {
+  const [first] = uuids((await apply(buildPeople('partial', 1))).outcomes);
   const { outcomes } = await apply([
     {
       kind: 'create',
@@ -98,7 +98,7 @@ test('one bad change of a set does not touch the others', async () => {
   expect(codes(outcomes)).toEqual(['created', 'username_taken', 'validation_failed', 'not_found', 'created']);
 });
 
-test('a set has no largest size: what a statement can name is no limit', async () => {
+test('the queries of the writer accept more values than one SQL statement can bind', async () => {
   const values = Array.from({ length: 70_000 }, () => uuidv7());
   const { repository, sessions } = {
     repository: app.app.get(UserWriteRepository),
@@ -112,8 +112,8 @@ test('a set has no largest size: what a statement can name is no limit', async (
   });
 });
 
-test('swaps and chains of usernames and e-mails work within a set', async () => {
-  const [a, b, c] = uuids((await apply(people('chain', 3))).outcomes) as [string, string, string];
+test('usernames and emails can be swapped and passed on within one change set', async () => {
+  const [a, b, c] = uuids((await apply(buildPeople('chain', 3))).outcomes) as [string, string, string];
   const { outcomes } = await apply([
     { kind: 'update', uuid: a, patch: { username: 'chain 1', email: 'chain.1@example.org' } },
     { kind: 'update', uuid: b, patch: { username: 'chain 0', email: 'chain.0@example.org' } },
@@ -125,19 +125,19 @@ test('swaps and chains of usernames and e-mails work within a set', async () => 
   expect((await app.key.get('/users/search?username=chain%202')).body.Count).toBe(1);
 });
 
-test('nobody gets the name of a last Webmaster who must stay, or of a user whose version is outdated', async () => {
-  const [a] = uuids((await apply(people('stays', 1))).outcomes) as [string];
+test('the username of a user whose change fails stays taken within the change set', async () => {
+  const [a] = uuids((await apply(buildPeople('stays', 1))).outcomes) as [string];
   const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
-  const heir = (name: string): UserChange => ({
+  const takeName = (name: string): UserChange => ({
     kind: 'create',
     uuid: uuidv7(),
     patch: { username: name, email: `${name.replace(' ', '')}.heir@example.org` },
   });
   const { outcomes } = await apply([
     { kind: 'update', uuid: admin, patch: { username: 'former admin', status: 'Blocked' } },
-    heir('admin'),
+    takeName('admin'),
     { kind: 'update', uuid: a, patch: { username: 'stays no more' }, ifVersions: [99] },
-    heir('stays 0'),
+    takeName('stays 0'),
   ]);
   expect(codes(outcomes)).toEqual([
     'last_webmaster',
@@ -147,8 +147,8 @@ test('nobody gets the name of a last Webmaster who must stay, or of a user whose
   ]);
 });
 
-test('nobody blocks themselves, by an import of their own neither', async () => {
-  const [a] = uuids((await apply(people('self', 1))).outcomes) as [string];
+test('users cannot block themselves, directly or through an import', async () => {
+  const [a] = uuids((await apply(buildPeople('self', 1))).outcomes) as [string];
   const person = { kind: 'user' as const, id: a, username: 'self 0', roles: ['Webmaster'], sessionId: 's' };
   const own: Caller = { ...SYSTEM, actor: person };
   const byImport: Caller = {
@@ -161,7 +161,7 @@ test('nobody blocks themselves, by an import of their own neither', async () => 
   }
 });
 
-test('the counters, the look-up tables and the audit agree with the rows', async () => {
+test('counters, look-up tables and audit events match the rows of users', async () => {
   const one = async (sql: string) => Number((await database.query<{ n: number }>(sql))[0]?.n);
   const users = await one('SELECT COUNT(*) AS n FROM users');
   expect(await one("SELECT SUM(value) AS n FROM user_counts WHERE name = 'Active'")).toBe(users);
