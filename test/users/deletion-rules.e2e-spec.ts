@@ -52,7 +52,7 @@ describe('a deletion in a change set', () => {
     expect((await read(a)).manager_uuid).toBe(null);
   });
 
-  test('rejects a change that assigns the deleted user as manager, unless the deletion fails', async () => {
+  test('prevents other changes from assigning the deleted user as manager, unless it fails', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     const named = update(report.uuid, { manager_uuid: boss.uuid });
     expect(codes(await apply([named, deletion(boss.uuid)]))).toEqual(['validation_failed', 'deleted']);
@@ -85,7 +85,7 @@ describe('a deletion in a change set', () => {
     ]);
   });
 
-  test('of a user in the plan of an import makes only the row of that user fail', async () => {
+  test('makes the planned import row of the deleted user fail, and no other row', async () => {
     const [gone, kept] = [uuidv7(), uuidv7()];
     const file = (surname: string) =>
       csv(
@@ -109,7 +109,7 @@ describe('a deletion in a change set', () => {
   });
 });
 
-describe('a deletion that is refused', () => {
+describe('refused deletions', () => {
   const toActor = (user: Json): Actor => ({
     kind: 'user',
     id: user.uuid as string,

@@ -6,7 +6,7 @@ import { create } from '../support/data/factories.js';
 import { PASSWORD, type Person, aPerson, problemOf } from '../support/app/people.js';
 
 /** Fields that every user may change in their own profile, each with a new value. */
-const OWN_FIELDS: [string, Json][] = [
+const ALLOWED: [string, Json][] = [
   ['phone', '+44 20 7946 0000'],
   ['mobile', '+44 7700 900000'],
   ['known_as', 'Kim'],
@@ -62,17 +62,17 @@ test('the tests of field permissions cover every field that a PUT of a user acce
     components: { schemas: Record<string, { properties: object }> };
   };
   const documented = Object.keys(components.schemas['ChangedUserInput']?.properties ?? {});
-  const tested = [...OWN_FIELDS, ...RESTRICTED]
+  const tested = [...ALLOWED, ...RESTRICTED]
     .map(([field]) => field)
     .concat(READ_ONLY, 'password', 'current_password');
   expect(new Set(documented)).toEqual(new Set(tested));
 });
 
-describe.each(['External user', 'member'])('a PUT of the own profile by the %s', (who) => {
+describe.each(['External user', 'member'])('a PUT of the own profile (%s)', (who) => {
   const put = (body: object) => people[who]!.client.put(`/users/${people[who]!.user.uuid}`, body);
   const current = () => readAsKey(people[who]!.user.uuid);
 
-  test.each(OWN_FIELDS)('changes the permitted field %s', async (field, value) => {
+  test.each(ALLOWED)('changes the permitted field %s', async (field, value) => {
     const answer = await put({ [field]: value });
     expect([answer.status, answer.body[field]]).toEqual([200, value]);
     expect((await current())[field]).toEqual(value);
@@ -143,9 +143,7 @@ test('a PUT of the own profile may contain unset restricted fields as "" or null
 test('a Webmaster can change every field of another user', async () => {
   const { client } = await aPerson(app, { roles: ['Webmaster'] });
   const user = await create(app.key);
-  const body = Object.fromEntries(
-    [...OWN_FIELDS, ...RESTRICTED].filter(([field]) => field !== 'manager_uuid'),
-  );
+  const body = Object.fromEntries([...ALLOWED, ...RESTRICTED].filter(([field]) => field !== 'manager_uuid'));
   const answer = await client.put(`/users/${user.uuid}`, { ...body, password: PASSWORD });
   expect(answer.status).toBe(200);
   expect(answer.body).toMatchObject(body);

@@ -47,7 +47,7 @@ function sortNames(sortBy: string, order: (typeof ORDERS)[number], users: User[]
   return (order === 'ascending' ? sorted : sorted.reverse()).map(([, { username }]) => username);
 }
 
-const buildPeople = (count: number): User[] => Array.from({ length: count }, (_, n) => buildPerson(n));
+const build = (count: number): User[] => Array.from({ length: count }, (_, n) => buildPerson(n));
 const keepSeeded = (list: readonly string[]): string[] => list.filter((name) => /^u\d{7}$/.test(name));
 
 test('a SCIM cursor from a list below the scan limit stays valid when the list exceeds it', async () => {
@@ -63,7 +63,7 @@ test('a SCIM cursor from a list below the scan limit stays valid when the list e
       ]);
   await seedUsers(app, FEW, MANY, buildPerson);
   for (const [sortBy, sortOrder, first] of begun) {
-    const whole = sortNames(sortBy, sortOrder, buildPeople(MANY));
+    const whole = sortNames(sortBy, sortOrder, build(MANY));
     const last = keepSeeded(names(first.Resources)).at(-1) ?? '';
     const next = await listOf(scim, '/Users', { sortBy, sortOrder, cursor: first.nextCursor, count: 50 });
     const following = whole.slice(whole.indexOf(last) + 1);
@@ -78,9 +78,7 @@ test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as con
   async (sortBy, sortOrder) => {
     for (const scim of scims)
       for (const filter of ['', 'active eq true', 'userName sw "u0"']) {
-        const users = buildPeople(MANY).filter(
-          ({ status }) => filter !== 'active eq true' || status === 'Active',
-        );
+        const users = build(MANY).filter(({ status }) => filter !== 'active eq true' || status === 'Active');
         const query = { sortBy, sortOrder, count: 200, ...(filter && { filter }) };
         const paged = names(await walkByIndex(scim, '/Users', query));
         const walked = names(await walkByCursor(scim, '/Users', query));

@@ -135,7 +135,7 @@ describe('sorted SCIM lists', () => {
     'title',
     'active',
   ];
-  test.each(sorts)('sorted by %s return every user once, in pages by index and by cursor', async (sortBy) => {
+  test.each(sorts)('return every user once, in pages by index and by cursor: %s', async (sortBy) => {
     for (const sortOrder of ['ascending', 'descending']) {
       for (const filter of ['', 'userName sw "u"', 'userName co "1"']) {
         const query = { sortBy, sortOrder, ...(filter && { filter }), count: 4 };

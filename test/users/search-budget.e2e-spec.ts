@@ -166,21 +166,13 @@ describe('searches that never end', () => {
 });
 
 describe('fulltext_search', () => {
-  test.each(['a*', 'jane a*', '(é*', '東*', 'a.*'])(
-    'refuses a prefix with fewer than two characters: %s',
-    async (term) => {
-      const answer = await app.key.get(`/users/search?fulltext_search=${encodeURIComponent(term)}`);
-      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
-      expect(answer.body.detail).toContain('at least 2 characters');
-    },
-  );
+  test.each(['a*', 'jane a*', '(é*', '東*', 'a.*'])('refuses the short prefix %s', async (term) => {
+    const answer = await app.key.get(`/users/search?fulltext_search=${encodeURIComponent(term)}`);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+    expect(answer.body.detail).toContain('at least 2 characters');
+  });
 
-  test.each(['ab*', 'a b', 'æ*', '東京*'])(
-    'accepts words of any length and prefixes of two characters: %s',
-    async (term) => {
-      expect((await app.key.get(`/users/search?fulltext_search=${encodeURIComponent(term)}`)).status).toBe(
-        200,
-      );
-    },
-  );
+  test.each(['ab*', 'a b', 'æ*', '東京*'])('accepts %s', async (term) => {
+    expect((await app.key.get(`/users/search?fulltext_search=${encodeURIComponent(term)}`)).status).toBe(200);
+  });
 });

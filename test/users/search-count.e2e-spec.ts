@@ -26,7 +26,7 @@ async function readCounts(client: Client = app.key): Promise<number[]> {
 }
 
 /** Runs an action and returns the difference of each count, as read in the next requests. */
-async function measureChange(action: () => Promise<unknown>): Promise<number[]> {
+async function track(action: () => Promise<unknown>): Promise<number[]> {
   const before = await readCounts();
   await action();
   const after = await readCounts();
@@ -39,33 +39,31 @@ const put = async (uuid: string, body: object, status = 200) => {
 
 describe('Count of a search right after a write', () => {
   test('includes a new active or blocked user', async () => {
-    expect(await measureChange(() => create(app.key))).toEqual([1, 1, 0, 0, 0]);
-    expect(await measureChange(() => create(app.key, { status: 'Blocked' }))).toEqual([1, 0, 1, 0, 0]);
-    expect(
-      await measureChange(() => create(app.key, { roles: ['editor', 'Author'], surname: 'Zebra' })),
-    ).toEqual([1, 1, 0, 1, 1]);
+    expect(await track(() => create(app.key))).toEqual([1, 1, 0, 0, 0]);
+    expect(await track(() => create(app.key, { status: 'Blocked' }))).toEqual([1, 0, 1, 0, 0]);
+    expect(await track(() => create(app.key, { roles: ['editor', 'Author'], surname: 'Zebra' }))).toEqual([
+      1, 1, 0, 1, 1,
+    ]);
   });
 
   test('changes once if a user is blocked or reactivated twice', async () => {
     const { uuid } = await create(app.key, { surname: 'Zebra' });
-    expect(await measureChange(() => put(uuid, { status: 'Blocked' }))).toEqual([0, -1, 1, 0, 0]);
-    expect(await measureChange(() => put(uuid, { status: 'Blocked' }))).toEqual([0, 0, 0, 0, 0]);
-    expect(await measureChange(() => put(uuid, { status: 'Active' }))).toEqual([0, 1, -1, 0, 0]);
-    expect(await measureChange(() => put(uuid, { status: 'Active' }))).toEqual([0, 0, 0, 0, 0]);
+    expect(await track(() => put(uuid, { status: 'Blocked' }))).toEqual([0, -1, 1, 0, 0]);
+    expect(await track(() => put(uuid, { status: 'Blocked' }))).toEqual([0, 0, 0, 0, 0]);
+    expect(await track(() => put(uuid, { status: 'Active' }))).toEqual([0, 1, -1, 0, 0]);
+    expect(await track(() => put(uuid, { status: 'Active' }))).toEqual([0, 0, 0, 0, 0]);
   });
 
   test('reflects changed roles and words', async () => {
     const { uuid } = await create(app.key);
-    expect(await measureChange(() => put(uuid, { roles: ['Editor', 'Author'] }))).toEqual([0, 0, 0, 1, 0]);
-    expect(await measureChange(() => put(uuid, { roles: ['Author'], known_as: 'Zebra' }))).toEqual([
-      0, 0, 0, -1, 1,
-    ]);
-    expect(await measureChange(() => put(uuid, { roles: [], known_as: '' }))).toEqual([0, 0, 0, 0, -1]);
-    expect(await measureChange(() => put(uuid, { roles: ['Webmaster'], status: 'Blocked' }))).toEqual([
+    expect(await track(() => put(uuid, { roles: ['Editor', 'Author'] }))).toEqual([0, 0, 0, 1, 0]);
+    expect(await track(() => put(uuid, { roles: ['Author'], known_as: 'Zebra' }))).toEqual([0, 0, 0, -1, 1]);
+    expect(await track(() => put(uuid, { roles: [], known_as: '' }))).toEqual([0, 0, 0, 0, -1]);
+    expect(await track(() => put(uuid, { roles: ['Webmaster'], status: 'Blocked' }))).toEqual([
       0, -1, 1, 0, 0,
     ]);
-    expect(await measureChange(() => put(uuid, { status: 'Active' }))).toEqual([0, 1, -1, 0, 0]);
-    expect(await measureChange(() => put(uuid, { roles: [] }))).toEqual([0, 0, 0, 0, 0]);
+    expect(await track(() => put(uuid, { status: 'Active' }))).toEqual([0, 1, -1, 0, 0]);
+    expect(await track(() => put(uuid, { roles: [] }))).toEqual([0, 0, 0, 0, 0]);
   });
 
   test('is unchanged if the write fails', async () => {
@@ -87,9 +85,7 @@ describe('Count of a search right after a write', () => {
       [() => app.key.put(`/users/${admin.uuid}`, { roles: ['Editor'] }), 409],
     ];
     for (const [attempt, status] of failing) {
-      expect(await measureChange(async () => expect((await attempt()).status).toBe(status))).toEqual([
-        0, 0, 0, 0, 0,
-      ]);
+      expect(await track(async () => expect((await attempt()).status).toBe(status))).toEqual([0, 0, 0, 0, 0]);
     }
   });
 });
@@ -97,15 +93,13 @@ describe('Count of a search right after a write', () => {
 describe('Count of a search after concurrent writes', () => {
   test('includes thirty users that were created concurrently', async () => {
     const bodies = Array.from({ length: 30 }, (_, index) => ({ status: index % 3 ? 'Active' : 'Blocked' }));
-    expect(await measureChange(() => createMany(app.key, bodies))).toEqual([30, 20, 10, 0, 0]);
+    expect(await track(() => createMany(app.key, bodies))).toEqual([30, 20, 10, 0, 0]);
   });
 
   test('changes once if one user is blocked ten times', async () => {
     const { uuid } = await create(app.key);
     const block = () => put(uuid, { status: 'Blocked' });
-    expect(await measureChange(() => Promise.all(Array.from({ length: 10 }, block)))).toEqual([
-      0, -1, 1, 0, 0,
-    ]);
+    expect(await track(() => Promise.all(Array.from({ length: 10 }, block)))).toEqual([0, -1, 1, 0, 0]);
   });
 });
 

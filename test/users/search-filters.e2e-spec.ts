@@ -211,13 +211,10 @@ test('after a change, filters find the user by the new values and not by the old
   expect(await found(app.key, { manager_uuid: manager.uuid })).toEqual([]);
 });
 
-test.each(['status=Active', 'role=Editor'])(
-  'the search filter %s may be repeated 100 times but not 101 times',
-  async (one) => {
-    const search = async (times: number) => {
-      const { status } = await app.key.get(`/users/search?${Array(times).fill(one).join('&')}`);
-      return status;
-    };
-    expect([await search(100), await search(101)]).toEqual([200, 400]);
-  },
-);
+test.each(['status=Active', 'role=Editor'])('a search accepts %s up to 100 times', async (one) => {
+  const search = async (times: number) => {
+    const { status } = await app.key.get(`/users/search?${Array(times).fill(one).join('&')}`);
+    return status;
+  };
+  expect([await search(100), await search(101)]).toEqual([200, 400]);
+});

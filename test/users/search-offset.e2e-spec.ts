@@ -21,12 +21,7 @@ afterAll(async () => {
 });
 
 /** Returns the UUIDs of a page, and the UUIDs that a plain SQL query returns at the same offset. */
-async function readBoth(
-  of: TestApp,
-  query: Query,
-  where: string,
-  order: string,
-): Promise<[string[], string[]]> {
+async function load(of: TestApp, query: Query, where: string, order: string): Promise<[string[], string[]]> {
   const { Results } = (await search(of.key, query)).body as { Results: { uuid: string }[] };
   const rows = await databaseOf(app).query<{ uuid: string }>(
     `SELECT uuid FROM users WHERE ${where} ORDER BY ${order} LIMIT 25 OFFSET ?`,
@@ -47,15 +42,12 @@ const WALKS: [Query, string, string][] = [
   ],
 ];
 
-test.each(WALKS)(
-  'pages by offset from two instances equal a plain SQL query: %o',
-  async (query, where, order) => {
-    for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
-      const [found, expected] = await readBoth(page % 3 ? app : other, { ...query, offset }, where, order);
-      expect({ offset, found }).toEqual({ offset, found: expected });
-    }
-  },
-);
+test.each(WALKS)('pages by offset equal a plain SQL query: %o', async (query, where, order) => {
+  for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
+    const [found, expected] = await load(page % 3 ? app : other, { ...query, offset }, where, order);
+    expect({ offset, found }).toEqual({ offset, found: expected });
+  }
+});
 
 const CHANGES: [string, () => Promise<unknown>][] = [
   ['a user is created', () => app.key.post('/users', aUser())],
@@ -66,7 +58,7 @@ test.each(CHANGES)('the next page by offset is exact if %s after the previous pa
   for (const [query, where, order] of WALKS) {
     await search(app.key, { ...query, offset: 1000 });
     await change();
-    const [found, expected] = await readBoth(app, { ...query, offset: 1025 }, where, order);
+    const [found, expected] = await load(app, { ...query, offset: 1025 }, where, order);
     expect(found).toEqual(expected);
   }
 });
@@ -84,7 +76,7 @@ test('the next page by offset includes users whom an import has only linked to t
   await imported(app.key, csv('ExternalId', ...buildLines(620, 1220)), 'dataset=claims&mode=update_only');
   await search(app.key, { ...walk, offset: 500 });
   await imported(app.key, csv('ExternalId', ...buildLines(RARE, 620)), 'dataset=claims&mode=update_only');
-  const [found, expected] = await readBoth(
+  const [found, expected] = await load(
     app,
     { ...walk, offset: 525 },
     "managed_by = 'claims'",

@@ -85,7 +85,7 @@ function sortUsers(users: readonly Json[], sort: string, order: string, uuids: 1
 }
 const uuidsOf = (users: readonly Json[]): string[] => users.map(({ uuid }) => uuid as string);
 
-describe.each(CASES)('sort=%s&order=%s', (sort, order) => {
+describe.each(CASES)('a search with sort=%s&order=%s', (sort, order) => {
   test('returns every user once and in order, by Link and by offset, with and without filters', async () => {
     const users = await walkByLink(app.key, { sort, order, limit: 37 });
     const uuids = uuidsOf(users);

@@ -142,7 +142,7 @@ describe('an invalid search parameter', () => {
     }
   });
 
-  test('returns an error with all allowed values if it is sort', async () => {
+  test('returns an error with the allowed values if the parameter is sort', async () => {
     const { body } = await search(app.key, 'sort=height');
     const names = ['firstname', 'surname', 'username', 'email', 'external_id', 'status'];
     for (const sort of [...names, 'updated', 'created', 'relevance']) expect(body.detail).toContain(sort);

@@ -54,30 +54,18 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
   const apply = (tx: Sql, change: UserChange): Promise<Outcome[]> =>
     app.app.get(UserWriter).apply(tx, [change], SYSTEM);
   const open = (): Promise<OpenTransaction> => databaseOf(app).begin();
-  const buildPatch = (patch: UserPatch = {}): UserPatch => {
+  const fill = (patch: UserPatch = {}): UserPatch => {
     const name = uuidv7();
     return { username: name, email: `${name}@example.org`, external_id: name, ...patch };
   };
 
   /** Changes of one user each. Their rules do not depend on other users. */
   const CHANGES: Record<string, (uuid: string) => UserChange> = {
-    'create a user': () => ({
-      kind: 'create',
-      uuid: uuidv7(),
-      patch: buildPatch({ firstname: 'Kim', surname: 'Lee' }),
-    }),
-    'create a Webmaster': () => ({
-      kind: 'create',
-      uuid: uuidv7(),
-      patch: buildPatch({ roles: ['Webmaster'] }),
-    }),
+    create: () => ({ kind: 'create', uuid: uuidv7(), patch: fill({ firstname: 'Kim', surname: 'Lee' }) }),
+    'create a Webmaster': () => ({ kind: 'create', uuid: uuidv7(), patch: fill({ roles: ['Webmaster'] }) }),
     'change a field': (uuid) => ({ kind: 'update', uuid, patch: { phone: '1' } }),
     'change a name': (uuid) => ({ kind: 'update', uuid, patch: { firstname: 'Sam', surname: 'Lee' } }),
-    'change all identifiers': (uuid) => ({
-      kind: 'update',
-      uuid,
-      patch: buildPatch({ authname: { saml: [uuid] } }),
-    }),
+    'change identifiers': (uuid) => ({ kind: 'update', uuid, patch: fill({ authname: { saml: [uuid] } }) }),
     'change the roles': (uuid) => ({ kind: 'update', uuid, patch: { roles: ['Editor', 'Author'] } }),
     'assign the role Webmaster': (uuid) => ({ kind: 'update', uuid, patch: { roles: ['Webmaster'] } }),
     'block the user': (uuid) => ({ kind: 'update', uuid, patch: { status: 'Blocked' } }),

@@ -71,7 +71,7 @@ test('a POST stores every field as sent', async () => {
   expect(await create(app.key, sent)).toMatchObject(sent);
 });
 
-test('the default user_avatar is an image of this service', async () => {
+test('the default user_avatar is an image served by this service', async () => {
   const { user_avatar } = await create(app.key);
   const picture = await app.nobody.raw('GET', String(user_avatar).replace(BASE_URL, ''));
   expect([picture.status, picture.headers['content-type']]).toEqual([200, expect.stringMatching(/^image\//)]);

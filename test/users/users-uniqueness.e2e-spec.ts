@@ -72,7 +72,7 @@ describe('email addresses', () => {
       'email',
     );
   });
-  test('are different if they differ in accents, dots or tags', async () => {
+  test('are distinguished by accents, dots and tags', async () => {
     const tag = unique();
     for (const local of ['jane.doe', 'janedoe', 'jane.doe+x', 'jané.doe']) {
       expect((await create(app.key, { email: `${local}.${tag}@example.org` })).email).toBe(
@@ -113,7 +113,7 @@ describe('external_id', () => {
     ['inner spaces', 'a  b', 'a b'],
     ['a ligature', 'ﬁ', 'fi'],
     ['accents', 'é', 'e'],
-  ])('is different if it differs by %s', async (_, first, second) => {
+  ])('is distinguished by %s', async (_, first, second) => {
     const tag = unique();
     await expectFree({ external_id: `${tag}${first}x` }, { external_id: `${tag}${second}x` });
   });
@@ -132,7 +132,7 @@ describe('authname', () => {
       'authname',
     );
   });
-  test('is different if it differs by case or provider', async () => {
+  test('is distinguished by case and by provider', async () => {
     const tag = unique();
     await expectFree({ authname: { saml: [`A${tag}`] } }, { authname: { saml: [`a${tag}`] } });
     await expectFree({ authname: { saml: [`b${tag}`] } }, { authname: { ldap: [`b${tag}`] } });
