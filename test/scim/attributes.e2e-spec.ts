@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { type ScimClient, USER, aScimUser, provision, scimOf } from '../support/app/scim.js';
 
-/** A client that knows only `/Schemas` uses every attribute of users. */
+/** Uses every user attribute with only the knowledge that `/Schemas` provides. */
 let app: TestApp;
 let scim: ScimClient;
 const attributes: { path: string; definition: Json }[] = [];
@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** Values that tell which one came back. */
-function scalar({ name, type, canonicalValues }: Json, round: number): Json {
+/** Returns a value that differs from round to round where the type allows it. */
+function buildScalar({ name, type, canonicalValues }: Json, round: number): Json {
   if (type === 'boolean') return true;
   if (type === 'binary') return Buffer.from(`certificate ${round}`).toString('base64');
   if (name === 'method') return canonicalValues[0];
@@ -29,13 +29,13 @@ function scalar({ name, type, canonicalValues }: Json, round: number): Json {
   return canonicalValues?.length > 1 ? canonicalValues[round % 2] : `value ${round}`;
 }
 
-function valueOf(definition: Json, round: number): Json {
+function buildValue(definition: Json, round: number): Json {
   const one = (): Json => {
-    if (definition.type !== 'complex') return scalar(definition, round);
+    if (definition.type !== 'complex') return buildScalar(definition, round);
     const parts = definition.subAttributes.filter(
       (sub: Json) => sub.mutability !== 'readOnly' && sub.name !== 'primary',
     );
-    return Object.fromEntries(parts.map((sub: Json) => [sub.name, scalar(sub, round)]));
+    return Object.fromEntries(parts.map((sub: Json) => [sub.name, buildScalar(sub, round)]));
   };
   if (definition.name === 'authname') return [{ method: 'saml', value: `v${round}-${Math.random()}` }];
   if (definition.name === 'emails')
@@ -47,36 +47,36 @@ function valueOf(definition: Json, round: number): Json {
 }
 
 const isWritable = ({ definition }: Json): boolean => definition.mutability === 'readWrite';
-const parts = (path: string): [string | undefined, string] => {
+const splitPath = (path: string): [string | undefined, string] => {
   const at = path.lastIndexOf(':');
   return at < 0 ? [undefined, path] : [path.slice(0, at), path.slice(at + 1)];
 };
 function read(resource: Json, path: string): Json {
-  const [urn, name] = parts(path);
+  const [urn, name] = splitPath(path);
   return urn === undefined ? resource[name] : resource[urn]?.[name];
 }
-function withValue(resource: Json, path: string, value: Json): Json {
-  const [urn, name] = parts(path);
+function setValue(resource: Json, path: string, value: Json): Json {
+  const [urn, name] = splitPath(path);
   return urn === undefined
     ? { ...resource, [name]: value }
     : { ...resource, [urn]: { ...resource[urn], [name]: value } };
 }
 
-test('the schemas list what can be written', () => {
+test('the SCIM user schemas list 30 writable attributes', () => {
   expect(attributes.filter(isWritable).length).toBe(30);
 });
 
-describe('every attribute', () => {
-  test('is created, comes back exactly, and is projected', async () => {
+describe('every SCIM user attribute', () => {
+  test('is stored by a POST, returned exactly, and selected by attributes and excludedAttributes', async () => {
     for (const attribute of attributes.filter(isWritable)) {
       const { path, definition } = attribute;
-      const value = valueOf(definition, 0);
-      const { status, body, text } = await scim.post('/Users', withValue(aScimUser(), path, value));
+      const value = buildValue(definition, 0);
+      const { status, body, text } = await scim.post('/Users', setValue(aScimUser(), path, value));
       expect([path, status, status === 201 ? '' : text]).toEqual([path, 201, '']);
       expect([path, read(body, path)]).toEqual([path, value]);
       const only = (await scim.get(`/Users/${body.id}?attributes=${encodeURIComponent(path)}`)).body;
       expect([path, read(only, path)]).toEqual([path, value]);
-      const [urn, name] = parts(path);
+      const [urn, name] = splitPath(path);
       expect(Object.keys(only).sort()).toEqual([...new Set(['id', 'schemas', urn ?? name])].sort());
       const without = (await scim.get(`/Users/${body.id}?excludedAttributes=${encodeURIComponent(path)}`))
         .body;
@@ -84,12 +84,12 @@ describe('every attribute', () => {
     }
   });
 
-  test('is added, replaced, and removed by PATCH', async () => {
+  test('is added, replaced and removed by a PATCH', async () => {
     for (const { path, definition } of attributes.filter(isWritable)) {
       const { id } = await provision(scim, { userName: `p-${Math.random()}@example.org` });
-      const [first, second] = [valueOf(definition, 0), valueOf(definition, 1)];
+      const [first, second] = [buildValue(definition, 0), buildValue(definition, 1)];
       const patch = (op: string, value?: Json) => scim.patch(`/Users/${id}`, { op, path, value });
-      const kept = path === 'emails' || path === 'roles'; // what the user had before stays beside it
+      const kept = path === 'emails' || path === 'roles'; // earlier values remain
       const added = await patch('add', first);
       expect([path, added.status]).toEqual([path, 200]);
       if (!kept) expect([path, read(added.body, path)]).toEqual([path, first]);
@@ -103,15 +103,15 @@ describe('every attribute', () => {
     }
   });
 
-  test('is set and unassigned by PUT', async () => {
+  test('is set by a PUT, and cleared by a PUT without it unless it is required', async () => {
     const { id } = await provision(scim);
     const userName = `put-${id}@example.org`;
     for (const { path, definition } of attributes.filter(isWritable)) {
       if (path === 'userName') continue;
-      const value = valueOf(definition, 1);
-      const { status, body } = await scim.put(`/Users/${id}`, withValue({ userName }, path, value));
+      const value = buildValue(definition, 1);
+      const { status, body } = await scim.put(`/Users/${id}`, setValue({ userName }, path, value));
       expect([path, status, read(body, path)]).toEqual([path, 200, value]);
-      const [urn] = parts(path);
+      const [urn] = splitPath(path);
       const left = (await scim.put(`/Users/${id}`, { schemas: [USER, ...(urn ? [urn] : [])], userName }))
         .body;
       const stays = ['active', 'roles', 'emails'].includes(path);
@@ -119,14 +119,14 @@ describe('every attribute', () => {
     }
   });
 
-  test('that is read-only is ignored in bodies, and refused as a path', async () => {
+  test('that is read-only is ignored in request bodies and refused as a PATCH path', async () => {
     const readOnly = attributes.filter(({ definition }) => definition.mutability === 'readOnly');
     expect(readOnly.length).toBeGreaterThan(3);
     for (const { path, definition } of readOnly) {
       const value = definition.multiValued ? [{ value: 'x' }] : 'x';
-      const made = await provision(scim, withValue({}, path, value));
-      expect([path, read(made, path)]).toEqual([path, undefined]);
-      const refused = await scim.patch(`/Users/${made.id}`, { op: 'add', path, value });
+      const created = await provision(scim, setValue({}, path, value));
+      expect([path, read(created, path)]).toEqual([path, undefined]);
+      const refused = await scim.patch(`/Users/${created.id}`, { op: 'add', path, value });
       expect([path, refused.status, refused.body.scimType]).toEqual([path, 400, 'mutability']);
     }
   });

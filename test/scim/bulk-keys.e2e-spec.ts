@@ -5,7 +5,7 @@ import type { Json } from '../support/app/client.js';
 import { type ScimClient, errorOf, provision, scimAs, scimOf } from '../support/app/scim.js';
 import { group, patch, post, remove, sendBulk as send, statuses } from '../support/app/scim-bulk.js';
 
-/** What a key may do in a Bulk, and a Bulk that is sent again. */
+/** Permissions of API keys in Bulk requests, and repeated Bulk requests. */
 let app: TestApp;
 let scim: ScimClient;
 beforeAll(async () => {
@@ -14,22 +14,22 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-describe('a key', () => {
+describe('an API key in a Bulk', () => {
   test('needs the scope of each operation', async () => {
     const key = await scimAs(app, { scopes: ['users:write'] });
     const { body } = await send(key, [post('a'), group('g'), post('b')]);
     expect(statuses(body.Operations)).toEqual(['201', '403', '201']);
   });
 
-  test('that has PATCHes answered without a body has them so here', async () => {
+  test('with the profile entra gets 204 for a PATCH', async () => {
     const { id } = await provision(scim);
     const { body } = await send(await scimAs(app, { profile: 'entra' }), [patch(id, 'title', 'T')]);
     expect(statuses(body.Operations)).toEqual(['204']);
   });
 });
 
-describe('with an Idempotency-Key', () => {
-  test('a Bulk takes effect once, and another body is 422', async () => {
+describe('a Bulk with an Idempotency-Key', () => {
+  test('takes effect once, and returns 422 for another body', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const operations = [post('a'), post('b', { userName: '' }), group('g', 'bulkId:a')];
     const first = await send(scim, operations, {}, headers);
@@ -41,7 +41,7 @@ describe('with an Idempotency-Key', () => {
     expect((await send(scim, [post('c')], {}, headers)).status).toBe(422);
   });
 
-  test('two that are sent at once make everything once', async () => {
+  test('creates every resource once if it is sent three times concurrently', async () => {
     const operations = Array.from({ length: 60 }, (_, index) => post(`u${index}`));
     operations.push(group('g', 'bulkId:u0'), ...Array.from({ length: 20 }, (_, index) => post(`v${index}`)));
     const headers = { 'idempotency-key': randomUUID() };
@@ -55,15 +55,15 @@ describe('with an Idempotency-Key', () => {
 });
 
 test.each(['patch', 'delete'])(
-  'a key that blows its fuse by %s gets 429 for further requests, in a Bulk and alone',
+  'an API key with a blown fuse gets 429 for a further %s, in a Bulk and in a single request',
   async (how) => {
     const fused = await TestApp.on(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
     try {
       const provider = await scimAs(fused, { scopes: ['users:read', 'users:write'] });
       const users: Json[] = [];
       for (let made = 0; made < 4; made++) users.push(await provision(provider));
-      const end = ({ id }: Json) => (how === 'delete' ? remove(id) : patch(id, 'active', false));
-      const operations = users.flatMap((user, index) => [end(user), post(`p${index}`)]);
+      const buildEnd = ({ id }: Json) => (how === 'delete' ? remove(id) : patch(id, 'active', false));
+      const operations = users.flatMap((user, index) => [buildEnd(user), post(`p${index}`)]);
       const { body } = await send(provider, operations);
       const done = how === 'delete' ? '204' : '200';
       expect(statuses(body.Operations)).toEqual([done, '201', done, '201', '429', '201', '429', '201']);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-async function bulk(...operations: Operation[]): Promise<Json[]> {
+async function run(...operations: Operation[]): Promise<Json[]> {
   const { status, body, text } = await send(scim, operations);
   if (status !== 200) throw new Error(`bulk: ${status} ${text}`);
   return body.Operations as Json[];
@@ -31,10 +31,10 @@ async function bulk(...operations: Operation[]): Promise<Json[]> {
 const exists = async (userName: Json): Promise<boolean> =>
   (await scim.find(`userName eq "${userName}"`)).body.totalResults === 1;
 
-describe('answers', () => {
-  test('have method, bulkId, location, version and status, in the order sent', async () => {
+describe('Bulk responses', () => {
+  test('have method, bulkId, location, version and status, in the order of the operations', async () => {
     const { id, meta } = await provision(scim);
-    const answers = await bulk(
+    const answers = await run(
       post('a'),
       { ...patch(id, 'title', 'T'), version: meta.version },
       { method: 'PUT', path: `/Users/${id}`, data: aScimUser() },
@@ -63,9 +63,9 @@ describe('answers', () => {
     expect((await scim.get(`/Users/${id}`)).status).toBe(404);
   });
 
-  test('tell each failure by itself, and touch no other operation', async () => {
+  test('report each failed operation without affecting other operations', async () => {
     const taken = await provision(scim);
-    const answers = await bulk(
+    const answers = await run(
       post('a'),
       post('b', aScimUser({ userName: taken.userName })),
       { ...patch(taken.id, 'title', 'T'), version: 'W/"9"' },
@@ -85,8 +85,8 @@ describe('answers', () => {
 });
 
 describe('bulkId', () => {
-  test('names a user before it is made: as a manager, as a member and in a path', async () => {
-    const answers = await bulk(
+  test('may refer to a user who is created later, as a manager, as a member and in a path', async () => {
+    const answers = await run(
       group('g', 'bulkId:worker'),
       post('worker', aScimUser({ [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } })),
       patch('bulkId:boss', 'title', 'Boss'),
@@ -102,11 +102,11 @@ describe('bulkId', () => {
   });
 
   test.each([
-    ['behind it', (made: Operation, ...rest: Operation[]) => [made, ...rest]],
-    ['before it', (made: Operation, ...rest: Operation[]) => [...rest, made]],
-  ])('in paths of all methods, sent %s, is the user that is made', async (_, inOrder) => {
+    ['after the POST', (made: Operation, ...rest: Operation[]) => [made, ...rest]],
+    ['before the POST', (made: Operation, ...rest: Operation[]) => [...rest, made]],
+  ])('in the path of an operation %s refers to the created user', async (_, inOrder) => {
     const user = aScimUser();
-    const answers = await bulk(
+    const answers = await run(
       ...inOrder(
         post('made', user),
         { ...patch('bulkId:made', 'title', 'Once') },
@@ -116,16 +116,16 @@ describe('bulkId', () => {
     expect(statuses(answers).sort()).toEqual(['200', '200', '201']);
     expect(new Set(answers.map(idOf)).size).toBe(1);
     expect((await scim.get(`/Users/${idOf(answers[0])}`)).body.title).toBe('Twice');
-    const gone = await bulk(post('short'), remove('bulkId:short'), remove('bulkId:short'));
+    const gone = await run(post('short'), remove('bulkId:short'), remove('bulkId:short'));
     expect(statuses(gone)).toEqual(['201', '204', '404']);
   });
 
-  test('of a failed or unknown operation: what refers to it is 400, and not made', async () => {
+  test('of a failed or unknown operation makes operations that refer to it fail with 400', async () => {
     const taken = await provision(scim);
     const [below, last] = [aScimUser(), aScimUser()];
     below[ENTERPRISE] = { manager: { value: 'bulkId:bad' } };
     last['emails'] = [...(last['emails'] as Json[]), { value: 'bulkId:low', type: 'other' }];
-    const answers = await bulk(
+    const answers = await run(
       post('bad', aScimUser({ userName: taken.userName })),
       post('low', below),
       post('last', last),
@@ -139,10 +139,10 @@ describe('bulkId', () => {
   });
 });
 
-describe('a set of users', () => {
-  test('is judged by its end: what one operation frees another takes', async () => {
+describe('a Bulk of user operations', () => {
+  test('can swap the usernames of two users', async () => {
     const [one, two] = [await provision(scim), await provision(scim)];
-    const answers = await bulk(
+    const answers = await run(
       patch(one.id, 'userName', two.userName),
       patch(two.id, 'userName', one.userName),
     );
@@ -150,9 +150,9 @@ describe('a set of users', () => {
     expect((await scim.get(`/Users/${one.id}`)).body.userName).toBe(two.userName);
   });
 
-  test('has each user once: a second operation on it sees the first', async () => {
+  test('applies several operations on one user in their order', async () => {
     const { id } = await provision(scim);
-    const answers = await bulk(
+    const answers = await run(
       { ...patch(id, 'title', 'A'), version: 'W/"1"' },
       { ...patch(id, 'title', 'B'), version: 'W/"2"' },
       { ...patch(id, 'title', 'C'), version: 'W/"2"' },
@@ -162,10 +162,10 @@ describe('a set of users', () => {
     expect(statuses(answers)).toEqual(['200', '200', '412', '204', '404']);
   });
 
-  test('of which several take one name makes the first of them', async () => {
+  test('creates only the first of several users with the same name', async () => {
     const [{ userName }, { emails }] = [aScimUser(), aScimUser()];
     const same = Array.from({ length: 20 }, (_, index) => post(`a${index}`, aScimUser({ userName })));
-    const answers = await bulk(...same, post('b', aScimUser({ emails })), post('c', aScimUser({ emails })));
+    const answers = await run(...same, post('b', aScimUser({ emails })), post('c', aScimUser({ emails })));
     expect(statuses(answers)).toEqual(['201', ...Array<string>(19).fill('409'), '201', '409']);
     expect(answers[1].response.scimType).toBe('uniqueness');
   });
@@ -175,7 +175,7 @@ test.each([
   [1, ['201', '400']],
   [2, ['201', '400', '201', '409']],
   [3, ['201', '400', '201', '409', '201']],
-])('failOnErrors %i: nothing behind that error is done or answered', async (failOnErrors, wanted) => {
+])('a Bulk with failOnErrors %i stops after that number of errors', async (failOnErrors, wanted) => {
   const taken = await provision(scim);
   const users = [aScimUser(), aScimUser(), aScimUser()];
   const [first, second, third] = users;
@@ -195,7 +195,7 @@ test.each([
   expect(made).toEqual([0, 2, 4].map((index) => index < wanted.length));
 });
 
-test('a Bulk that is too large or no Bulk is refused whole', async () => {
+test('a Bulk that is invalid or too large is refused as a whole', async () => {
   const user = aScimUser();
   const cases: [object, number][] = [
     [{ Operations: {} }, 400],

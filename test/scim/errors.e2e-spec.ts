@@ -23,7 +23,7 @@ afterAll(() => app.end());
 
 const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
-describe('an error', () => {
+describe('an error response', () => {
   let id: string;
   beforeAll(async () => void ({ id } = await provision(scim, { externalId: 'HR-1' })));
 
@@ -35,7 +35,7 @@ describe('an error', () => {
   test.each<ErrorCase>([
     ['broken JSON', () => raw('POST', '/Users', '{'), 400, 'invalidSyntax'],
     ['a list as body', () => raw('POST', '/Users', '[]'), 400, 'invalidSyntax'],
-    ['no userName', () => raw('POST', '/Users', '{}'), 400, 'invalidValue'],
+    ['missing userName', () => raw('POST', '/Users', '{}'), 400, 'invalidValue'],
     ['a wrong type', () => raw('POST', '/Users', json(aScimUser({ title: { a: 1 } }))), 400, 'invalidValue'],
     [
       'an unknown attribute in a filter',
@@ -44,25 +44,25 @@ describe('an error', () => {
       'invalidFilter',
     ],
     [
-      'no active',
+      'removal of active',
       () => raw('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'active' })),
       400,
       'mutability',
     ],
     [
-      'no emails',
+      'removal of emails',
       () => raw('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'emails' })),
       400,
       'mutability',
     ],
-    ['no target', () => raw('PATCH', '/Users/{id}', patch({ op: 'remove' })), 400, 'noTarget'],
+    ['removal without a path', () => raw('PATCH', '/Users/{id}', patch({ op: 'remove' })), 400, 'noTarget'],
     ['a filter on discovery', () => raw('GET', '/Schemas?filter=id%20pr'), 403, undefined],
     ['an unknown id', () => raw('GET', '/Users/00000000-0000-4000-8000-00000000dead'), 404, undefined],
     ['an unknown schema', () => raw('GET', '/Schemas/urn:nix'), 404, undefined],
     ['an unknown path', () => raw('GET', '/Nix'), 404, undefined],
     ['a wrong method', () => raw('PUT', '/Users', '{}'), 405, undefined],
     [
-      'an old version',
+      'an outdated If-Match',
       () =>
         raw('PATCH', '/Users/{id}', patch({ op: 'add', path: 'title', value: 'x' }), {
           'if-match': 'W/"99"',
@@ -71,13 +71,13 @@ describe('an error', () => {
       undefined,
     ],
     [
-      'too large a body',
+      'a body that is too large',
       () => raw('POST', '/Users', json({ title: 'x'.repeat(1024 * 1024) })),
       413,
       undefined,
     ],
     [
-      'another media type',
+      'an unsupported media type',
       () => raw('POST', '/Users', '{}', { 'content-type': 'text/plain' }),
       415,
       undefined,
@@ -85,7 +85,7 @@ describe('an error', () => {
     ...Object.entries(SCIM_ONLY).map(([code, [scimType, send]]): ErrorCase => {
       return [code, () => send(scim, group), isErrorCode(code) ? CATALOGUE[code].status : 0, scimType];
     }),
-  ])('for %s', async (_what, send, status, scimType) => {
+  ])('of SCIM has status, scimType and detail: %s', async (_what, send, status, scimType) => {
     const answer = await send();
     expect(errorOf(answer).slice(0, 2)).toEqual([status, scimType]);
     expect(answer.body).toEqual({
@@ -98,12 +98,12 @@ describe('an error', () => {
     expect(answer.headers['allow']).toBe(status === 405 ? 'GET, HEAD, POST' : undefined);
   });
 
-  test('outside of SCIM has the form of the API', async () => {
+  test('outside of /scim/v2 has the format of the REST API', async () => {
     for (const path of ['/api/0.3/nix', '/scim', '/scim/v3/Users', '/scim/v2x'])
       expect((await app.key.raw('GET', path)).body).toMatchObject({ code: 'not_found' });
   });
 
-  test('names what the API names, by the names of SCIM', async () => {
+  test('of SCIM reports the field errors of the REST API with SCIM attribute names', async () => {
     const broken = {
       userName: '',
       emails: [{ value: 'no address', primary: true }],

@@ -21,8 +21,8 @@ import { type ScimClient, provision, scimAs, scimOf } from '../support/app/scim.
 import { service } from '../support/jest/native.js';
 
 /**
- * Nothing that a client sends is a fault of the service. The same requests in every run, new names aside; FUZZ_REQUESTS sets their number and
- * prints the answers.
+ * No request of a client may cause a server error. Every run sends the same requests, except for new names.
+ * FUZZ_REQUESTS sets the number of requests and prints the statuses of the responses.
  */
 const SEED = 20_260_131;
 const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 4400);
@@ -41,8 +41,8 @@ beforeAll(async () => {
     await scimAs(app, { profile: 'midpoint' }),
   ];
   ({ id } = await provision(scimOf(app)));
-  const made = await scimOf(app).post('/Groups', { displayName: 'fuzzed', members: [{ value: id }] });
-  group = made.body.id as string;
+  const created = await scimOf(app).post('/Groups', { displayName: 'fuzzed', members: [{ value: id }] });
+  group = created.body.id as string;
 });
 afterAll(() => app.end());
 jest.setTimeout(60_000 + EACH * 200);
@@ -126,8 +126,8 @@ test.each<[string, fc.Arbitrary<(client: ScimClient) => ReturnType<ScimClient['g
         );
       }),
   ],
-  ['search over all', filter.map((sent) => (c) => c.post('/.search', { filter: sent, count: 1 }))],
-])('%s', async (what, requests) => {
+  ['search of all resources', filter.map((sent) => (c) => c.post('/.search', { filter: sent, count: 1 }))],
+])('random SCIM requests cause no server error: %s', async (what, requests) => {
   const seen = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(requests, fc.constantFrom(0, 1, 2), async (send, which) => {

@@ -14,7 +14,7 @@ import {
   scimOf,
 } from '../support/app/scim.js';
 
-/** What a key may do, and how its profile has it answered. */
+/** Permissions of API keys in SCIM, and the effects of their profiles. */
 let app: TestApp;
 let scim: ScimClient;
 beforeAll(async () => {
@@ -25,14 +25,14 @@ afterAll(() => app.end());
 
 const replace = (path: string, value: unknown) => ({ op: 'replace', path, value });
 
-describe('a profile', () => {
+describe('a key profile', () => {
   test.each([
     ['standard', 200, undefined, 400],
     ['entra', 204, undefined, 204],
     ['okta', 200, undefined, 400],
     ['midpoint', 200, 'Guide', 400],
   ])(
-    '%s: a PATCH is answered with %i, a title that a PUT omits becomes %s, an unknown path in a PATCH is %i',
+    '%s: PATCH returns %i, a PUT without title sets it to %s, an unknown PATCH path returns %i',
     async (profile, patched, title, unknown) => {
       const provider = await scimAs(app, { profile });
       const { id, userName } = await provision(provider, { title: 'Guide' });
@@ -50,13 +50,13 @@ describe('a profile', () => {
         patched === 204 ? undefined : 'x',
         'W/"3"',
       ]);
-      const asked = await provider.patch(`/Users/${id}?attributes=title`, replace('title', 'y'));
-      expect([asked.status, asked.body.title]).toEqual([200, 'y']);
+      const selected = await provider.patch(`/Users/${id}?attributes=title`, replace('title', 'y'));
+      expect([selected.status, selected.body.title]).toEqual([200, 'y']);
       expect((await provider.patch(`/Users/${id}`, replace('nix', 'x'))).status).toBe(unknown);
     },
   );
 
-  test('okta: passwords are placeholders, and not kept', async () => {
+  test('okta: passwords are ignored as placeholders', async () => {
     for (const [profile, status] of [
       ['okta', 401],
       ['standard', 200],
@@ -70,7 +70,7 @@ describe('a profile', () => {
     }
   });
 
-  test('and what it sends otherwise than the RFC has it are counted', async () => {
+  test('entra: deviations from the RFC are counted in the metrics', async () => {
     const provider = await scimAs(app, { profile: 'entra' });
     const { id } = await provision(provider);
     await provider.patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: 'False' });
@@ -90,7 +90,7 @@ describe('a key without the scope webmasters', () => {
     linked = await create(app.key, { roles: ['Webmaster'], external_id: 'IDP-1', password: PASSWORD });
   });
 
-  test('knows no Webmaster without external id', async () => {
+  test('cannot see Webmasters without an externalId', async () => {
     const path = `/Users/${operator.uuid}`;
     const answers = [
       await narrow.get(path),
@@ -119,7 +119,7 @@ describe('a key without the scope webmasters', () => {
     expect((await narrow.post('/Users', aScimUser({ userName: operator.username }))).status).toBe(409);
   });
 
-  test('keeps one with an external id up to date, and takes nothing of its power', async () => {
+  test('can update a Webmaster with an externalId, except status, roles, identifiers and password', async () => {
     const path = `/Users/${linked.uuid}`;
     expect((await narrow.patch(path, replace('title', 'Boss'), replace('name.givenName', 'B'))).status).toBe(
       200,
@@ -146,7 +146,7 @@ describe('a key without the scope webmasters', () => {
   });
 });
 
-test('the sessions of a user end at once when Entra blocks the user', async () => {
+test('the sessions of a user end at once when a SCIM PATCH blocks the user', async () => {
   const user = await provision(scim, { password: PASSWORD });
   const session = await app.login(user.userName, PASSWORD);
   expect((await session.get('/users/me')).status).toBe(200);
@@ -155,13 +155,13 @@ test('the sessions of a user end at once when Entra blocks the user', async () =
   expect((await session.get('/users/me')).status).toBe(401);
 });
 
-test('whom SCIM makes, or changes first, it manages; whom an import manages stays of that', async () => {
-  const managed = async (id: string): Promise<unknown> =>
+test('users that SCIM creates or is the first to change get managedBy scim', async () => {
+  const readManagedBy = async (id: string): Promise<unknown> =>
     (await scim.get(`/Users/${id}?attributes=${ROLLCALL}:managedBy`)).body[ROLLCALL]?.managedBy;
   const { id } = await provision(scim);
-  expect(await managed(id)).toBe('scim');
+  expect(await readManagedBy(id)).toBe('scim');
   const { uuid } = (await app.key.post('/users', aUser())).body;
-  expect(await managed(uuid)).toBeUndefined();
+  expect(await readManagedBy(uuid)).toBeUndefined();
   await scim.put(`/Users/${uuid}`, { schemas: [USER], userName: 'taken-over', active: true });
-  expect(await managed(uuid)).toBe('scim');
+  expect(await readManagedBy(uuid)).toBe('scim');
 });

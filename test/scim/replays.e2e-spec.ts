@@ -8,22 +8,22 @@ import type { Provider, Step } from '../../src/cli/replays/replay.js';
 import { TestApp } from '../support/app/app.js';
 import { provision, scimOf } from '../support/app/scim.js';
 
-/** The requests of identity providers, against the service: the same ones that `rollcall doctor scim` sends. */
+/** Replays the requests of identity providers, as `rollcall doctor scim` sends them. */
 const SCOPES = ['users:read', 'users:write', 'groups:read', 'groups:write'];
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-async function keyOf(profile: string): Promise<string> {
+async function createKey(profile: string): Promise<string> {
   const answer = await app.key.post('/api_keys', { name: profile, profile, scopes: SCOPES });
   expect(answer.status).toBe(201);
   return answer.body.key as string;
 }
 
-/** What did not pass, and the users and groups that are still there. */
-async function replayed(profile: string, steps: readonly Step[], until = 'the end') {
-  const run = new ReplayRun(app.url, await keyOf(profile));
+/** Runs a replay and returns the failed steps and the numbers of users and groups that remain. */
+async function replay(profile: string, steps: readonly Step[], until = 'the end') {
+  const run = new ReplayRun(app.url, await createKey(profile));
   const failed: [string, string][] = [];
   for await (const { step, problem } of run.runSteps(steps)) {
     if (problem !== undefined) failed.push([step.what, problem]);
@@ -36,38 +36,38 @@ async function replayed(profile: string, steps: readonly Step[], until = 'the en
   return { failed, left };
 }
 
-test.each(Object.keys(REPLAYS) as Provider[])('%s: every step passes, nothing is left', async (profile) => {
-  expect(await replayed(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0] });
+test.each(Object.keys(REPLAYS) as Provider[])('a %s replay passes and cleans up', async (profile) => {
+  expect(await replay(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0] });
 });
 
-test('a service that answers otherwise is found out, and nothing is left', async () => {
-  const { failed, left } = await replayed('standard', REPLAYS.entra);
+test('a replay reports unexpected responses and removes its resources', async () => {
+  const { failed, left } = await replay('standard', REPLAYS.entra);
   expect(failed).toContainEqual(['disable: "False"', 'status 200 instead of 204']);
   expect(left).toEqual([0, 0]);
 });
 
-test('a replay that is broken off leaves nothing', async () => {
-  const { failed, left } = await replayed('okta', REPLAYS.okta, 'push a group with a member');
+test('an interrupted replay removes its resources', async () => {
+  const { failed, left } = await replay('okta', REPLAYS.okta, 'push a group with a member');
   expect({ failed, left }).toEqual({ failed: [], left: [0, 0] });
 });
 
 test.each<[string, Partial<Step>, string]>([
   ['status', { status: 404 }, 'status 200 instead of 404'],
-  ['member', { answer: { startIndex: 2 } }, 'startIndex is 1 instead of 2'],
-  ['absence', { answer: { Resources: null } }, 'Resources is present'],
-  ['list', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
-  ['element', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
-  ['list of another kind', { answer: { startIndex: [] } }, 'startIndex is not a list'],
-  ['resource afterwards', { after: { startIndex: { deep: 1 } } }, 'startIndex is not an object'],
-])('another %s than wanted is a problem', async (_what, changes, problem) => {
+  ['field', { answer: { startIndex: 2 } }, 'startIndex is 1 instead of 2'],
+  ['field that should be absent', { answer: { Resources: null } }, 'Resources is there'],
+  ['length of a list', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
+  ['element of a list', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
+  ['value that should be a list', { answer: { startIndex: [] } }, 'startIndex is no list'],
+  ['resource after the step', { after: { startIndex: { deep: 1 } } }, 'startIndex is no object'],
+])('a replay reports a wrong %s', async (_what, changes, problem) => {
   await provision(scimOf(app));
   const page: Step = { what: 'page', method: 'GET', path: '/Users?count=2', status: 200, ...changes };
-  const { failed } = await replayed('standard', [page]);
+  const { failed } = await replay('standard', [page]);
   expect(failed).toEqual([['page', expect.stringContaining(problem)]]);
 });
 
-test('what a step should have made is not asked for', async () => {
-  const { failed } = await replayed(
+test('a replay skips steps that need a user who was not created', async () => {
+  const { failed } = await replay(
     'okta',
     REPLAYS.okta.filter(({ method }) => method === 'PUT'),
   );
@@ -76,7 +76,7 @@ test('what a step should have made is not asked for', async () => {
   );
 });
 
-test('what could not be deleted is named', async () => {
+test('a replay lists the resources that it could not delete', async () => {
   const server = createServer((request, response) => {
     response.statusCode = request.method === 'POST' ? 201 : 503;
     response.end(JSON.stringify({ id: 'made', detail: 'not now' }));
@@ -89,8 +89,8 @@ test('what could not be deleted is named', async () => {
   expect(run.remaining).toEqual(['/Users/made (status 503: not now)']);
 });
 
-/** The command, and what it prints. */
-async function doctor(...flags: string[]): Promise<{ out: string; code: typeof process.exitCode }> {
+/** Runs the command and returns its output and exit code. */
+async function runDoctor(...flags: string[]): Promise<{ out: string; code: typeof process.exitCode }> {
   const before = process.exitCode;
   const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
@@ -102,12 +102,12 @@ async function doctor(...flags: string[]): Promise<{ out: string; code: typeof p
   }
 }
 
-test('the command prints a table, and its exit code says whether all passed', async () => {
-  const well = await doctor('--profile', 'okta', '--key', await keyOf('okta'));
+test('rollcall doctor scim prints a table and exits with 1 if a step fails', async () => {
+  const well = await runDoctor('--profile', 'okta', '--key', await createKey('okta'));
   expect(well.code).toBe(0);
   expect(well.out).toMatch(/^ok {2,}GET +page of users\n/);
   expect(well.out).toContain(`okta: ${REPLAYS.okta.length} of ${REPLAYS.okta.length} steps passed\n`);
-  const badly = await doctor('--profile', 'okta', '--key', 'no-such-key');
+  const badly = await runDoctor('--profile', 'okta', '--key', 'no-such-key');
   expect(badly.code).toBe(1);
   expect(badly.out).toMatch(/^fail {2}GET +page of users +status 401 instead of 200/);
   expect(badly.out).toContain(`okta: 0 of ${REPLAYS.okta.length} steps passed\n`);

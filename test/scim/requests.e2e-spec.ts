@@ -20,37 +20,37 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const as = (headers: Record<string, string>) => app.nobody.with(headers);
+const withHeaders = (headers: Record<string, string>) => app.nobody.with(headers);
 const LIST = `${SCIM}/Users?count=0`;
 
-describe('credentials', () => {
+describe('SCIM credentials', () => {
   test.each<[string, Record<string, string>, number]>([
-    ['a bearer token', { authorization: `Bearer ${API_KEY}` }, 200],
-    ['a bearer token in another spelling', { authorization: `bearer  ${API_KEY}` }, 200],
-    ['the header of the API', { 'x-api-key': API_KEY }, 200],
-    ['both, the same', { authorization: `Bearer ${API_KEY}`, 'x-api-key': API_KEY }, 200],
-    ['both, different', { authorization: `Bearer ${API_KEY}`, 'x-api-key': `${API_KEY}x` }, 401],
-    ['another scheme', { authorization: `Basic ${API_KEY}` }, 401],
-    ['an empty one', { authorization: 'Bearer ' }, 401],
+    ['a bearer token is accepted', { authorization: `Bearer ${API_KEY}` }, 200],
+    ['a lower-case bearer scheme is accepted', { authorization: `bearer  ${API_KEY}` }, 200],
+    ['X-API-Key is accepted', { 'x-api-key': API_KEY }, 200],
+    ['the same key twice is accepted', { authorization: `Bearer ${API_KEY}`, 'x-api-key': API_KEY }, 200],
+    ['two keys are refused', { authorization: `Bearer ${API_KEY}`, 'x-api-key': `${API_KEY}x` }, 401],
+    ['the scheme Basic is refused', { authorization: `Basic ${API_KEY}` }, 401],
+    ['an empty bearer token is refused', { authorization: 'Bearer ' }, 401],
   ])('%s', async (_what, headers, status) => {
     for (const path of [LIST, `${SCIM}/ServiceProviderConfig`, `${SCIM}/Schemas`, `${SCIM}/ResourceTypes`]) {
-      const answer = await as(headers).checked('GET', path);
+      const answer = await withHeaders(headers).checked('GET', path);
       expect({ path, status: answer.status }).toEqual({ path, status });
       expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="rollcall"' : undefined);
     }
   });
 
-  test('a cookie does not count, alone or beside a key', async () => {
+  test('a session cookie is ignored, alone or together with an API key', async () => {
     const { cookie = '' } = (await app.login()).headers;
-    expect((await as({ cookie }).checked('GET', LIST)).status).toBe(401);
-    const both = as({ cookie, authorization: `Bearer ${API_KEY}`, origin: 'https://evil.example' });
+    expect((await withHeaders({ cookie }).checked('GET', LIST)).status).toBe(401);
+    const both = withHeaders({ cookie, authorization: `Bearer ${API_KEY}`, origin: 'https://evil.example' });
     expect((await both.checked('POST', `${SCIM}/Users`, JSON.stringify(aScimUser()))).status).toBe(201);
     expect((await app.nobody.get('/users/search', { authorization: `Bearer ${API_KEY}` })).status).toBe(401);
   });
 });
 
-describe('conditions', () => {
-  test('If-Match is compared without W/, * is any version', async () => {
+describe('SCIM conditional requests', () => {
+  test('compare If-Match without W/ and accept * for any version', async () => {
     const { id } = await provision(scim);
     const put = (ifMatch: string, title: string) =>
       scim.put(`/Users/${id}`, { userName: `c-${id}`, title }, { 'if-match': ifMatch });
@@ -62,7 +62,7 @@ describe('conditions', () => {
     expect((await scim.delete(`/Users/${id}`, { 'if-match': '"4"' })).status).toBe(204);
   });
 
-  test('If-None-Match answers 304', async () => {
+  test('return 304 if If-None-Match has the current version', async () => {
     const { id } = await provision(scim);
     for (const [tag, status] of [
       ['W/"1"', 304],
@@ -76,15 +76,15 @@ describe('conditions', () => {
       });
   });
 
-  test('a PATCH with the current values keeps version and lastModified', async () => {
+  test('keep version and lastModified after a PATCH with the current values', async () => {
     const user = await provision(scim, { title: 'x' });
     const same = await scim.patch(`/Users/${user.id}`, { op: 'replace', path: 'title', value: 'x' });
     expect([same.status, same.body]).toEqual([200, user]);
   });
 });
 
-describe('requests', () => {
-  test('may end in a slash, have unknown parameters, and be of either media type', async () => {
+describe('SCIM requests', () => {
+  test('may have a trailing slash, unknown parameters and either JSON media type', async () => {
     expect((await scim.get('/Users/?count=0&api-version=2')).status).toBe(200);
     const body = JSON.stringify(aScimUser());
     const plain = { 'content-type': 'application/json; charset=utf-8', accept: 'application/json' };
@@ -92,7 +92,7 @@ describe('requests', () => {
     expect([answer.status, answer.headers['content-type']]).toEqual([201, 'application/json; charset=utf-8']);
   });
 
-  test('have attributes in any case, and values that mean nothing', async () => {
+  test('may have attributes in any case, empty values and unknown attributes', async () => {
     const { body } = await scim.post('/Users', {
       USERNAME: `any-${Date.now()}@example.org`,
       Active: 'False',
@@ -116,7 +116,7 @@ describe('requests', () => {
     });
   });
 
-  test('carry a request id, and one with an Idempotency-Key takes effect once', async () => {
+  test('return their X-Request-Id, and take effect once with an Idempotency-Key', async () => {
     const body = aScimUser();
     const headers = { 'x-request-id': 'mine-1', 'idempotency-key': 'once-1' };
     const [one, two] = [await scim.post('/Users', body, headers), await scim.post('/Users', body, headers)];
@@ -127,24 +127,24 @@ describe('requests', () => {
     expect((await scim.post('/Users', aScimUser(), headers)).status).toBe(422);
   });
 
-  test('of which a password is set, changed and removed, and never shown', async () => {
-    const made = await provision(scim, { password: PASSWORD });
-    expect(made.password).toBeUndefined();
+  test('can set, change and remove a password, which is never returned', async () => {
+    const created = await provision(scim, { password: PASSWORD });
+    expect(created.password).toBeUndefined();
     const login = async (password: string): Promise<number> =>
-      (await app.nobody.post('/sessions/login', { username: made.userName, password })).status;
+      (await app.nobody.post('/sessions/login', { username: created.userName, password })).status;
     expect(await login(PASSWORD)).toBe(200);
     const other = 'shut the window, please';
-    await scim.patch(`/Users/${made.id}`, { op: 'replace', path: 'password', value: other });
+    await scim.patch(`/Users/${created.id}`, { op: 'replace', path: 'password', value: other });
     expect([await login(PASSWORD), await login(other)]).toEqual([401, 200]);
-    expect((await scim.patch(`/Users/${made.id}`, { op: 'remove', path: 'password' })).status).toBe(200);
+    expect((await scim.patch(`/Users/${created.id}`, { op: 'remove', path: 'password' })).status).toBe(200);
     expect(await login(other)).toBe(401);
-    const weak = await scim.patch(`/Users/${made.id}`, { op: 'add', value: { password: 'short' } });
+    const weak = await scim.patch(`/Users/${created.id}`, { op: 'add', value: { password: 'short' } });
     expect(errorOf(weak)).toEqual([400, 'invalidValue', expect.stringContaining('password must have')]);
   });
 });
 
-describe('discovery', () => {
-  test('says what there is', async () => {
+describe('SCIM discovery', () => {
+  test('describes the features, resource types and schemas', async () => {
     expect((await scim.get('/ServiceProviderConfig')).body).toMatchObject({
       patch: { supported: true },
       sort: { supported: true },

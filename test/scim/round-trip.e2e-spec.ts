@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** PUTs what GET returned, in every profile: nothing may change, and nothing is written. */
-async function putsBack(id: string): Promise<void> {
+/** Sends the response of GET in a PUT with every key profile, and expects no change and no audit event. */
+async function putBack(id: string): Promise<void> {
   for (const [profile, provider] of providers) {
     const before = (await provider.get(`/Users/${id}`)).body;
     const rows = await auditRows(app, id);
@@ -72,15 +72,15 @@ const FULL = {
   },
 };
 
-test('GET and PUT of the same change nothing of a user from SCIM', async () => {
+test('a PUT with the response of GET does not change a user created by SCIM', async () => {
   const made = await provision(scim, FULL);
   expect(made).toMatchObject(FULL);
-  await putsBack(made.id);
-  await putsBack((await provision(scim)).id);
-  await putsBack((await scim.post('/Users', { userName: 'mail@example.org' })).body.id);
+  await putBack(made.id);
+  await putBack((await provision(scim)).id);
+  await putBack((await scim.post('/Users', { userName: 'mail@example.org' })).body.id);
 });
 
-test('GET and PUT of the same change nothing of a user from the API', async () => {
+test('a PUT with the response of GET does not change a user created by the REST API', async () => {
   const boss = await create(app.key);
   const user = await create(app.key, {
     phone: '+1',
@@ -93,19 +93,19 @@ test('GET and PUT of the same change nothing of a user from the API', async () =
     roles: ['Editor', 'Author'],
     status: 'Blocked',
   });
-  await putsBack(user.uuid);
-  await putsBack(boss.uuid);
+  await putBack(user.uuid);
+  await putBack(boss.uuid);
 });
 
-test('GET and PUT of the same change nothing of a user from a file', async () => {
+test('a PUT with the response of GET does not change a user created by an import', async () => {
   const file = csv('ExternalId,Username,Email,Phone,Roles', 'E1,csv-user,csv@example.org,+9,Editor;Author');
   await imported(app.key, file);
   const found = (await scim.find('externalId eq "E1"')).body.Resources[0];
   expect(found).toMatchObject({ userName: 'csv-user', phoneNumbers: [{ value: '+9', type: 'work' }] });
-  await putsBack(found.id);
+  await putBack(found.id);
 });
 
-test('what the API changes shows at once, in its place', async () => {
+test('a change by the REST API replaces the matching SCIM values in place', async () => {
   const { id } = await provision(scim, {
     ...FULL,
     externalId: 'full-2',
@@ -134,11 +134,11 @@ test('what the API changes shows at once, in its place', async () => {
     { value: '+5' },
   ]);
   expect(photos[1]).toEqual({ value: 'https://example.org/n.png', type: 'photo' });
-  await putsBack(id);
+  await putBack(id);
   expect((await app.key.get(`/users/${id}`)).body.email).toBe('new@example.org');
 });
 
-test('of several primary addresses the last one set is the login address', async () => {
+test('the last primary email, or else the work email, becomes the email of the user', async () => {
   const two = [
     { value: 'p1@example.org', primary: true },
     { value: 'p2@example.org', primary: true },

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const NOBODY = '00000000-0000-4000-8000-00000000dead';
+const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 
 test('a user stays managed by the data set of an import when SCIM changes the user', async () => {
   await imported(app.key, csv('ExternalId,Username,Email', 'm1,m1,m1@example.org'), 'dataset=hr');
@@ -22,31 +22,31 @@ test('a user stays managed by the data set of an import when SCIM changes the us
   expect(managed).toMatchObject([{ uuid }]);
 });
 
-describe('a user', () => {
-  test('is created, read, found, changed, and deleted', async () => {
+describe('a SCIM user', () => {
+  test('can be created, read, found, changed and deleted', async () => {
     const body = aScimUser({ name: { givenName: 'Jane', familyName: 'Doe' }, title: 'Tour guide' });
-    const made = await scim.post('/Users', body);
-    expect(made.status).toBe(201);
-    const location = `${BASE_URL}/scim/v2/Users/${made.body.id}`;
-    expect(made.headers).toMatchObject({
+    const created = await scim.post('/Users', body);
+    expect(created.status).toBe(201);
+    const location = `${BASE_URL}/scim/v2/Users/${created.body.id}`;
+    expect(created.headers).toMatchObject({
       location,
       etag: 'W/"1"',
       'content-type': 'application/scim+json; charset=utf-8',
     });
-    expect(made.body).toMatchObject({
+    expect(created.body).toMatchObject({
       ...body,
       active: true,
       roles: [{ value: 'Organisational user' }],
       meta: { resourceType: 'User', location, version: 'W/"1"' },
     });
 
-    const path = `/Users/${made.body.id}`;
-    expect((await scim.get(path)).body).toEqual(made.body);
+    const path = `/Users/${created.body.id}`;
+    expect((await scim.get(path)).body).toEqual(created.body);
     expect((await scim.find(`userName eq "${body['userName'].toUpperCase()}"`)).body).toMatchObject({
       totalResults: 1,
       itemsPerPage: 1,
       startIndex: 1,
-      Resources: [made.body],
+      Resources: [created.body],
     });
 
     const patched = await scim.patch(path, { op: 'replace', path: 'title', value: 'Manager' });
@@ -63,10 +63,10 @@ describe('a user', () => {
     expect((await scim.delete(path)).status).toBe(204);
     expect(errorOf(await scim.get(path)).slice(0, 2)).toEqual([404, undefined]);
     expect((await scim.delete(path)).status).toBe(404);
-    expect((await scim.post('/Users', body)).status).toBe(201); // the names are free
+    expect((await scim.post('/Users', body)).status).toBe(201); // the names are free again
   });
 
-  test('of whom the API knows is one of SCIM, and the other way round', async () => {
+  test('is also a user of the REST API, and the other way round', async () => {
     const user = await create(app.key, { firstname: 'Ann', phone: '+1', roles: ['Editor'] });
     expect((await scim.get(`/Users/${user.uuid}`)).body).toMatchObject({
       id: user.uuid,
@@ -81,14 +81,14 @@ describe('a user', () => {
     expect((await app.key.get(`/users/${id}`)).body).toMatchObject({ external_id: 'HR-77', known_as: 'Bo' });
   });
 
-  test('is nobody by an id that is none, or is nobody’s', async () => {
-    for (const id of [NOBODY, 'x', '%E0%A4%A', 'me']) {
+  test('is not found by an unknown or invalid id', async () => {
+    for (const id of [UNKNOWN, 'x', '%E0%A4%A', 'me']) {
       expect([id, (await scim.get(`/Users/${id}`)).status]).toEqual([id, 404]);
     }
   });
 });
 
-test('a taken name is refused with 409 uniqueness and the id of the other user', async () => {
+test('a SCIM POST with a taken name returns 409 uniqueness with the id of the other user', async () => {
   const other = await provision(scim, { externalId: 'HR-1' });
   for (const taken of [{ userName: other.userName }, { emails: other.emails }, { externalId: 'HR-1' }]) {
     const [status, scimType, detail] = errorOf(await scim.post('/Users', aScimUser(taken)));
@@ -98,7 +98,7 @@ test('a taken name is refused with 409 uniqueness and the id of the other user',
   }
 });
 
-test('two changes at once both stay', async () => {
+test('concurrent PATCHes of different attributes are all stored', async () => {
   const { id } = await provision(scim);
   const attributes = ['title', 'userType', 'locale', 'nickName', 'displayName', 'timezone'];
   const patches = attributes.map((path) => scim.patch(`/Users/${id}`, { op: 'add', path, value: path }));
@@ -107,9 +107,9 @@ test('two changes at once both stay', async () => {
   expect(attributes.map((name) => body[name])).toEqual(attributes);
 });
 
-test('a manager is returned with a $ref to the manager', async () => {
+test('the manager of a SCIM user is returned with a $ref', async () => {
   const boss = await provision(scim);
-  const made = await provision(scim, { [ENTERPRISE]: { manager: { value: boss.id } } });
+  const created = await provision(scim, { [ENTERPRISE]: { manager: { value: boss.id } } });
   const $ref = `${BASE_URL}/scim/v2/Users/${boss.id}`;
-  expect(made[ENTERPRISE]).toEqual({ manager: { value: boss.id, $ref } });
+  expect(created[ENTERPRISE]).toEqual({ manager: { value: boss.id, $ref } });
 });
