@@ -8,7 +8,7 @@ import { deletion, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, problemOf } from '../support/app/people.js';
 
-/** A user has the roles that its groups give beside its own, wherever roles count. Attributes are kept beside the fields. */
+/** Roles of groups apply to their members like direct roles. SCIM attributes are stored in addition to the user fields. */
 let app: TestApp;
 let user: Json;
 let uuid: string;
@@ -24,11 +24,11 @@ async function change(patch: UserChange['patch'], of = uuid): Promise<string> {
   return outcome?.outcome === 'error' ? toFailureProblem(outcome.failures).code : (outcome?.outcome ?? '');
 }
 const read = async (client: Client = app.key): Promise<Json> => (await client.get(`/users/${uuid}`)).body;
-const count = async (query: string): Promise<number> =>
+const countUsers = async (query: string): Promise<number> =>
   (await app.key.get(`/users/search?${query}`)).body.Count;
 
 describe('roles of groups', () => {
-  test('decide what a session may do, and their change ends it', async () => {
+  test('determine the permissions of a session, which ends if the role Webmaster changes', async () => {
     const member = await app.login(user.username, PASSWORD);
     expect((await member.get('/audit')).status).toBe(403);
     await change({ group_roles: ['Webmaster'] });
@@ -40,19 +40,19 @@ describe('roles of groups', () => {
     expect((await master.get('/users/me')).status).toBe(401);
   });
 
-  test('are found by the filter, once beside an own role', async () => {
-    const before = await count('role=Previewer');
+  test('are found by the role filter, and count once if the user also has the role directly', async () => {
+    const before = await countUsers('role=Previewer');
     await change({ group_roles: ['Previewer'] });
     await change({ roles: ['Organisational user', 'Previewer'] });
-    expect(await count('role=Previewer')).toBe(before + 1);
+    expect(await countUsers('role=Previewer')).toBe(before + 1);
     await change({ roles: ['Organisational user'] });
-    expect(await count('role=Previewer')).toBe(before + 1);
+    expect(await countUsers('role=Previewer')).toBe(before + 1);
     await change({ group_roles: null });
-    expect(await count('role=Previewer')).toBe(before);
+    expect(await countUsers('role=Previewer')).toBe(before);
   });
 
-  test('count for Webmasters, of whom one remains, and for rules about roles', async () => {
-    const webmasters = await app.app.get(UserCounts).countWebmasters();
+  test('apply to the last Webmaster, to exclusive roles and to the scope webmasters', async () => {
+    const webmasters = await app.app.get(UserCounts).webmasters();
     await change({ group_roles: ['Webmaster'] });
     expect(await app.app.get(UserCounts).countWebmasters()).toBe(webmasters + 1);
     const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
@@ -79,14 +79,14 @@ describe('roles of groups', () => {
   });
 });
 
-describe('attributes', () => {
+describe('SCIM attributes of a user', () => {
   const attributes = {
     displayName: 'Trillian \u0000 Astra',
     title: 'Navigator',
     emails: [{ value: 'T@b.example' }],
   };
 
-  test('are shown to Webmasters and keys, merged by name, and audited one by one', async () => {
+  test('are hidden from that user, merged by name, and audited separately', async () => {
     expect(await change({ attributes })).toBe('updated');
     expect((await read()).attributes).toEqual(attributes);
     const own = await app.login(user.username, PASSWORD);
@@ -102,7 +102,7 @@ describe('attributes', () => {
     expect(await change({ attributes: { emails: [{ value: 'T@b.example' }] } })).toBe('unchanged');
   });
 
-  test('come back in a PUT without effect, whatever they are', async () => {
+  test('are ignored in a PUT, like the roles of groups', async () => {
     await change({ attributes, group_roles: ['Author'] });
     const before = await read();
     expect((await app.key.put(`/users/${uuid}`, before)).body).toEqual(before);
@@ -116,13 +116,13 @@ describe('attributes', () => {
     expect((await own.put(`/users/${uuid}`, await read(own))).status).toBe(200);
   });
 
-  test('are found by the words of the name to display, by those who see it', async () => {
+  test('make the user findable by displayName, but not for members', async () => {
     const term = 'fulltext_search=slartibartfast';
     await change({ attributes: { displayName: 'Slartibartfast' } });
-    expect(await count(term)).toBe(1);
+    expect(await countUsers(term)).toBe(1);
     const member = await app.login(user.username, PASSWORD);
     expect((await member.get(`/users/search?${term}`)).body.Count).toBe(0);
     await change({ attributes: null });
-    expect(await count(term)).toBe(0);
+    expect(await countUsers(term)).toBe(0);
   });
 });

@@ -19,11 +19,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-async function keyWith(...scopes: string[]): Promise<Client> {
+async function createKeyClient(...scopes: string[]): Promise<Client> {
   const { body } = await key.post('/api_keys', { name: 'narrow', scopes });
   return app.nobody.with({ 'x-api-key': body.key as string });
 }
-const eventsOf = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
+const readEvents = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
 
 describe('GET /groups', () => {
   let groups: { uuid: string; display_name: string }[];
@@ -41,10 +41,10 @@ describe('GET /groups', () => {
         }),
       );
   });
-  const names = async (query: string) =>
+  const readNames = async (query: string) =>
     (await key.get(`/groups?${query}`)).body.Results.map(({ display_name }: Json) => display_name);
 
-  test('has no members, and is sorted by name', async () => {
+  test('lists groups without members, sorted by name', async () => {
     const { body } = await key.get('/groups');
     expect(body.Count).toBe(4);
     expect(body.Results.map(({ display_name }: Json) => display_name)).toEqual([
@@ -72,19 +72,19 @@ describe('GET /groups', () => {
     ['sort=created&order=desc', ['c-list', 'a-list', 'B-list', 'ä-list']],
     ['order=desc&limit=1&offset=1', ['c-list']],
     ['offset=9', []],
-  ])('%s', async (query, expected) => {
-    expect(await names(query)).toEqual(expected);
+  ])('with %s returns the matching groups in order', async (query, expected) => {
+    expect(await readNames(query)).toEqual(expected);
   });
 
-  test('of a user', async () => {
-    expect(await names(`user_uuid=${(jane.uuid as string).toUpperCase()}`)).toEqual(['B-list', 'c-list']);
+  test('with user_uuid in any case returns the groups of that user', async () => {
+    expect(await readNames(`user_uuid=${(jane.uuid as string).toUpperCase()}`)).toEqual(['B-list', 'c-list']);
   });
 
   test.each(['display_name', 'created', 'updated'])(
-    'is walked by its links in the order of %s',
+    'returns every group once if its links are followed, sorted by %s',
     async (sort) => {
       for (const order of ['asc', 'desc']) {
-        const all = await names(`sort=${sort}&order=${order}`);
+        const all = await readNames(`sort=${sort}&order=${order}`);
         const walked: string[] = [];
         for (let next: string | undefined = `/groups?limit=1&sort=${sort}&order=${order}`; next;) {
           const answer = await key.get(next);
@@ -98,13 +98,13 @@ describe('GET /groups', () => {
   );
 
   test.each(['after=x', 'limit=0', 'sort=roles', 'user_uuid=jane', 'name=x', 'display_name='])(
-    '%s is 400',
+    'returns 400 for %s',
     async (query) => {
       expect(problemOf(await key.get(`/groups?${query}`))).toEqual([400, 'invalid_parameter']);
     },
   );
 
-  test('a cursor of another order is refused', async () => {
+  test('returns 400 for a cursor with another sort order or with offset', async () => {
     const next = nextOf(await key.get('/groups?limit=1'))!;
     expect(problemOf(await key.get(`${next}&sort=created`))).toEqual([400, 'invalid_parameter']);
     expect(problemOf(await key.get(`${next}&offset=1`))).toEqual([400, 'invalid_parameter']);
@@ -112,7 +112,7 @@ describe('GET /groups', () => {
 });
 
 describe('GET /groups/{group_id}', () => {
-  test('has its members in pages, and their number', async () => {
+  test('returns the members in pages, and their number', async () => {
     const group = await aGroup(app, { members: seededUuids(0, SIZE) });
     const first = await key.get(`/groups/${group.uuid.toUpperCase()}`);
     expect(first.body).toMatchObject({ uuid: group.uuid, member_count: SIZE, roles: [], external_id: '' });
@@ -126,33 +126,33 @@ describe('GET /groups/{group_id}', () => {
 });
 
 describe('PUT /groups/{group_id}', () => {
-  const path = ({ uuid }: { uuid: string }) => `/groups/${uuid}`;
+  const pathOf = ({ uuid }: { uuid: string }) => `/groups/${uuid}`;
 
-  test('sets roles in any case, in the order of the catalogue; unchanged ones change nothing', async () => {
+  test('accepts roles in any case, and writes nothing if the roles are unchanged', async () => {
     const group = await aGroup(app);
-    const { body, headers } = await key.put(path(group), { roles: ['EDITOR', 'author'] });
+    const { body, headers } = await key.put(pathOf(group), { roles: ['EDITOR', 'author'] });
     expect(body).toMatchObject({ uuid: group.uuid, roles: ['Author', 'Editor'] });
     expect(headers['etag']).toBe('W/"2"');
-    const again = await key.put(path(group), { roles: ['Author', 'Editor'] });
+    const again = await key.put(pathOf(group), { roles: ['Author', 'Editor'] });
     expect([again.body, again.headers['etag']]).toEqual([body, 'W/"2"']);
-    expect(await eventsOf(group)).toMatchObject([
+    expect(await readEvents(group)).toMatchObject([
       { action: 'group.created' },
       { action: 'group.updated', changes: [{ field: 'roles', old: null, new: ['Author', 'Editor'] }] },
     ]);
-    expect((await key.put(path(group), { roles: null })).body.roles).toEqual([]);
+    expect((await key.put(pathOf(group), { roles: null })).body.roles).toEqual([]);
   });
 
-  test('takes what GET has returned', async () => {
+  test('accepts the response of GET as its body', async () => {
     const group = await aGroup(app, {
       roles: ['Editor'],
       external_id: 'as-read',
       members: seededUuids(30, 32),
     });
-    const { body } = await key.get(path(group));
-    const answer = await key.put(path(group), body);
+    const { body } = await key.get(pathOf(group));
+    const answer = await key.put(pathOf(group), body);
     const { members: _m, member_count: _c, ...rest } = body;
     expect([answer.status, answer.body]).toEqual([200, rest]);
-    expect((await key.get(path(group))).body).toEqual(body);
+    expect((await key.get(pathOf(group))).body).toEqual(body);
   });
 
   test.each<[object, string, string]>([
@@ -165,15 +165,15 @@ describe('PUT /groups/{group_id}', () => {
     [{ roles: [], uuid: UNKNOWN }, 'uuid', 'uuid_mismatch'],
     [{ roles: [], display_name: 'another' }, 'display_name', 'invalid_value'],
     [{ roles: [], external_id: 'another' }, 'external_id', 'invalid_value'],
-  ])('%j is refused', async (body, field, code) => {
+  ])('returns 422 for %j', async (body, field, code) => {
     const group = await aGroup(app);
-    const answer = await key.put(path(group), body);
+    const answer = await key.put(pathOf(group), body);
     expect([answer.status, ...fieldErrorsOf(answer)]).toEqual([422, [field, code]]);
   });
 
-  test('If-Match, with and without W/', async () => {
+  test('compares If-Match with and without W/', async () => {
     const group = await aGroup(app);
-    const put = (tag: string, role: string) => key.put(path(group), { roles: [role] }, { 'if-match': tag });
+    const put = (tag: string, role: string) => key.put(pathOf(group), { roles: [role] }, { 'if-match': tag });
     expect((await put('W/"1"', 'Editor')).status).toBe(200);
     expect(problemOf(await put('W/"1"', 'Author'))).toEqual([412, 'precondition_failed']);
     expect((await put('"2"', 'Author')).status).toBe(200);
@@ -181,32 +181,32 @@ describe('PUT /groups/{group_id}', () => {
     expect((await put('*', 'Editor')).status).toBe(200);
   });
 
-  test('is for operators and keys with webmasters; the scope comes before the group', async () => {
+  test('needs the scope webmasters, and checks it before the group and the body', async () => {
     const group = await aGroup(app);
-    const narrow = await keyWith('groups:read', 'groups:write');
-    expect((await narrow.get(path(group))).status).toBe(200);
-    for (const each of [path(group), `/groups/${UNKNOWN}`]) {
+    const narrow = await createKeyClient('groups:read', 'groups:write');
+    expect((await narrow.get(pathOf(group))).status).toBe(200);
+    for (const each of [pathOf(group), `/groups/${UNKNOWN}`]) {
       const refused = await narrow.put(each, { roles: 5 });
       expect(problemOf(refused)).toEqual([403, 'insufficient_scope']);
       expect(refused.body.detail).toContain('webmasters');
     }
-    const wide = await keyWith('groups:write', 'webmasters');
-    expect((await wide.put(path(group), { roles: ['Webmaster'] })).status).toBe(200);
-    expect((await (await app.login()).put(path(group), { roles: [] })).status).toBe(200);
-    expect(problemOf(await wide.get(path(group)))).toEqual([403, 'insufficient_scope']);
+    const wide = await createKeyClient('groups:write', 'webmasters');
+    expect((await wide.put(pathOf(group), { roles: ['Webmaster'] })).status).toBe(200);
+    expect((await (await app.login()).put(pathOf(group), { roles: [] })).status).toBe(200);
+    expect(problemOf(await wide.get(pathOf(group)))).toEqual([403, 'insufficient_scope']);
   });
 
-  test('the order of checks', async () => {
+  test('checks the group id, then the body, then If-Match', async () => {
     const group = await aGroup(app);
     expect(problemOf(await key.put(`/groups/${UNKNOWN}`, { roles: 5 }, { 'if-match': '"9"' }))).toEqual([
       404,
       'not_found',
     ]);
-    expect(problemOf(await key.put(path(group), { roles: 5 }, { 'if-match': '"9"' }))).toEqual([
+    expect(problemOf(await key.put(pathOf(group), { roles: 5 }, { 'if-match': '"9"' }))).toEqual([
       422,
       'validation_failed',
     ]);
-    expect(problemOf(await key.put(path(group), { roles: [] }, { 'if-match': '"9"' }))).toEqual([
+    expect(problemOf(await key.put(pathOf(group), { roles: [] }, { 'if-match': '"9"' }))).toEqual([
       412,
       'precondition_failed',
     ]);

@@ -8,7 +8,7 @@ import { seedUsers, seededUuid } from '../support/app/seed.js';
 import { search } from '../support/app/search.js';
 import type { Group } from '../../src/groups/group.js';
 
-/** Members hold the roles of their groups beside their own, at once, for as long as they are members. */
+/** Members have the roles of their groups in addition to direct roles, from the start to the end of the membership. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -19,77 +19,77 @@ beforeEach(async () => {
   [jane, john] = [await create(app.key), await create(app.key)];
 });
 
-const rolesOf = async ({ uuid }: Json): Promise<string[]> =>
+const readRoles = async ({ uuid }: Json): Promise<string[]> =>
   (await app.key.get(`/users/${uuid}`)).body.group_roles;
-const versionOf = async ({ uuid }: Json): Promise<string> =>
+const readVersion = async ({ uuid }: Json): Promise<string> =>
   (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
-const withRoles = (roles: string[], ...members: Json[]): Promise<Group> =>
+const createGroup = (roles: string[], ...members: Json[]): Promise<Group> =>
   aGroup(app, { roles, members: members.map(({ uuid }) => uuid as string) });
 const setRoles = (group: Group, roles: string[]) =>
   groupsOf(app).change(group.uuid, { fields: () => ({ roles }) }, SYSTEM);
-const problem = (error: unknown) => error as { code: string; detail: string };
-const failure = (work: Promise<unknown>) => work.then(() => 'no failure', problem);
+const toProblem = (error: unknown) => error as { code: string; detail: string };
+const catchError = (work: Promise<unknown>) => work.then(() => 'no failure', toProblem);
 
-describe('a member', () => {
-  test('gets the roles of a group and loses them with the membership', async () => {
-    const group = await withRoles(['Editor', 'Author'], jane);
-    expect(await rolesOf(jane)).toEqual(['Author', 'Editor']);
+describe('a member of a group', () => {
+  test('gets the roles of the group, and loses them with the membership', async () => {
+    const group = await createGroup(['Editor', 'Author'], jane);
+    expect(await readRoles(jane)).toEqual(['Author', 'Editor']);
     await move(app, group, { add: [john.uuid], remove: [jane.uuid] });
-    expect([await rolesOf(jane), await rolesOf(john)]).toEqual([[], ['Author', 'Editor']]);
+    expect([await readRoles(jane), await readRoles(john)]).toEqual([[], ['Author', 'Editor']]);
   });
 
-  test('has the union of all groups, and keeps what another group gives', async () => {
-    const one = await withRoles(['Editor', 'Author'], jane);
-    const other = await withRoles(['Editor', 'Blogger'], jane);
-    expect(await rolesOf(jane)).toEqual(['Author', 'Blogger', 'Editor']);
+  test('has the roles of all groups, and keeps a role that another group also has', async () => {
+    const one = await createGroup(['Editor', 'Author'], jane);
+    const other = await createGroup(['Editor', 'Blogger'], jane);
+    expect(await readRoles(jane)).toEqual(['Author', 'Blogger', 'Editor']);
     await move(app, one, { remove: [jane.uuid] });
-    expect(await rolesOf(jane)).toEqual(['Blogger', 'Editor']);
+    expect(await readRoles(jane)).toEqual(['Blogger', 'Editor']);
     await groupsOf(app).delete(other.uuid, undefined, SYSTEM);
-    expect(await rolesOf(jane)).toEqual([]);
+    expect(await readRoles(jane)).toEqual([]);
   });
 
-  test('follows the roles of the group, its own roles untouched', async () => {
-    const group = await withRoles([], jane, john);
+  test('gets and loses roles when the group changes, and keeps direct roles', async () => {
+    const group = await createGroup([], jane, john);
     await app.key.put(`/users/${john.uuid}`, { roles: ['Editor'] });
     await setRoles(group, ['Editor']);
-    expect([await rolesOf(jane), await rolesOf(john)]).toEqual([['Editor'], ['Editor']]);
+    expect([await readRoles(jane), await readRoles(john)]).toEqual([['Editor'], ['Editor']]);
     await setRoles(group, []);
-    expect([await rolesOf(jane), await rolesOf(john)]).toEqual([[], []]);
+    expect([await readRoles(jane), await readRoles(john)]).toEqual([[], []]);
     expect((await app.key.get(`/users/${john.uuid}`)).body.roles).toEqual(['Editor']);
   });
 
-  test('is not touched by a group without roles, nor where the union stays', async () => {
-    const other = await withRoles(['Editor'], jane);
-    const before = await versionOf(jane);
-    const group = await withRoles([], jane);
+  test('keeps the version if a new or lost membership changes no role', async () => {
+    const other = await createGroup(['Editor'], jane);
+    const before = await readVersion(jane);
+    const group = await createGroup([], jane);
     await move(app, group, { remove: [jane.uuid] });
-    await withRoles(['Editor'], jane);
-    expect(await versionOf(jane)).toBe(before);
+    await createGroup(['Editor'], jane);
+    expect(await readVersion(jane)).toBe(before);
     await move(app, other, { remove: [jane.uuid] });
-    expect(await versionOf(jane)).toBe(before);
+    expect(await readVersion(jane)).toBe(before);
   });
 
-  test('who is blocked stays one', async () => {
-    const group = await withRoles(['Editor'], jane);
+  test('stays a member and keeps the roles when blocked', async () => {
+    const group = await createGroup(['Editor'], jane);
     await app.key.put(`/users/${jane.uuid}`, { status: 'Blocked' });
     expect((await app.key.get(`/groups/${group.uuid}`)).body.members).toEqual([jane.uuid]);
-    expect(await rolesOf(jane)).toEqual(['Editor']);
+    expect(await readRoles(jane)).toEqual(['Editor']);
   });
 });
 
-describe('a rule of users that a membership would break', () => {
-  test('External user beside Organisational user names the member, and nothing is changed', async () => {
-    const group = await withRoles(['External user']);
-    const error = await failure(move(app, group, { add: [jane.uuid] }));
+describe('a group role that excludes a role of its members', () => {
+  test('cannot be given to a new member, and the error names the member', async () => {
+    const group = await createGroup(['External user']);
+    const error = await catchError(move(app, group, { add: [jane.uuid] }));
     expect(error).toMatchObject({ code: 'validation_failed' });
-    expect(problem(error).detail).toContain(jane.uuid);
+    expect(toProblem(error).detail).toContain(jane.uuid);
     expect((await app.key.get(`/groups/${group.uuid}`)).body.members).toEqual([]);
-    expect(await rolesOf(jane)).toEqual([]);
+    expect(await readRoles(jane)).toEqual([]);
   });
 
-  test('the same for roles that are given to members', async () => {
-    const group = await withRoles([], jane);
-    const error = await failure(setRoles(group, ['External user']));
+  test('cannot be added to a group with such members', async () => {
+    const group = await createGroup([], jane);
+    const error = await catchError(setRoles(group, ['External user']));
     expect(error).toMatchObject({
       code: 'validation_failed',
       extras: { errors: [{ field: 'roles', code: 'exclusive_roles' }] },
@@ -98,17 +98,17 @@ describe('a rule of users that a membership would break', () => {
   });
 });
 
-describe('Webmasters by a group', () => {
-  test('the last one may not go, whether by membership, roles or the end of the group', async () => {
-    const group = await withRoles(['Webmaster'], jane);
+describe('Webmasters through a group', () => {
+  test('the last Webmaster cannot lose the role by membership, roles or deletion of the group', async () => {
+    const group = await createGroup(['Webmaster'], jane);
     const { body } = await search(app.key, { username: 'admin' });
     const admin = body.Results[0].uuid as string;
     await app.key.put(`/users/${admin}`, { roles: ['Editor'] });
     const last = { code: 'last_webmaster' };
     try {
-      expect(await failure(move(app, group, { remove: [jane.uuid] }))).toMatchObject(last);
-      expect(await failure(setRoles(group, []))).toMatchObject(last);
-      expect(await failure(groupsOf(app).delete(group.uuid, undefined, SYSTEM))).toMatchObject(last);
+      expect(await catchError(move(app, group, { remove: [jane.uuid] }))).toMatchObject(last);
+      expect(await catchError(setRoles(group, []))).toMatchObject(last);
+      expect(await catchError(groupsOf(app).delete(group.uuid, undefined, SYSTEM))).toMatchObject(last);
       expect((await app.key.put(`/users/${jane.uuid}`, { status: 'Blocked' })).body).toMatchObject(last);
       await move(app, group, { add: [john.uuid] });
       await move(app, group, { remove: [jane.uuid] });
@@ -118,46 +118,46 @@ describe('Webmasters by a group', () => {
   });
 });
 
-describe('two changes at once', () => {
-  test('of the groups of one user: the roles of both stay', async () => {
+describe('concurrent changes of groups', () => {
+  test('that add one user to two groups give the user the roles of both', async () => {
     for (let round = 0; round < 5; round++) {
-      const [one, other] = [await withRoles(['Editor']), await withRoles(['Author'])];
+      const [one, other] = [await createGroup(['Editor']), await createGroup(['Author'])];
       await Promise.all([one, other].map((group) => move(app, group, { add: [jane.uuid] })));
-      expect(await rolesOf(jane)).toEqual(['Author', 'Editor']);
+      expect(await readRoles(jane)).toEqual(['Author', 'Editor']);
       await Promise.all([one, other].map((group) => move(app, group, { remove: [jane.uuid] })));
-      expect(await rolesOf(jane)).toEqual([]);
+      expect(await readRoles(jane)).toEqual([]);
     }
   });
 
-  test('the roles of a group and its members: nobody is left without them', async () => {
-    const group = await withRoles([]);
+  test('that set the roles and add a member give the roles to the new member', async () => {
+    const group = await createGroup([]);
     await Promise.all([setRoles(group, ['Editor']), move(app, group, { add: [jane.uuid] })]);
-    expect(await rolesOf(jane)).toEqual(['Editor']);
+    expect(await readRoles(jane)).toEqual(['Editor']);
   });
 
-  test('a group that is deleted while a member is added leaves no membership', async () => {
-    const group = await withRoles(['Editor']);
+  test('that delete the group and add a member leave no membership', async () => {
+    const group = await createGroup(['Editor']);
     await Promise.allSettled([
       groupsOf(app).delete(group.uuid, undefined, SYSTEM),
       move(app, group, { add: [jane.uuid] }),
     ]);
     expect((await app.key.get(`/groups/${group.uuid}`)).status).toBe(404);
-    expect(await rolesOf(jane)).toEqual([]);
+    expect(await readRoles(jane)).toEqual([]);
     const left = 'SELECT user_uuid FROM group_members WHERE group_uuid = ?';
     expect(await databaseOf(app).query(left, [group.uuid])).toEqual([]);
   });
 });
 
-test('a large group gives its roles to all members, in one change', async () => {
+test('a role change of a group with 1,100 members reaches all members', async () => {
   const SIZE = 1100;
   await seedUsers(app, 0, SIZE);
   const members = Array.from({ length: SIZE }, (_, n) => seededUuid(n));
   const group = await aGroup(app, { members });
-  const count = async () => (await search(app.key, { role: 'Blogger', limit: 1 })).body.Count;
+  const countBloggers = async () => (await search(app.key, { role: 'Blogger', limit: 1 })).body.Count;
   await setRoles(group, ['Blogger']);
-  expect(await count()).toBe(SIZE);
+  expect(await countBloggers()).toBe(SIZE);
   await move(app, group, { remove: members.slice(0, 600) });
-  expect(await count()).toBe(SIZE - 600);
+  expect(await countBloggers()).toBe(SIZE - 600);
   await groupsOf(app).delete(group.uuid, undefined, SYSTEM);
-  expect(await count()).toBe(0);
+  expect(await countBloggers()).toBe(0);
 });

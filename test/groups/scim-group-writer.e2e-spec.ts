@@ -6,7 +6,7 @@ import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
 import { eventsAbout } from '../support/app/audit-rows.js';
 import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 
-/** Tests what the group writer refuses, and what the audit records of a change. */
+/** Group changes that are refused, and the audit events of group changes. */
 const SIZE = 1100;
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
@@ -18,18 +18,18 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const eventsOf = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
+const readEvents = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
 
-describe('the audit of members', () => {
+describe('the audit of group members', () => {
   test('lists removed members as old and added members as new', async () => {
     const group = await aGroup(app, { members: seededUuids(0, 2) });
     await move(app, group, { add: [seededUuid(5)], remove: [seededUuid(1), seededUuid(9)] });
     await move(app, group, { add: [seededUuid(5), UNKNOWN] });
     await groupsOf(app).delete(group.uuid, undefined, SYSTEM);
-    const [made, moved, gone, ...more] = await eventsOf(group);
+    const [created, moved, last, ...more] = await readEvents(group);
     expect(more).toEqual([]);
     const name = expect.objectContaining({ field: 'display_name' });
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       action: 'group.created',
       changes: [name, { field: 'members', new: seededUuids(0, 2) }],
     });
@@ -37,14 +37,14 @@ describe('the audit of members', () => {
       action: 'group.updated',
       changes: [{ old: [seededUuid(1)], new: [seededUuid(5)] }],
     });
-    expect(gone).toMatchObject({ action: 'group.deleted', target: { kind: 'group', id: group.uuid } });
-    expect(gone.changes.at(-1)).toEqual({ field: 'members', old: [seededUuid(0), seededUuid(5)], new: null });
+    expect(last).toMatchObject({ action: 'group.deleted', target: { kind: 'group', id: group.uuid } });
+    expect(last.changes.at(-1)).toEqual({ field: 'members', old: [seededUuid(0), seededUuid(5)], new: null });
   });
 
-  test('splits many members into several rows', async () => {
+  test('splits many members into several events', async () => {
     const group = await aGroup(app, { members: seededUuids(0, SIZE) });
-    const sizes = (await eventsOf(group)).map(({ changes }) => changes.at(-1).new.length);
-    expect(sizes).toEqual([MAX_MEMBERS_PER_EVENT, MAX_MEMBERS_PER_EVENT, SIZE - 2 * MAX_MEMBERS_PER_EVENT]);
+    const sizes = (await readEvents(group)).map(({ changes }) => changes.at(-1).new.length);
+    expect(sizes).toEqual([MAX_LISTED, MAX_LISTED, SIZE - 2 * MAX_LISTED]);
   });
 });
 

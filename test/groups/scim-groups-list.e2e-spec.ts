@@ -7,7 +7,7 @@ import { walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 import { type Query, queryOf } from '../support/app/search.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 
-/** Filters, orders and pages of groups. */
+/** Filters, sort orders and pages of SCIM groups. */
 const LARGE = 6000;
 let app: TestApp;
 let scim: ScimClient;
@@ -16,14 +16,14 @@ beforeAll(async () => {
   app = await TestApp.start({ SCIM_SCAN_LIMIT: '1000' });
   scim = scimOf(app);
   await seedUsers(app, 0, LARGE);
-  const made: [string, string, number[]][] = [
+  const created: [string, string, number[]][] = [
     ['Ärzte', 'b-1', [1]],
     ['Bakers', '', [1, 2]],
     ['bakers of old', 'a-2', []],
     ['Cooks', 'B-1', [3]],
   ];
   groups = {};
-  for (const [display_name, external_id, members] of made)
+  for (const [display_name, external_id, members] of created)
     groups[display_name] = await aGroup(app, { display_name, external_id, members: members.map(seededUuid) });
 });
 afterAll(() => app.end());
@@ -36,7 +36,7 @@ const namesOf = ({ body, status, text }: Answer): string[] => {
 };
 const ALL = ['Ärzte', 'Bakers', 'bakers of old', 'Cooks'];
 
-describe('filters', () => {
+describe('a SCIM group filter', () => {
   test.each<[string | (() => string), string[]]>([
     ['displayName eq "BAKERS"', ['Bakers']],
     ['displayname EQ "ärzte"', ['Ärzte']],
@@ -68,21 +68,21 @@ describe('filters', () => {
     ['meta.lastModified lt "2020-01-01T00:00:00Z"', []],
     ['meta.created lt "9999-12-31T23:59:59-14:00"', ALL],
     ['meta.resourceType eq "Group"', ALL],
-  ])('%s', async (filter, expected) => {
+  ])('finds the matching groups: %s', async (filter, expected) => {
     const answer = await list({ filter: typeof filter === 'string' ? filter : filter() });
     expect(namesOf(answer)).toEqual(expected);
     expect(answer.body).toMatchObject({ totalResults: expected.length, itemsPerPage: expected.length });
   });
 });
 
-describe('order and pages', () => {
+describe('SCIM group lists', () => {
   test.each<[string, string[]]>([
     ['displayName', ['Bakers', 'bakers of old', 'Cooks', 'Ärzte']],
     ['externalId', ['Cooks', 'bakers of old', 'Ärzte', 'Bakers']],
     ['id', ALL],
     ['meta.created', ALL],
     ['meta.lastModified', ALL],
-  ])('by %s, both ways, by index and by cursor', async (sortBy, ascending) => {
+  ])('are sorted by %s in both orders, by index and by cursor', async (sortBy, ascending) => {
     for (const sortOrder of ['ascending', 'descending']) {
       const expected = sortOrder === 'ascending' ? ascending : ascending.toReversed();
       expect(namesOf(await list({ sortBy, sortOrder }))).toEqual(expected);
@@ -95,7 +95,7 @@ describe('order and pages', () => {
     }
   });
 
-  test('without members where they are excluded; count 0; behind the end', async () => {
+  test('omit excluded members, and are empty with count 0 or after the last group', async () => {
     const without = await list({ excludedAttributes: 'members' });
     expect(without.body.Resources.some((group: Json) => 'members' in group)).toBe(false);
     expect((await list({ count: 0 })).body).toMatchObject({
@@ -110,7 +110,7 @@ describe('order and pages', () => {
     });
   });
 
-  test('.search takes the same in a body', async () => {
+  test('are returned by POST /Groups/.search with the parameters in the body', async () => {
     const body = {
       filter: 'displayName sw "bak"',
       sortBy: 'displayName',
@@ -122,7 +122,7 @@ describe('order and pages', () => {
   });
 });
 
-test('a page ends early once it holds 10,000 members, and the next one goes on behind it', async () => {
+test('a page of groups ends early at 10,000 members, and the next page continues after it', async () => {
   const members = Array.from({ length: LARGE }, (_, n) => seededUuid(n));
   const large: string[] = [];
   for (let n = 1; n <= 3; n++) large.push((await aGroup(app, { display_name: `Large ${n}`, members })).uuid);
@@ -144,7 +144,7 @@ test('a page ends early once it holds 10,000 members, and the next one goes on b
   for (const uuid of large) await groupsOf(app).delete(uuid, undefined, SYSTEM);
 });
 
-test('a filter without an index for more groups than the limit is 400 and names the attributes that have one', async () => {
+test('a group filter without an index above the scan limit returns 400 and names indexed attributes', async () => {
   await seedGroups(app, 1001, 500_000);
   const answer = await list({ filter: 'displayName co "eed"' });
   expect(errorOf(answer)).toEqual([400, 'tooMany', expect.stringContaining('displayName')]);

@@ -6,7 +6,7 @@ import { type ScimClient, errorOf, scimAs, scimOf } from '../support/app/scim.js
 import { aScimGroup, membersIn, of, pathOf } from '../support/app/scim-groups.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 
-/** PATCH of groups, in all styles that providers have. */
+/** PATCH of groups, in the formats of all supported identity providers. */
 const ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group';
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
@@ -22,92 +22,92 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const aGroup = (body: object = {}, client = scim): Promise<Json> => aScimGroup(client, body);
-const membersOf = (group: Json): Promise<string[]> => membersIn(scim, group);
+const readMembers = (group: Json): Promise<string[]> => membersIn(scim, group);
 
-describe('PATCH of members', () => {
+describe('a PATCH of group members', () => {
   let group: Json;
   beforeEach(async () => void (group = await aGroup({ members: of(jane) })));
   const add = (...ids: string[]) => ({ op: 'add', path: 'members', value: of(...ids) });
-  const named = (id: string) => `members[value eq "${id}"]`;
+  const pathTo = (id: string) => `members[value eq "${id}"]`;
   const s = seededUuid;
 
   test.each<[string, () => object[], () => string[]]>([
     ['add a list', () => [add(john, s(1))], () => [s(1), jane, john]],
     [
-      'add one as an object (Entra)',
+      'add an object (Entra)',
       () => [{ op: 'Add', path: 'members', value: { value: john } }],
       () => [jane, john],
     ],
     ['add without a path (Okta)', () => [{ op: 'add', value: { members: of(john) } }], () => [jane, john]],
-    ['add who is there, twice, in capitals', () => [add(jane.toUpperCase(), jane)], () => [jane]],
-    ['add nobody', () => [add(UNKNOWN, 'no uuid')], () => [jane]],
-    ['remove by a filter', () => [{ op: 'remove', path: named(jane) }], () => []],
-    ['remove by a filter in capitals', () => [{ op: 'REMOVE', path: named(jane.toUpperCase()) }], () => []],
+    ['add an existing member twice', () => [add(jane.toUpperCase(), jane)], () => [jane]],
+    ['add unknown ids', () => [add(UNKNOWN, 'no uuid')], () => [jane]],
+    ['remove by a filter', () => [{ op: 'remove', path: pathTo(jane) }], () => []],
+    ['remove by an upper-case filter', () => [{ op: 'REMOVE', path: pathTo(jane.toUpperCase()) }], () => []],
     [
-      'remove by a filter of several',
+      'remove by a filter with or',
       () => [add(john), { op: 'remove', path: `members[value eq "${jane}" or value eq "${john}"]` }],
       () => [],
     ],
     [
-      'remove by a filter of another form',
+      'remove by a filter with not',
       () => [add(john), { op: 'remove', path: `members[not (value eq "${john}")]` }],
       () => [john],
     ],
-    ['remove who is not there', () => [{ op: 'remove', path: named(john) }], () => [jane]],
+    ['remove an unknown member', () => [{ op: 'remove', path: pathTo(john) }], () => [jane]],
     [
       'remove with a list (Entra)',
       () => [add(john), { op: 'Remove', path: 'members', value: of(jane, UNKNOWN) }],
       () => [john],
     ],
     ['remove with an object', () => [{ op: 'remove', path: 'members', value: { value: jane } }], () => []],
-    ['remove all', () => [add(john), { op: 'remove', path: 'members' }], () => []],
-    ['remove with an empty list', () => [{ op: 'remove', path: 'members', value: [] }], () => [jane]],
-    ['replace', () => [{ op: 'replace', path: 'members', value: of(john) }], () => [john]],
-    ['replace with nothing', () => [{ op: 'replace', path: 'members', value: [] }], () => []],
-    ['replace one', () => [{ op: 'replace', path: named(jane), value: { value: john } }], () => [john]],
+    ['remove all members', () => [add(john), { op: 'remove', path: 'members' }], () => []],
+    ['remove an empty list', () => [{ op: 'remove', path: 'members', value: [] }], () => [jane]],
+    ['replace all', () => [{ op: 'replace', path: 'members', value: of(john) }], () => [john]],
+    ['replace by an empty list', () => [{ op: 'replace', path: 'members', value: [] }], () => []],
+    ['replace one', () => [{ op: 'replace', path: pathTo(jane), value: { value: john } }], () => [john]],
     [
-      'in order',
+      'apply several operations in order',
       () => [
         { op: 'replace', path: 'members', value: of(s(1), s(2)) },
-        { op: 'remove', path: named(s(2)) },
+        { op: 'remove', path: pathTo(s(2)) },
         add(s(3)),
       ],
       () => [s(1), s(3)],
     ],
     [
-      'with a name',
+      'replace the name and the members together',
       () => [{ op: 'replace', value: { displayName: 'Renamed', members: of(john) } }],
       () => [john],
     ],
-  ])('%s', async (_, operations, expected) => {
+  ])('sets the expected members: %s', async (_, operations, expected) => {
     const answer = await scim.patch(pathOf(group), ...operations());
     expect(answer).toMatchObject({ status: 200, body: { id: group['id'] } });
-    expect(await membersOf(group)).toEqual(expected());
+    expect(await readMembers(group)).toEqual(expected());
   });
 
   test.each<[string, () => object[], number, string | undefined]>([
-    ['a group', () => [add(group.id)], 400, 'invalidValue'],
+    ['a group as a member', () => [add(group.id)], 400, 'invalidValue'],
     [
-      'one who is not there is replaced',
-      () => [{ op: 'replace', path: named(john), value: { value: john } }],
+      'the replacement of a user who is not a member',
+      () => [{ op: 'replace', path: pathTo(john), value: { value: john } }],
       400,
       'noTarget',
     ],
     ['an unknown path', () => [{ op: 'add', path: 'member', value: of(john) }], 400, 'invalidPath'],
     [
-      'a bad operation behind a good one',
+      'an invalid operation after a valid operation',
       () => [add(john), { op: 'replace', path: 'displayName', value: '' }],
       400,
       'invalidValue',
     ],
-    ['meta', () => [{ op: 'replace', path: 'meta.version', value: 'x' }], 400, 'mutability'],
-  ])('%s is refused, and nothing is changed', async (_, operations, status, type) => {
+    ['a path in meta', () => [{ op: 'replace', path: 'meta.version', value: 'x' }], 400, 'mutability'],
+  ])('is refused and changes nothing: %s', async (_, operations, status, type) => {
     const before = (await scim.get(pathOf(group))).body;
     expect(errorOf(await scim.patch(pathOf(group), ...operations())).slice(0, 2)).toEqual([status, type]);
     expect((await scim.get(pathOf(group))).body).toEqual(before);
   });
 
-  test('without a difference leaves the version, and an event in the audit neither', async () => {
+  test('without an effective change keeps the version and writes no audit event', async () => {
     const answer = await scim.patch(pathOf(group), add(jane), {
       op: 'replace',
       path: 'displayName',
@@ -117,13 +117,13 @@ describe('PATCH of members', () => {
     expect((await app.key.get(`/audit?target=${group.id as string}`)).body.Count).toBe(1);
   });
 
-  test('at once: both stay', async () => {
+  test('adds all members if it is sent eight times concurrently', async () => {
     const ids = Array.from({ length: 8 }, (_, n) => s(n));
     await Promise.all(ids.map((id) => scim.patch(pathOf(group), add(id))));
-    expect(await membersOf(group)).toEqual([...ids, jane].sort());
+    expect(await readMembers(group)).toEqual([...ids, jane].sort());
   });
 
-  test('answers 204 to Entra, and where many members would come that nobody has asked for', async () => {
+  test('returns 204 to Entra, and for many members unless the request selects attributes', async () => {
     const entra = await scimAs(app, { profile: 'entra' });
     expect((await entra.patch(pathOf(group), add(john))).status).toBe(204);
     const chosen = await entra.send('PATCH', `${pathOf(group)}?attributes=displayName`, {
@@ -132,7 +132,7 @@ describe('PATCH of members', () => {
     expect([chosen.status, chosen.body.displayName]).toEqual([200, group.displayName]);
     const many = Array.from({ length: 1100 }, (_, n) => s(n));
     expect((await scim.patch(pathOf(group), add(...many))).status).toBe(204);
-    expect(await membersOf(group)).toHaveLength(1102);
+    expect(await readMembers(group)).toHaveLength(1102);
     const brief = await scim.send('PATCH', `${pathOf(group)}?excludedAttributes=members`, {
       Operations: [add(jane)],
     });
@@ -140,7 +140,7 @@ describe('PATCH of members', () => {
   });
 });
 
-test('a PATCH of other attributes: name, external id, roles', async () => {
+test('a PATCH of a group sets and removes externalId and roles', async () => {
   const group = await aGroup({ externalId: 'before', members: of(jane) });
   const patched = await scim.patch(
     pathOf(group),

@@ -21,10 +21,10 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const aGroup = (body: object = {}, client = scim): Promise<Json> => aScimGroup(client, body);
-const membersOf = (group: Json): Promise<string[]> => membersIn(scim, group);
+const readMembers = (group: Json): Promise<string[]> => membersIn(scim, group);
 
-describe('POST', () => {
-  test('answers the resource, its location and its version', async () => {
+describe('POST /Groups', () => {
+  test('returns the group with its location and version', async () => {
     const body = { displayName: aName(), externalId: 'ext-1', members: of(john, jane, jane, UNKNOWN) };
     const answer = await scim.post('/Groups', body);
     const { id } = answer.body;
@@ -59,12 +59,12 @@ describe('POST', () => {
     [{ displayName: 5 }, 'displayName'],
     [{ externalId: 'x'.repeat(256) }, 'externalId may have at most 255'],
     [{ [ROLES]: { roles: [{ value: 'Nobody' }] } }, 'roles must hold roles of this service'],
-  ])('%j is 400', async (body, detail) => {
+  ])('returns 400 for %j', async (body, detail) => {
     const answer = await scim.post('/Groups', { displayName: aName(), ...body });
     expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(detail)]);
   });
 
-  test('a group as a member is 400, a name that is taken 409 with the other id', async () => {
+  test('returns 400 for a group as a member, and 409 with the other id for a taken name', async () => {
     const other = await aGroup({ externalId: 'taken' });
     const refused = await scim.post('/Groups', { displayName: aName(), members: of(jane, other.id) });
     expect(errorOf(refused)).toEqual([400, 'invalidValue', expect.stringContaining(other.id)]);
@@ -78,18 +78,18 @@ describe('POST', () => {
   });
 });
 
-describe('GET', () => {
-  test('has what is asked for, and reads no members that are not', async () => {
+describe('GET /Groups/{id}', () => {
+  test('returns only the selected attributes', async () => {
     const group = await aGroup({ members: of(jane) });
-    const keys = async (query: string) =>
+    const readKeys = async (query: string) =>
       Object.keys((await scim.get(`${pathOf(group)}?${query}`)).body).sort();
-    expect(await keys('excludedAttributes=members')).toEqual(['displayName', 'id', 'meta', 'schemas']);
-    expect(await keys('attributes=members.value')).toEqual(['id', 'members', 'schemas']);
-    expect(await keys('attributes=displayname')).toEqual(['displayName', 'id', 'schemas']);
+    expect(await readKeys('excludedAttributes=members')).toEqual(['displayName', 'id', 'meta', 'schemas']);
+    expect(await readKeys('attributes=members.value')).toEqual(['id', 'members', 'schemas']);
+    expect(await readKeys('attributes=displayname')).toEqual(['displayName', 'id', 'schemas']);
     expect((await scim.get(`${pathOf(group)}?attributes=id&excludedAttributes=members`)).status).toBe(400);
   });
 
-  test('304 for the version that the client has, 404 for what is no group', async () => {
+  test('returns 304 for a matching If-None-Match, and 404 for an unknown id', async () => {
     const group = await aGroup();
     expect((await scim.get(pathOf(group), { 'if-none-match': 'W/"1"' })).status).toBe(304);
     expect((await scim.get(pathOf(group), { 'if-none-match': 'W/"2"' })).status).toBe(200);
@@ -98,8 +98,8 @@ describe('GET', () => {
   });
 });
 
-describe('PUT', () => {
-  test('unassigns what is omitted, members and roles aside', async () => {
+describe('PUT /Groups/{id}', () => {
+  test('clears omitted attributes, except members and roles', async () => {
     const group = await aGroup({
       externalId: 'put',
       members: of(jane),
@@ -114,23 +114,23 @@ describe('PUT', () => {
     expect(emptied.body).not.toHaveProperty('members');
   });
 
-  test('of what GET has returned changes nothing', async () => {
+  test('with the response of GET changes nothing', async () => {
     const group = await aGroup({ externalId: 'same', members: of(jane, john) });
     const before = await scim.get(pathOf(group));
     const answer = await scim.put(pathOf(group), before.body);
     expect([answer.status, answer.body, answer.headers['etag']]).toEqual([200, before.body, 'W/"1"']);
   });
 
-  test('replaces members, with If-Match', async () => {
+  test('replaces the members, and returns 412 for an outdated If-Match', async () => {
     const group = await aGroup({ members: of(jane) });
     const put = (tag: string) =>
       scim.put(pathOf(group), { displayName: group.displayName, members: of(john) }, { 'if-match': tag });
     expect(errorOf(await put('W/"9"'))[0]).toBe(412);
     expect((await put('"1"')).status).toBe(200);
-    expect(await membersOf(group)).toEqual([john]);
+    expect(await readMembers(group)).toEqual([john]);
   });
 
-  test('needs a displayName, and the id of the path; midPoint sends what has changed', async () => {
+  test('requires displayName and the id of the path, but accepts partial updates from midPoint', async () => {
     const group = await aGroup({ externalId: 'mid', members: of(jane) });
     expect(errorOf(await scim.put(pathOf(group), {}))).toEqual([
       400,
@@ -144,7 +144,7 @@ describe('PUT', () => {
   });
 });
 
-test('DELETE is real: 204, then 404, with If-Match', async () => {
+test('DELETE /Groups/{id} deletes the group, and returns 412 for an outdated If-Match', async () => {
   const group = await aGroup({ members: of(jane) });
   expect((await scim.delete(pathOf(group), { 'if-match': 'W/"7"' })).status).toBe(412);
   expect((await scim.delete(pathOf(group), { 'if-match': 'W/"1"' })).status).toBe(204);
@@ -152,15 +152,15 @@ test('DELETE is real: 204, then 404, with If-Match', async () => {
   await aGroup({ displayName: group.displayName });
 });
 
-describe('rights', () => {
-  test('changing roles, members of a group of Webmasters, or Webmasters as members needs the scope webmasters', async () => {
+describe('SCIM permissions for groups', () => {
+  test('changing group roles or the memberships of Webmasters needs the scope webmasters', async () => {
     const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
     // Users of an identity provider, because this key does not see local operators as members.
     const webmaster = (await create(app.key, { roles: ['Webmaster'], external_id: 'W' })).uuid as string;
     const member = (await create(app.key, { external_id: 'M' })).uuid as string;
-    const withRoles = (role: string) => ({ members: of(member), [ROLES]: { roles: [{ value: role }] } });
-    const group = await aGroup(withRoles('Webmaster'));
-    await aGroup(withRoles('Webmaster')); // a member of both groups, so removing one membership changes no role
+    const buildGroup = (role: string) => ({ members: of(member), [ROLES]: { roles: [{ value: role }] } });
+    const group = await aGroup(buildGroup('Webmaster'));
+    await aGroup(buildGroup('Webmaster')); // a member of both groups, so removing one membership changes no role
     const add = (id: string) => ({ op: 'add', path: 'members', value: of(id) });
     const refused = [
       await narrow.patch(pathOf(group), {
@@ -171,8 +171,8 @@ describe('rights', () => {
       await narrow.patch(pathOf(group), add(john)),
       await narrow.patch(pathOf(group), { op: 'remove', path: `members[value eq "${member}"]` }),
       await narrow.delete(pathOf(group)),
-      await narrow.post('/Groups', { displayName: aName(), ...withRoles('Editor') }),
-      await narrow.patch(pathOf(await aGroup(withRoles('Editor'))), add(webmaster)),
+      await narrow.post('/Groups', { displayName: aName(), ...buildGroup('Editor') }),
+      await narrow.patch(pathOf(await aGroup(buildGroup('Editor'))), add(webmaster)),
     ];
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
     expect((await narrow.put(pathOf(group), group)).status).toBe(200);
@@ -181,18 +181,18 @@ describe('rights', () => {
     expect((await narrow.patch(pathOf(await aGroup()), add(webmaster))).body.members).toHaveLength(1);
   });
 
-  test('local operators are no members to a key without webmasters', async () => {
+  test('a key without the scope webmasters can neither see nor change the membership of local operators', async () => {
     const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
     const operator = (await create(app.key, { roles: ['Webmaster'] })).uuid as string;
     const group = await aGroup({ members: of(operator, jane) });
-    const seen = async (query = '') => (await narrow.get(`/Groups${query}`)).body;
+    const readGroups = async (query = '') => (await narrow.get(`/Groups${query}`)).body;
     expect((await narrow.get(pathOf(group))).body.members).toHaveLength(1);
-    expect((await seen(`?filter=members.value%20eq%20"${operator}"`)).totalResults).toBe(0);
+    expect((await readGroups(`?filter=members.value%20eq%20"${operator}"`)).totalResults).toBe(0);
     await narrow.put(pathOf(group), { displayName: group.displayName, members: of(john) });
-    expect(await membersOf(group)).toEqual([john, operator].sort());
+    expect(await readMembers(group)).toEqual([john, operator].sort());
     await narrow.patch(pathOf(group), { op: 'remove', path: `members[value eq "${operator}"]` });
-    expect(await membersOf(group)).toEqual([john, operator].sort());
+    expect(await readMembers(group)).toEqual([john, operator].sort());
     const other = await aGroup({ members: of(operator) }, narrow);
-    expect(await membersOf(other)).toEqual([]);
+    expect(await readMembers(other)).toEqual([]);
   });
 });
