@@ -19,23 +19,23 @@ const change = async (headers: Headers) => {
   return { problem: problemOf(answer), changed: now.body.about_me === about_me };
 };
 
-/** Other origins are tested in unit/same-site. */
+/** Requests from other sites. More origins are tested in `unit/same-site`. */
 const FOREIGN: [string, Headers][] = [
   ['another site', { origin: 'https://evil.example' }],
-  ['the address at which the service listens, which is not BASE_URL', { origin: 'http://127.0.0.1' }],
-  ['the host that the Host header claims', { origin: 'http://evil.example', host: 'evil.example' }],
+  ['the listening address instead of BASE_URL', { origin: 'http://127.0.0.1' }],
+  ['the host of a forged Host header', { origin: 'http://evil.example', host: 'evil.example' }],
   ['a page without an origin', { origin: 'null' }],
-  ['an invalid address', { origin: 'nonsense' }],
-  ['another site, according to Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
-  ['another site that claims our origin', { origin: BASE_URL, 'sec-fetch-site': 'cross-site' }],
+  ['an invalid origin', { origin: 'nonsense' }],
+  ['another site by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
+  ['another site with a forged Origin', { origin: BASE_URL, 'sec-fetch-site': 'cross-site' }],
 ];
 
 describe('a change with a cookie', () => {
-  test.each(FOREIGN)('from %s is refused', async (_, headers) => {
+  test.each(FOREIGN)('from %s returns 403', async (_, headers) => {
     expect(await change(headers)).toEqual({ problem: [403, 'cross_site'], changed: false });
   });
 
-  test('is allowed from our own pages and from clients other than browsers', async () => {
+  test('is allowed from BASE_URL and from clients that are not browsers', async () => {
     const good: Headers[] = [
       {},
       { origin: BASE_URL },
@@ -47,32 +47,32 @@ describe('a change with a cookie', () => {
   });
 });
 
-test.each(FOREIGN)('reading with a cookie from %s is allowed', async (_, headers) => {
+test.each(FOREIGN)('reading with a cookie is allowed from %s', async (_, headers) => {
   expect((await person.client.get('/users/me', headers)).status).toBe(200);
 });
 
-test.each(FOREIGN)('a key is not bound to a site: %s', async (_, headers) => {
+test.each(FOREIGN)('a change with an API key is allowed from %s', async (_, headers) => {
   const { status } = await app.key.put(`/users/${person.user.uuid}`, { known_as: 'Kim' }, headers);
   expect(status).toBe(200);
 });
 
-test('another site cannot log anyone out', async () => {
+test('a logout from another site returns 403 and ends no session', async () => {
   const { client } = await aPerson(app);
   const answer = await client.send('POST', '/sessions/logout', undefined, { origin: 'https://evil.example' });
   expect(problemOf(answer)).toEqual([403, 'cross_site']);
   expect((await client.get('/users/me')).status).toBe(200);
 });
 
-test('another site cannot replace a session with a login', async () => {
-  const count = async () => (await databaseOf(app).query('SELECT id FROM sessions')).length;
-  const before = await count();
+test('a login from another site returns 403 and creates no session', async () => {
+  const countSessions = async () => (await databaseOf(app).query('SELECT id FROM sessions')).length;
+  const before = await countSessions();
   const login = { username: 'admin', password: ADMIN_PASSWORD };
   const answer = await person.client.post('/sessions/login', login, { 'sec-fetch-site': 'cross-site' });
   expect(problemOf(answer)).toEqual([403, 'cross_site']);
-  expect([answer.cookie, await count()]).toEqual(['', before]);
+  expect([answer.cookie, await countSessions()]).toEqual(['', before]);
 });
 
-test('without good credentials the site does not matter', async () => {
+test('a cross-site request with an unknown session cookie returns 401', async () => {
   const headers = { cookie: 'rollcall_session=unknown', origin: 'https://evil.example' };
   const answer = await app.nobody.put(`/users/${person.user.uuid}`, { known_as: 'Kim' }, headers);
   expect(problemOf(answer)).toEqual([401, 'unauthenticated']);

@@ -5,7 +5,7 @@ import { TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf, fieldErrorsOf } from '../support/app/people.js';
 
-/** Checking a password takes time; what a Webmaster changes meanwhile takes effect. */
+/** Changes by a Webmaster take effect even while a password is being verified or hashed. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -14,14 +14,14 @@ test.each([
   ['the password is changed', [{ password: 'another long password' }]],
   ['the user is blocked', [{ status: 'Blocked' }]],
   ['the password is removed', [{ password: null }]],
-])('a login during which %s gets no session', async (_what, changes) => {
+])('a login fails if %s while the password is being verified', async (_what, changes) => {
   const user = await create(app.key, { password: 'the old password' });
   const passwords = app.app.get(PasswordService);
   const verify = passwords.verify.bind(passwords);
   const checked = jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...args) => {
-    const fits = await verify(...args);
+    const matches = await verify(...args);
     for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
-    return fits;
+    return matches;
   });
   const login = await app.nobody.post('/sessions/login', {
     username: user.username,
@@ -35,7 +35,7 @@ test.each([
   });
 });
 
-test('two logins at once both succeed although one of them renews the hash', async () => {
+test('two concurrent logins succeed even if one of them renews the password hash', async () => {
   const user = await create(app.key);
   const old = await hash(PASSWORD, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
   await databaseOf(app).execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
@@ -45,9 +45,9 @@ test('two logins at once both succeed although one of them renews the hash', asy
   const verify = passwords.verify.bind(passwords);
   let other = 0;
   jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...args) => {
-    const fits = await verify(...args);
+    const matches = await verify(...args);
     other = await login();
-    return fits;
+    return matches;
   });
   expect([await login(), other]).toEqual([200, 200]);
 });
@@ -56,14 +56,14 @@ test.each([
   ['the password is changed', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
   ['the password is removed', [{ password: null }], undefined],
   ['the user is blocked', [{ status: 'Blocked' }], undefined],
-])('a change of the own password during which %s has no effect', async (_what, changes, good) => {
+])('a change of the own password fails if %s while it is hashed', async (_what, changes, good) => {
   const { user, client } = await aPerson(app);
   const passwords = app.app.get(PasswordService);
   const hashNew = passwords.hash.bind(passwords);
   const hashed = jest.spyOn(passwords, 'hash').mockImplementationOnce(async (...args) => {
-    const made = await hashNew(...args);
+    const created = await hashNew(...args);
     for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
-    return made;
+    return created;
   });
   const own = { password: 'set by a thief', current_password: PASSWORD, known_as: 'Thief' };
   const answer = await client.put(`/users/${user.uuid}`, own);
@@ -71,8 +71,8 @@ test.each([
   expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'invalid_value']]]);
   expect((await app.key.get(`/users/${user.uuid}`)).body.known_as).toBe('');
   await app.key.put(`/users/${user.uuid}`, { status: 'Active' });
-  const status = async (password: string) =>
+  const tryLogin = async (password: string) =>
     (await app.nobody.post('/sessions/login', { username: user.username, password })).status;
-  expect(await status('set by a thief')).toBe(401);
-  if (good !== undefined) expect(await status(good)).toBe(200);
+  expect(await tryLogin('set by a thief')).toBe(401);
+  if (good !== undefined) expect(await tryLogin(good)).toBe(200);
 });

@@ -6,7 +6,7 @@ import { stopClock } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
-/** Limits of an address, and of a user from everywhere. A proxy says where a login comes from. */
+/** Limits on failed logins of an address, and of a user from all addresses. A proxy reports the client address. */
 const OFFICE = '203.0.113.7';
 let app: TestApp;
 beforeEach(async () => {
@@ -20,40 +20,40 @@ afterEach(async () => {
 
 const login = (username: string, password = 'wrong password', from = OFFICE) =>
   app.nobody.post('/sessions/login', { username, password }, { 'x-forwarded-for': from });
-const fillOffice = async () => {
+const exhaustOffice = async () => {
   for (let time = 0; time < 7; time++) {
     expect(problemOf(await login(`name-${time}`))).toEqual([401, 'login_failed']);
   }
 };
-/** Another address each time, of another network. */
-const elsewhere = (time: number) => `198.51.100.${time}`;
+/** Returns an address of a different network for each number. */
+const ipOf = (time: number) => `198.51.100.${time}`;
 const endWindows = () =>
   databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
 
-test('an address with too many failures is refused for the names that failed there, for up to an hour', async () => {
-  await fillOffice();
+test('an address over its limit returns 429 for up to an hour for usernames that failed there', async () => {
+  await exhaustOffice();
   const answer = await login('name-0', PASSWORD);
   expect(problemOf(answer)).toEqual([429, 'login_throttled']);
   expect(answer.headers['retry-after']).toBe(String(60 * 60));
-  expect(problemOf(await login('name-0', PASSWORD, elsewhere(1)))).toEqual([401, 'login_failed']);
+  expect(problemOf(await login('name-0', PASSWORD, ipOf(1)))).toEqual([401, 'login_failed']);
   await endWindows();
   expect(problemOf(await login('name-0'))).toEqual([401, 'login_failed']);
 });
 
-test('a name that failed there is refused as long as the address, not only for its own 15 minutes', async () => {
-  await fillOffice();
+test('a username that failed at an address over its limit is refused for more than 15 minutes', async () => {
+  await exhaustOffice();
   jest.setSystemTime(Date.now() + 16 * 60 * 1000);
   expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
 });
 
-test('an office is not locked out: who has logged in there still can, at once; a colleague waits a second', async () => {
+test('at an address over its limit, known users log in at once and other users after a second', async () => {
   const [regular, newcomer] = [
     await create(app.key, { password: PASSWORD }),
     await create(app.key, { password: PASSWORD }),
   ];
   expect((await login(regular.username, PASSWORD)).status).toBe(200);
-  await fillOffice();
-  // Even after a failure of their own.
+  await exhaustOffice();
+  // The regular user can log in even after a failed login.
   expect(problemOf(await login(regular.username))).toEqual([401, 'login_failed']);
   expect((await login(regular.username, PASSWORD)).status).toBe(200);
   const began = performance.now();
@@ -61,42 +61,42 @@ test('an office is not locked out: who has logged in there still can, at once; a
   expect(performance.now() - began).toBeGreaterThan(990);
 });
 
-test('a newcomer has one guess at an address with too many failures', async () => {
+test('at an address over its limit, a user who never logged in there has one attempt', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
-  await fillOffice();
+  await exhaustOffice();
   expect(problemOf(await login(username))).toEqual([401, 'login_failed']);
   expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
 });
 
-test('a user is guessed at from everywhere only so often, an unknown name too', async () => {
+test('nine failures from different addresses throttle a username, even an unknown one', async () => {
   for (const name of [(await create(app.key, { password: PASSWORD })).username, 'no such person']) {
     for (let time = 0; time < 9; time++) {
-      expect(problemOf(await login(name, `wrong ${time}`, elsewhere(time)))).toEqual([401, 'login_failed']);
+      expect(problemOf(await login(name, `wrong ${time}`, ipOf(time)))).toEqual([401, 'login_failed']);
     }
-    const answer = await login(name, PASSWORD, elsewhere(10));
+    const answer = await login(name, PASSWORD, ipOf(10));
     expect(problemOf(answer)).toEqual([429, 'login_throttled']);
     expect(answer.headers['retry-after']).toBe(String(60 * 60));
   }
 });
 
-test('guesses from elsewhere do not lock a user out of the addresses of earlier logins', async () => {
+test('failures at other addresses do not lock users out of the addresses of earlier logins', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   expect((await login(username, PASSWORD)).status).toBe(200);
-  for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, elsewhere(time));
-  expect((await login(username, PASSWORD, elsewhere(10))).status).toBe(429);
+  for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, ipOf(time));
+  expect((await login(username, PASSWORD, ipOf(10))).status).toBe(429);
   expect((await login(username, PASSWORD)).status).toBe(200);
-  // The limit of one user at one address holds there too.
+  // The limit of one user at one address also applies at this address.
   for (let time = 0; time < 5; time++) expect((await login(username)).status).toBe(401);
   expect((await login(username, PASSWORD)).status).toBe(429);
 });
 
-test('addresses of one IPv6 network count as one', async () => {
+test('addresses of the same IPv6 network share one limit', async () => {
   for (let time = 0; time < 5; time++) await login('somebody', 'wrong', `2001:db8:1:2::${time + 1}`);
   expect((await login('somebody', 'wrong', '2001:db8:1:2:ffff::9')).status).toBe(429);
   expect((await login('somebody', 'wrong', '2001:db8:1:3::1')).status).toBe(401);
 });
 
-test('a login that succeeds does not clear the failures of its address', async () => {
+test('a successful login does not clear the failures of its address', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   for (let time = 0; time < 7; time++) {
     expect((await login(`name-${time}`)).status).toBe(401);
@@ -105,8 +105,8 @@ test('a login that succeeds does not clear the failures of its address', async (
   expect((await login('name-0')).status).toBe(429);
 });
 
-test('new names at an address over its limit are admitted one a second, while at most ten wait', async () => {
-  await fillOffice();
+test('an address over its limit admits one new username per second, and at most ten wait', async () => {
+  await exhaustOffice();
   const throttle = app.app.get(LoginThrottle);
   const client = new AbortController();
   const admit = (name: string) => throttle.admit({ name, uuid: undefined, ip: OFFICE }, client.signal);
@@ -121,7 +121,7 @@ test('new names at an address over its limit are admitted one a second, while at
       (error: unknown) => errorCodeOf(error),
     ),
   );
-  const outcomes = await Promise.all(logins); // a database may answer them in another order
+  const outcomes = await Promise.all(logins); // a database may admit them in another order
   expect(performance.now() - began).toBeGreaterThan(1900);
   const counts = Map.groupBy(outcomes, (outcome) => outcome);
   expect(counts.get('admitted')).toHaveLength(2);
@@ -129,18 +129,18 @@ test('new names at an address over its limit are admitted one a second, while at
   expect(counts.get('unavailable')).toHaveLength(8);
 });
 
-test('neither keys nor live sessions are slowed down', async () => {
+test('API keys and active sessions are not affected by the limit of their address', async () => {
   const { client } = await aPerson(app);
-  await fillOffice();
+  await exhaustOffice();
   const there = { 'x-forwarded-for': OFFICE };
   expect((await login('name-0')).status).toBe(429);
   expect((await client.get('/users/me', there)).status).toBe(200);
   expect((await app.key.get('/users/search', there)).status).toBe(200);
 });
 
-test('the addresses of a user are kept in bounds, and not for ever', async () => {
+test('at most 20 login addresses are stored for each user, and old addresses are purged', async () => {
   const { username, uuid } = await create(app.key, { password: PASSWORD });
-  const rows = () =>
+  const readRows = () =>
     databaseOf(app).query<{ network: string }>(
       'SELECT network FROM login_addresses WHERE user_uuid = ? ORDER BY network',
       [uuid],
@@ -150,9 +150,9 @@ test('the addresses of a user are kept in bounds, and not for ever', async () =>
     jest.setSystemTime(begin + time * 1000);
     expect((await login(username, PASSWORD, `198.51.100.${100 + time}`)).status).toBe(200);
   }
-  const kept = (await rows()).map(({ network }) => network);
-  expect([kept.length, kept[0], kept.at(-1)]).toEqual([20, '198.51.100.103', '198.51.100.122']);
+  const networks = (await readRows()).map(({ network }) => network);
+  expect([networks.length, networks[0], networks.at(-1)]).toEqual([20, '198.51.100.103', '198.51.100.122']);
   jest.setSystemTime(begin + 91 * 24 * 3600 * 1000);
   await app.app.get(LoginThrottle).purge();
-  expect(await rows()).toEqual([]);
+  expect(await readRows()).toEqual([]);
 });

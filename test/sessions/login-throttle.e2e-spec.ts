@@ -24,8 +24,8 @@ async function fail(times: number, name: string): Promise<void> {
 const endWindows = () =>
   databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
 
-describe('after five failures of one name', () => {
-  test('even the right password is refused, and the answer says when to try again', async () => {
+describe('after five failed logins with one username', () => {
+  test('the correct password returns 429 with Retry-After', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);
     const answer = await login(username, PASSWORD);
@@ -34,12 +34,12 @@ describe('after five failures of one name', () => {
     expect(answer.headers['retry-after']).toBe(String(15 * 60));
   });
 
-  test('an unknown name is refused in the same way', async () => {
+  test('an unknown username returns 429, too', async () => {
     await fail(5, 'no such person');
     expect(problemOf(await login('no such person', PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('a blocked user with the right password is refused in the same way', async () => {
+  test('a blocked user with the correct password gets 429, too', async () => {
     const { username, uuid } = await create(app.key, { password: PASSWORD });
     await app.key.put(`/users/${uuid}`, { status: 'Blocked' });
     for (let time = 0; time < 5; time++) {
@@ -48,7 +48,7 @@ describe('after five failures of one name', () => {
     expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('every spelling of the name is refused, and no other name', async () => {
+  test('every spelling of that username returns 429, but other usernames do not', async () => {
     const [user, other] = [
       await create(app.key, { password: PASSWORD }),
       await create(app.key, { password: PASSWORD }),
@@ -59,7 +59,7 @@ describe('after five failures of one name', () => {
     expect((await login(other.username, PASSWORD)).status).toBe(200);
   });
 
-  test('both names of a user count as one: whoever tries them in turn has five guesses, not ten', async () => {
+  test('failures with the username and with the email of a user are counted together', async () => {
     const { username, email } = await create(app.key, { password: PASSWORD });
     await fail(3, username);
     await fail(2, email);
@@ -67,17 +67,17 @@ describe('after five failures of one name', () => {
     expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('an address claimed in a header does not help', async () => {
+  test('a forged client address in a header does not lift the limit', async () => {
     await fail(5, 'forwarded');
-    const claimed = {
+    const forged = {
       'x-forwarded-for': '203.0.113.9',
       forwarded: 'for=203.0.113.9',
       'x-real-ip': '203.0.113.9',
     };
-    expect((await login('forwarded', PASSWORD, claimed)).status).toBe(429);
+    expect((await login('forwarded', PASSWORD, forged)).status).toBe(429);
   });
 
-  test('the name works again when the window has ended, and counting starts anew', async () => {
+  test('the limit ends with its time window, and counting starts again', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);
     expect((await login(username, PASSWORD)).status).toBe(429);
@@ -89,7 +89,7 @@ describe('after five failures of one name', () => {
   });
 });
 
-test('a login that succeeds clears the counter of its name', async () => {
+test('a successful login clears the failures of its username', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   await fail(4, username);
   expect((await login(username, PASSWORD)).status).toBe(200);
@@ -97,29 +97,29 @@ test('a login that succeeds clears the counter of its name', async () => {
   expect((await login(username, PASSWORD)).status).toBe(200);
 });
 
-test('guesses sent at once are all counted', async () => {
+test('concurrent failed logins are all counted', async () => {
   const names = Array.from({ length: 40 }, () => 'hammered');
   const answers = await Promise.all(names.map((name, index) => login(name, `wrong ${index}`)));
   const codes = answers.map(problemOf).map(String);
   const refused = codes.filter((code) => code === '401,login_failed').length;
   expect(new Set(codes)).toEqual(new Set(['401,login_failed', '429,login_throttled']));
-  // Only those whose hashes are computed at the same time as the fifth failure may pass.
+  // Only logins that are hashed at the same time as the fifth failure may exceed the limit.
   expect(refused).toBeGreaterThanOrEqual(5);
   expect(refused).toBeLessThan(5 + availableParallelism());
 });
 
-test('first failures of many names at once are answered, and none is lost', async () => {
+test('concurrent first failures of many usernames are all stored', async () => {
   await databaseOf(app).execute('DELETE FROM login_failures');
   const names = Array.from({ length: 20 }, (_, index) => `first-${index}`);
   const answers = await Promise.all(names.map((name) => login(name, PASSWORD)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   const rows = await databaseOf(app).query<{ failures: number }>('SELECT failures FROM login_failures');
-  // Of each name one row for this address and one for all, and one row of their shared address.
+  // Each name has a row for this address and a row for all addresses. The address itself has one row.
   const ones = [...names, ...names].map(() => 1);
   expect(rows.map(({ failures }) => failures).sort((a, b) => a - b)).toEqual([...ones, 20]);
 });
 
-test('failures are stored in the database: the next instance continues counting', async () => {
+test('failed logins are stored in the database, so that another instance continues counting', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   await fail(3, username);
   await app.stop();

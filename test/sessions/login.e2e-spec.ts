@@ -26,9 +26,9 @@ test.each([
   ['the username in capitals', 'ZOË STRAUSS'],
   ['the username with decomposed accents', 'Zoë Strauß'.normalize('NFD')],
   ['the username with more spaces', '  zoë   strauß '],
-  ['the e-mail address', 'Zoe.S@Example.org'],
-  ['the e-mail address in another case', 'zoe.s@EXAMPLE.ORG'],
-])('a login takes %s', async (_, name) => {
+  ['the email', 'Zoe.S@Example.org'],
+  ['the email in another case', 'zoe.s@EXAMPLE.ORG'],
+])('a login succeeds with %s', async (_, name) => {
   const answer = await login(name);
   expect([answer.status, answer.body]).toEqual([200, { uuid: zoe.uuid, username: 'Zoë Strauß' }]);
 });
@@ -36,13 +36,13 @@ test.each([
 test.each([
   ['trimmed', PASSWORD, `${PASSWORD} `],
   ['compared in any case', PASSWORD, PASSWORD.toUpperCase()],
-])('a password is never %s', async (_, password, other) => {
+])('the password of a login is never %s', async (_, password, other) => {
   const user = await create(app.key, { password });
   expect(problemOf(await login(user.username, other))).toEqual([401, 'login_failed']);
   expect((await login(user.username, password)).status).toBe(200);
 });
 
-test('a password that was set under older rules still works, NUL included', async () => {
+test('a stored password that breaks the current rules still works', async () => {
   for (const [password, other] of [
     ['hunter2', 'hunter3'],
     ['eight\0and more', 'eight\0and less'],
@@ -55,7 +55,7 @@ test('a password that was set under older rules still works, NUL included', asyn
   }
 });
 
-test('a password fits however its accents are composed', async () => {
+test('a password matches with composed and with decomposed accents', async () => {
   const user = await create(app.key, { password: 'déjà vu déjà'.normalize('NFD') });
   expect((await login(user.username, 'déjà vu déjà'.normalize('NFC'))).status).toBe(200);
   const other = await create(app.key, { password: 'déjà vu déjà'.normalize('NFC') });
@@ -63,7 +63,7 @@ test('a password fits however its accents are composed', async () => {
 });
 
 describe('a refused login', () => {
-  const refusals = (): [string, string, string][] => [
+  const listRefusals = (): [string, string, string][] => [
     ['wrong password', zoe.username, 'not the password'],
     ['unknown name', `nobody-${Math.random()}`, PASSWORD],
     ['blocked user', blocked.username, PASSWORD],
@@ -72,7 +72,7 @@ describe('a refused login', () => {
 
   test('does not reveal its reason', async () => {
     const answers = [];
-    for (const [, name, password] of refusals()) {
+    for (const [, name, password] of listRefusals()) {
       const { status, body, headers } = await login(name, password);
       expect(headers['set-cookie']).toBeUndefined();
       answers.push({ status, body: { ...body, request_id: '' }, headers: Object.keys(headers) });
@@ -81,11 +81,11 @@ describe('a refused login', () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
   });
 
-  test('is the same work for every reason', async () => {
-    // CPU time, as other work on the machine affects the clock time.
+  test('takes similar CPU time for every reason', async () => {
+    // CPU time, because other work on the machine affects the elapsed time.
     const least = new Map<string, number>();
     for (let round = 0; round < 3; round++) {
-      for (const [reason, name, password] of refusals()) {
+      for (const [reason, name, password] of listRefusals()) {
         const start = process.cpuUsage();
         expect((await login(name, password)).status).toBe(401);
         const { user, system } = process.cpuUsage(start);
@@ -96,35 +96,35 @@ describe('a refused login', () => {
     expect(Math.min(...work)).toBeGreaterThan(Math.max(...work) / 3);
   });
 
-  test('has a name whose accents differ', async () => {
+  test('is returned for a username with different accents', async () => {
     expect(problemOf(await login('Zoe Strauß'))).toEqual([401, 'login_failed']);
   });
 });
 
-describe('the body of a login', () => {
+describe('the request body of a login', () => {
   const good = { username: 'admin', password: PASSWORD };
 
   test.each<[string, object, [string, string][]]>([
-    ['nothing', {}, [['password', 'required'], ['username', 'required']]], // prettier-ignore
+    ['no fields', {}, [['password', 'required'], ['username', 'required']]], // prettier-ignore
     ['empty values', { username: ' ', password: '' }, [['password', 'blank'], ['username', 'blank']]], // prettier-ignore
-    ['null', { username: null, password: null }, [['password', 'blank'], ['username', 'blank']]], // prettier-ignore
-    ['other types', { username: 5, password: ['x'] }, [['password', 'invalid_type'], ['username', 'invalid_type']]], // prettier-ignore
-    ['a name that is too long', { ...good, username: 'x'.repeat(255) }, [['username', 'too_long']]],
+    ['null values', { username: null, password: null }, [['password', 'blank'], ['username', 'blank']]], // prettier-ignore
+    ['wrong types', { username: 5, password: ['x'] }, [['password', 'invalid_type'], ['username', 'invalid_type']]], // prettier-ignore
+    ['a username that is too long', { ...good, username: 'x'.repeat(255) }, [['username', 'too_long']]],
     ['an unknown field', { ...good, remember: true }, [['remember', 'unknown_field']]],
-  ])('with %s is not valid', async (_, body, errors) => {
+  ])('returns 422 with %s', async (_, body, errors) => {
     const answer = await app.nobody.post('/sessions/login', body);
     expect(problemOf(answer)).toEqual([422, 'validation_failed']);
     expect(fieldErrorsOf(answer)).toEqual(errors);
   });
 
   test.each(['a\0b', '\0', '\ud800', 'a\nb', '\u{1f600}'.repeat(254)])(
-    'with the odd name %j is refused',
+    'returns 401 or 422 with the unusual username %j',
     async (name) => {
       expect([401, 422]).toContain((await login(name)).status);
     },
   );
 
-  test('is the only place for the name and the password', async () => {
+  test('must contain the username and password, which are refused in the query', async () => {
     const query = `username=zoe.s@example.org&password=${encodeURIComponent(PASSWORD)}`;
     const answer = await app.nobody.post(`/sessions/login?${query}`, {});
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);

@@ -8,14 +8,14 @@ import { SYSTEM } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf, inSeconds } from '../support/app/people.js';
 
-/** At most 20 sessions a user: the next login ends the oldest. */
+/** A user has at most 20 sessions. The next login ends the oldest session. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ HASH_QUEUE_LIMIT: '200' })));
 afterAll(() => app.end());
 
-const sessions = async (user: Json): Promise<Json[]> =>
+const readSessions = async (user: Json): Promise<Json[]> =>
   (await app.key.get(`/sessions?user_uuid=${user.uuid as string}&limit=100`)).body.Results;
-/** Starts sessions as logins do, without checking passwords. */
+/** Starts sessions like logins do, but without checking passwords. */
 async function startSessions(user: Json, count: number): Promise<void> {
   for (let started = 0; started < count; started++)
     await app.app
@@ -25,41 +25,41 @@ async function startSessions(user: Json, count: number): Promise<void> {
 const login = (user: Json) =>
   app.nobody.post('/sessions/login', { username: user.username, password: PASSWORD });
 
-test('the login after the twentieth session ends the oldest, with an audit row, and nobody else’s', async () => {
+test('the login after the twentieth session ends the oldest session of that user', async () => {
   const [user, other] = [
     await create(app.key, { password: PASSWORD }),
     await create(app.key, { password: PASSWORD }),
   ];
   await login(other);
   await startSessions(user, 20);
-  const before = await sessions(user);
+  const before = await readSessions(user);
   expect(before).toHaveLength(20);
   expect((await login(user)).status).toBe(200);
-  const after = await sessions(user);
+  const after = await readSessions(user);
   expect(after.slice(1)).toEqual(before.slice(0, -1));
   const oldest = before.at(-1) as { id: string };
   const [created, ended] = await auditRows(app, oldest.id);
   expect([created?.action, ended?.action]).toEqual(['session.created', 'session.ended']);
-  expect(await sessions(other)).toHaveLength(1);
+  expect(await readSessions(other)).toHaveLength(1);
 });
 
-test('sessions that have expired do not count', async () => {
+test('expired sessions do not count towards the limit of 20 sessions', async () => {
   const user = await create(app.key, { password: PASSWORD });
   await startSessions(user, 19);
-  const live = (await sessions(user)).at(-1) as { id: string }; // the oldest, which would go first
+  const live = (await readSessions(user)).at(-1) as { id: string }; // the oldest session, which would end first
   await databaseOf(app).execute('UPDATE sessions SET expires = ? WHERE user_uuid = ? AND id <> ?', [
     ...[inSeconds(-1), user.uuid as string, live.id],
   ]);
   await startSessions(user, 4);
   expect((await login(user)).status).toBe(200);
-  const after = await sessions(user);
+  const after = await readSessions(user);
   expect([after.length, after.at(-1)?.id]).toEqual([6, live.id]);
 });
 
-test('concurrent logins keep the bound', async () => {
+test('concurrent logins do not exceed 20 sessions of a user', async () => {
   const user = await create(app.key, { password: PASSWORD });
   await startSessions(user, 15);
   const answers = await Promise.all(Array.from({ length: 15 }, () => login(user)));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-  expect(await sessions(user)).toHaveLength(20);
+  expect(await readSessions(user)).toHaveLength(20);
 });

@@ -5,7 +5,7 @@ import { create } from '../support/data/factories.js';
 import { PASSWORD, type Person, aPerson, databaseOf, problemOf } from '../support/app/people.js';
 
 let app: TestApp;
-/** A second instance on the same database. It was created last, so that it is the one that looks up sessions. */
+/** A second instance on the same database. The instance that was created last looks up the sessions. */
 let other: TestApp;
 
 beforeAll(async () => {
@@ -17,8 +17,8 @@ afterAll(async () => {
   await app.end();
 });
 
-/** Status of the next request with this session, on both instances. */
-const next = async ({ headers }: Client) => [
+/** Returns the status of a request with this session on each instance. */
+const probe = async ({ headers }: Client) => [
   (await app.nobody.get('/users/me', headers)).status,
   (await other.nobody.get('/users/me', headers)).status,
 ];
@@ -29,24 +29,24 @@ const change = async (user: Json, body: object) => {
   expect((await app.key.put(`/users/${user.uuid}`, body)).status).toBe(200);
 };
 
-/** A person with two sessions that have been used on both instances. */
-async function withTwo(overrides: Record<string, unknown> = {}): Promise<Person & { second: Client }> {
+/** Creates a user with two sessions that were used on both instances. */
+async function startTwo(overrides: Record<string, unknown> = {}): Promise<Person & { second: Client }> {
   const person = await aPerson(app, overrides);
   const second = await app.login(person.user.username, PASSWORD);
-  expect([await next(person.client), await next(second)]).toEqual([ALIVE, ALIVE]);
+  expect([await probe(person.client), await probe(second)]).toEqual([ALIVE, ALIVE]);
   return { ...person, second };
 }
 
-test('a logout ends its own session with the very next request, and no other', async () => {
-  const { client, second } = await withTwo();
+test('a logout ends its own session at once, and no other session', async () => {
+  const { client, second } = await startTwo();
   const answer = await client.post('/sessions/logout');
   expect([answer.status, answer.body]).toEqual([200, {}]);
-  expect([await next(client), await next(second)]).toEqual([ENDED, ALIVE]);
+  expect([await probe(client), await probe(second)]).toEqual([ENDED, ALIVE]);
   expect(problemOf(await client.post('/sessions/logout'))).toEqual([401, 'unauthenticated']);
 });
 
 describe('a logout with an API key', () => {
-  test('is refused as one without a session', async () => {
+  test('returns 401 like a logout without a session', async () => {
     const answer = await app.key.post('/sessions/logout');
     expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
     expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
@@ -56,7 +56,7 @@ describe('a logout with an API key', () => {
     const { client } = await aPerson(app);
     const both = await app.key.post('/sessions/logout', undefined, client.headers);
     expect(problemOf(both)).toEqual([401, 'unauthenticated']);
-    expect(await next(client)).toEqual(ALIVE);
+    expect(await probe(client)).toEqual(ALIVE);
   });
 });
 
@@ -64,40 +64,40 @@ test.each<[string, object, object]>([
   ['is blocked', {}, { status: 'Blocked' }],
   ['becomes a Webmaster', {}, { roles: ['Webmaster'] }],
   ['becomes a Webmaster with other roles', { roles: ['Editor'] }, { roles: ['Editor', 'Webmaster'] }],
-  ['is a Webmaster no longer', { roles: ['Webmaster'] }, { roles: [] }],
-  ['gets another password', {}, { password: 'another long password' }],
+  ['loses the role Webmaster', { roles: ['Webmaster'] }, { roles: [] }],
+  ['gets a new password', {}, { password: 'another long password' }],
   ['loses the password', {}, { password: null }],
-])('all sessions end with the very next request when the user %s', async (_, before, after) => {
-  const { user, client, second } = await withTwo({ ...before });
+])('all sessions of a user end at once when the user %s', async (_, before, after) => {
+  const { user, client, second } = await startTwo({ ...before });
   const bystander = await aPerson(app);
   await change(user, after);
-  expect([await next(client), await next(second)]).toEqual([ENDED, ENDED]);
-  expect(await next(bystander.client)).toEqual(ALIVE);
+  expect([await probe(client), await probe(second)]).toEqual([ENDED, ENDED]);
+  expect(await probe(bystander.client)).toEqual(ALIVE);
   const left = await databaseOf(app).query('SELECT id FROM sessions WHERE user_uuid = ?', [user.uuid]);
   expect(left).toEqual([]);
 });
 
 test.each<[string, object, string[]?]>([
-  ['other roles', { roles: ['Editor', 'Publisher'] }],
-  ['another name', { username: `renamed-${Date.now()}`, surname: 'Other' }],
-  ['the status it has', { status: 'Active' }],
+  ['new roles', { roles: ['Editor', 'Publisher'] }],
+  ['a new name', { username: `renamed-${Date.now()}`, surname: 'Other' }],
+  ['the current status again', { status: 'Active' }],
   ['more roles and stays a Webmaster', { roles: ['Editor', 'Webmaster'] }, ['Webmaster']],
-])('a session continues when its user gets %s', async (_, after, roles = ['Editor']) => {
-  const { user, client } = await withTwo({ roles });
+])('a session continues if its user gets %s', async (_, after, roles = ['Editor']) => {
+  const { user, client } = await startTwo({ roles });
   await change(user, after);
-  expect(await next(client)).toEqual(ALIVE);
+  expect(await probe(client)).toEqual(ALIVE);
 });
 
-test('a user who is active again has to log in again', async () => {
-  const { user, client } = await withTwo();
+test('a user who was blocked and reactivated has to log in again', async () => {
+  const { user, client } = await startTwo();
   await change(user, { status: 'Blocked' });
   await change(user, { status: 'Active' });
-  expect(await next(client)).toEqual(ENDED);
-  expect(await next(await app.login(user.username, PASSWORD))).toEqual(ALIVE);
+  expect(await probe(client)).toEqual(ENDED);
+  expect(await probe(await app.login(user.username, PASSWORD))).toEqual(ALIVE);
 });
 
-test('a refused change ends nothing', async () => {
-  const { user, client, second } = await withTwo();
+test('a rejected change of a user ends no session', async () => {
+  const { user, client, second } = await startTwo();
   const taken = (await create(app.key)).username;
   const refused: [number, object, Record<string, string>?][] = [
     [422, { status: 'Blocked', phone: 5 }],
@@ -107,25 +107,25 @@ test('a refused change ends nothing', async () => {
   ];
   for (const [status, body, headers] of refused)
     expect((await app.key.put(`/users/${user.uuid}`, body, headers)).status).toBe(status);
-  expect([await next(client), await next(second)]).toEqual([ALIVE, ALIVE]);
+  expect([await probe(client), await probe(second)]).toEqual([ALIVE, ALIVE]);
 });
 
-test('changing the own password keeps this session and ends the others', async () => {
-  const { user, client, second } = await withTwo();
+test('changing the own password ends all sessions except the current one', async () => {
+  const { user, client, second } = await startTwo();
   const body = { password: 'another long password', current_password: PASSWORD };
   expect((await client.put(`/users/${user.uuid}`, body)).status).toBe(200);
-  expect([await next(client), await next(second)]).toEqual([ALIVE, ENDED]);
-  expect(await next(await app.login(user.username, 'another long password'))).toEqual(ALIVE);
+  expect([await probe(client), await probe(second)]).toEqual([ALIVE, ENDED]);
+  expect(await probe(await app.login(user.username, 'another long password'))).toEqual(ALIVE);
 });
 
-test('a Webmaster who drops the role is logged out with the next request', async () => {
-  const { user, client, second } = await withTwo({ roles: ['Webmaster'] });
+test('all sessions of Webmasters end at once when they remove their own role', async () => {
+  const { user, client, second } = await startTwo({ roles: ['Webmaster'] });
   expect((await client.put(`/users/${user.uuid}`, { roles: ['Editor'] })).status).toBe(200);
-  expect([await next(client), await next(second)]).toEqual([ENDED, ENDED]);
+  expect([await probe(client), await probe(second)]).toEqual([ENDED, ENDED]);
 });
 
-test('the current roles count, not those at the login', async () => {
-  const { user, client } = await withTwo();
+test('permissions follow the current roles, not the roles at the login', async () => {
+  const { user, client } = await startTwo();
   const colleague = await create(app.key);
   expect((await client.get(`/users/${colleague.uuid}`)).status).toBe(200);
   await change(user, { roles: ['External user'] });
@@ -136,8 +136,8 @@ test('the current roles count, not those at the login', async () => {
 
 test('the old password is refused on every instance after a password change', async () => {
   const { user } = await aPerson(app);
-  const status = async (password: string) =>
+  const tryLogin = async (password: string) =>
     (await other.nobody.post('/sessions/login', { username: user.username, password })).status;
   await change(user, { password: 'another long password' });
-  expect([await status(PASSWORD), await status('another long password')]).toEqual([401, 200]);
+  expect([await tryLogin(PASSWORD), await tryLogin('another long password')]).toEqual([401, 200]);
 });

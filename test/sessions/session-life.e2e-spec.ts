@@ -19,11 +19,11 @@ beforeEach(() => void stopClock());
 afterEach(() => void jest.useRealTimers());
 afterAll(() => app.end());
 
-const hashOf = ({ headers }: Client) => sha256(headers['cookie']?.split('=')[1] ?? '');
+const hashToken = ({ headers }: Client) => sha256(headers['cookie']?.split('=')[1] ?? '');
 
-async function stored(client: Client, of = app): Promise<Session> {
+async function readSession(client: Client, of = app): Promise<Session> {
   const sql = 'SELECT created, expires, absolute_expires FROM sessions WHERE token_hash = ?';
-  const [session] = await databaseOf(of).query<Session>(sql, [hashOf(client)]);
+  const [session] = await databaseOf(of).query<Session>(sql, [hashToken(client)]);
   if (!session) throw new Error('the session is not there');
   return session;
 }
@@ -31,39 +31,39 @@ async function stored(client: Client, of = app): Promise<Session> {
 /** Sets both expiry times of a session, in seconds from now. */
 async function setEnds(client: Client, expires: number, absolute: number): Promise<Session> {
   const sql = 'UPDATE sessions SET expires = ?, absolute_expires = ? WHERE token_hash = ?';
-  await databaseOf(app).execute(sql, [inSeconds(expires), inSeconds(absolute), hashOf(client)]);
-  return stored(client);
+  await databaseOf(app).execute(sql, [inSeconds(expires), inSeconds(absolute), hashToken(client)]);
+  return readSession(client);
 }
 
-const millis = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`);
-const secondsBetween = (from: string, to: string) => (millis(to) - millis(from)) / 1000;
+const toMillis = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`);
+const secondsBetween = (from: string, to: string) => (toMillis(to) - toMillis(from)) / 1000;
 
-test('a session lives two hours without a request, and twelve hours at most', async () => {
+test('a session expires after two hours without a request, and after twelve hours in any case', async () => {
   const { client } = await aPerson(app);
-  const { created, expires, absolute_expires } = await stored(client);
+  const { created, expires, absolute_expires } = await readSession(client);
   expect(secondsBetween(created, expires)).toBe(2 * HOUR);
   expect(secondsBetween(created, absolute_expires)).toBe(12 * HOUR);
 });
 
-test('both limits are settings', async () => {
+test('SESSION_IDLE_MINUTES and SESSION_ABSOLUTE_MINUTES set the lifetime of a session', async () => {
   const other = await TestApp.start({ SESSION_IDLE_MINUTES: '10', SESSION_ABSOLUTE_MINUTES: '15' });
   try {
-    const { created, expires, absolute_expires } = await stored(await other.login(), other);
+    const { created, expires, absolute_expires } = await readSession(await other.login(), other);
     expect(secondsBetween(created, expires)).toBe(10 * MINUTE);
     expect(secondsBetween(created, absolute_expires)).toBe(15 * MINUTE);
   } finally {
     await other.end();
-    // Strategies belong to the process: the application that was created last has them.
+    // Passport strategies are global to the process and belong to the application that was created last.
     await app.stop();
     app = await TestApp.on(app.database);
   }
 });
 
-describe('a session ends', () => {
+describe('the end of a session', () => {
   test.each([
-    ['by idleness', -1, 10 * HOUR],
-    ['by its age, however busy it was', HOUR, -1],
-  ])('%s', async (_, expires, absolute) => {
+    ['the idle time', -1, 10 * HOUR],
+    ['the maximum lifetime', HOUR, -1],
+  ])('returns 401 after %s', async (_, expires, absolute) => {
     const { client } = await aPerson(app);
     expect((await client.get('/users/me')).status).toBe(200);
     await setEnds(client, expires, absolute);
@@ -74,45 +74,45 @@ describe('a session ends', () => {
     }
   });
 
-  test('not a moment before', async () => {
+  test('does not come before the time of expiry', async () => {
     const { client } = await aPerson(app);
     await setEnds(client, 1, 10 * HOUR);
     expect((await client.get('/users/me')).status).toBe(200);
   });
 });
 
-describe('a request', () => {
+describe('a request with a session', () => {
   test('writes nothing before half of the idle time has passed', async () => {
     const { user, client } = await aPerson(app);
     const before = await setEnds(client, HOUR + 1, 10 * HOUR);
-    const row = () => databaseOf(app).query('SELECT * FROM users WHERE uuid = ?', [user.uuid]);
-    const [userBefore] = await row();
+    const readRow = () => databaseOf(app).query('SELECT * FROM users WHERE uuid = ?', [user.uuid]);
+    const [userBefore] = await readRow();
     expect((await client.get('/users/me')).status).toBe(200);
     expect((await client.get(`/users/${user.uuid}`)).status).toBe(200);
-    expect(await stored(client)).toEqual(before);
-    expect(await row()).toEqual([userBefore]);
+    expect(await readSession(client)).toEqual(before);
+    expect(await readRow()).toEqual([userBefore]);
   });
 
-  test('moves the end on when less than half of the idle time is left', async () => {
+  test('extends the session when less than half of the idle time is left', async () => {
     const { client } = await aPerson(app);
     const before = await setEnds(client, HOUR - 1, 10 * HOUR);
     expect((await client.get('/users/me')).status).toBe(200);
-    const after = await stored(client);
+    const after = await readSession(client);
     expect(after.expires).toBe(inSeconds(2 * HOUR));
     expect(after.absolute_expires).toBe(before.absolute_expires);
   });
 
-  test('never moves the end beyond the twelve hours', async () => {
+  test('never extends the session past its maximum lifetime', async () => {
     const { client } = await aPerson(app);
     const before = await setEnds(client, 10 * MINUTE, 30 * MINUTE);
     expect((await client.get('/users/me')).status).toBe(200);
-    expect(await stored(client)).toEqual({ ...before, expires: before.absolute_expires });
+    expect(await readSession(client)).toEqual({ ...before, expires: before.absolute_expires });
   });
 
-  test('does not bring back a session that has ended', async () => {
+  test('does not extend a session that has expired', async () => {
     const { client } = await aPerson(app);
     const before = await setEnds(client, -1, 10 * HOUR);
     expect((await client.get('/users/me')).status).toBe(401);
-    expect(await stored(client)).toEqual(before);
+    expect(await readSession(client)).toEqual(before);
   });
 });

@@ -5,76 +5,76 @@ import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf, inSeconds } from '../support/app/people.js';
 
-/** Sessions, listed and ended by their users and by operators. */
+/** Listing and ending sessions, by their users and by operators. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const person = async (roles: string[] = []): Promise<{ user: Json; login: () => Promise<Client> }> => {
+const createPerson = async (roles: string[] = []): Promise<{ user: Json; login: () => Promise<Client> }> => {
   const user = await create(app.key, { password: PASSWORD, roles });
   return { user, login: () => app.login(user.username, PASSWORD) };
 };
-const sessions = async (client: Client, query = ''): Promise<Json[]> =>
+const readSessions = async (client: Client, query = ''): Promise<Json[]> =>
   (await client.get(`/sessions${query}`)).body.Results;
-const alive = async (client: Client) => (await client.get('/users/me')).status === 200;
+const isAlive = async (client: Client) => (await client.get('/users/me')).status === 200;
 
-test('users see their own sessions, and which one they are in', async () => {
-  const { user, login } = await person();
+test('users can list their own sessions, with the current one marked', async () => {
+  const { user, login } = await createPerson();
   const [first, second] = [await login(), await login()];
-  const list = await sessions(second);
+  const list = await readSessions(second);
   expect(list.map(({ user_uuid, current }) => [user_uuid, current])).toEqual([
     [user.uuid, true],
     [user.uuid, false],
   ]);
   expect(Object.keys(list[0]).sort()).toEqual(['created', 'current', 'expires', 'id', 'ip', 'user_uuid']);
-  expect((await sessions(first)).map(({ current }) => current)).toEqual([false, true]);
+  expect((await readSessions(first)).map(({ current }) => current)).toEqual([false, true]);
 });
 
-test('users end one of their sessions, and no other session ends', async () => {
-  const { login } = await person();
-  const other = await person();
+test('users can end one of their own sessions, but not the session of another user', async () => {
+  const { login } = await createPerson();
+  const other = await createPerson();
   const [first, second, foreign] = [await login(), await login(), await other.login()];
-  const [own] = (await sessions(second)).filter(({ current }) => !current);
-  const [theirs] = await sessions(foreign);
+  const [own] = (await readSessions(second)).filter(({ current }) => !current);
+  const [theirs] = await readSessions(foreign);
   expect((await second.delete(`/sessions/${theirs.id as string}`)).status).toBe(404);
   expect((await second.delete(`/sessions/${own.id as string}`)).status).toBe(204);
-  expect([await alive(first), await alive(second), await alive(foreign)]).toEqual([false, true, true]);
+  expect([await isAlive(first), await isAlive(second), await isAlive(foreign)]).toEqual([false, true, true]);
   expect((await second.delete(`/sessions/${own.id as string}`)).status).toBe(404);
 });
 
-test("an operator sees everybody's sessions, or those of one user, and ends them", async () => {
-  const { user, login } = await person();
+test('an API key can list the sessions of all users or of one user, and can end them', async () => {
+  const { user, login } = await createPerson();
   const client = await login();
   expect((await app.key.get('/sessions')).body.Count).toBeGreaterThan(1);
-  const [session, ...more] = await sessions(app.key, `?user_uuid=${user.uuid.toUpperCase() as string}`);
+  const [session, ...more] = await readSessions(app.key, `?user_uuid=${user.uuid.toUpperCase() as string}`);
   expect([session.user_uuid, session.current, more]).toEqual([user.uuid, false, []]);
   expect((await app.key.delete(`/sessions/${session.id as string}`)).status).toBe(204);
-  expect(await alive(client)).toBe(false);
+  expect(await isAlive(client)).toBe(false);
   const [created, ended] = await auditRows(app, session.id);
   expect([created?.action, ended?.action]).toEqual(['session.created', 'session.ended']);
   expect(JSON.parse(ended?.changes ?? '')).toEqual([{ field: 'user_uuid', old: user.uuid }]);
 });
 
-test('all sessions of a user end, including the current one, and those of others stay', async () => {
-  const { user, login } = await person();
-  const other = await (await person()).login();
+test('DELETE /users/{uuid}/sessions ends all sessions of that user, including the current one', async () => {
+  const { user, login } = await createPerson();
+  const other = await (await createPerson()).login();
   const [first, second] = [await login(), await login()];
   expect((await second.delete(`/users/${user.uuid as string}/sessions`)).status).toBe(204);
-  expect([await alive(first), await alive(second), await alive(other)]).toEqual([false, false, true]);
+  expect([await isAlive(first), await isAlive(second), await isAlive(other)]).toEqual([false, false, true]);
   const third = await login();
   expect((await app.key.delete(`/users/${user.uuid as string}/sessions`)).status).toBe(204);
   expect((await app.key.delete(`/users/${user.uuid as string}/sessions`)).status).toBe(204);
-  expect(await alive(third)).toBe(false);
+  expect(await isAlive(third)).toBe(false);
   const unknown = await app.key.delete('/users/00000000-0000-4000-8000-00000000dead/sessions');
   expect(unknown.status).toBe(404);
 });
 
-test('a session that has expired is not listed', async () => {
-  const { user, login } = await person();
+test('an expired session is not listed', async () => {
+  const { user, login } = await createPerson();
   await login();
   const query = `?user_uuid=${user.uuid as string}`;
-  expect(await sessions(app.key, query)).toHaveLength(1);
+  expect(await readSessions(app.key, query)).toHaveLength(1);
   const end = 'UPDATE sessions SET expires = ? WHERE user_uuid = ?';
   await databaseOf(app).execute(end, [inSeconds(-1), user.uuid]);
-  expect(await sessions(app.key, query)).toEqual([]);
+  expect(await readSessions(app.key, query)).toEqual([]);
 });
