@@ -14,7 +14,7 @@ interface Times {
   revoked?: string;
 }
 
-/** Stores the hash of a key, as the service would. */
+/** Stores the hash of an API key like the service does. */
 async function store(key: string, { expires, revoked }: Times = {}): Promise<string> {
   await databaseOf(app).execute(
     'INSERT INTO api_keys (id, key_hash, name, created, expires, revoked, last_used) VALUES (?, ?, ?, ?, ?, ?, NULL)',
@@ -31,8 +31,8 @@ function expectUnauthenticated(answer: Answer): void {
   expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
 }
 
-test('a typing error is reported differently from an unknown key', async () => {
-  const key = await store(generateApiKey());
+test('a mistyped API key is reported differently from an unknown API key', async () => {
+  const key = await store(makeApiKey());
   const swapped = key.replace(/_(.)(.)/, '_$2$1');
   const mistyped = swapped === key ? key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : swapped;
   const [wrong, unknown] = [await search(mistyped), await search(generateApiKey())];
@@ -42,13 +42,13 @@ test('a typing error is reported differently from an unknown key', async () => {
   expect(unknown.body.detail).not.toMatch(/typing error/);
 });
 
-test('a key that an operator chose may look like ours with a typing error', async () => {
+test('an API key chosen by an operator is accepted even if it looks like a mistyped key', async () => {
   const key = await store(`rollcall_0123456789ab_${'x'.repeat(43)}_00000000`);
   expect((await search(key)).status).toBe(200);
 });
 
-describe('a key takes precedence over a cookie', () => {
-  test('when it is good', async () => {
+describe('an API key takes precedence over a session cookie', () => {
+  test('if it is valid', async () => {
     const { client } = await aPerson(app, { roles: ['External user'] });
     const both = client.with({ 'x-api-key': API_KEY });
     expect((await both.post('/users', aUser())).status).toBe(201);
@@ -58,31 +58,31 @@ describe('a key takes precedence over a cookie', () => {
   test.each([
     ['unknown', 'a-key-that-nobody-has-ever-made-0123456789'],
     ['empty', ''],
-    ['cut short', API_KEY.slice(0, -1)],
-  ])('when it is %s', async (_, key) => {
+    ['truncated', API_KEY.slice(0, -1)],
+  ])('if it is %s', async (_, key) => {
     const webmaster = await app.login();
     expect((await webmaster.get('/users/me')).status).toBe(200);
     expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));
   });
 
-  test('when it is revoked', async () => {
-    const key = await store(generateApiKey(), { revoked: inSeconds(-1) });
+  test('if it is revoked', async () => {
+    const key = await store(makeApiKey(), { revoked: inSeconds(-1) });
     const webmaster = await app.login();
     expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));
   });
 });
 
-describe('a key', () => {
-  test('ends at its expiry, and a refused request does not count as a use', async () => {
-    expect((await search(await store(generateApiKey(), { expires: inSeconds(60) }))).status).toBe(200);
-    const expired = await store(generateApiKey(), { expires: inSeconds(-1) });
+describe('an API key', () => {
+  test('is refused after its expiry, and a refused request does not set last_used', async () => {
+    expect((await search(await store(makeApiKey(), { expires: inSeconds(60) }))).status).toBe(200);
+    const expired = await store(makeApiKey(), { expires: inSeconds(-1) });
     expectUnauthenticated(await search(expired));
     const lastUsed = 'SELECT last_used FROM api_keys WHERE key_hash = ?';
     expect(await databaseOf(app).queryOne(lastUsed, [sha256(expired)])).toEqual({ last_used: null });
   });
 
-  test('ends with its revocation, whatever its expiry', async () => {
-    const key = await store(generateApiKey(), { expires: inSeconds(3600) });
+  test('is refused after its revocation, even before its expiry', async () => {
+    const key = await store(makeApiKey(), { expires: inSeconds(3600) });
     expect((await search(key)).status).toBe(200);
     const revoke = 'UPDATE api_keys SET revoked = ? WHERE key_hash = ?';
     await databaseOf(app).execute(revoke, [inSeconds(0), sha256(key)]);
@@ -90,16 +90,16 @@ describe('a key', () => {
   });
 
   test.each([
-    ['in another case', API_KEY.toUpperCase()],
-    ['after the word Bearer', `Bearer ${API_KEY}`],
-    ['twice', `${API_KEY}, ${API_KEY}`],
-    ['by its hash', sha256(API_KEY)],
-    ['as a pattern', '%'],
-  ])('is not accepted %s', async (_, key) => {
+    ['in upper case', API_KEY.toUpperCase()],
+    ['sent after the word Bearer', `Bearer ${API_KEY}`],
+    ['sent twice', `${API_KEY}, ${API_KEY}`],
+    ['sent as its hash', sha256(API_KEY)],
+    ['sent as a wildcard', '%'],
+  ])('is refused if it is %s', async (_, key) => {
     expectUnauthenticated(await search(key));
   });
 
-  test('is accepted nowhere else', async () => {
+  test('is accepted only in the header X-API-Key', async () => {
     expectUnauthenticated(await app.nobody.get('/users/search', { authorization: `Bearer ${API_KEY}` }));
     expectUnauthenticated(await app.nobody.get('/users/search', { cookie: `X-API-Key=${API_KEY}` }));
     expectUnauthenticated(await app.nobody.get(`/users/search?api_key=${API_KEY}`));

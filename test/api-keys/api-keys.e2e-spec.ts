@@ -4,22 +4,22 @@ import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 
-/** Keys over REST: created, listed, rotated, revoked. */
+/** Creating, listing, rotating and revoking API keys over REST. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const make = async (body: object = { name: 'connector' }): Promise<Json> => {
+const createKey = async (body: object = { name: 'connector' }): Promise<Json> => {
   const answer = await app.key.post('/api_keys', body);
   expect(answer.status).toBe(201);
   return answer.body;
 };
-const status = async (key: string) =>
+const readStatus = async (key: string) =>
   (await app.nobody.with({ 'x-api-key': key }).get('/users/search')).status;
-const listed = async (id: string): Promise<Json> =>
+const findListed = async (id: string): Promise<Json> =>
   (await app.key.get('/api_keys')).body.Results.find((key: Json) => key.id === id);
 
-test('a key is shown once, works at once, and is listed without its secret', async () => {
+test('a new API key is returned once, works at once, and is listed without its secret', async () => {
   const answer = await app.key.post('/api_keys', { name: '  HR   connector ', expires: '2999-01-31' });
   const { key, ...rest } = answer.body;
   expect(rest).toMatchObject({
@@ -34,24 +34,24 @@ test('a key is shown once, works at once, and is listed without its secret', asy
     'cache-control': 'no-store',
   });
   expect([isMistyped(key), key.split('_')[1]]).toEqual([false, rest.id.slice(-12)]);
-  expect(await status(key)).toBe(200);
+  expect(await readStatus(key)).toBe(200);
   const { last_used, last_address, ...known } = rest;
   expect({ last_used, last_address }).toEqual({ last_used: null, last_address: null });
-  const found = await listed(rest.id);
+  const found = await findListed(rest.id);
   expect(found).toMatchObject(known);
   expect(found.last_used).not.toBeNull();
   expect(found.last_address).toBe('127.0.0.1');
   expect(JSON.stringify((await app.key.get('/api_keys')).body)).not.toContain(key.slice(22, 65));
 });
 
-test('several keys work side by side, until one is revoked, for good and at once', async () => {
-  const [old, next] = [await make(), await make()];
-  expect([await status(old.key), await status(next.key)]).toEqual([200, 200]);
+test('a revoked API key stops working at once, while other API keys continue to work', async () => {
+  const [old, next] = [await createKey(), await createKey()];
+  expect([await readStatus(old.key), await readStatus(next.key)]).toEqual([200, 200]);
   const revoke = () => app.nobody.with({ 'x-api-key': next.key }).delete(`/api_keys/${old.id as string}`);
   expect((await revoke()).status).toBe(204);
-  expect([await status(old.key), await status(next.key)]).toEqual([401, 200]);
+  expect([await readStatus(old.key), await readStatus(next.key)]).toEqual([401, 200]);
   expect((await revoke()).status).toBe(204);
-  const { state, revoked } = await listed(old.id);
+  const { state, revoked } = await findListed(old.id);
   expect({ state, revoked: typeof revoked }).toEqual({ state: 'revoked', revoked: 'string' });
   const audit = await auditRows(app, old.id);
   const actions = audit.map(({ action }) => action);
@@ -66,14 +66,14 @@ test('several keys work side by side, until one is revoked, for good and at once
   ]);
 });
 
-test('a list has pages, newest first', async () => {
-  const made = [await make(), await make(), await make()];
+test('API keys are listed in pages, newest first', async () => {
+  const created = [await createKey(), await createKey(), await createKey()];
   const { Count, Results } = (await app.key.get('/api_keys?limit=2&offset=1')).body;
   expect(Count).toBeGreaterThan(3);
-  expect(Results.map(({ id }: Json) => id)).toEqual([made[1].id, made[0].id]);
+  expect(Results.map(({ id }: Json) => id)).toEqual([created[1].id, created[0].id]);
 });
 
-test('the audit event of a new key names every limit of the key', async () => {
+test('the audit event of a new API key lists all limits of the key', async () => {
   const bounds = {
     scopes: ['users:read'],
     networks: ['10.0.0.0/8'],
@@ -81,7 +81,7 @@ test('the audit event of a new key names every limit of the key', async () => {
     unknown_fields: 'ignore',
     profile: 'entra',
   };
-  const { id } = await make({ name: 'x', ...bounds });
+  const { id } = await createKey({ name: 'x', ...bounds });
   expect(JSON.parse((await auditRows(app, id))[0]?.changes ?? '')).toEqual([
     { field: 'name', new: 'x' },
     { field: 'expires', new: '2999-01-31 00:00:00.000' },

@@ -12,7 +12,7 @@ import { counting } from '../support/app/counting.js';
 import { create } from '../support/data/factories.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
-/** A key that blocks many users within an hour is stopped, on all instances, until another credential says otherwise. */
+/** An API key that blocks too many users within an hour is stopped on all instances until its fuse is reset. */
 let app: TestApp;
 let other: TestApp;
 beforeAll(async () => {
@@ -24,10 +24,10 @@ afterAll(async () => {
   await app.end();
 });
 beforeEach(() => {
-  limits(3, 0);
+  setLimits(3, 0);
 });
 
-function limits(least: number, percent: number): void {
+function setLimits(least: number, percent: number): void {
   for (const { app: instance } of [app, other]) {
     Object.assign(instance.get(Env), { FUSE_MIN: least, FUSE_PERCENT: percent });
   }
@@ -38,51 +38,51 @@ const aKey = async (): Promise<{ id: string; client: Client; elsewhere: Client }
   const header = { 'x-api-key': key as string };
   return { id, client: app.nobody.with(header), elsewhere: other.nobody.with(header) };
 };
-const users = (count: number): Promise<string[]> =>
+const createUsers = (count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, async () => (await create(app.key)).uuid as string));
 const block = (client: Client, uuid: string): Promise<Answer> =>
   client.put(`/users/${uuid}`, { status: 'Blocked' });
-const statusOf = async (uuid: string): Promise<string> =>
+const readStatus = async (uuid: string): Promise<string> =>
   (await app.key.get(`/users/${uuid}`)).body.status as string;
-/** Blocks one after the other. */
+/** Blocks the users one after the other. */
 async function blockAll(client: Client, uuids: readonly string[]): Promise<number[]> {
   const statuses: number[] = [];
   for (const uuid of uuids) statuses.push((await block(client, uuid)).status);
   return statuses;
 }
-async function blown(): Promise<number> {
+async function countBlown(): Promise<number> {
   const { text } = await app.nobody.raw('GET', '/metrics');
   return Number(/^rollcall_api_key_fuses_blown (\d+)$/m.exec(text)?.[1]);
 }
-const actionsOf = async (id: string): Promise<string[]> =>
+const readActions = async (id: string): Promise<string[]> =>
   (await auditRows(app, id)).map(({ action }) => action).filter((action) => action.includes('fuse'));
 
-test('the user over the limit is not blocked: 429, Retry-After, one audit row, a metric', async () => {
-  const [before, { id, client, elsewhere }, uuids] = [await blown(), await aKey(), await users(5)];
+test('blocking one user more than the limit returns 429, writes an audit event and counts in the metrics', async () => {
+  const [before, { id, client, elsewhere }, uuids] = [await countBlown(), await aKey(), await createUsers(5)];
   expect(await blockAll(client, uuids.slice(0, 3))).toEqual([200, 200, 200]);
   const [, , , fourth = '', fifth = ''] = uuids;
-  const refused = await block(elsewhere, fourth); // every instance counts alike
+  const refused = await block(elsewhere, fourth); // the count is shared by all instances
   expect(problemOf(refused)).toEqual([429, 'fuse_blown']);
   const seconds = Number(refused.headers['retry-after']);
   expect([seconds > 3500, seconds <= 3600]).toEqual([true, true]);
   expect(refused.body.detail).toContain(id);
   expect([(await block(client, fourth)).status, (await block(client, fifth)).status]).toEqual([429, 429]);
-  expect([await statusOf(fourth), await statusOf(fifth)]).toEqual(['Active', 'Active']);
-  expect(await actionsOf(id)).toEqual(['api_key.fuse_blown']);
+  expect([await readStatus(fourth), await readStatus(fifth)]).toEqual(['Active', 'Active']);
+  expect(await readActions(id)).toEqual(['api_key.fuse_blown']);
   expect(JSON.parse((await auditRows(app, id)).at(-1)?.changes ?? '')).toEqual([
     { field: 'deactivations', new: 4 },
     { field: 'limit', new: 3 },
   ]);
-  expect(await blown()).toBe(before + 1);
+  expect(await countBlown()).toBe(before + 1);
 });
 
-test('everything else goes on: other changes of the key, other keys, sessions', async () => {
-  const [{ client }, { client: another }, uuids] = [await aKey(), await aKey(), await users(6)];
+test('a blown fuse does not affect other changes, other API keys or sessions', async () => {
+  const [{ client }, { client: another }, uuids] = [await aKey(), await aKey(), await createUsers(6)];
   const [first = '', , , fourth = '', fifth = '', sixth = ''] = uuids;
   expect(await blockAll(client, uuids.slice(0, 4))).toEqual([200, 200, 200, 429]);
   expect((await client.put(`/users/${fourth}`, { phone: '1' })).status).toBe(200);
   expect((await client.put(`/users/${first}`, { status: 'Active' })).status).toBe(200);
-  expect((await block(client, uuids[1] ?? '')).status).toBe(200); // is blocked already
+  expect((await block(client, uuids[1] ?? '')).status).toBe(200); // this user is already blocked
   expect(
     (await client.post('/users', { username: fourth, email: `${fourth}@example.org`, status: 'Blocked' }))
       .status,
@@ -92,28 +92,28 @@ test('everything else goes on: other changes of the key, other keys, sessions', 
   expect((await block(client, sixth)).status).toBe(429);
 });
 
-test('a reset by another credential opens the fuse for an hour and clears its count', async () => {
-  const [{ id, client }, uuids] = [await aKey(), await users(12)];
+test('a fuse reset by another credential lifts the limit for an hour and clears the count', async () => {
+  const [{ id, client }, uuids] = [await aKey(), await createUsers(12)];
   await blockAll(client, uuids.slice(0, 4));
-  const before = await blown();
+  const before = await countBlown();
   const answer = await (await app.login()).post(`/api_keys/${id}/fuse`);
   expect(answer.status).toBe(200);
   expect(answer.body.key_id).toBe(id);
   const hour = Date.parse(answer.body.open_until) - Date.now();
   expect([hour > 3_590_000, hour <= 3_600_000]).toEqual([true, true]);
-  expect(await blown()).toBe(before - 1);
+  expect(await countBlown()).toBe(before - 1);
   expect(await blockAll(client, uuids.slice(3, 8))).toEqual(Array(5).fill(200));
-  expect(await actionsOf(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset']);
-  // After the hour the key has a full fuse, which can blow again.
+  expect(await readActions(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset']);
+  // After that hour, the fuse can blow again.
   const database = databaseOf(app);
   await database.execute('UPDATE key_deactivations SET time = ? WHERE key_id = ?', [inSeconds(-20), id]);
   await database.execute('UPDATE key_fuses SET open_until = ? WHERE key_id = ?', [inSeconds(-10), id]);
   expect(await blockAll(client, uuids.slice(8, 12))).toEqual([200, 200, 200, 429]);
-  expect(await actionsOf(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset', 'api_key.fuse_blown']);
+  expect(await readActions(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset', 'api_key.fuse_blown']);
 });
 
-test('only another key without scopes or a Webmaster resets a fuse', async () => {
-  const [{ id, client }, uuids] = [await aKey(), await users(5)];
+test('a fuse can be reset only by a Webmaster or by another API key without scopes', async () => {
+  const [{ id, client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const reset = async (by: Client) => by.post(`/api_keys/${id.toUpperCase()}/fuse`);
   expect(problemOf(await reset(client))).toEqual([403, 'forbidden']);
@@ -125,35 +125,35 @@ test('only another key without scopes or a Webmaster resets a fuse', async () =>
   expect((await block(client, uuids[3] ?? '')).status).toBe(200);
 });
 
-test('a key that another key has created has a fuse of its own', async () => {
-  const [{ client }, uuids] = [await aKey(), await users(5)];
+test('an API key that was created by another API key has its own fuse', async () => {
+  const [{ client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const { key } = (await client.post('/api_keys', { name: 'x' })).body;
   expect((await block(app.nobody.with({ 'x-api-key': key as string }), uuids[3] ?? '')).status).toBe(200);
   expect((await block(client, uuids[4] ?? '')).status).toBe(429);
 });
 
-test('requests that race on two instances pass the limit by at most one user each', async () => {
+test('concurrent requests on two instances exceed the limit by at most one user each', async () => {
   const RACERS = 6;
-  const [{ id, client, elsewhere }, waiting] = [await aKey(), await users(18)];
+  const [{ id, client, elsewhere }, waiting] = [await aKey(), await createUsers(18)];
   let blocked = 0;
   const race = async (by: Client): Promise<void> => {
     for (let uuid = waiting.pop(); uuid !== undefined; uuid = waiting.pop()) {
       const { status } = await block(by, uuid);
       expect([200, 429]).toContain(status);
-      expect(await statusOf(uuid)).toBe(status === 200 ? 'Blocked' : 'Active');
+      expect(await readStatus(uuid)).toBe(status === 200 ? 'Blocked' : 'Active');
       if (status === 200) blocked++;
     }
   };
   await Promise.all(Array.from({ length: RACERS }, (_, i) => race(i % 2 === 0 ? client : elsewhere)));
   expect(blocked).toBeGreaterThanOrEqual(3);
-  // SQLite has one writer: there it is exact.
+  // On SQLite, which has one writer, the limit is exact.
   expect(blocked).toBeLessThanOrEqual(ENGINE === 'sqlite' ? 3 : 3 + RACERS - 1);
-  expect(await actionsOf(id)).toEqual(['api_key.fuse_blown']);
+  expect(await readActions(id)).toEqual(['api_key.fuse_blown']);
 });
 
-test('what is more than an hour ago does not count, and is purged', async () => {
-  const [{ id, client }, uuids] = [await aKey(), await users(5)];
+test('users who were blocked more than an hour ago do not count, and their rows are purged', async () => {
+  const [{ id, client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const age = 'UPDATE key_deactivations SET time = ? WHERE key_id = ? AND user_uuid = ?';
   await databaseOf(app).execute(age, [inSeconds(-3590), id, uuids[1] ?? '']);
@@ -169,23 +169,23 @@ test('what is more than an hour ago does not count, and is purged', async () => 
   expect(row?.n).toBe(3);
 });
 
-test('the share is of the users that were active before; 0 of them leaves the number alone', async () => {
-  const [{ client }, uuids] = [await aKey(), await users(8)];
+test('FUSE_PERCENT is a share of the users who were active before the changes', async () => {
+  const [{ client }, uuids] = [await aKey(), await createUsers(8)];
   const { Count: active } = (await app.key.get('/users/search?status=Active&limit=1')).body;
-  limits(1, Math.ceil(600 / (active as number))); // a little over six
+  setLimits(1, Math.ceil(600 / (active as number))); // a little more than six users
   const allowed = Math.floor((active * Math.ceil(600 / (active as number))) / 100);
   expect(allowed).toBeGreaterThan(1);
   const statuses = await blockAll(client, uuids);
   expect(statuses).toEqual(uuids.map((_, i) => (i < allowed ? 200 : 429)));
 });
 
-test('FUSE_MIN=0 turns it off', async () => {
-  limits(0, 10);
-  const [{ client }, uuids] = [await aKey(), await users(5)];
+test('FUSE_MIN=0 turns the fuse off', async () => {
+  setLimits(0, 10);
+  const [{ client }, uuids] = [await aKey(), await createUsers(5)];
   expect(await blockAll(client, uuids)).toEqual(Array(5).fill(200));
 });
 
-const keyActor = (id: string): KeyActor => ({
+const buildKeyActor = (id: string): KeyActor => ({
   kind: 'key',
   id,
   rights: FULL_RIGHTS,
@@ -193,9 +193,9 @@ const keyActor = (id: string): KeyActor => ({
   profile: 'standard',
 });
 
-test('a set of changes counts as many as it blocks', async () => {
-  const [{ id }, uuids] = [await aKey(), await users(4)];
-  const caller = { actor: keyActor(id), requestId: 'test', ip: '' };
+test('a change set counts every user that it blocks towards the fuse', async () => {
+  const [{ id }, uuids] = [await aKey(), await createUsers(4)];
+  const caller = { actor: buildKeyActor(id), requestId: 'test', ip: '' };
   const changes = uuids.map((uuid) => ({
     kind: 'update' as const,
     uuid,
@@ -204,26 +204,26 @@ test('a set of changes counts as many as it blocks', async () => {
   const apply = (set: typeof changes) =>
     app.app.get(TransactionRunner).run((tx) => app.app.get(UserWriter).apply(tx, set, caller));
   await expect(apply(changes)).rejects.toMatchObject({ code: 'fuse_blown', count: 4, limit: 3 });
-  expect(await Promise.all(uuids.map(statusOf))).toEqual(Array(4).fill('Active'));
+  expect(await Promise.all(uuids.map(readStatus))).toEqual(Array(4).fill('Active'));
   await apply(changes.slice(1));
-  expect(await Promise.all(uuids.map(statusOf))).toEqual(['Active', 'Blocked', 'Blocked', 'Blocked']);
+  expect(await Promise.all(uuids.map(readStatus))).toEqual(['Active', 'Blocked', 'Blocked', 'Blocked']);
 });
 
-test('a change that blocks nobody costs no statement more', async () => {
-  const [{ id }, [uuid = '']] = [await aKey(), await users(1)];
-  const cost = async (kind: 'key' | 'system', patch: object): Promise<string[]> =>
+test('a change that blocks no user runs no additional SQL statement', async () => {
+  const [{ id }, [uuid = '']] = [await aKey(), await createUsers(1)];
+  const runChange = async (kind: 'key' | 'system', patch: object): Promise<string[]> =>
     app.app.get(TransactionRunner).run(async (tx) => {
       const { sql, statements } = counting(tx);
-      const actor: Actor = kind === 'key' ? keyActor(id) : { kind, id: null };
+      const actor: Actor = kind === 'key' ? buildKeyActor(id) : { kind, id: null };
       await app.app
         .get(UserWriter)
         .apply(sql, [{ kind: 'update', uuid, patch }], { actor, requestId: 'x', ip: '' });
-      // A change within the millisecond of the one before does not set `updated`.
+      // A change within the same millisecond as the previous change does not set `updated`.
       return statements.map((text) => text.replace(/ SET .*/, ' SET'));
     });
-  expect(await cost('key', { phone: '1' })).toEqual(await cost('system', { phone: '2' }));
-  const blocking = await cost('key', { status: 'Blocked' });
-  expect(blocking.filter((text) => text.includes('key_deactivations'))).toHaveLength(1); // the other one is cut: a count of rows
-  await cost('system', { status: 'Active' });
-  expect(blocking.length).toBe((await cost('system', { status: 'Blocked' })).length + 2);
+  expect(await runChange('key', { phone: '1' })).toEqual(await runChange('system', { phone: '2' }));
+  const blocking = await runChange('key', { status: 'Blocked' });
+  expect(blocking.filter((text) => text.includes('key_deactivations'))).toHaveLength(1); // the second statement, a count, is not recognized here
+  await runChange('system', { status: 'Active' });
+  expect(blocking.length).toBe((await runChange('system', { status: 'Blocked' })).length + 2);
 });
