@@ -11,7 +11,7 @@ import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/app/people.
 import { ImportsService } from '../../src/import/imports.service.js';
 import { ROOT } from '../support/process/process.js';
 
-/** Every action of the table in docs/operator.md is recorded when it says so, with who did it. */
+/** Causes every action of the table in docs/operator.md and checks the recorded actor and target. */
 let app: TestApp;
 let key: Client;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 /** Further instances on the same database. */
 const others: TestApp[] = [];
-async function another(settings: Record<string, string> = {}): Promise<TestApp> {
+async function startAnother(settings: Record<string, string> = {}): Promise<TestApp> {
   const other = await TestApp.on(app.database, settings);
   others.push(other);
   return other;
@@ -30,28 +30,28 @@ afterAll(async () => {
   await app.end();
 });
 
-const events = async (query: string): Promise<Json[]> => {
+const readEvents = async (query: string): Promise<Json[]> => {
   const answer = await key.get(`/audit?limit=100&${query}`);
   if (answer.status !== 200) throw new Error(answer.text);
   return answer.body.Results;
 };
 const HEADER = 'ExternalId,Username,Email';
 let files = 0;
-/** A file of one new user. */
-const file = (name = `f${++files}`) => csv(HEADER, `${name},${name},${name}@example.org`);
+/** Builds a CSV file with one new user. */
+const buildFile = (name = `f${++files}`) => csv(HEADER, `${name},${name},${name}@example.org`);
 
-type Found = { actor: string; target: string };
-/** What is done, and the actor and target that the event must have. */
-const WAYS: Record<string, () => Promise<Found>> = {
+type Expected = { actor: string; target: string };
+/** Functions that each cause an action and return the expected actor and target of its event. */
+const CAUSES: Record<string, () => Promise<Expected>> = {
   'user.created': async () => ({ actor: 'key', target: (await create(key)).uuid }),
   'user.updated': async () => {
     const { uuid } = await create(key);
     await key.put(`/users/${uuid}`, { phone: '1' });
     return { actor: 'key', target: uuid };
   },
-  'user.blocked': async () => ({ actor: 'key', target: await blocked() }),
+  'user.blocked': async () => ({ actor: 'key', target: await createBlocked() }),
   'user.reactivated': async () => {
-    const uuid = await blocked();
+    const uuid = await createBlocked();
     await key.put(`/users/${uuid}`, { status: 'Active' });
     return { actor: 'key', target: uuid };
   },
@@ -79,42 +79,42 @@ const WAYS: Record<string, () => Promise<Found>> = {
     await app.nobody.post('/sessions/login', { username, password: 'not this one' });
     return { actor: 'anonymous', target: uuid };
   },
-  'api_key.created': async () => ({ actor: 'key', target: (await newKey()).id }),
+  'api_key.created': async () => ({ actor: 'key', target: (await createKey()).id }),
   'api_key.new_address': async () => {
-    const { id, key: secret } = await newKey();
+    const { id, key: secret } = await createKey();
     await app.nobody.with({ 'x-api-key': secret }).get('/users/search');
     return { actor: id, target: id };
   },
   'api_key.revoked': async () => {
-    const { id } = await newKey();
+    const { id } = await createKey();
     await key.delete(`/api_keys/${id}`);
     return { actor: 'key', target: id };
   },
   'api_key.fuse_blown': async () => {
-    const { id } = await blownFuse();
+    const { id } = await blowFuse();
     return { actor: id, target: id };
   },
   'api_key.fuse_reset': async () => {
-    const { id } = await blownFuse();
+    const { id } = await blowFuse();
     await key.post(`/api_keys/${id}/fuse`);
     return { actor: 'key', target: id };
   },
-  'import.created': async () => ({ actor: 'key', target: (await imported(key, file())).id }),
+  'import.created': async () => ({ actor: 'key', target: (await imported(key, buildFile())).id }),
   'import.approved': async () => {
-    const { id } = await imported(key, file(), 'dry_run=true');
+    const { id } = await imported(key, buildFile(), 'dry_run=true');
     await key.post(`/imports/${id}/apply`);
     await settled(key, id);
     return { actor: 'key', target: id };
   },
-  'import.rejected': async () => decided('reject'),
-  'import.cancelled': async () => decided('cancel'),
+  'import.rejected': async () => decide('reject'),
+  'import.cancelled': async () => decide('cancel'),
   'import.reverted': async () => {
-    const { id } = await imported(key, file());
+    const { id } = await imported(key, buildFile());
     await settled(key, (await key.post(`/imports/${id}/revert`)).body.id);
     return { actor: 'key', target: id };
   },
   'import.completed': async () => {
-    const { id } = await imported(key, file());
+    const { id } = await imported(key, buildFile());
     return { actor: id, target: id };
   },
   'import.failed': async () => {
@@ -123,7 +123,7 @@ const WAYS: Record<string, () => Promise<Found>> = {
     return { actor: id, target: id };
   },
   'import.superseded': async () => {
-    const { id } = await imported(key, file(), 'dry_run=true');
+    const { id } = await imported(key, buildFile(), 'dry_run=true');
     await databaseOf(app).execute('UPDATE import_runs SET created = ? WHERE id = ?', [
       inSeconds(-91 * 86_400),
       id,
@@ -131,15 +131,15 @@ const WAYS: Record<string, () => Promise<Found>> = {
     await app.app.get(ImportsService).purge();
     return { actor: id, target: id };
   },
-  'import_profile.saved': async () => ({ actor: 'key', target: await profile() }),
+  'import_profile.saved': async () => ({ actor: 'key', target: await saveProfile() }),
   'import_profile.deleted': async () => {
-    const target = await profile();
+    const target = await saveProfile();
     await key.delete('/import_profiles/audited');
     return { actor: 'key', target };
   },
 };
 
-async function profile(): Promise<string> {
+async function saveProfile(): Promise<string> {
   await key.put('/import_profiles/audited', { columns: { Key: 'ExternalId' } });
   const rows = await databaseOf(app).query<{ id: string }>(
     "SELECT id FROM import_profiles WHERE name = 'audited'",
@@ -147,32 +147,32 @@ async function profile(): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-async function blocked(): Promise<string> {
+async function createBlocked(): Promise<string> {
   const { uuid } = await create(key);
   await key.put(`/users/${uuid}`, { status: 'Blocked' });
   return uuid;
 }
-/** A key that has blocked more users than it may. */
-async function blownFuse(): Promise<Json> {
-  const made = await newKey();
-  const strict = await another({ FUSE_MIN: '1', FUSE_PERCENT: '1' });
-  const client = strict.nobody.with({ 'x-api-key': made.key });
+/** Creates an API key and blows its fuse. */
+async function blowFuse(): Promise<Json> {
+  const created = await createKey();
+  const strict = await startAnother({ FUSE_MIN: '1', FUSE_PERCENT: '1' });
+  const client = strict.nobody.with({ 'x-api-key': created.key });
   const { uuid } = await create(key);
   await client.put(`/users/${uuid}`, { status: 'Blocked' });
   const other = await create(key);
   expect((await client.put(`/users/${other.uuid}`, { status: 'Blocked' })).status).toBe(429);
-  return made;
+  return created;
 }
-const newKey = async (): Promise<Json> => (await key.post('/api_keys', { name: 'k' })).body;
-async function decided(decision: string): Promise<Found> {
-  const { id } = await imported(key, file(), 'dry_run=true');
+const createKey = async (): Promise<Json> => (await key.post('/api_keys', { name: 'k' })).body;
+async function decide(decision: string): Promise<Expected> {
+  const { id } = await imported(key, buildFile(), 'dry_run=true');
   await key.post(`/imports/${id}/${decision}`);
   return { actor: 'key', target: id };
 }
 
-test.each(Object.keys(WAYS))('%s', async (action) => {
-  const { actor, target } = await WAYS[action]!();
-  const found = await events(`action=${action}${target === '' ? '' : `&target=${target}`}`);
+test.each(Object.keys(CAUSES))('%s is recorded with its actor, target and address', async (action) => {
+  const { actor, target } = await CAUSES[action]!();
+  const found = await readEvents(`action=${action}${target === '' ? '' : `&target=${target}`}`);
   expect(found).toHaveLength(1);
   const [event] = found;
   const { kind, id } = event.actor;
@@ -180,28 +180,28 @@ test.each(Object.keys(WAYS))('%s', async (action) => {
   expect(event.ip).toBe('127.0.0.1');
 });
 
-test('the table in docs/operator.md has every action, and each has its test here', () => {
+test('the table of audit actions in docs/operator.md lists every action', () => {
   const text = readFileSync(`${ROOT}docs/operator.md`, 'utf8');
   const documented = [...text.matchAll(/^\| `([a-z_]+\.[a-z_]+)` /gm)].map(([, action]) => action);
   expect(documented).toEqual([...ACTIONS]);
-  expect(Object.keys(WAYS)).toEqual([...ACTIONS]);
+  expect(Object.keys(CAUSES)).toEqual([...ACTIONS]);
 });
 
-test('failed logins: the name as typed, one row a minute for a name and an address, never a password', async () => {
-  const count = () =>
+test('failed logins are recorded once a minute for each username and address, without passwords', async () => {
+  const readFailed = () =>
     databaseOf(app).query("SELECT id FROM audit_events WHERE action = 'session.login_failed'");
-  const before = (await count()).length;
+  const before = (await readFailed()).length;
   const login = (username: string, password: string) =>
     app.nobody.post('/sessions/login', { username, password });
-  // One after the other, and at once.
-  const other = await another();
+  // Three spellings of one username, on two instances.
+  const other = await startAnother();
   for (const name of ['Ghost', 'ghost', ' GHOST ']) await login(name, 'guess number 1');
   await other.nobody.post('/sessions/login', { username: 'ghost', password: 'guess number 2' });
-  const found = (await events('action=session.login_failed')).filter(
+  const found = (await readEvents('action=session.login_failed')).filter(
     ({ changes }) => changes[0].new === 'Ghost',
   );
   expect(found.length).toBeGreaterThan(0);
-  expect((await count()).length - before).toBeLessThanOrEqual(2); // the minute may have turned
+  expect((await readFailed()).length - before).toBeLessThanOrEqual(2); // a new minute may have started
   expect(found[0]).toMatchObject({
     actor: { kind: 'anonymous', id: null },
     target: { kind: 'user', id: '00000000-0000-0000-0000-000000000000' },
@@ -209,26 +209,26 @@ test('failed logins: the name as typed, one row a minute for a name and an addre
   });
   await login('x'.repeat(200), 'guess number 3');
   await login('secret typed twice', 'secret typed twice');
-  const names = (await events('action=session.login_failed')).map(({ changes }) => changes[0].new);
+  const names = (await readEvents('action=session.login_failed')).map(({ changes }) => changes[0].new);
   expect(names).toContain('x'.repeat(64));
   expect(names).not.toContain('secret typed twice');
   expect(names).not.toContain('x'.repeat(200));
 });
 
-test('a key: the first use from each address, however often it is used', async () => {
-  const { id, key: secret } = await newKey();
+test('the use of an API key is recorded once for each address', async () => {
+  const { id, key: secret } = await createKey();
   const client = app.nobody.with({ 'x-api-key': secret });
   for (let i = 0; i < 3; i++) await client.get('/users/search?limit=1');
-  const other = await another({ TRUST_PROXY: '1' });
+  const other = await startAnother({ TRUST_PROXY: '1' });
   const proxied = other.nobody.with({ 'x-api-key': secret });
   for (const ip of ['192.0.2.7', '192.0.2.8', '192.0.2.7']) {
     await proxied.get('/users/search?limit=1', { 'x-forwarded-for': ip });
   }
-  const ips = (await events(`target=${id}&action=api_key.new_address`)).map(({ ip }) => ip);
+  const ips = (await readEvents(`target=${id}&action=api_key.new_address`)).map(({ ip }) => ip);
   expect(ips).toEqual(['192.0.2.8', '192.0.2.7', '127.0.0.1']);
 });
 
-test('events are in the order of the time that they show, which since and until cut, failed logins too', async () => {
+test('audit events are sorted by time, and since and until filter by the same time', async () => {
   const at = Date.now();
   for (let n = 0; n < 3; n++) {
     await create(app.key);

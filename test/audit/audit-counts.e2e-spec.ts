@@ -15,22 +15,22 @@ import {
   insertEvents,
 } from '../support/app/sealed-audit.js';
 
-/** How often each action was recorded: what seals have counted, and what they do not cover yet. */
+/** Counts of recorded actions, from the seals and from events that are not sealed yet. */
 let app: TestApp;
 beforeEach(async () => {
   app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' });
-  await execute('DELETE FROM audit_events'); // of the start
+  await execute('DELETE FROM audit_events'); // events of the start
 });
 afterEach(() => app.end());
 
 const { seal, verify, execute, insert, insertIds, seals } = new SealedAudit(() => app);
 const THIS_HOUR = Math.floor(Date.now() / HOUR);
-const midnight = (hour: number) => hour - (hour % 24);
+const toMidnight = (hour: number) => hour - (hour % 24);
 
-/** How many users were updated in the last 40 days, by day, and the gaps. */
-async function updates(offset = 0) {
-  const from = midnight(THIS_HOUR + offset) - offset - 40 * 24;
-  const { counts, gaps } = await app.app.get(AuditCounts).countByDay(['user.updated'], from, offset);
+/** Returns the number of updated users for each of the last 40 days, and the gaps. */
+async function readUpdates(offset = 0) {
+  const from = toMidnight(THIS_HOUR + offset) - offset - 40 * 24;
+  const { counts, gaps } = await app.app.get(AuditCounts).byDay(['user.updated'], from, offset);
   const days: Record<number, number> = {};
   for (const { hour, value } of counts) {
     if (value === 0) continue;
@@ -39,63 +39,64 @@ async function updates(offset = 0) {
   }
   return { days, gaps };
 }
-const total = async () => Object.values((await updates()).days).reduce((sum, value) => sum + value, 0);
+const readTotal = async () =>
+  Object.values((await readUpdates()).days).reduce((sum, value) => sum + value, 0);
 const dayOf = (millis: number, offset = 0) => Math.floor((millis / HOUR + offset) / 24);
-const ofSeals = () =>
+const readSealCounts = () =>
   databaseOf(app).query<{ seal: number; hour: number; action: string; value: number }>(
     'SELECT seal, hour, action, value FROM audit_counts ORDER BY seal, hour, action',
   );
 
-test('an event is counted once: before its seal, afterwards, and when the retention has deleted it', async () => {
+test('an event is counted once before its seal, after its seal, and after it is purged', async () => {
   const old = Date.now() - 35 * DAY;
   await insert(old, 3);
   await insert(Date.now() - 3 * HOUR, 2);
   await insert(Date.now(), 5);
-  expect((await updates()).gaps).toHaveLength(1); // nobody has sealed for weeks
+  expect((await readUpdates()).gaps).toHaveLength(1); // no seal was created for weeks
   await seal(Date.now());
   const days = { [dayOf(old)]: 3, [dayOf(Date.now() - 3 * HOUR)]: 2 };
   days[dayOf(Date.now())] = (days[dayOf(Date.now())] ?? 0) + 5;
-  expect(await updates()).toEqual({ days, gaps: [] });
+  expect(await readUpdates()).toEqual({ days, gaps: [] });
   await app.app.get(PurgeService).run();
   expect(
     await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', [uuidv7({ msecs: old + 1 })]),
   ).toEqual([]);
-  expect(await updates()).toEqual({ days, gaps: [] });
+  expect(await readUpdates()).toEqual({ days, gaps: [] });
   await seal(afterHours());
-  expect(await updates()).toEqual({ days, gaps: [] });
+  expect(await readUpdates()).toEqual({ days, gaps: [] });
 });
 
-test('days begin where the client is', async () => {
-  const begin = (midnight(THIS_HOUR) - 5 * 24) * HOUR;
+test('days of audit counts start at midnight in the time zone of the client', async () => {
+  const begin = (toMidnight(THIS_HOUR) - 5 * 24) * HOUR;
   for (let hour = 0; hour < 24; hour++) await insert(begin + hour * HOUR + 1, hour + 1);
   await seal(Date.now());
   const sum = (from: number, until: number) =>
     Array.from({ length: until - from }, (_, index) => from + index + 1).reduce((a, b) => a + b, 0);
   const day = dayOf(begin);
-  expect((await updates()).days).toEqual({ [day]: 300 });
-  expect((await updates(2)).days).toEqual({ [day]: sum(0, 22), [day + 1]: sum(22, 24) });
-  expect((await updates(-5)).days).toEqual({ [day - 1]: sum(0, 5), [day]: sum(5, 24) });
+  expect((await readUpdates()).days).toEqual({ [day]: 300 });
+  expect((await readUpdates(2)).days).toEqual({ [day]: sum(0, 22), [day + 1]: sum(22, 24) });
+  expect((await readUpdates(-5)).days).toEqual({ [day - 1]: sum(0, 5), [day]: sum(5, 24) });
 });
 
-test('an event that becomes visible after its seal is counted by the next one, for its own hour', async () => {
+test('an event that becomes visible after its seal is counted by the next seal for its own hour', async () => {
   const end = THIS_HOUR * HOUR - 30 * HOUR;
   await insert(end - HOUR - MINUTE, 3);
   await insert(end - 5 * MINUTE, 3);
   await seal(end + 6 * MINUTE);
   await insert(end - 5 * MINUTE + 5, 2);
-  expect(await total()).toBe(6);
+  expect(await readTotal()).toBe(6);
   await seal(end + HOUR + 6 * MINUTE);
-  expect(await total()).toBe(8);
-  const late = (await ofSeals()).filter(({ value, hour }) => value === 2 && hour === end / HOUR - 1);
+  expect(await readTotal()).toBe(8);
+  const late = (await readSealCounts()).filter(({ value, hour }) => value === 2 && hour === end / HOUR - 1);
   expect(late).toHaveLength(1);
 });
 
-test('events that no instance can have written, and actions that there are not, are not counted', async () => {
+test('events with an unknown action or an id in the future are not counted', async () => {
   await insert(Date.now() - 3 * HOUR, 2);
   await insertEvents(databaseOf(app), [eventAt(Date.now() - 3 * HOUR, { action: 'user.destroyed' })]);
   await insertIds(Date.now(), [uuidv7({ msecs: Date.now() + 5 * DAY })]);
   await seal(Date.now());
-  expect((await ofSeals()).map(({ action, value }) => [action, value])).toEqual([['user.updated', 2]]);
+  expect((await readSealCounts()).map(({ action, value }) => [action, value])).toEqual([['user.updated', 2]]);
 });
 
 test('two instances that seal build one chain and count each event once', async () => {
@@ -103,26 +104,26 @@ test('two instances that seal build one chain and count each event once', async 
   const other = await TestApp.on(app.database);
   await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);
   await other.stop();
-  expect(await total()).toBe(18);
+  expect(await readTotal()).toBe(18);
   const numbers = (await seals()).map(({ number }) => number);
   expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   expect(await verify()).toMatchObject({ rows: 18, fault: null });
 });
 
-test('counts of before what anybody can ask for are deleted', async () => {
+test('audit counts older than the longest possible period are purged', async () => {
   await insert(Date.now() - 120 * DAY, 3);
   await insert(Date.now() - 80 * DAY, 2);
   await seal(Date.now());
   await app.app.get(PurgeService).run();
-  expect((await ofSeals()).map(({ value }) => value)).toEqual([2]);
+  expect((await readSealCounts()).map(({ value }) => value)).toEqual([2]);
 });
 
-test('more than can be counted at once is a gap, not a wrong number', async () => {
+test('more than 10,000 events without a seal are reported as a gap in the audit counts', async () => {
   await seal(Date.now());
   const ids = Array.from({ length: 10_001 }, (_, index) => uuidv7({ msecs: Date.now(), seq: index * 8 }));
   for (let from = 0; from < ids.length; from += 1000)
     await insertIds(Date.now(), ids.slice(from, from + 1000));
-  const { days, gaps } = await updates();
+  const { days, gaps } = await readUpdates();
   expect(days).toEqual({ [dayOf(Date.now())]: 10_000 });
   expect(gaps).toEqual([{ from: THIS_HOUR, until: THIS_HOUR + 1 }]);
   expect(await app.app.get(AuditCounts).countSince('user.updated', Date.now() - HOUR)).toEqual({
@@ -130,5 +131,5 @@ test('more than can be counted at once is a gap, not a wrong number', async () =
     exact: false,
   });
   await seal(afterHours());
-  expect(await updates()).toEqual({ days: { [dayOf(Date.now())]: 10_001 }, gaps: [] });
+  expect(await readUpdates()).toEqual({ days: { [dayOf(Date.now())]: 10_001 }, gaps: [] });
 });

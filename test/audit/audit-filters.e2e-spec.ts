@@ -10,12 +10,12 @@ import { PASSWORD, aPerson, databaseOf, problemOf } from '../support/app/people.
 import { eventAt, insertEvents } from '../support/app/sealed-audit.js';
 import { nextOf } from '../support/app/search.js';
 
-/** Filters of the audit find what they ask for: full pages, exact numbers or a bound, whatever the filters are. */
+/** Audit filters return full pages, and an exact count or a lower bound, in any combination. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const pages = (path: string): Promise<Json[][]> => auditPages(app.key, path);
+const readPages = (path: string): Promise<Json[][]> => auditPages(app.key, path);
 
 const ACTIONS = ['user.created', 'user.updated', 'user.blocked'];
 const YEAR = Date.UTC(2025, 0, 1);
@@ -28,7 +28,7 @@ interface Row {
   field: string;
 }
 
-/** Rows of four actors, three actions, fifty targets and seven fields, so that every combination is somewhere. */
+/** Rows of four actors, three actions, fifty targets and seven fields, so that every combination occurs. */
 const actors = Array.from({ length: 4 }, () => uuidv7());
 const targets = Array.from({ length: 50 }, () => uuidv7());
 const FIELDS = ['phone', 'mobile', 'surname', 'email', 'about_me', 'roles', 'status'];
@@ -49,7 +49,7 @@ beforeAll(async () => {
   await insertEvents(databaseOf(app), events);
 });
 
-const since = (i: number) => new Date(YEAR + i * 1000).toISOString();
+const toTime = (i: number) => new Date(YEAR + i * 1000).toISOString();
 const FILTERS: [string, (row: Row, i: number) => boolean][] = [
   [`actor=${actors[1]!}`, ({ actor }) => actor === actors[1]],
   [`target=${targets[6]!}`, ({ target }) => target === targets[6]],
@@ -76,22 +76,22 @@ const FILTERS: [string, (row: Row, i: number) => boolean][] = [
     ({ actor, field }) => actor === actors[0] && field === 'roles',
   ],
   [
-    `actor=${actors[2]!}&since=${since(1000)}&until=${since(1500)}`,
+    `actor=${actors[2]!}&since=${toTime(1000)}&until=${toTime(1500)}`,
     ({ actor }, i) => actor === actors[2] && i >= 1000 && i < 1500,
   ],
   [
-    `field=email&since=${since(10)}&until=${since(2990)}`,
+    `field=email&since=${toTime(10)}&until=${toTime(2990)}`,
     ({ field }, i) => field === 'email' && i >= 10 && i < 2990,
   ],
 ];
 
-test.each(FILTERS)('%s: full pages, each row once, newest first', async (filter, matches) => {
-  const inYear = `${filter}${filter.includes('until') ? '' : `&until=${since(3000)}`}`;
+test.each(FILTERS)('the audit filter %s returns full pages, newest first', async (filter, matches) => {
+  const inYear = `${filter}${filter.includes('until') ? '' : `&until=${toTime(3000)}`}`;
   const expected = rows
     .filter(matches)
     .map(({ id }) => id)
     .reverse();
-  const found = await pages(`/audit?limit=100&${inYear}`);
+  const found = await readPages(`/audit?limit=100&${inYear}`);
   expect(found.flat().map(({ id }) => id)).toEqual(expected);
   for (const page of found.slice(0, -1)) expect(page).toHaveLength(100);
   if (expected.length > 0) expect(found.at(-1)!.length).toBeGreaterThan(0); // no empty page at the end
@@ -101,16 +101,16 @@ test.each(FILTERS)('%s: full pages, each row once, newest first', async (filter,
   expect(CountIsExact || expected.length >= 1000).toBe(true);
 });
 
-test('a number above a thousand is a bound, and says so', async () => {
+test('Count of the audit stops at 1000, and CountIsExact is then false', async () => {
   const { Count, CountIsExact } = (await app.key.get('/audit?actor_kind=key')).body;
   expect([Count, CountIsExact]).toEqual([1000, false]);
-  const all = (await app.key.get(`/audit?until=${since(3000)}`)).body;
+  const all = (await app.key.get(`/audit?until=${toTime(3000)}`)).body;
   expect(all).toMatchObject({ Count: 1000, CountIsExact: false });
-  const few = (await app.key.get(`/audit?until=${since(7)}`)).body;
+  const few = (await app.key.get(`/audit?until=${toTime(7)}`)).body;
   expect(few).toMatchObject({ Count: 7, CountIsExact: true });
 });
 
-test('a walk finds all that was there when it began, while events are added', async () => {
+test('pages of the audit contain all earlier events even if events are added in between', async () => {
   const path = `/audit?actor=${actors[3]!}&limit=50`;
   const expected = rows.filter(({ actor }) => actor === actors[3]).map(({ id }) => id);
   const found: string[] = [];
@@ -124,7 +124,7 @@ test('a walk finds all that was there when it began, while events are added', as
   expect(found).toEqual(expected.reverse());
 });
 
-test('what cannot be found in time is refused, naming the filters', async () => {
+test('an audit search that takes too long returns 422 and names its filters', async () => {
   const service = app.app.get(AuditService);
   const { maxMillis } = service;
   service.maxMillis = 0;
@@ -132,14 +132,14 @@ test('what cannot be found in time is refused, naming the filters', async () => 
     const answer = await app.key.get('/audit?field=known_as&actor_kind=key');
     expect(problemOf(answer)).toEqual([422, 'search_too_broad']);
     expect(answer.body.detail).toContain('actor_kind and field');
-    // The file has no such limit.
+    // The CSV export has no such limit.
     expect((await app.key.get('/audit.csv?field=known_as')).text.split('\r\n')).toHaveLength(3);
   } finally {
     service.maxMillis = maxMillis;
   }
 });
 
-describe('who is behind an import', () => {
+describe('the audit of an import', () => {
   let uploader: Json;
   let approver: Json;
   let run: Json;
@@ -155,56 +155,56 @@ describe('who is behind an import', () => {
     await people[1].client.post(`/imports/${run.id}/apply`);
     await people[1].client.get(`/imports/${run.id}/events`);
     expect((await app.key.get(`/imports/${run.id}`)).body.state).toBe('completed');
-    // Another one, later, by the uploader alone.
+    // A later import by the uploader alone.
     const second = csv('ExternalId,Username,Email', 'p9,p9,p9@example.org');
     expect((await imported(people[0].client, second)).state).toBe('completed');
   });
-  const created = async (who: Json) =>
-    (await pages(`/audit?actor=${who.uuid}&limit=2&action=user.created`))
+  const readCreated = async (who: Json) =>
+    (await readPages(`/audit?actor=${who.uuid}&limit=2&action=user.created`))
       .flat()
       .map(({ changes }) => changes.find(({ field }: Json) => field === 'username').new);
 
-  test('every row of it names who started and who approved it', async () => {
+  test('names the users who started and approved the import in every event', async () => {
     const { Results } = (await app.key.get(`/audit?actor=${run.id}`)).body;
     expect(Results.length).toBeGreaterThanOrEqual(4);
-    const behind = {
+    const people = {
       started_by: { kind: 'user', id: uploader.uuid, name: 'uploader' },
       approved_by: { kind: 'user', id: approver.uuid, name: 'approver' },
     };
     for (const { actor } of Results)
-      expect(actor).toEqual({ kind: 'import', id: run.id, name: 'upload.csv', ...behind });
+      expect(actor).toEqual({ kind: 'import', id: run.id, name: 'upload.csv', ...people });
     const lines = (await app.key.get(`/audit.csv?actor=${run.id}`)).text.trim().split('\r\n');
     expect(lines[0]).toMatch(/,StartedBy,ApprovedBy,Reason$/);
     expect(lines[1]).toMatch(new RegExp(`,${uploader.uuid},${approver.uuid},$`));
   });
-  test('they are found by either of them', async () => {
-    expect(await created(uploader)).toEqual(['p9', 'p3', 'p2', 'p1']);
-    expect(await created(approver)).toEqual(['p3', 'p2', 'p1']);
-    const of = (who: Json, more = '') => app.key.get(`/audit?actor=${who.uuid}${more}`);
-    const all = (await of(uploader)).body;
+  test('is found with the actor filter for either of these users', async () => {
+    expect(await readCreated(uploader)).toEqual(['p9', 'p3', 'p2', 'p1']);
+    expect(await readCreated(approver)).toEqual(['p3', 'p2', 'p1']);
+    const find = (who: Json, more = '') => app.key.get(`/audit?actor=${who.uuid}${more}`);
+    const all = (await find(uploader)).body;
     expect([all.Count, all.CountIsExact]).toEqual([all.Results.length, true]);
-    const own = (await of(uploader, '&actor_kind=user')).body.Results.map(({ action }: Json) => action);
+    const own = (await find(uploader, '&actor_kind=user')).body.Results.map(({ action }: Json) => action);
     expect(own).toEqual(['import.created', 'import.created', 'session.created']);
     const one = (await app.key.get('/users/search?external_id=p2')).body.Results[0];
-    expect((await of(approver, `&target=${one.uuid}`)).body.Count).toBe(1);
+    expect((await find(approver, `&target=${one.uuid}`)).body.Count).toBe(1);
   });
   test.each([
     ['p2', 'import upload.csv (started by uploader, approved by approver)'],
     ['p9', 'import upload.csv (started by uploader)'],
-  ])('the history of user %s names who started and approved the import', async (id, name) => {
+  ])('names the users who started and approved the import in the history of user %s', async (id, name) => {
     const one = (await app.key.get(`/users/search?external_id=${id}`)).body.Results[0];
     const { Results } = (await app.key.get(`/users/${one.uuid}/history`)).body;
     expect(Results[0].actor).toMatchObject({ kind: 'import', name });
     expect(Results[0].summary).toContain(`${name} created the user: username set`);
   });
-  test('a revert has its own', async () => {
+  test('names the user who started a revert in the events of the revert', async () => {
     const self = await app.login('approver', PASSWORD);
     const revert = (await self.post(`/imports/${run.id}/revert`)).body;
     await self.get(`/imports/${revert.id}/events`);
     const [row] = (await app.key.get(`/audit?actor=${revert.id}&action=user.blocked`)).body.Results;
     expect(row.actor.started_by.id).toBe(approver.uuid);
   });
-  test('many imports of one key are merged in the order of their events', async () => {
+  test('is merged by time for several imports of one API key', async () => {
     const key = (await app.key.post('/api_keys', { name: 'nightly' })).body;
     const client = app.nobody.with({ 'x-api-key': key.key });
     for (let i = 0; i < 6; i++) {
@@ -212,7 +212,7 @@ describe('who is behind an import', () => {
       await imported(client, csv('ExternalId,Username,Email', ...lines));
       await create(client, { username: `own-${i}` });
     }
-    const found = (await pages(`/audit?actor=${key.id}&action=user.created&limit=4`)).flat();
+    const found = (await readPages(`/audit?actor=${key.id}&action=user.created&limit=4`)).flat();
     const names = found.map(({ changes }) => changes.find(({ field }: Json) => field === 'username').new);
     const expected = [0, 1, 2, 3, 4, 5].flatMap((i) => [`n${i}0`, `n${i}1`, `own-${i}`]);
     expect(names).toEqual(expected.reverse());

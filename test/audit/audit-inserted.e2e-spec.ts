@@ -6,42 +6,42 @@ import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, MINUTE, SealedAudit, badOf, eventAt } from '../support/app/sealed-audit.js';
 
 /**
- * Every row of the audit is covered by the seal of its time, or was written within a short time after it. Any other one is
- * named, and no later seal makes it good.
+ * Every audit row is covered by the seal of its time, or was written shortly after it. Any other row is reported, and is
+ * never covered by a later seal.
  */
 let app: TestApp;
 const { seal, verify, execute, seals, insert, insertIds } = new SealedAudit(() => app);
 beforeEach(async () => {
   app = await TestApp.start();
-  await execute('DELETE FROM audit_events'); // of the start, which is later than the hours of these tests
+  await execute('DELETE FROM audit_events'); // events of the start, which are later than the hours of these tests
 });
 afterEach(() => app.end());
 
-/** An hour that ended long ago; the audit was looked at six minutes later. */
+/** End of a past hour, which was sealed six minutes later. */
 const END = Math.floor(Date.now() / HOUR) * HOUR - 5 * HOUR;
-const LOOK = END + 6 * MINUTE;
-/** What is older than this at the next look was there at this one, or is none of the service. */
-const OLDEST = LOOK - 15 * MINUTE;
-const NEXT_LOOK = LOOK + HOUR;
+const SEALED_AT = END + 6 * MINUTE;
+/** Time of the oldest possible late row. The service cannot have written an older row after this seal. */
+const OLDEST = SEALED_AT - 15 * MINUTE;
+const NEXT_SEAL = SEALED_AT + HOUR;
 
-async function sealed(): Promise<void> {
+async function sealHours(): Promise<void> {
   for (const hours of [50, 3, 2, 1]) await insert(END - hours * HOUR + MINUTE, 3);
   await insert(END - MINUTE, 3);
-  await seal(LOOK);
+  await seal(SEALED_AT);
   expect(await verify()).toMatchObject({ rows: 15, fault: null, bad_count: 0 });
 }
 
-/** Ids that are named, before and after each of the seals that follow. */
-async function namedForEver(): Promise<string[]> {
-  const named = badOf(await verify());
+/** Returns the reported ids, and expects the same ids after each later seal. */
+async function readReported(): Promise<string[]> {
+  const reported = badOf(await verify());
   for (const hours of [0, 1, 2]) {
-    await seal(NEXT_LOOK + hours * HOUR);
-    expect(badOf(await verify())).toEqual(named);
+    await seal(NEXT_SEAL + hours * HOUR);
+    expect(badOf(await verify())).toEqual(reported);
   }
-  return named;
+  return reported;
 }
 
-describe('rows of the past', () => {
+describe('audit rows with a past time', () => {
   const TOO_OLD = {
     'a millisecond too old': OLDEST - 1,
     'of the sealed hour': END - 40 * MINUTE,
@@ -56,20 +56,20 @@ describe('rows of the past', () => {
     'of the last minute of the sealed hour': END - MINUTE,
     'of the hour that is not sealed': END + MINUTE,
   };
-  test('are reported if they are too old for a late row, and no seal covers the reported rows', async () => {
-    await sealed();
-    const random = Array.from({ length: 60 }, () => Math.floor(LOOK - Math.random() ** 3 * 3 * HOUR));
+  test('are reported if they are too old for late rows, and are never covered by a seal', async () => {
+    await sealHours();
+    const random = Array.from({ length: 60 }, () => Math.floor(SEALED_AT - Math.random() ** 3 * 3 * HOUR));
     const times = [...Object.values(TOO_OLD), ...Object.values(YOUNG), ...random];
     const ids: string[] = [];
     for (const millis of times) ids.push(...(await insert(millis)));
-    expect(await namedForEver()).toEqual(ids.filter((_, n) => times[n]! < OLDEST).sort());
+    expect(await readReported()).toEqual(ids.filter((_, n) => times[n]! < OLDEST).sort());
     const { fault, bad, unsealed } = await verify();
     for (const { message } of bad) expect(message).toMatch(/^was inserted: seal \d+ covers its period/);
     expect(fault?.message).toContain(bad[0]!.id);
     expect(unsealed).toBe(0);
   });
-  test('pass with no entry as a late one that the service has not made', async () => {
-    await sealed();
+  test('are reported even with a forged entry in audit_late_events', async () => {
+    await sealHours();
     for (const number of [999_999, 0, -1, 2]) {
       const [id] = await insert(END - 40 * MINUTE);
       await execute(`INSERT INTO audit_late_events (id, seal, row_hash) VALUES (?, ?, '')`, [id!, number]);
@@ -81,8 +81,8 @@ describe('rows of the past', () => {
   });
 });
 
-test('rows that came after more than one look while the service was off are covered, and none is named', async () => {
-  await sealed();
+test('events of a period without seals are sealed later, and none of them is reported', async () => {
+  await sealHours();
   for (const hours of [1, 5, 30, 49]) await insert(END + hours * HOUR, 3);
   const [late] = await insert(END - MINUTE);
   await seal(END + 4 * DAY);
@@ -91,48 +91,48 @@ test('rows that came after more than one look while the service was off are cove
   expect(badOf(await verify())).toEqual([late]);
 });
 
-test('more rows come late than one seal takes', async () => {
-  await sealed();
+test('late events that exceed the limit of one seal are covered by the next seal', async () => {
+  await sealHours();
   for (let part = 0; part < 3; part++) await insert(END - (part + 1) * MINUTE, 3400);
-  await seal(NEXT_LOOK);
+  await seal(NEXT_SEAL);
   expect((await seals()).slice(-2).map(({ late_count }) => late_count)).toEqual([10_000, 200]);
   expect(await verify()).toMatchObject({ fault: null, late: 10_200, unsealed: 0 });
 });
 
-describe('rows of the future', () => {
+describe('audit rows with a future time', () => {
   const now = Date.now();
-  test.each([2 * HOUR, 10 * HOUR, 400 * DAY])('by %d ms are named for ever', async (ahead) => {
+  test.each([2 * HOUR, 10 * HOUR, 400 * DAY])('are always reported if %d ms ahead', async (ahead) => {
     await insert(now - 2 * HOUR, 3);
     await seal(now);
     const [id] = await insert(now + ahead);
-    for (const look of [
+    for (const time of [
       now,
       now + 70 * MINUTE,
       now + 140 * MINUTE,
       now + ahead + 2 * HOUR,
       now + ahead + 3 * HOUR,
     ]) {
-      await seal(look);
-      const verdict = await verify();
-      expect([badOf(verdict), verdict.fault?.seal]).toEqual([[id], undefined]); // the seals fit, and go on
-      expect(Date.parse(`${verdict.newest!.sealed.replace(' ', 'T')}Z`)).toBe(look);
+      await seal(time);
+      const result = await verify();
+      expect([badOf(result), result.fault?.seal]).toEqual([[id], undefined]); // the seals are valid and continue
+      expect(Date.parse(`${result.newest!.sealed.replace(' ', 'T')}Z`)).toBe(time);
     }
     expect((await verify()).bad[0]?.message).toContain('its time was in the future');
     await execute('DELETE FROM audit_events WHERE id = ?', [id!]);
     expect((await verify()).bad[0]?.message).toContain('was removed');
   });
-  test('of a clock that is some minutes ahead are good', async () => {
+  test('are accepted if a clock is only some minutes ahead', async () => {
     await insert(now - 2 * HOUR, 3);
     await insert(now + 10 * MINUTE);
-    for (const look of [now, now + HOUR, now + 2 * HOUR]) {
-      await seal(look);
+    for (const time of [now, now + HOUR, now + 2 * HOUR]) {
+      await seal(time);
       expect(badOf(await verify())).toEqual([]);
     }
     expect(await verify()).toMatchObject({ rows: 4, unsealed: 0 });
   });
 });
 
-describe('ids that the service does not make', () => {
+describe('audit ids that the service does not generate', () => {
   const OF_SEALED = uuidv7({ msecs: END - 30 * MINUTE });
   const IDS = [
     '',
@@ -152,44 +152,44 @@ describe('ids that the service does not make', () => {
   // MariaDB accepts only one of two ids that differ only in trailing spaces.
   const SOME = IDS.filter((id) => id !== ' ');
   test('are reported, and no seal covers their rows', async () => {
-    await sealed();
+    await sealHours();
     await insertIds(END + MINUTE, SOME);
-    expect(await namedForEver()).toEqual(SOME.toSorted());
+    expect(await readReported()).toEqual(SOME.toSorted());
     for (const { message } of (await verify()).bad)
       expect(message).toContain('that the service does not create');
   });
-  test('are each reported when only one is inserted', async () => {
-    await sealed();
+  test('are reported if only one of them is inserted', async () => {
+    await sealHours();
     for (const id of IDS) {
       await insertIds(END + MINUTE, [id]);
       expect(badOf(await verify())).toEqual([id]);
       await execute('DELETE FROM audit_events WHERE id = ?', [id]);
     }
   });
-  test('all of them at once, many times, between rows of the service', async () => {
-    await sealed();
+  test('are reported if hundreds of them are inserted between valid rows', async () => {
+    await sealHours();
     await insertIds(END + MINUTE, [...SOME, ...Array.from({ length: 500 }, (_, n) => `0${n}-no-id`)]);
     await insert(END + 2 * MINUTE, 5);
-    await seal(NEXT_LOOK);
+    await seal(NEXT_SEAL);
     const { rows, bad_count, unsealed } = await verify();
     expect({ rows, bad_count, unsealed }).toEqual({ rows: 20, bad_count: SOME.length + 500, unsealed: 0 });
   });
   if (ENGINE === 'sqlite') {
-    test('bytes, and a text with a NUL character, behind which nothing is read', async () => {
-      await sealed();
+    test('are reported if they are bytes or contain a NUL character', async () => {
+      await sealHours();
       const database = databaseOf(app);
       const [known] = await database.query<{ id: string }>('SELECT id FROM audit_events ORDER BY id');
-      const put = async (sql: string) => {
+      const insertRaw = async (sql: string) => {
         const [, ...rest] = Object.values(eventAt(END + MINUTE));
         await execute(`INSERT INTO audit_events VALUES (${sql}, ${rest.map(() => '?').join(', ')})`, rest);
       };
-      await put("x'00ff'");
-      await put(`CAST('${OF_SEALED}' AS BLOB)`);
-      for (let n = 0; n < 450; n++) await put(`'${known!.id}' || char(0) || '${n}'`);
-      await put(`substr('${OF_SEALED}', 1, 20) || char(0) || '000000000000000'`);
-      await put('char(0)');
-      for (const look of [LOOK, NEXT_LOOK, NEXT_LOOK + HOUR]) {
-        await seal(look);
+      await insertRaw("x'00ff'");
+      await insertRaw(`CAST('${OF_SEALED}' AS BLOB)`);
+      for (let n = 0; n < 450; n++) await insertRaw(`'${known!.id}' || char(0) || '${n}'`);
+      await insertRaw(`substr('${OF_SEALED}', 1, 20) || char(0) || '000000000000000'`);
+      await insertRaw('char(0)');
+      for (const time of [SEALED_AT, NEXT_SEAL, NEXT_SEAL + HOUR]) {
+        await seal(time);
         expect(await verify()).toMatchObject({ rows: 15, bad_count: 454 });
       }
     });

@@ -5,7 +5,7 @@ import { csv, imported, settled } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, SealedAudit, aRun, afterHours } from '../support/app/sealed-audit.js';
 
-/** Compares who started and who approved imports with the events. `audit-tampered` tests changes of a single import. */
+/** Users who started and approved imports match the events. Changes of a single import are tested in `audit-tampered`. */
 let app: TestApp;
 const { seal, verify, execute, insert, isFound } = new SealedAudit(() => app);
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.end());
 
-test('planned, applied and reverted imports match their events', async () => {
+test('the stored users of planned, applied and reverted imports match the audit events', async () => {
   const file = csv('ExternalId,Username,Email', 'A1,one,one@example.org');
   const plan = await imported(app.key, file, 'dry_run=true');
   for (const word of ['apply', 'revert']) {
@@ -29,7 +29,7 @@ test('planned, applied and reverted imports match their events', async () => {
   await isFound(() => execute("UPDATE audit_runs SET person_kind = 'user' WHERE part = 'approved'"));
 });
 
-test('one change among many imports is found', async () => {
+test('verification finds one changed user among 250 imports', async () => {
   const runs: string[] = [];
   for (let n = 0; n < 250; n++) runs.push(await aRun(app));
   await isFound(() => execute("UPDATE audit_runs SET person_kind = 'key' WHERE run_id = ?", [runs[220]!]));
@@ -44,7 +44,7 @@ test('one change among many imports is found', async () => {
   }
 });
 
-test('an import before the first seal may lack its event, or its event may lack the person', async () => {
+test('verification accepts a missing event or user of an import from before the first seal', async () => {
   await execute('DELETE FROM audit_seals');
   const run = await aRun(app);
   await seal(afterHours(1));

@@ -6,16 +6,16 @@ import { csv, imported, settled } from '../support/app/imports.js';
 import { problemOf } from '../support/app/people.js';
 import { provision, scimOf } from '../support/app/scim.js';
 
-/** Why somebody changed something, and what those who did it are called. */
+/** Reasons of changes, and names of actors and targets. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const because = (reason: string) => app.key.with({ 'x-audit-reason': encodeURIComponent(reason) });
-const events = async (query: string): Promise<Json[]> => (await app.key.get(`/audit?${query}`)).body.Results;
+const withReason = (reason: string) => app.key.with({ 'x-audit-reason': encodeURIComponent(reason) });
+const read = async (query: string): Promise<Json[]> => (await app.key.get(`/audit?${query}`)).body.Results;
 const HEAD = 'ExternalId,Username,Email';
 
-describe('a reason', () => {
+describe('a reason in X-Audit-Reason', () => {
   test.each([
     'left the company',
     'Übergabe an “Müller”, 田中',
@@ -23,10 +23,10 @@ describe('a reason', () => {
     '100 % sure',
     'e\u0301🙂',
     'x'.repeat(500),
-  ])('%s is kept as it was given', async (reason) => {
+  ])('is stored as sent: %s', async (reason) => {
     const { uuid } = await create(app.key);
-    expect((await because(reason).put(`/users/${uuid}`, { status: 'Blocked' })).status).toBe(200);
-    const [event] = await events(`target=${uuid}&action=user.blocked`);
+    expect((await withReason(reason).put(`/users/${uuid}`, { status: 'Blocked' })).status).toBe(200);
+    const [event] = await read(`target=${uuid}&action=user.blocked`);
     expect(event.reason).toBe(reason.normalize('NFC'));
     expect(event.changes).toEqual([{ field: 'status', old: 'Active', new: 'Blocked' }]);
     const [own] = (await app.key.get(`/users/${uuid}/history`)).body.Results;
@@ -36,63 +36,63 @@ describe('a reason', () => {
     ]);
   });
 
-  test('is of its request: what came before and what comes after has none', async () => {
+  test('applies only to its own request', async () => {
     const { uuid } = await create(app.key);
-    await because('once').put(`/users/${uuid}`, { phone: '1' });
+    await withReason('once').put(`/users/${uuid}`, { phone: '1' });
     await app.key.put(`/users/${uuid}`, { phone: '2' });
-    expect((await events(`target=${uuid}`)).map(({ reason }) => reason)).toEqual(['', 'once', '']);
+    expect((await read(`target=${uuid}`)).map(({ reason }) => reason)).toEqual(['', 'once', '']);
   });
 
-  test('is in every event of its request, and found by its field', async () => {
+  test('is in every event of its request, which field=given_reason finds', async () => {
     const { uuid, username } = await create(app.key, { password: 'a long enough password' });
     for (const _ of [1, 2]) {
       const login = { username, password: 'a long enough password' };
       expect((await app.nobody.post('/sessions/login', login)).status).toBe(200);
     }
-    await because('phone lost').delete(`/users/${uuid}/sessions`);
-    const found = await events('field=given_reason&limit=100');
+    await withReason('phone lost').delete(`/users/${uuid}/sessions`);
+    const found = await read('field=given_reason&limit=100');
     const ended = found.filter(({ reason }) => reason === 'phone lost');
     expect(ended.map(({ action }) => action)).toEqual(['session.ended', 'session.ended']);
   });
 
-  test('is kept of keys, imports and SCIM too, and not given to the rows of an import', async () => {
-    const key = (await because('for the night').post('/api_keys', { name: 'night' })).body;
-    expect((await events(`target=${key.id}`))[0].reason).toBe('for the night');
+  test('is stored for API keys, approvals and SCIM, but not for the rows of an import', async () => {
+    const key = (await withReason('for the night').post('/api_keys', { name: 'night' })).body;
+    expect((await read(`target=${key.id}`))[0].reason).toBe('for the night');
     const run = await imported(app.key, csv(HEAD, 'R1,r1,r1@example.org'), 'dry_run=true');
-    const applied = (await because('looked at it').post(`/imports/${run.id}/apply`)).body;
+    const applied = (await withReason('looked at it').post(`/imports/${run.id}/apply`)).body;
     await settled(app.key, applied.id);
-    expect((await events(`target=${run.id}&action=import.approved`))[0].reason).toBe('looked at it');
-    const rows = await events(`actor=${run.id}&action=user.created`);
+    expect((await read(`target=${run.id}&action=import.approved`))[0].reason).toBe('looked at it');
+    const rows = await read(`actor=${run.id}&action=user.created`);
     expect(rows.map(({ reason }) => reason)).toEqual(['']);
     const user = await provision(scimOf(app));
     const headers = { 'x-audit-reason': 'scim', 'x-api-key': String(app.key.headers['x-api-key']) };
     await app.nobody.raw('DELETE', `/scim/v2/Users/${user.id}`, undefined, headers);
-    expect((await events(`target=${user.id}`))[0]).toMatchObject({ action: 'user.deleted', reason: 'scim' });
+    expect((await read(`target=${user.id}`))[0]).toMatchObject({ action: 'user.deleted', reason: 'scim' });
   });
 
-  test('of a key is not kept: it may have been put into the wrong field', async () => {
+  test('is stored without the secret if it contains an API key', async () => {
     const { uuid } = await create(app.key);
     const { key } = (await app.key.post('/api_keys', { name: 'shown' })).body;
-    await because(`see ${key}`).put(`/users/${uuid}`, { phone: '1' });
-    const [event] = await events(`target=${uuid}&action=user.updated`);
+    await withReason(`see ${key}`).put(`/users/${uuid}`, { phone: '1' });
+    const [event] = await read(`target=${uuid}&action=user.updated`);
     expect(event.reason).not.toContain(key.slice(-20));
   });
 
-  test('is in the file', async () => {
+  test('is in the CSV export', async () => {
     const [head, ...lines] = (await app.key.get('/audit.csv?field=given_reason')).text.trim().split('\r\n');
     expect(head).toMatch(/,Reason$/);
     expect(lines.some((line) => line.endsWith(',left the company'))).toBe(true);
   });
 
   test.each([
-    ['x'.repeat(501), 'too long'],
-    ['%E4', 'no UTF-8'],
-    ['50%', 'not encoded'],
-    ['a%0Ab', 'two lines'],
-    ['a%00b', 'a NUL'],
-    ['a%E2%80%AEb', 'the other direction'],
-    ['a%CC%81'.padEnd(200, '%CC%81'), 'more marks than any writing has'],
-  ])('%s is refused, and nothing is done', async (header) => {
+    ['too long', 'x'.repeat(501)],
+    ['invalid UTF-8', '%E4'],
+    ['invalid percent-encoding', '50%'],
+    ['line break', 'a%0Ab'],
+    ['NUL character', 'a%00b'],
+    ['right-to-left override', 'a%E2%80%AEb'],
+    ['too many combining marks', 'a%CC%81'.padEnd(200, '%CC%81')],
+  ])('returns 400 and prevents the change: %s', async (_, header) => {
     const { uuid } = await create(app.key);
     const answer = await app.key.put(`/users/${uuid}`, { phone: '1' }, { 'x-audit-reason': header });
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
@@ -100,37 +100,37 @@ describe('a reason', () => {
     expect((await app.key.get(`/users/${uuid}`)).body.phone).toBe('');
   });
 
-  test.each(['', '%20', ' '])('of nothing (%p) is none', async (header) => {
+  test.each(['', '%20', ' '])('counts as not sent if it is %p', async (header) => {
     const { uuid } = await create(app.key);
     await app.key.put(`/users/${uuid}`, { phone: '1' }, { 'x-audit-reason': header });
-    expect((await events(`target=${uuid}&action=user.updated`))[0].reason).toBe('');
+    expect((await read(`target=${uuid}&action=user.updated`))[0].reason).toBe('');
   });
 });
 
-describe('names', () => {
-  test('are those of today, of users, keys, imports and groups; a deleted one has none', async () => {
+describe('names of actors and targets', () => {
+  test('are the current names, or empty for a deleted user', async () => {
     const user = await create(app.key);
-    const named = async () => (await events(`target=${user.uuid}`))[0].target.name;
-    expect(await named()).toBe(user.username);
-    const [{ actor }] = await events(`target=${user.uuid}`);
+    const readName = async () => (await read(`target=${user.uuid}`))[0].target.name;
+    expect(await readName()).toBe(user.username);
+    const [{ actor }] = await read(`target=${user.uuid}`);
     expect(actor).toMatchObject({ kind: 'key', name: expect.stringMatching(/./) });
     await app.key.put(`/users/${user.uuid}`, { username: `${user.username}-new` });
-    expect(await named()).toBe(`${user.username}-new`);
+    expect(await readName()).toBe(`${user.username}-new`);
     const run = await imported(app.key, csv(HEAD, 'N1,n1,n1@example.org'));
-    expect((await events(`target=${run.id}&action=import.created`))[0].target.name).toBe('upload.csv');
+    expect((await read(`target=${run.id}&action=import.created`))[0].target.name).toBe('upload.csv');
     const group = (await scimOf(app).post('/Groups', { displayName: 'Pilots' })).body;
-    expect((await events(`target=${group.id}`))[0].target).toEqual({
+    expect((await read(`target=${group.id}`))[0].target).toEqual({
       kind: 'group',
       id: group.id,
       name: 'Pilots',
     });
     const gone = await provision(scimOf(app));
     await scimOf(app).delete(`/Users/${gone.id}`);
-    expect((await events(`target=${gone.id}`))[0].target.name).toBe('');
+    expect((await read(`target=${gone.id}`))[0].target.name).toBe('');
   });
-  test('of nobody are empty', async () => {
+  test('are empty for a failed login with an unknown username', async () => {
     await app.nobody.post('/sessions/login', { username: 'nobody-at-all', password: 'x' });
-    const [event] = await events('action=session.login_failed');
+    const [event] = await read('action=session.login_failed');
     expect([event.actor.name, event.target.name]).toEqual(['', '']);
   });
 });

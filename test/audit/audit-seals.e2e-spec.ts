@@ -19,7 +19,7 @@ import {
   insertEvents,
 } from '../support/app/sealed-audit.js';
 
-/** Seals over the audit: what is changed afterwards is found, and what is not is not reported. */
+/** Verification finds changes after a seal, and reports nothing in an unchanged audit. */
 const KEY = 'a-key-for-seals-of-32-characters-1';
 const NEW_KEY = 'a-key-for-seals-of-32-characters-2';
 
@@ -29,31 +29,31 @@ afterEach(() => app.end());
 
 const { seal, verify, execute, seals, insert, sealedHours } = new SealedAudit(() => app);
 
-test('every hour gets a seal, and an untouched audit fits them', async () => {
-  await create(app.key); // with the first use of the key
+test('every hour gets a seal, and an unchanged audit passes verification', async () => {
+  await create(app.key); // also records the first use of the key
   await sealedHours();
   expect((await seals()).map(({ row_count }) => row_count).slice(0, 3)).toEqual([4, 4, 4]);
-  const verdict = await verify();
-  expect(verdict).toMatchObject({ rows: 12, late: 0, fault: null });
+  const result = await verify();
+  expect(result).toMatchObject({ rows: 12, late: 0, fault: null });
   const before = await seals();
   await seal(Date.now()); // nothing new to seal
   expect(await seals()).toEqual(before);
   await create(app.key);
-  expect((await verify()).unsealed).toBe(verdict.unsealed + 1);
+  expect((await verify()).unsealed).toBe(result.unsealed + 1);
 });
 
-test('the hours go on from one seal to the next, also those without an event', async () => {
+test('every hour after the newest seal gets a seal, even without events', async () => {
   await sealedHours();
-  const made = (await seals()).length;
+  const count = (await seals()).length;
   await seal(afterHours(1));
   const more = await seals();
-  expect(more.length).toBeGreaterThan(made);
+  expect(more.length).toBeGreaterThan(count);
   await seal(afterHours(2));
   expect((await seals()).at(-1)?.row_count).toBe(0);
   expect((await verify()).fault).toBeNull();
 });
 
-test('an hour is sealed five minutes after its end, when its transactions have ended', async () => {
+test('an hour is sealed five minutes after its end, and not earlier', async () => {
   await execute('DELETE FROM audit_events');
   const end = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
   await insert(end - MINUTE, 3);
@@ -63,23 +63,23 @@ test('an hour is sealed five minutes after its end, when its transactions have e
   expect(await verify()).toMatchObject({ rows: 3, unsealed: 0, fault: null });
 });
 
-describe('rows that become visible after the seal of their hour', () => {
-  /** The end of an hour, and the look at the audit behind it. */
+describe('events that become visible after the seal of their hour', () => {
+  /** End of an hour, and the time of its seal. */
   const END = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
-  const LOOK = END + 6 * MINUTE;
-  const sealedHour = async () => {
-    await execute('DELETE FROM audit_events'); // of the start, which is later
+  const SEALED_AT = END + 6 * MINUTE;
+  const sealHour = async () => {
+    await execute('DELETE FROM audit_events'); // events of the start, which are later
     await insert(END - HOUR - MINUTE, 3);
     await insert(END - 5 * MINUTE, 3);
-    await seal(LOOK);
+    await seal(SEALED_AT);
   };
-  test('are neither missed nor reported', async () => {
-    await sealedHour();
+  test('are covered by the next seal and not reported as a fault', async () => {
+    await sealHour();
     const [late] = await insert(END - 5 * MINUTE + 5);
     expect(await verify()).toMatchObject({ fault: null, unsealed: 1, late: 0 });
-    await seal(LOOK + HOUR);
+    await seal(SEALED_AT + HOUR);
     expect(await verify()).toMatchObject({ fault: null, unsealed: 0, late: 1 });
-    await seal(LOOK + 2 * HOUR); // once only
+    await seal(SEALED_AT + 2 * HOUR); // once only
     expect((await seals()).reduce((sum, { late_count }) => sum + late_count, 0)).toBe(1);
     expect((await verify()).late).toBe(1);
     await execute("UPDATE audit_events SET ip = 'changed' WHERE id = ?", [late!]);
@@ -87,14 +87,14 @@ describe('rows that become visible after the seal of their hour', () => {
     await execute('DELETE FROM audit_events WHERE id = ?', [late!]);
     expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was removed/) }]);
   });
-  test('of a transaction that is open across a seal', async () => {
-    await sealedHour();
+  test('are sealed later if their transaction was open during a seal', async () => {
+    await sealHour();
     const other = await TestApp.on(app.database);
     const open = await databaseOf(app).begin();
     const end = END + HOUR;
     await insertEvents(open, [eventAt(end - MINUTE)]);
     try {
-      // SQLite has one writer: there a seal waits for the transaction, and no row can come late.
+      // On SQLite, which has one writer, a seal waits for the transaction, so no event is late.
       const sealed = other.app.get(Sealer).run(end + 6 * MINUTE);
       if (ENGINE === 'mariadb') await sealed;
       await open.commit();
@@ -109,8 +109,8 @@ describe('rows that become visible after the seal of their hour', () => {
   });
 });
 
-describe('retention', () => {
-  test('deletes what a seal has announced, batch by batch, and the rest still verifies', async () => {
+describe('audit retention', () => {
+  test('deletes old events in batches, and the remaining events pass verification', async () => {
     await insert(Date.now() - 31 * DAY, 600);
     await insert(Date.now() - 29 * DAY, 5);
     await app.app.get(PurgeService).run();
@@ -118,18 +118,18 @@ describe('retention', () => {
     expect(await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', before)).toEqual([]);
     expect(await verify()).toMatchObject({ rows: 5, purged: 1, fault: null });
   });
-  test('deletes nothing that no seal has announced: the hour in which the days end stays whole', async () => {
+  test('deletes no event of the hour in which the retention period begins', async () => {
     const begin = Math.floor((Date.now() - 30 * DAY) / HOUR) * HOUR;
     const ids = await insert(begin + 1, 5);
     await app.app.get(PurgeService).run();
-    const kept = await databaseOf(app).query<{ id: string }>(
+    const remaining = await databaseOf(app).query<{ id: string }>(
       'SELECT id FROM audit_events WHERE id <= ? ORDER BY id',
       [ids[4]!],
     );
-    expect(kept.map(({ id }) => id)).toEqual(ids);
+    expect(remaining.map(({ id }) => id)).toEqual(ids);
     expect(await verify()).toMatchObject({ rows: 5, fault: null });
   });
-  test('covers no row that is younger', async () => {
+  test('does not hide the deletion of an event within the retention period', async () => {
     const [, , third] = await insert(Date.now() - 29 * DAY, 5);
     await insert(Date.now() - 31 * DAY, 5);
     await app.app.get(PurgeService).run();
@@ -138,13 +138,13 @@ describe('retention', () => {
   });
 });
 
-describe('a seal that is made while they are compared', () => {
+describe('a seal that is created during verification', () => {
   test.each([
     [AuditSealRepository, 'membersOf'],
     [AuditSealRepository, 'lateIn'],
     [SealedRowsRepository, 'oddIds'],
     [AuditSealRepository, 'unknownLate'],
-  ] as const)('at %p %s is not reported', async (type, method) => {
+  ] as const)('causes no fault at %p %s', async (type, method) => {
     await sealedHours();
     const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);
     const real = spied[method]!.bind(spied);
@@ -162,12 +162,12 @@ describe('a seal that is made while they are compared', () => {
   });
 });
 
-describe('keys', () => {
+describe('AUDIT_SEAL_KEY', () => {
   const restart = async (keys: string) => {
     await app.stop();
     app = await TestApp.on(app.database, { AUDIT_SEAL_KEY: keys });
   };
-  test('who does not know the key cannot make a chain anew', async () => {
+  test('reveals a chain that was rebuilt without the key', async () => {
     await restart(KEY);
     await sealedHours();
     expect((await verify()).newest?.keyed).toBe(true);
@@ -180,7 +180,7 @@ describe('keys', () => {
     await restart(KEY);
     expect((await verify()).fault?.message).toContain('without the key');
   });
-  test('a new key goes on with the chain, and the old one still verifies its seals', async () => {
+  test('can be rotated while the old key is still listed', async () => {
     await restart(KEY);
     await sealedHours();
     await restart(`${NEW_KEY},${KEY}`);
@@ -191,14 +191,14 @@ describe('keys', () => {
   });
 });
 
-test('metrics say when the newest seal was made', async () => {
-  const read = async () =>
+test('the metrics contain the time of the newest audit seal', async () => {
+  const readMetric = async () =>
     Number(
       /^rollcall_audit_last_seal_timestamp_seconds (\d+)/m.exec(
         (await app.nobody.raw('GET', '/metrics')).text,
       )?.[1],
     );
-  expect(await read()).toBe(0);
+  expect(await readMetric()).toBe(0);
   await sealedHours();
-  expect(Math.abs((await read()) - Date.now() / 1000)).toBeLessThan(60);
+  expect(Math.abs((await readMetric()) - Date.now() / 1000)).toBeLessThan(60);
 });

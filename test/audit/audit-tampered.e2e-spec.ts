@@ -14,7 +14,7 @@ const VERSION_4 = '00000000-0000-4000-8000-000000000000';
 const F64 = 'f'.repeat(64);
 const OLD_TIME = '2020-01-01 00:00:00.000';
 
-/** Another value for each column of each table. */
+/** A different value for each column of each table. */
 const TABLES = {
   audit_events: {
     id: OTHER,
@@ -54,7 +54,7 @@ const hours: string[][] = [];
 let late: string;
 let run: string;
 let open: string;
-/** The rows of a table as they were sealed. */
+/** Rows of each table after sealing. */
 const stored = new Map<Table, Record<string, string | number | null>[]>();
 beforeAll(async () => {
   app = await TestApp.start();
@@ -83,7 +83,7 @@ afterEach(async () => {
   }
 });
 
-test('the lists of this test name every column of the audit tables', async () => {
+test('the tests of tampering cover every column of the audit tables', async () => {
   const database = databaseOf(app);
   for (const table of Object.keys(TABLES) as Table[]) {
     const found = await database.query<{ name: string }>(
@@ -102,7 +102,7 @@ const findFault = async (...statements: string[]): Promise<string> => {
   return fault.join(': ');
 };
 
-/** Rows of which every column is changed, and the seal and message that name each change. */
+/** Rows whose columns are changed one by one, with the expected seal and message. */
 const ROWS: [what: string, table: Table, where: () => string, fault: RegExp][] = [
   [
     'a sealed event',
@@ -123,15 +123,15 @@ const ROWS: [what: string, table: Table, where: () => string, fault: RegExp][] =
     /^[12]: its list of late events was changed$/,
   ],
   ...['started', 'approved'].map((part): (typeof ROWS)[number] => [
-    `who ${part} an import`,
+    `the user who ${part} an import`,
     'audit_runs',
     () => `run_id = '${run}' AND part = '${part}'`,
     new RegExp(`^: the event .* is an import whose .* who ${part} it( was removed)?$`),
   ]),
 ];
 
-describe.each(ROWS)('%s', (_, table, where, fault) => {
-  test.each(Object.entries(TABLES[table]))('is found with another %s', async (column, value) => {
+describe.each(ROWS)('verification of %s', (_, table, where, fault) => {
+  test.each(Object.entries(TABLES[table]))('finds a changed %s', async (column, value) => {
     expect(await findFault(`UPDATE ${table} SET ${column} = '${value}' WHERE ${where()}`)).toMatch(fault);
   });
 });
@@ -151,84 +151,84 @@ const LATE_CHANGED = /^2: its list of late events was changed$/;
 const ODD_PERSON = /a record in a format that the service does not write/;
 
 test.each<[what: string, fault: RegExp, statements: () => string[]]>([
-  ['an event taken out', EVENT_OUT, () => [`DELETE FROM audit_events WHERE id = '${hours[2]![3]!}'`]],
+  ['a removed event', EVENT_OUT, () => [`DELETE FROM audit_events WHERE id = '${hours[2]![3]!}'`]],
   [
-    'a seal taken out with its events',
-    /^3: the previous seals, from 2 on, are missing$/,
+    'a seal that was removed with its events',
+    /^3: the seals before it, from 2 on, are missing$/,
     () => [
       'DELETE FROM audit_seals WHERE number = 2',
       `DELETE FROM audit_events WHERE id IN ('${hours[1]!.join("', '")}')`,
     ],
   ],
-  ['a chain without any seal', /^: there are events but no seals/, () => ['DELETE FROM audit_seals']],
+  ['events without any seal', /^: there are events and no seal/, () => ['DELETE FROM audit_seals']],
   [
     'a seal without the list of its events',
     /^2: its list of events was changed$/,
     () => ['UPDATE audit_seals SET members = NULL WHERE number = 2'],
   ],
-  ['one more seal with number -5', /^-5: its number is invalid/, () => [buildSealInsert(-5)]],
-  ['one more seal with number 0', /^0: its number is invalid/, () => [buildSealInsert(0)]],
-  ['one more seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [buildSealInsert(4000)]],
-  ['a late entry taken out', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
+  ['an additional seal with number -5', /^-5: no seal has this number$/, () => [buildSealInsert(-5)]],
+  ['an additional seal with number 0', /^0: no seal has this number$/, () => [buildSealInsert(0)]],
+  ['an additional seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [buildSealInsert(4000)]],
+  ['a removed late entry', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
   [
-    'a late entry taken out with its event',
+    'a late entry that was removed with its event',
     LATE_CHANGED,
     () => ['DELETE FROM audit_late_events', `DELETE FROM audit_events WHERE id = '${late}'`],
   ],
   ...['started', 'approved'].map((part): [string, RegExp, () => string[]] => [
-    `who ${part} an import, taken out,`,
-    new RegExp(`whose record of who ${part} it was removed$`),
+    `the removed user who ${part} an import`,
+    new RegExp(`the person was taken out who ${part} it$`),
     () => [`DELETE FROM audit_runs WHERE part = '${part}'`],
   ]),
   [
-    'who approved an import without events',
-    /but without a matching event$/,
+    'a user who approved an import without events',
+    /no event says so$/,
     () => [buildPersonInsert(uuidv7(), 'approved')],
   ],
-  ['another part of an import', ODD_PERSON, () => [buildPersonInsert(uuidv7({ msecs: 1 }), 'other')]],
+  ['an unknown part of an import', ODD_PERSON, () => [buildPersonInsert(uuidv7({ msecs: 1 }), 'other')]],
   ['an import with an id of version 4', ODD_PERSON, () => [buildPersonInsert(VERSION_4, 'started')]],
   ['an import without an id', ODD_PERSON, () => [buildPersonInsert('0', 'approved')]],
-])('%s is found', async (_, fault, statements) => {
+])('verification finds %s', async (_, fault, statements) => {
   expect(await findFault(...statements())).toMatch(fault);
 });
 
-test('a seal that was kept elsewhere reveals removed newest seals and a rebuilt chain', async () => {
-  const kept = (await seals()).at(-1)!;
-  expect((await verify(kept)).fault).toBeNull();
-  await execute('DELETE FROM audit_seals WHERE number >= ?', [kept.number]);
+test('a seal that is stored elsewhere reveals removed newest seals and a rebuilt chain', async () => {
+  const saved = (await seals()).at(-1)!;
+  expect((await verify(saved)).fault).toBeNull();
+  await execute('DELETE FROM audit_seals WHERE number >= ?', [saved.number]);
   expect((await verify()).fault).toBeNull();
-  expect((await verify(kept)).fault?.message).toContain('is missing');
+  expect((await verify(saved)).fault?.message).toContain('is missing');
   await execute('DELETE FROM audit_seals');
   await execute('DELETE FROM audit_late_events');
   await execute('DELETE FROM audit_runs');
   await execute("UPDATE audit_events SET ip = '192.0.2.9'");
   await seal(Date.now());
   expect((await verify()).fault).toBeNull();
-  expect(faultOf(await verify(kept))).toEqual([
-    kept.number,
-    'its hash differs from the expected hash: the chain of seals was rebuilt',
+  expect(faultOf(await verify(saved))).toEqual([
+    saved.number,
+    'its hash is not the expected one: the chain was made anew',
   ]);
 });
 
 if (ENGINE === 'sqlite') {
   const OPEN = ['an event without a seal', 'audit_events', () => `id = '${open}'`] as const;
-  /** Numbers keep their type in SQLite whatever is written, apart from bytes. */
+  /** Forged values for text columns only, because SQLite keeps the type of numbers for any value except bytes. */
   const FORGED = [...ROWS, OPEN].flatMap(([what, table, where]) =>
     Object.entries(TABLES[table]).flatMap(([column, value]) =>
       typeof value === 'string' ? FORMS.map((form) => [what, column, form, table, where] as const) : [],
     ),
   );
-  test.each(FORGED)('%s with %s as %s is found', async (_what, column, form, table, where) => {
+  test.each(FORGED)('verification finds %s with %s as %s', async (_what, column, form, table, where) => {
     const value = form.replace('{}', `COALESCE(${column}, 'x')`);
     await findFault(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`);
   });
 
-  test('a second row of a run, with its id as bytes, is found', async () => {
+  test('verification finds a second row of a run with its id as bytes', async () => {
     await findFault(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
   });
 
   test.each(['ff', 'f09f98', 'e282', 'c0', 'efbfbdff'])(
-    'invalid UTF-8 bytes %s in place of a replacement character are found',
+    'verification finds the invalid UTF-8 bytes %s in place of a replacement character',
     async (bytes) => {
       await execute('UPDATE audit_events SET ip = char(65533) WHERE id = ?', [open]);
       await findFault(`UPDATE audit_events SET ip = CAST(x'${bytes}' AS TEXT) WHERE id = '${open}'`);

@@ -6,19 +6,20 @@ import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf } from '../support/app/people.js';
 import { eventAt, insertEvents } from '../support/app/sealed-audit.js';
 
-/** The audit as operators read it. */
+/** The audit API for operators. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const audit = async (query: string): Promise<Json[]> => (await app.key.get(`/audit?${query}`)).body.Results;
-const actions = async (query: string) => (await audit(query)).map(({ action }) => action);
+const readAudit = async (query: string): Promise<Json[]> =>
+  (await app.key.get(`/audit?${query}`)).body.Results;
+const readActions = async (query: string) => (await readAudit(query)).map(({ action }) => action);
 const walk = async (path: string): Promise<Json[]> => (await auditPages(app.key, path)).flat();
 
 test('a change is recorded with actor, target, differences, request and address', async () => {
   const user = await create(app.key);
   const changed = await app.key.put(`/users/${user.uuid as string}`, { phone: '7', password: PASSWORD });
-  const [event, created] = await audit(`target=${user.uuid as string}`);
+  const [event, created] = await readAudit(`target=${user.uuid as string}`);
   expect(event).toMatchObject({
     action: 'user.updated',
     actor: { kind: 'key' },
@@ -33,7 +34,7 @@ test('a change is recorded with actor, target, differences, request and address'
   expect(JSON.stringify([event, created])).not.toContain('argon2');
 });
 
-describe('filters', () => {
+describe('audit filters', () => {
   let user: Json;
   beforeAll(async () => {
     user = await create(app.key, { password: PASSWORD });
@@ -41,9 +42,9 @@ describe('filters', () => {
     await self.put(`/users/${user.uuid as string}`, { about_me: 'x' });
     await app.key.put(`/users/${user.uuid as string}`, { status: 'Blocked' });
   });
-  /** The other filters are in `audit-filters`. */
-  test('by actor, in any case', async () => {
-    const own = await actions(`actor=${user.uuid.toUpperCase() as string}`);
+  /** Other filters are tested in `audit-filters`. */
+  test('find events by actor in any case', async () => {
+    const own = await readActions(`actor=${user.uuid.toUpperCase() as string}`);
     expect(own).toEqual(['user.updated', 'session.created']);
   });
   test.each([
@@ -54,14 +55,14 @@ describe('filters', () => {
     'who=x',
     'limit=0',
     'after=2',
-  ])('%s is refused', async (query) => {
+  ])('return 400 for %s', async (query) => {
     const answer = await app.key.get(`/audit?${query}`);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
     expect(answer.body.detail).toContain(query.split('=')[0]);
   });
 });
 
-test('one event among ten thousand others of its target is on the first page', async () => {
+test('a field filter returns one match among ten thousand events of a target on the first page', async () => {
   const user = await create(app.key, { about_me: 'before the flood' });
   const changes = '[{"field":"phone","old":"","new":"1"}]';
   const flood = Array.from({ length: 10_050 }, (_, i) => {
@@ -75,7 +76,7 @@ test('one event among ten thousand others of its target is on the first page', a
   await databaseOf(app).execute("DELETE FROM audit_events WHERE id LIKE 'ffffffff%'");
 });
 
-test('the file has the same events, safe for spreadsheets', async () => {
+test('GET /audit.csv exports events with values that are safe for spreadsheets', async () => {
   const user = await create(app.key, { username: `=cmd-${Date.now()}` });
   const answer = await app.key.get(`/audit.csv?target=${user.uuid as string}`);
   expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -88,7 +89,7 @@ test('the file has the same events, safe for spreadsheets', async () => {
   expect(more).toEqual(['']);
 });
 
-test('the history of a user names who did it and says what, for people', async () => {
+test('the history of a user summarizes each change with the name of the actor', async () => {
   const user = await create(app.key, { password: PASSWORD, phone: '1' });
   const path = `/users/${user.uuid as string}`;
   await (await app.login(user.username, PASSWORD)).put(path, { phone: '2', about_me: 'x' });
