@@ -59,13 +59,13 @@ describe('an API key takes precedence over a session cookie', () => {
     ['unknown', 'a-key-that-nobody-has-ever-made-0123456789'],
     ['empty', ''],
     ['truncated', API_KEY.slice(0, -1)],
-  ])('if it is %s', async (_, key) => {
+  ])('even if it is %s', async (_, key) => {
     const webmaster = await app.login();
     expect((await webmaster.get('/users/me')).status).toBe(200);
     expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));
   });
 
-  test('if it is revoked', async () => {
+  test('even if it is revoked', async () => {
     const key = await store(makeApiKey(), { revoked: inSeconds(-1) });
     const webmaster = await app.login();
     expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));

@@ -152,7 +152,7 @@ test('concurrent requests on two instances exceed the limit by at most one user 
   expect(await readActions(id)).toEqual(['api_key.fuse_blown']);
 });
 
-test('users who were blocked more than an hour ago do not count, and their rows are purged', async () => {
+test('users blocked more than an hour ago do not count towards the fuse, and their rows are purged', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const age = 'UPDATE key_deactivations SET time = ? WHERE key_id = ? AND user_uuid = ?';
@@ -223,7 +223,7 @@ test('a change that blocks no user runs no additional SQL statement', async () =
     });
   expect(await runChange('key', { phone: '1' })).toEqual(await runChange('system', { phone: '2' }));
   const blocking = await runChange('key', { status: 'Blocked' });
-  expect(blocking.filter((text) => text.includes('key_deactivations'))).toHaveLength(1); // the second statement, a count, is not recognized here
+  expect(blocking.filter((text) => text.includes('key_deactivations'))).toHaveLength(1); // the second statement is cut before its table name
   await runChange('system', { status: 'Active' });
   expect(blocking.length).toBe((await runChange('system', { status: 'Blocked' })).length + 2);
 });

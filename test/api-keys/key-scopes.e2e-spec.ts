@@ -15,7 +15,7 @@ async function createKey(body: object, client: Client = app.key): Promise<{ clie
   return { client: app.nobody.with({ 'x-api-key': answer.body.key as string }), key: answer.body };
 }
 const withIp = (client: Client, ip: string): Client => client.with({ 'x-forwarded-for': ip });
-const refusal = ({ status, body }: Answer): [number, string, string] => [status, body.code, body.detail];
+const errorOf = ({ status, body }: Answer): [number, string, string] => [status, body.code, body.detail];
 
 describe('a new API key', () => {
   test('is returned and listed with its limits', async () => {
@@ -116,7 +116,7 @@ describe('an API key with scopes', () => {
       await client.post('/api_keys', { name: 'x', scopes: ['users:read'] }),
       await client.delete(`/api_keys/${key.id as string}`),
     ])
-      expect(refusal(answer)).toEqual([403, 'insufficient_scope', expect.stringContaining('without scopes')]);
+      expect(errorOf(answer)).toEqual([403, 'insufficient_scope', expect.stringContaining('without scopes')]);
     const { Results } = (await app.key.get('/api_keys?limit=100')).body;
     expect(Results.find(({ id }: Json) => id === key.id)).toMatchObject({ scopes, state: 'active' });
     expect((await client.get('/users/search')).status).toBe(200);
@@ -150,7 +150,7 @@ describe('an API key with networks and an expiry but without scopes', () => {
   ])('cannot create a key with %s', async (_, body, code, detail) => {
     const before = (await app.key.get('/api_keys')).body.Count;
     const answer = await maker.post('/api_keys', { name: 'x', ...narrower, ...body });
-    expect(refusal(answer)).toEqual([403, code, expect.stringMatching(detail)]);
+    expect(errorOf(answer)).toEqual([403, code, expect.stringMatching(detail)]);
     expect((await app.key.get('/api_keys')).body.Count).toBe(before);
   });
 });
@@ -163,7 +163,7 @@ describe('an API key with networks', () => {
     }
     for (const ip of ['11.0.0.1', '2001:db8::1', '::10.0.0.1']) {
       const refused = await withIp(client, ip).send('POST', '/users', '{');
-      expect(refusal(refused)).toEqual([
+      expect(errorOf(refused)).toEqual([
         403,
         'network_not_permitted',
         expect.stringContaining(`from ${ip}.`),

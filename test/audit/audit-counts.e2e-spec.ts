@@ -19,7 +19,7 @@ import {
 let app: TestApp;
 beforeEach(async () => {
   app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' });
-  await execute('DELETE FROM audit_events'); // events of the start
+  await execute('DELETE FROM audit_events'); // events recorded by the start
 });
 afterEach(() => app.end());
 
@@ -70,12 +70,12 @@ test('days of audit counts start at midnight in the time zone of the client', as
   const begin = (toMidnight(THIS_HOUR) - 5 * 24) * HOUR;
   for (let hour = 0; hour < 24; hour++) await insert(begin + hour * HOUR + 1, hour + 1);
   await seal(Date.now());
-  const sum = (from: number, until: number) =>
+  const addUp = (from: number, until: number) =>
     Array.from({ length: until - from }, (_, index) => from + index + 1).reduce((a, b) => a + b, 0);
   const day = dayOf(begin);
   expect((await readUpdates()).days).toEqual({ [day]: 300 });
-  expect((await readUpdates(2)).days).toEqual({ [day]: sum(0, 22), [day + 1]: sum(22, 24) });
-  expect((await readUpdates(-5)).days).toEqual({ [day - 1]: sum(0, 5), [day]: sum(5, 24) });
+  expect((await readUpdates(2)).days).toEqual({ [day]: addUp(0, 22), [day + 1]: addUp(22, 24) });
+  expect((await readUpdates(-5)).days).toEqual({ [day - 1]: addUp(0, 5), [day]: addUp(5, 24) });
 });
 
 test('an event that becomes visible after its seal is counted by the next seal for its own hour', async () => {

@@ -13,7 +13,7 @@ let app: TestApp;
 const { seal, verify, execute, seals, insert, insertIds } = new SealedAudit(() => app);
 beforeEach(async () => {
   app = await TestApp.start();
-  await execute('DELETE FROM audit_events'); // events of the start, which are later than the hours of these tests
+  await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
 });
 afterEach(() => app.end());
 

@@ -16,7 +16,7 @@ const LATE = END - 5 * MINUTE;
 /** Creates three seals of purged hours. The second seal also covers two late events of the first hour. */
 beforeEach(async () => {
   app = await TestApp.start({ AUDIT_RETENTION_DAYS: String(DAYS) });
-  await execute('DELETE FROM audit_events'); // events of the start, which are later
+  await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
   await insert(END - 10 * MINUTE, 3);
   await seal(END + 6 * MINUTE);
   await insert(LATE, 2);

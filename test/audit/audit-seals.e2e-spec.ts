@@ -68,7 +68,7 @@ describe('events that become visible after the seal of their hour', () => {
   const END = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
   const SEALED_AT = END + 6 * MINUTE;
   const sealHour = async () => {
-    await execute('DELETE FROM audit_events'); // events of the start, which are later
+    await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
     await insert(END - HOUR - MINUTE, 3);
     await insert(END - 5 * MINUTE, 3);
     await seal(SEALED_AT);
@@ -79,7 +79,7 @@ describe('events that become visible after the seal of their hour', () => {
     expect(await verify()).toMatchObject({ fault: null, unsealed: 1, late: 0 });
     await seal(SEALED_AT + HOUR);
     expect(await verify()).toMatchObject({ fault: null, unsealed: 0, late: 1 });
-    await seal(SEALED_AT + 2 * HOUR); // once only
+    await seal(SEALED_AT + 2 * HOUR); // seals the late event only once
     expect((await seals()).reduce((sum, { late_count }) => sum + late_count, 0)).toBe(1);
     expect((await verify()).late).toBe(1);
     await execute("UPDATE audit_events SET ip = 'changed' WHERE id = ?", [late!]);
@@ -129,7 +129,7 @@ describe('audit retention', () => {
     expect(remaining.map(({ id }) => id)).toEqual(ids);
     expect(await verify()).toMatchObject({ rows: 5, fault: null });
   });
-  test('does not hide the deletion of an event within the retention period', async () => {
+  test('does not prevent verification from finding the deletion of a newer event', async () => {
     const [, , third] = await insert(Date.now() - 29 * DAY, 5);
     await insert(Date.now() - 31 * DAY, 5);
     await app.app.get(PurgeService).run();
@@ -144,7 +144,7 @@ describe('a seal that is created during verification', () => {
     [AuditSealRepository, 'lateIn'],
     [SealedRowsRepository, 'oddIds'],
     [AuditSealRepository, 'unknownLate'],
-  ] as const)('causes no fault at %p %s', async (type, method) => {
+  ] as const)('causes no fault right before %p %s', async (type, method) => {
     await sealedHours();
     const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);
     const real = spied[method]!.bind(spied);

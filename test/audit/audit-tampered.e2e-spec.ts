@@ -58,7 +58,7 @@ let open: string;
 const stored = new Map<Table, Record<string, string | number | null>[]>();
 beforeAll(async () => {
   app = await TestApp.start();
-  await execute('DELETE FROM audit_events'); // events of the start, which are later
+  await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
   for (const hour of [0, 1, 2]) {
     hours.push(await insert(BEGIN + hour * HOUR + 1000, 4));
     if (hour === 1) [late] = (await insert(BEGIN + HOUR - MINUTE)) as [string];
@@ -83,7 +83,7 @@ afterEach(async () => {
   }
 });
 
-test('the tests of tampering cover every column of the audit tables', async () => {
+test('the tamper tests cover every column of the audit tables', async () => {
   const database = databaseOf(app);
   for (const table of Object.keys(TABLES) as Table[]) {
     const found = await database.query<{ name: string }>(

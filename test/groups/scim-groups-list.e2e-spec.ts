@@ -29,10 +29,10 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const list = (query: Query): Promise<Answer> => scim.get(`/Groups?${queryOf(query)}`);
-const displayNames = (resources: Json[]): string[] => resources.map(({ displayName }) => displayName);
+const displayNamesOf = (resources: Json[]): string[] => resources.map(({ displayName }) => displayName);
 const namesOf = ({ body, status, text }: Answer): string[] => {
   if (status !== 200) throw new Error(`${status} ${text}`);
-  return displayNames(body.Resources);
+  return displayNamesOf(body.Resources);
 };
 const ALL = ['Ärzte', 'Bakers', 'bakers of old', 'Cooks'];
 
@@ -88,10 +88,10 @@ describe('SCIM group lists', () => {
       expect(namesOf(await list({ sortBy, sortOrder }))).toEqual(expected);
       for (const filter of ['id pr', 'displayName co "r" or displayName co "o"']) {
         const walked = await walkByCursor(scim, '/Groups', { sortBy, sortOrder, count: 1, filter });
-        expect(displayNames(walked)).toEqual(expected);
+        expect(displayNamesOf(walked)).toEqual(expected);
       }
       const paged = await walkByIndex(scim, '/Groups', { sortBy, sortOrder, count: 2 });
-      expect(displayNames(paged)).toEqual(expected);
+      expect(displayNamesOf(paged)).toEqual(expected);
     }
   });
 

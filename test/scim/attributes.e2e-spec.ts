@@ -51,7 +51,7 @@ const splitPath = (path: string): [string | undefined, string] => {
   const at = path.lastIndexOf(':');
   return at < 0 ? [undefined, path] : [path.slice(0, at), path.slice(at + 1)];
 };
-function read(resource: Json, path: string): Json {
+function getValue(resource: Json, path: string): Json {
   const [urn, name] = splitPath(path);
   return urn === undefined ? resource[name] : resource[urn]?.[name];
 }
@@ -73,14 +73,14 @@ describe('every SCIM user attribute', () => {
       const value = buildValue(definition, 0);
       const { status, body, text } = await scim.post('/Users', setValue(aScimUser(), path, value));
       expect([path, status, status === 201 ? '' : text]).toEqual([path, 201, '']);
-      expect([path, read(body, path)]).toEqual([path, value]);
+      expect([path, getValue(body, path)]).toEqual([path, value]);
       const only = (await scim.get(`/Users/${body.id}?attributes=${encodeURIComponent(path)}`)).body;
-      expect([path, read(only, path)]).toEqual([path, value]);
+      expect([path, getValue(only, path)]).toEqual([path, value]);
       const [urn, name] = splitPath(path);
       expect(Object.keys(only).sort()).toEqual([...new Set(['id', 'schemas', urn ?? name])].sort());
       const without = (await scim.get(`/Users/${body.id}?excludedAttributes=${encodeURIComponent(path)}`))
         .body;
-      expect([path, read(without, path)]).toEqual([path, undefined]);
+      expect([path, getValue(without, path)]).toEqual([path, undefined]);
     }
   });
 
@@ -92,14 +92,14 @@ describe('every SCIM user attribute', () => {
       const kept = path === 'emails' || path === 'roles'; // earlier values remain
       const added = await patch('add', first);
       expect([path, added.status]).toEqual([path, 200]);
-      if (!kept) expect([path, read(added.body, path)]).toEqual([path, first]);
-      else expect(read(added.body, path)).toEqual(expect.arrayContaining(first));
+      if (!kept) expect([path, getValue(added.body, path)]).toEqual([path, first]);
+      else expect(getValue(added.body, path)).toEqual(expect.arrayContaining(first));
       const replaced = await patch('replace', second);
-      expect([path, replaced.status, read(replaced.body, path)]).toEqual([path, 200, second]);
+      expect([path, replaced.status, getValue(replaced.body, path)]).toEqual([path, 200, second]);
       const removed = await patch('remove');
       const required = path === 'userName' || path === 'active';
       expect([path, removed.status]).toEqual([path, required ? 400 : 200]);
-      if (!required && !kept) expect([path, read(removed.body, path)]).toEqual([path, undefined]);
+      if (!required && !kept) expect([path, getValue(removed.body, path)]).toEqual([path, undefined]);
     }
   });
 
@@ -110,12 +110,12 @@ describe('every SCIM user attribute', () => {
       if (path === 'userName') continue;
       const value = buildValue(definition, 1);
       const { status, body } = await scim.put(`/Users/${id}`, setValue({ userName }, path, value));
-      expect([path, status, read(body, path)]).toEqual([path, 200, value]);
+      expect([path, status, getValue(body, path)]).toEqual([path, 200, value]);
       const [urn] = splitPath(path);
       const left = (await scim.put(`/Users/${id}`, { schemas: [USER, ...(urn ? [urn] : [])], userName }))
         .body;
       const stays = ['active', 'roles', 'emails'].includes(path);
-      expect([path, read(left, path)]).toEqual([path, stays ? value : undefined]);
+      expect([path, getValue(left, path)]).toEqual([path, stays ? value : undefined]);
     }
   });
 
@@ -125,7 +125,7 @@ describe('every SCIM user attribute', () => {
     for (const { path, definition } of readOnly) {
       const value = definition.multiValued ? [{ value: 'x' }] : 'x';
       const created = await provision(scim, setValue({}, path, value));
-      expect([path, read(created, path)]).toEqual([path, undefined]);
+      expect([path, getValue(created, path)]).toEqual([path, undefined]);
       const refused = await scim.patch(`/Users/${created.id}`, { op: 'add', path, value });
       expect([path, refused.status, refused.body.scimType]).toEqual([path, 400, 'mutability']);
     }

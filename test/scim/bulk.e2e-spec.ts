@@ -28,7 +28,7 @@ async function run(...operations: Operation[]): Promise<Json[]> {
   if (status !== 200) throw new Error(`bulk: ${status} ${text}`);
   return body.Operations as Json[];
 }
-const exists = async (userName: Json): Promise<boolean> =>
+const isFound = async (userName: Json): Promise<boolean> =>
   (await scim.find(`userName eq "${userName}"`)).body.totalResults === 1;
 
 describe('Bulk responses', () => {
@@ -135,7 +135,7 @@ describe('bulkId', () => {
     );
     expect(statuses(answers)).toEqual(['409', '400', '400', '400', '400', '400']);
     expect(answers.slice(1).map(({ response }) => response.scimType)).toEqual(Array(5).fill('invalidValue'));
-    expect([await exists(below['userName']), await exists(last['userName'])]).toEqual([false, false]);
+    expect([await isFound(below['userName']), await isFound(last['userName'])]).toEqual([false, false]);
   });
 });
 
@@ -191,7 +191,7 @@ test.each([
     { failOnErrors },
   );
   expect(statuses(answers.body.Operations)).toEqual(wanted);
-  const made = await Promise.all(users.map(({ userName }) => exists(userName)));
+  const made = await Promise.all(users.map(({ userName }) => isFound(userName)));
   expect(made).toEqual([0, 2, 4].map((index) => index < wanted.length));
 });
 
@@ -203,5 +203,5 @@ test('a Bulk that is invalid or too large is refused as a whole', async () => {
     [{ Operations: [post('a', user)], padding: 'x'.repeat(4 * 1024 * 1024) }, 413],
   ];
   for (const [body, status] of cases) expect((await scim.post('/Bulk', body)).status).toBe(status);
-  expect(await exists(user['userName'])).toBe(false);
+  expect(await isFound(user['userName'])).toBe(false);
 });

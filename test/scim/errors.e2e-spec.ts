@@ -27,44 +27,44 @@ describe('an error response', () => {
   let id: string;
   beforeAll(async () => void ({ id } = await provision(scim, { externalId: 'HR-1' })));
 
-  const raw = (method: string, path: string, body?: string, headers: Record<string, string> = {}) =>
+  const call = (method: string, path: string, body?: string, headers: Record<string, string> = {}) =>
     scim.send(method, path.replace('{id}', id), body, headers);
   const patch = (operation: object) => JSON.stringify({ Operations: [operation] });
   const json = JSON.stringify;
 
   test.each<ErrorCase>([
-    ['broken JSON', () => raw('POST', '/Users', '{'), 400, 'invalidSyntax'],
-    ['a list as body', () => raw('POST', '/Users', '[]'), 400, 'invalidSyntax'],
-    ['missing userName', () => raw('POST', '/Users', '{}'), 400, 'invalidValue'],
-    ['a wrong type', () => raw('POST', '/Users', json(aScimUser({ title: { a: 1 } }))), 400, 'invalidValue'],
+    ['broken JSON', () => call('POST', '/Users', '{'), 400, 'invalidSyntax'],
+    ['a list as body', () => call('POST', '/Users', '[]'), 400, 'invalidSyntax'],
+    ['missing userName', () => call('POST', '/Users', '{}'), 400, 'invalidValue'],
+    ['a wrong type', () => call('POST', '/Users', json(aScimUser({ title: { a: 1 } }))), 400, 'invalidValue'],
     [
       'an unknown attribute in a filter',
-      () => raw('GET', '/Users?filter=nix%20eq%201'),
+      () => call('GET', '/Users?filter=nix%20eq%201'),
       400,
       'invalidFilter',
     ],
     [
       'removal of active',
-      () => raw('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'active' })),
+      () => call('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'active' })),
       400,
       'mutability',
     ],
     [
       'removal of emails',
-      () => raw('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'emails' })),
+      () => call('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'emails' })),
       400,
       'mutability',
     ],
-    ['removal without a path', () => raw('PATCH', '/Users/{id}', patch({ op: 'remove' })), 400, 'noTarget'],
-    ['a filter on discovery', () => raw('GET', '/Schemas?filter=id%20pr'), 403, undefined],
-    ['an unknown id', () => raw('GET', '/Users/00000000-0000-4000-8000-00000000dead'), 404, undefined],
-    ['an unknown schema', () => raw('GET', '/Schemas/urn:nix'), 404, undefined],
-    ['an unknown path', () => raw('GET', '/Nix'), 404, undefined],
-    ['a wrong method', () => raw('PUT', '/Users', '{}'), 405, undefined],
+    ['removal without a path', () => call('PATCH', '/Users/{id}', patch({ op: 'remove' })), 400, 'noTarget'],
+    ['a filter on discovery', () => call('GET', '/Schemas?filter=id%20pr'), 403, undefined],
+    ['an unknown id', () => call('GET', '/Users/00000000-0000-4000-8000-00000000dead'), 404, undefined],
+    ['an unknown schema', () => call('GET', '/Schemas/urn:nix'), 404, undefined],
+    ['an unknown path', () => call('GET', '/Nix'), 404, undefined],
+    ['a wrong method', () => call('PUT', '/Users', '{}'), 405, undefined],
     [
       'an outdated If-Match',
       () =>
-        raw('PATCH', '/Users/{id}', patch({ op: 'add', path: 'title', value: 'x' }), {
+        call('PATCH', '/Users/{id}', patch({ op: 'add', path: 'title', value: 'x' }), {
           'if-match': 'W/"99"',
         }),
       412,
@@ -72,13 +72,13 @@ describe('an error response', () => {
     ],
     [
       'a body that is too large',
-      () => raw('POST', '/Users', json({ title: 'x'.repeat(1024 * 1024) })),
+      () => call('POST', '/Users', json({ title: 'x'.repeat(1024 * 1024) })),
       413,
       undefined,
     ],
     [
       'an unsupported media type',
-      () => raw('POST', '/Users', '{}', { 'content-type': 'text/plain' }),
+      () => call('POST', '/Users', '{}', { 'content-type': 'text/plain' }),
       415,
       undefined,
     ],

@@ -29,7 +29,7 @@ describe('SCIM credentials', () => {
     ['a lower-case bearer scheme is accepted', { authorization: `bearer  ${API_KEY}` }, 200],
     ['X-API-Key is accepted', { 'x-api-key': API_KEY }, 200],
     ['the same key twice is accepted', { authorization: `Bearer ${API_KEY}`, 'x-api-key': API_KEY }, 200],
-    ['two keys are refused', { authorization: `Bearer ${API_KEY}`, 'x-api-key': `${API_KEY}x` }, 401],
+    ['different keys are refused', { authorization: `Bearer ${API_KEY}`, 'x-api-key': `${API_KEY}x` }, 401],
     ['the scheme Basic is refused', { authorization: `Basic ${API_KEY}` }, 401],
     ['an empty bearer token is refused', { authorization: 'Bearer ' }, 401],
   ])('%s', async (_what, headers, status) => {

@@ -59,11 +59,11 @@ test('SESSION_IDLE_MINUTES and SESSION_ABSOLUTE_MINUTES set the lifetime of a se
   }
 });
 
-describe('the end of a session', () => {
+describe('a session', () => {
   test.each([
     ['the idle time', -1, 10 * HOUR],
     ['the maximum lifetime', HOUR, -1],
-  ])('returns 401 after %s', async (_, expires, absolute) => {
+  ])('is refused with 401 after %s', async (_, expires, absolute) => {
     const { client } = await aPerson(app);
     expect((await client.get('/users/me')).status).toBe(200);
     await setEnds(client, expires, absolute);
@@ -74,7 +74,7 @@ describe('the end of a session', () => {
     }
   });
 
-  test('does not come before the time of expiry', async () => {
+  test('is accepted until its time of expiry', async () => {
     const { client } = await aPerson(app);
     await setEnds(client, 1, 10 * HOUR);
     expect((await client.get('/users/me')).status).toBe(200);

@@ -70,31 +70,31 @@ test('the tests of field permissions cover every field that a PUT of a user acce
 
 describe.each(['External user', 'member'])('a PUT of the own profile (%s)', (who) => {
   const put = (body: object) => people[who]!.client.put(`/users/${people[who]!.user.uuid}`, body);
-  const current = () => readAsKey(people[who]!.user.uuid);
+  const readCurrent = () => readAsKey(people[who]!.user.uuid);
 
   test.each(ALLOWED)('changes the permitted field %s', async (field, value) => {
     const answer = await put({ [field]: value });
     expect([answer.status, answer.body[field]]).toEqual([200, value]);
-    expect((await current())[field]).toEqual(value);
+    expect((await readCurrent())[field]).toEqual(value);
     expect((await put({ [field]: null })).status).toBe(200);
   });
 
   test.each(RESTRICTED)('returns 403 for the restricted field %s', async (field, value) => {
-    const before = await current();
+    const before = await readCurrent();
     for (const sent of [value, null]) {
       const answer = await put({ [field]: sent });
       expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
       expect(answer.body.detail).toContain(field);
     }
-    expect(await current()).toEqual(before);
+    expect(await readCurrent()).toEqual(before);
   });
 
   test.each([{ authname: {} }, { authname: { saml: [] } }, { external_id: '' }, { roles: [] }])(
     'returns 403 for a restricted field with an empty value: %j',
     async (body) => {
-      const before = await current();
+      const before = await readCurrent();
       expect(problemOf(await put(body))).toEqual([403, 'field_not_permitted']);
-      expect(await current()).toEqual(before);
+      expect(await readCurrent()).toEqual(before);
     },
   );
 
@@ -102,21 +102,21 @@ describe.each(['External user', 'member'])('a PUT of the own profile (%s)', (who
     const read = await people[who]!.client.get('/users/me');
     const answer = await put(read.body);
     expect([answer.status, answer.body]).toEqual([200, read.body]);
-    expect((await current()).authname).toEqual({ saml: [expect.stringContaining('@idp')] });
+    expect((await readCurrent()).authname).toEqual({ saml: [expect.stringContaining('@idp')] });
   });
 
   test('names every restricted field in the 403 response and changes no field', async () => {
-    const before = await current();
+    const before = await readCurrent();
     const answer = await put({ known_as: 'Sam', surname: 'Other', roles: ['Webmaster'], status: 'Active' });
     expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
     expect(answer.body.detail).toMatch(/roles/);
     expect(answer.body.detail).toMatch(/surname/);
     expect(answer.body.detail).not.toMatch(/known_as|status/);
-    expect(await current()).toEqual(before);
+    expect(await readCurrent()).toEqual(before);
   });
 
   test('accepts the current roles in any order, and roles and UUIDs in any case', async () => {
-    const before = await current();
+    const before = await readCurrent();
     const answer = await put({
       roles: [...before.roles].reverse().map((role: string) => ` ${role.toUpperCase()}`),
       manager_uuid: before.manager_uuid.toUpperCase(),

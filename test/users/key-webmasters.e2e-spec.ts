@@ -30,7 +30,7 @@ async function createKeyClient(...scopes: string[]): Promise<Client> {
 }
 const pathOf = ({ uuid }: Json) => `/users/${uuid as string}`;
 const REFUSED = [403, 'insufficient_scope', expect.stringContaining('webmasters')];
-const refusal = ({ status, body }: Answer) => [status, body.code, body.detail];
+const errorOf = ({ status, body }: Answer) => [status, body.code, body.detail];
 
 describe('Webmasters in the API', () => {
   test.each<[string, object]>([
@@ -40,27 +40,27 @@ describe('Webmasters in the API', () => {
     ['the email (with an invalid phone)', { email: 'taken.over@example.org', phone: 5 }],
   ])('a key without the scope webmasters cannot change %s of a Webmaster', async (_, body) => {
     const before = (await app.key.get(pathOf(boss))).body;
-    expect(refusal(await narrow.put(pathOf(boss), body))).toEqual(REFUSED);
+    expect(errorOf(await narrow.put(pathOf(boss), body))).toEqual(REFUSED);
     expect((await app.key.get(pathOf(boss))).body).toEqual(before);
     expect((await app.login(boss.username, PASSWORD)).headers['cookie']).toBeDefined();
   });
 
   test.each(['Webmaster', 'WEBMASTER'])('assigning the role %s needs the scope webmasters', async (role) => {
-    expect(refusal(await narrow.put(pathOf(member), { roles: [role] }))).toEqual(REFUSED);
-    expect(refusal(await narrow.post('/users', aUser({ roles: [role] })))).toEqual(REFUSED);
-    expect(refusal(await narrow.post('/users', aUser({ roles: [role], phone: 5 })))).toEqual(REFUSED);
+    expect(errorOf(await narrow.put(pathOf(member), { roles: [role] }))).toEqual(REFUSED);
+    expect(errorOf(await narrow.post('/users', aUser({ roles: [role] })))).toEqual(REFUSED);
+    expect(errorOf(await narrow.post('/users', aUser({ roles: [role], phone: 5 })))).toEqual(REFUSED);
   });
 
   test('a key without the scope webmasters cannot reactivate a blocked Webmaster', async () => {
     await app.key.put(pathOf(boss), { status: 'Blocked' });
-    expect(refusal(await narrow.put(pathOf(boss), { status: 'Active' }))).toEqual(REFUSED);
+    expect(errorOf(await narrow.put(pathOf(boss), { status: 'Active' }))).toEqual(REFUSED);
   });
 
   test('a key without the scope webmasters cannot end the sessions of a Webmaster', async () => {
     const { user: person, client } = await aPerson(app, { roles: ['Webmaster'] });
     const { Results } = (await app.key.get(`/sessions?user_uuid=${person.uuid as string}`)).body;
-    expect(refusal(await narrow.delete(`/sessions/${Results[0].id as string}`))).toEqual(REFUSED);
-    expect(refusal(await narrow.delete(`${pathOf(person)}/sessions`))).toEqual(REFUSED);
+    expect(errorOf(await narrow.delete(`/sessions/${Results[0].id as string}`))).toEqual(REFUSED);
+    expect(errorOf(await narrow.delete(`${pathOf(person)}/sessions`))).toEqual(REFUSED);
     expect((await client.get('/users/me')).status).toBe(200);
   });
 
@@ -85,7 +85,7 @@ describe('Webmasters in the API', () => {
     expect((await wider.put(pathOf(boss), { phone: '1' })).status).toBe(200);
     expect((await wider.put(pathOf(member), { roles: ['Webmaster'] })).status).toBe(200);
     const alone = await createKeyClient('webmasters');
-    expect(refusal(await alone.put(pathOf(boss), { phone: '2' }))).toEqual([
+    expect(errorOf(await alone.put(pathOf(boss), { phone: '2' }))).toEqual([
       403,
       'insufficient_scope',
       expect.stringContaining('users:write'),
@@ -100,11 +100,11 @@ describe('Webmasters in imports', () => {
 
   test('allow_privileged needs the scope webmasters for the upload and for the approval', async () => {
     const file = csv(`${HEAD},Roles`, buildRow(member, 'Webmaster'));
-    expect(refusal(await upload(narrow, file, 'allow_privileged=true'))).toEqual(REFUSED);
+    expect(errorOf(await upload(narrow, file, 'allow_privileged=true'))).toEqual(REFUSED);
     const form = 'allow_privileged=true&dry_run=true';
     const planned = await imported(app.key, file, form);
     expect(planned).toMatchObject({ state: 'planned', counts: { updated: 1 } });
-    expect(refusal(await narrow.post(`/imports/${planned.id as string}/apply`))).toEqual(REFUSED);
+    expect(errorOf(await narrow.post(`/imports/${planned.id as string}/apply`))).toEqual(REFUSED);
     expect((await app.key.get(pathOf(member))).body.roles).not.toContain('Webmaster');
   });
 

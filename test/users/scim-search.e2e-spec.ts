@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const idsOf = (resources: Json[]): string[] => resources.map(({ id }) => id);
-const ids = ({ Resources }: Json): string[] => idsOf(Resources);
+const readIds = ({ Resources }: Json): string[] => idsOf(Resources);
 
 test('a SCIM root search lists users before groups, in pages by index and by cursor', async () => {
   expect(all).toHaveLength(10);
@@ -33,9 +33,9 @@ test('a SCIM root search lists users before groups, in pages by index and by cur
 
 test('a SCIM root search filters by resource type and by attributes that only one type has', async () => {
   const find = async (filter: string): Promise<Json> => (await scim.post('/.search', { filter })).body;
-  expect(ids(await find('meta.resourceType eq "User"'))).toEqual(all.slice(0, 5));
-  expect(ids(await find('meta.resourceType eq "Group"'))).toEqual(all.slice(5));
-  expect(ids(await find('title eq "x"'))).toEqual(all.slice(1, 5));
+  expect(readIds(await find('meta.resourceType eq "User"'))).toEqual(all.slice(0, 5));
+  expect(readIds(await find('meta.resourceType eq "Group"'))).toEqual(all.slice(5));
+  expect(readIds(await find('title eq "x"'))).toEqual(all.slice(1, 5));
   expect(await find('displayName eq "d1"')).toMatchObject({ totalResults: 2 });
   expect(errorOf(await scim.post('/.search', { filter: 'nix pr' })).slice(0, 2)).toEqual([
     400,
@@ -46,8 +46,8 @@ test('a SCIM root search filters by resource type and by attributes that only on
 test('a SCIM root search lists only the resource types that the API key may read', async () => {
   const users = await scimAs(app, { scopes: ['users:read', 'webmasters'] });
   const groups = await scimAs(app, { scopes: ['groups:read'] });
-  expect(ids((await users.get('')).body)).toEqual(all.slice(0, 5));
-  expect(ids((await groups.get('')).body)).toEqual(all.slice(5));
+  expect(readIds((await users.get('')).body)).toEqual(all.slice(0, 5));
+  expect(readIds((await groups.get('')).body)).toEqual(all.slice(5));
   const neither = await scimAs(app, { scopes: ['audit:read'] });
   expect((await neither.get('')).status).toBe(403);
 });

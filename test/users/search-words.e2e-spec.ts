@@ -192,16 +192,16 @@ test('fulltext_search ranks matches in names first, then in username and email, 
     { username: 'rank-name', surname: 'Quartz' },
     { username: 'rank-mail', email: 'quartz@example.org' },
   ]);
-  const order = async (query: string) =>
+  const readOrder = async (query: string) =>
     (await search(app.key, `fulltext_search=quartz&${query}`)).body.Results.map(
       ({ username }: { username: string }) => username,
     );
-  const best = await order('');
+  const best = await readOrder('');
   expect([best[0], best.slice(1, 3).sort(), best[3]]).toEqual([
     'rank-name',
     ['quartz', 'rank-mail'],
     'rank-id',
   ]);
-  expect(await order('order=asc')).toEqual([...best].reverse());
-  expect(await order('sort=username&order=asc')).toEqual(['quartz', 'rank-id', 'rank-mail', 'rank-name']);
+  expect(await readOrder('order=asc')).toEqual([...best].reverse());
+  expect(await readOrder('sort=username&order=asc')).toEqual(['quartz', 'rank-id', 'rank-mail', 'rank-name']);
 });

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const runMany = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
-const statuses = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
+const statusesOf = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
 const read = async (uuid: string) => (await app.key.get(`/users/${uuid}`)).body;
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
       const body = aUser({ [field]: index % 2 ? value : spelling });
       return (index % 4 < 2 ? app : second).key.post('/users', body);
     });
-    expect(statuses(answers)).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
+    expect(statusesOf(answers)).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
     const uuid = answers.find(({ status }) => status === 201)?.body.uuid as string;
     for (const { body } of answers.filter(({ status }) => status === 409)) {
       expect(body.code).toBe(`${field}_taken`);
@@ -47,7 +47,7 @@ test('concurrent POSTs with the same value as username or email create one user'
   const answers = await runMany(10, (index) =>
     app.key.post('/users', aUser({ [index % 2 ? 'username' : 'email']: name })),
   );
-  expect(statuses(answers)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+  expect(statusesOf(answers)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
 });
 
 test('concurrent creations and changes on two instances are all stored', async () => {
@@ -60,7 +60,7 @@ test('concurrent creations and changes on two instances are all stored', async (
       (index % 2 ? second : app).key.put(`/users/${users[index].uuid}`, { firstname: `F${index}` }),
     ),
   ]);
-  expect(new Set(statuses([...created, ...changed]))).toEqual(new Set([200, 201]));
+  expect(new Set(statusesOf([...created, ...changed]))).toEqual(new Set([200, 201]));
   expect(created.filter(({ status }) => status === 201)).toHaveLength(COUNT);
   for (const [index, { uuid }] of users.entries()) {
     expect((await read(uuid)).firstname).toBe(`F${index}`);
@@ -92,7 +92,7 @@ test('concurrent changes of different fields of one user are all stored', async 
       second.key.put(`/users/${uuid}`, { authname: { [method]: ['x'] } }),
     ),
   ]);
-  expect(new Set(statuses(answers))).toEqual(new Set([200]));
+  expect(new Set(statusesOf(answers))).toEqual(new Set([200]));
   const user = await read(uuid);
   expect(user).toMatchObject(fields);
   expect(Object.keys(user.authname as object).sort()).toEqual(['a0', 'a1', 'a2', 'a3']);
@@ -105,7 +105,7 @@ test('of 10 concurrent PUTs with the same If-Match, one succeeds and the others 
   const answers = await runMany(10, (index) =>
     (index % 2 ? app : second).key.put(`/users/${uuid}`, { surname: `S${index}` }, { 'if-match': etag }),
   );
-  expect(statuses(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+  expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
   expect((await read(uuid)).surname).toBe(answers.find(({ status }) => status === 200)?.body.surname);
 });
 

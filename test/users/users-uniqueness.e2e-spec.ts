@@ -7,7 +7,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const unique = () => randomBytes(5).toString('hex');
+const createTag = () => randomBytes(5).toString('hex');
 
 /** Equality of names is tested in `unit/comparison-keys`. These names could be compared differently by a database collation. */
 
@@ -42,7 +42,7 @@ describe('a username that equals a taken username', () => {
     ['emoji with a joiner', '👩💻', '👩💻'],
     ['longer than the key column', '𠀀'.repeat(200), '𠀀'.repeat(200)],
   ])('returns 409: %s', async (_, first, second) => {
-    const tag = unique();
+    const tag = createTag();
     await expectTaken({ username: `${tag} ${first}` }, { username: `${tag} ${second}` }, 'username');
   });
 });
@@ -58,14 +58,14 @@ describe('usernames that differ', () => {
     ['a wildcard', 'j_ne%', 'jane%'],
     ['a character beyond the length of the key column', `${long}a`, `${long}b`],
   ])('only by %s are accepted', async (_, first, second) => {
-    const tag = unique();
+    const tag = createTag();
     await expectFree({ username: `${tag}${first}` }, { username: `${tag}${second}` });
   });
 });
 
 describe('email addresses', () => {
   test('are equal if they differ only in case or character width', async () => {
-    const tag = unique();
+    const tag = createTag();
     await expectTaken(
       { email: `Jane.${tag}@example.org` },
       { email: `ｊａｎｅ.${tag}@EXAMPLE.ORG` },
@@ -73,7 +73,7 @@ describe('email addresses', () => {
     );
   });
   test('are distinguished by accents, dots and tags', async () => {
-    const tag = unique();
+    const tag = createTag();
     for (const local of ['jane.doe', 'janedoe', 'jane.doe+x', 'jané.doe']) {
       expect((await create(app.key, { email: `${local}.${tag}@example.org` })).email).toBe(
         `${local}.${tag}@example.org`,
@@ -83,19 +83,19 @@ describe('email addresses', () => {
 });
 
 describe('usernames and email addresses in one namespace', () => {
-  const address = () => `${unique()}@example.org`;
+  const createAddress = () => `${createTag()}@example.org`;
   test("a username cannot be another user's email address", async () => {
-    const email = address();
+    const email = createAddress();
     await expectTaken({ email }, { username: email.toUpperCase() }, 'username');
   });
   test("an email address cannot be another user's username", async () => {
-    const username = address();
+    const username = createAddress();
     await expectTaken({ username }, { email: username.toUpperCase() }, 'email');
   });
   test('one user may have the same value as username and email, and may set it again after a change', async () => {
-    const email = address();
+    const email = createAddress();
     const { uuid } = await create(app.key, { username: email, email });
-    const renamed = await app.key.put(`/users/${uuid}`, { username: unique() });
+    const renamed = await app.key.put(`/users/${uuid}`, { username: createTag() });
     expect([renamed.status, renamed.body.email]).toEqual([200, email]);
     expect((await app.key.post('/users', aUser({ username: email }))).body.code).toBe('username_taken');
     expect((await app.key.put(`/users/${uuid}`, { username: email })).body.username).toBe(email);
@@ -104,7 +104,7 @@ describe('usernames and email addresses in one namespace', () => {
 
 describe('external_id', () => {
   test('is compared without outer spaces and with composed accents', async () => {
-    const tag = unique();
+    const tag = createTag();
     await expectTaken({ external_id: `HR ${tag}` }, { external_id: ` HR ${tag} ` }, 'external_id');
     await expectTaken({ external_id: `é${tag}` }, { external_id: `e\u0301${tag}` }, 'external_id');
   });
@@ -114,18 +114,18 @@ describe('external_id', () => {
     ['a ligature', 'ﬁ', 'fi'],
     ['accents', 'é', 'e'],
   ])('is distinguished by %s', async (_, first, second) => {
-    const tag = unique();
+    const tag = createTag();
     await expectFree({ external_id: `${tag}${first}x` }, { external_id: `${tag}${second}x` });
   });
   test("may equal another user's username", async () => {
-    const tag = unique();
+    const tag = createTag();
     await expectFree({ username: tag }, { external_id: tag });
   });
 });
 
 describe('authname', () => {
   test('returns 409 if another user has the same name of the same provider', async () => {
-    const tag = unique();
+    const tag = createTag();
     await expectTaken(
       { authname: { saml: ['x', tag] } },
       { authname: { ldap: [tag], saml: [` ${tag} `] } },
@@ -133,7 +133,7 @@ describe('authname', () => {
     );
   });
   test('is distinguished by case and by provider', async () => {
-    const tag = unique();
+    const tag = createTag();
     await expectFree({ authname: { saml: [`A${tag}`] } }, { authname: { saml: [`a${tag}`] } });
     await expectFree({ authname: { saml: [`b${tag}`] } }, { authname: { ldap: [`b${tag}`] } });
   });
@@ -143,7 +143,7 @@ test('a 409 response lists every conflict with the uuid of the other user', asyn
   const [one, two, three] = [
     await create(app.key),
     await create(app.key),
-    await create(app.key, { external_id: unique() }),
+    await create(app.key, { external_id: createTag() }),
   ];
   const wanted = { username: one.username, email: two.email, external_id: three.external_id };
   const { status, body } = await app.key.post('/users', aUser(wanted));

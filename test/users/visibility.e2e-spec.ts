@@ -139,12 +139,12 @@ describe('a hidden email address', () => {
       hide_email: true,
     });
     await databaseOf(app).execute('UPDATE users SET updated = created WHERE uuid = ?', [plain.uuid]);
-    const order = async (client: Client) =>
+    const readOrder = async (client: Client) =>
       (await search(client, { fulltext_search: term })).body.Results.map(({ uuid }: Json) => uuid);
-    const before = await order(member);
-    expect(await order(app.key)).toEqual([secret.uuid, plain.uuid]);
+    const before = await readOrder(member);
+    expect(await readOrder(app.key)).toEqual([secret.uuid, plain.uuid]);
     await app.key.put(`/users/${secret.uuid}`, { email: 'other@example.org' });
-    expect(await order(member)).toEqual(before);
+    expect(await readOrder(member)).toEqual(before);
   });
 });
 

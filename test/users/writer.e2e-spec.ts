@@ -45,10 +45,10 @@ const buildPeople = (beginning: string, count: number): UserChange[] =>
       surname: `Number ${n}`,
     },
   }));
-const uuids = (outcomes: ChangeOutcome[]): string[] =>
+const idsOf = (outcomes: Outcome[]): string[] =>
   outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid));
-const kinds = (outcomes: ChangeOutcome[]): string[] => outcomes.map(({ outcome }) => outcome);
-const codes = (outcomes: ChangeOutcome[]): Json[] =>
+const kindsOf = (outcomes: Outcome[]): string[] => outcomes.map(({ outcome }) => outcome);
+const codesOf = (outcomes: Outcome[]): Json[] =>
   outcomes.map((outcome) =>
     outcome.outcome === 'error' ? toFailureProblem(outcome.failures).code : outcome.outcome,
   );
@@ -60,7 +60,7 @@ const shorten = (statement: string): string =>
 test('change sets of 1 and of 200 users run the same number of SQL statements', async () => {
   const one = await apply(buildPeople('one', 1));
   const many = await apply(buildPeople('many', 200));
-  expect(kinds(many.outcomes)).toEqual(Array(200).fill('created'));
+  expect(kindsOf(many.outcomes)).toEqual(Array(200).fill('created'));
   expect(many.statements).toEqual(one.statements);
   expect(many.statements.length).toBeLessThanOrEqual(8);
 
@@ -68,18 +68,18 @@ test('change sets of 1 and of 200 users run the same number of SQL statements', 
     apply(
       list.map((uuid) => ({ kind: 'update' as const, uuid, patch: { surname: 'Changed', phone: '+44 1' } })),
     );
-  const changedOne = await change(uuids(one.outcomes));
-  const changedMany = await change(uuids(many.outcomes));
-  expect(kinds(changedMany.outcomes)).toEqual(Array(200).fill('updated'));
+  const changedOne = await change(idsOf(one.outcomes));
+  const changedMany = await change(idsOf(many.outcomes));
+  expect(kindsOf(changedMany.outcomes)).toEqual(Array(200).fill('updated'));
   expect(changedMany.statements.map(shorten)).toEqual(changedOne.statements.map(shorten));
 
-  const unchanged = await change(uuids(many.outcomes));
-  expect(kinds(unchanged.outcomes)).toEqual(Array(200).fill('unchanged'));
+  const unchanged = await change(idsOf(many.outcomes));
+  expect(kindsOf(unchanged.outcomes)).toEqual(Array(200).fill('unchanged'));
   expect(unchanged.statements).toEqual([expect.stringMatching(/^SELECT/)]);
 });
 
 test('an invalid change of a set does not affect the other changes', async () => {
-  const [first] = uuids((await apply(buildPeople('partial', 1))).outcomes);
+  const [first] = idsOf((await apply(buildPeople('partial', 1))).outcomes);
   const { outcomes } = await apply([
     {
       kind: 'create',
@@ -95,7 +95,13 @@ test('an invalid change of a set does not affect the other changes', async () =>
       patch: { username: 'partial good 2', email: 'partial.good2@example.org' },
     },
   ]);
-  expect(codes(outcomes)).toEqual(['created', 'username_taken', 'validation_failed', 'not_found', 'created']);
+  expect(codesOf(outcomes)).toEqual([
+    'created',
+    'username_taken',
+    'validation_failed',
+    'not_found',
+    'created',
+  ]);
 });
 
 test('the queries of the writer accept more values than one SQL statement can bind', async () => {
@@ -113,20 +119,20 @@ test('the queries of the writer accept more values than one SQL statement can bi
 });
 
 test('usernames and emails can be swapped and passed on within one change set', async () => {
-  const [a, b, c] = uuids((await apply(buildPeople('chain', 3))).outcomes) as [string, string, string];
+  const [a, b, c] = idsOf((await apply(buildPeople('chain', 3))).outcomes) as [string, string, string];
   const { outcomes } = await apply([
     { kind: 'update', uuid: a, patch: { username: 'chain 1', email: 'chain.1@example.org' } },
     { kind: 'update', uuid: b, patch: { username: 'chain 0', email: 'chain.0@example.org' } },
     { kind: 'update', uuid: c, patch: { username: 'chain new' } },
     { kind: 'create', uuid: uuidv7(), patch: { username: 'chain 2', email: 'heir@example.org' } },
   ]);
-  expect(codes(outcomes)).toEqual(['updated', 'updated', 'updated', 'created']);
+  expect(codesOf(outcomes)).toEqual(['updated', 'updated', 'updated', 'created']);
   expect((await app.key.get('/users/search?username=chain%200')).body.Results[0].uuid).toBe(b);
   expect((await app.key.get('/users/search?username=chain%202')).body.Count).toBe(1);
 });
 
 test('the username of a user whose change fails stays taken within the change set', async () => {
-  const [a] = uuids((await apply(buildPeople('stays', 1))).outcomes) as [string];
+  const [a] = idsOf((await apply(buildPeople('stays', 1))).outcomes) as [string];
   const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
   const takeName = (name: string): UserChange => ({
     kind: 'create',
@@ -139,7 +145,7 @@ test('the username of a user whose change fails stays taken within the change se
     { kind: 'update', uuid: a, patch: { username: 'stays no more' }, ifVersions: [99] },
     takeName('stays 0'),
   ]);
-  expect(codes(outcomes)).toEqual([
+  expect(codesOf(outcomes)).toEqual([
     'last_webmaster',
     'username_taken',
     'precondition_failed',
@@ -148,7 +154,7 @@ test('the username of a user whose change fails stays taken within the change se
 });
 
 test('users cannot block themselves, directly or through an import', async () => {
-  const [a] = uuids((await apply(buildPeople('self', 1))).outcomes) as [string];
+  const [a] = idsOf((await apply(buildPeople('self', 1))).outcomes) as [string];
   const person = { kind: 'user' as const, id: a, username: 'self 0', roles: ['Webmaster'], sessionId: 's' };
   const own: Caller = { ...SYSTEM, actor: person };
   const byImport: Caller = {
@@ -157,7 +163,7 @@ test('users cannot block themselves, directly or through an import', async () =>
   };
   for (const caller of [own, byImport]) {
     const { outcomes } = await apply([{ kind: 'update', uuid: a, patch: { status: 'Blocked' } }], caller);
-    expect(codes(outcomes)).toEqual(['self_block']);
+    expect(codesOf(outcomes)).toEqual(['self_block']);
   }
 });
 
