@@ -32,7 +32,7 @@ function expectUnauthenticated(answer: Answer): void {
 }
 
 test('a mistyped API key is reported differently from an unknown API key', async () => {
-  const key = await store(makeApiKey());
+  const key = await store(generateApiKey());
   const swapped = key.replace(/_(.)(.)/, '_$2$1');
   const mistyped = swapped === key ? key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : swapped;
   const [wrong, unknown] = [await search(mistyped), await search(generateApiKey())];
@@ -66,7 +66,7 @@ describe('an API key takes precedence over a session cookie', () => {
   });
 
   test('even if it is revoked', async () => {
-    const key = await store(makeApiKey(), { revoked: inSeconds(-1) });
+    const key = await store(generateApiKey(), { revoked: inSeconds(-1) });
     const webmaster = await app.login();
     expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));
   });
@@ -74,15 +74,15 @@ describe('an API key takes precedence over a session cookie', () => {
 
 describe('an API key', () => {
   test('is refused after its expiry, and a refused request does not set last_used', async () => {
-    expect((await search(await store(makeApiKey(), { expires: inSeconds(60) }))).status).toBe(200);
-    const expired = await store(makeApiKey(), { expires: inSeconds(-1) });
+    expect((await search(await store(generateApiKey(), { expires: inSeconds(60) }))).status).toBe(200);
+    const expired = await store(generateApiKey(), { expires: inSeconds(-1) });
     expectUnauthenticated(await search(expired));
     const lastUsed = 'SELECT last_used FROM api_keys WHERE key_hash = ?';
     expect(await databaseOf(app).queryOne(lastUsed, [sha256(expired)])).toEqual({ last_used: null });
   });
 
   test('is refused after its revocation, even before its expiry', async () => {
-    const key = await store(makeApiKey(), { expires: inSeconds(3600) });
+    const key = await store(generateApiKey(), { expires: inSeconds(3600) });
     expect((await search(key)).status).toBe(200);
     const revoke = 'UPDATE api_keys SET revoked = ? WHERE key_hash = ?';
     await databaseOf(app).execute(revoke, [inSeconds(0), sha256(key)]);

@@ -30,7 +30,7 @@ const toMidnight = (hour: number) => hour - (hour % 24);
 /** Returns the number of updated users for each of the last 40 days, and the gaps. */
 async function readUpdates(offset = 0) {
   const from = toMidnight(THIS_HOUR + offset) - offset - 40 * 24;
-  const { counts, gaps } = await app.app.get(AuditCounts).byDay(['user.updated'], from, offset);
+  const { counts, gaps } = await app.app.get(AuditCounts).countByDay(['user.updated'], from, offset);
   const days: Record<number, number> = {};
   for (const { hour, value } of counts) {
     if (value === 0) continue;

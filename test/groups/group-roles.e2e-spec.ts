@@ -52,7 +52,7 @@ describe('roles of groups', () => {
   });
 
   test('apply to the last Webmaster, to exclusive roles and to the scope webmasters', async () => {
-    const webmasters = await app.app.get(UserCounts).webmasters();
+    const webmasters = await app.app.get(UserCounts).countWebmasters();
     await change({ group_roles: ['Webmaster'] });
     expect(await app.app.get(UserCounts).countWebmasters()).toBe(webmasters + 1);
     const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;

@@ -44,7 +44,7 @@ describe('the audit of group members', () => {
   test('splits many members into several events', async () => {
     const group = await aGroup(app, { members: seededUuids(0, SIZE) });
     const sizes = (await readEvents(group)).map(({ changes }) => changes.at(-1).new.length);
-    expect(sizes).toEqual([MAX_LISTED, MAX_LISTED, SIZE - 2 * MAX_LISTED]);
+    expect(sizes).toEqual([MAX_MEMBERS_PER_EVENT, MAX_MEMBERS_PER_EVENT, SIZE - 2 * MAX_MEMBERS_PER_EVENT]);
   });
 });
 

@@ -95,5 +95,5 @@ test('a retry with the same Idempotency-Key returns the X-Ignored-Fields of the 
 });
 
 test('X-Ignored-Fields masks an unpaired surrogate and an emoji with one ? each', () => {
-  expect(headerOf(['a\ud800b', '😀'])).toBe('a?b, ?');
+  expect(formatNames(['a\ud800b', '😀'])).toBe('a?b, ?');
 });

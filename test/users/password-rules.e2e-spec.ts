@@ -26,7 +26,7 @@ const BAD: [string, string, string][] = [
 ];
 const buildNames = () => ({ username: NAME, email: `${NAME}@example.org` });
 const readStored = (uuid: string) =>
-  databaseOf(app).first('SELECT password_hash, version FROM users WHERE uuid = ?', [uuid]);
+  databaseOf(app).queryOne('SELECT password_hash, version FROM users WHERE uuid = ?', [uuid]);
 
 describe('a password that breaks a rule', () => {
   let webmaster: Awaited<ReturnType<TestApp['login']>>;

@@ -41,8 +41,8 @@ beforeAll(async () => {
   }
   [member, other] = clients as [Client, Client];
   // The counts of these two searches never end, on a machine of any speed. All other statements are real.
-  const aside = database.aside.bind(database);
-  jest.spyOn(database, 'aside').mockImplementation((sql, params = [], signal) => {
+  const aside = database.scan.bind(database);
+  jest.spyOn(database, 'scan').mockImplementation((sql, params = [], signal) => {
     const isCount = sql.startsWith('SELECT COUNT(*) AS n FROM users u');
     const isEndless = isCount && params.some((value) => MARKS.has(value));
     if (!isEndless) return aside(sql, params, signal);

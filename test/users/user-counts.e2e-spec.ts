@@ -51,7 +51,7 @@ test('rows of user_counts are merged automatically soon after changes', async ()
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 
 onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)', () => {
-  const apply = (tx: Sql, change: UserChange): Promise<Outcome[]> =>
+  const apply = (tx: Sql, change: UserChange): Promise<ChangeOutcome[]> =>
     app.app.get(UserWriter).apply(tx, [change], SYSTEM);
   const open = (): Promise<OpenTransaction> => databaseOf(app).begin();
   const fill = (patch: UserPatch = {}): UserPatch => {

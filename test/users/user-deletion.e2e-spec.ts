@@ -81,13 +81,13 @@ describe('a deleted user', () => {
     expect((await session.get('/users/me')).status).toBe(401);
     await expect(app.login(user.username, PASSWORD)).rejects.toThrow();
     expect(Object.values(await countRows(user.uuid))).toEqual(Array(7).fill(0));
-    const row = await databaseOf(app).first('SELECT version FROM user_groups WHERE uuid = ?', [group]);
+    const row = await databaseOf(app).queryOne('SELECT version FROM user_groups WHERE uuid = ?', [group]);
     expect(row).toEqual({ version: 2 });
     expect(codes(await apply([deletion(user.uuid)]))).toEqual(['not_found']);
   });
 
   test('is no longer counted, and the audit event has the old values without the password', async () => {
-    const before = await app.app.get(UserCounts).users(['Active']);
+    const before = await app.app.get(UserCounts).countUsers(['Active']);
     await apply([deletion(user.uuid)]);
     const after = await app.app.get(UserCounts).countUsers(['Active']);
     expect({ all: after.all, matching: after.matching }).toEqual({
@@ -114,7 +114,7 @@ describe('a deleted user', () => {
     expect(rest).toEqual({ ...had, group_roles: [] });
     expect((await app.key.get('/users/search?fulltext_search=zaphod')).body.Count).toBe(1);
     expect(await countRows(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
-    expect(await app.app.get(UserCounts).users(['Active'])).toEqual(counts);
+    expect(await app.app.get(UserCounts).countUsers(['Active'])).toEqual(counts);
     expect((await app.login(user.username, PASSWORD)).headers['cookie']).toBeDefined();
     const { Results } = (await app.key.get(`/audit?target=${user.uuid}&action=user.restored`)).body;
     expect(Results).toMatchObject([{ actor: { kind: 'key' } }]);

@@ -45,10 +45,10 @@ const buildPeople = (beginning: string, count: number): UserChange[] =>
       surname: `Number ${n}`,
     },
   }));
-const idsOf = (outcomes: Outcome[]): string[] =>
+const idsOf = (outcomes: ChangeOutcome[]): string[] =>
   outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid));
-const kindsOf = (outcomes: Outcome[]): string[] => outcomes.map(({ outcome }) => outcome);
-const codesOf = (outcomes: Outcome[]): Json[] =>
+const kindsOf = (outcomes: ChangeOutcome[]): string[] => outcomes.map(({ outcome }) => outcome);
+const codesOf = (outcomes: ChangeOutcome[]): Json[] =>
   outcomes.map((outcome) =>
     outcome.outcome === 'error' ? toFailureProblem(outcome.failures).code : outcome.outcome,
   );
