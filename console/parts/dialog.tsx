@@ -14,7 +14,7 @@ interface DialogProps {
   isDone?: { readonly current: boolean };
   /** True if only the buttons of the dialog close it, because its content would be lost. */
   isPersistent?: boolean;
-  /** True if the dialog hides the page behind it. */
+  /** True if the dialog covers the page completely. */
   hidesPage?: boolean;
 }
 

@@ -64,7 +64,7 @@ describe.each(PLACES)('on the %s', (door) => {
     expect(out).toContain(
       [
         'changed_field (phone): 3, limit 2. Many people would get a different value in this column. ' +
-          'The column may have been swapped with another one, sorted separately or filled by mistake.',
+          'The column may have been swapped with another column, sorted separately or filled by mistake.',
         `Line  ${'ExternalId'.padEnd(name.length + 2)}  Before  After`,
         `2     ${name}-0  10      109`,
         `3     ${name}-1  11      119`,

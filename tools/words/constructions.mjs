@@ -8,7 +8,7 @@ export const CONSTRUCTIONS = [
   { pattern: /\bwho(m)?ever\b/i, advice: 'name the user or the caller' },
   { pattern: /\b(nobody|somebody)\b/i, advice: 'write "no user", "a user" or the noun' },
   {
-    pattern: /\bis (none|no)\b(?! (longer|more|less|later|earlier)\b)/i,
+    pattern: /(?<!\b[Tt]here )\bis (none|no)\b(?! (longer|more|less|later|earlier)\b)/i,
     advice: 'write invalid, missing, unknown or "is not a"',
   },
   { pattern: /\banother one\b/i, advice: 'repeat the noun' },

@@ -10,7 +10,7 @@ const HINTS = {
   reactivations:
     'Many blocked people would get access again. The file may be an old one, or its Status column may be wrong.',
   changed_field:
-    'Many people would get a different value in this column. The column may have been swapped with another one, sorted separately or filled by mistake.',
+    'Many people would get a different value in this column. The column may have been swapped with another column, sorted separately or filled by mistake.',
   emptied_field:
     'Many people would lose their value in this column. The source has probably stopped sending it.',
   moved_values:
