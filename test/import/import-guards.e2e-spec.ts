@@ -3,8 +3,8 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
-import { type Change, constant, encodedTwice, questioned, shifted, text } from '../nights/changes.js';
-import { people, sheet } from '../nights/people.js';
+import { type Change, fillAll, encodeTwice, maskAccents, shiftUp, mapText } from '../nights/changes.js';
+import { people, toCsv } from '../nights/people.js';
 import { hitsOf } from '../nights/stage.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
@@ -36,8 +36,8 @@ test('a file of half the rows is parked with value and limit, and changes no use
 
 test('a guard that is hit names its field, value and limit, five example rows and a hint', async () => {
   const all = people(dataset, 50);
-  await imported(app.key, sheet(all), `dataset=${dataset}`);
-  const run = await imported(app.key, sheet(shifted('phone', -1)(all)), `dataset=${dataset}`);
+  await imported(app.key, toCsv(all), `dataset=${dataset}`);
+  const run = await imported(app.key, toCsv(shiftUp('phone', -1)(all)), `dataset=${dataset}`);
   const guards = run.guards as Json[];
   const guard = guards.find(({ name }) => name === 'changed_field');
   expect(guard).toMatchObject({ field: 'phone', value: 50, limit: 10, hit: true });
@@ -53,11 +53,11 @@ test('a guard that is hit names its field, value and limit, five example rows an
 });
 
 test.each<[string, Change, string]>([
-  ['of one surname', constant('surname', 'Surname'), 'same_value'],
-  ['encoded twice', text(['surname'], encodedTwice), 'garbled_text'],
-  ['with ? for accents', text(['surname'], questioned), 'garbled_text'],
+  ['of one surname', fillAll('surname', 'Surname'), 'same_value'],
+  ['encoded twice', mapText(['surname'], encodeTwice), 'garbled_text'],
+  ['with ? for accents', mapText(['surname'], maskAccents), 'garbled_text'],
 ])('a first file %s is parked', async (_, change, guard) => {
-  const run = await imported(app.key, sheet(change(people(dataset, 60))), `dataset=${dataset}`);
+  const run = await imported(app.key, toCsv(change(people(dataset, 60))), `dataset=${dataset}`);
   expect([run.state, hitsOf(run)]).toEqual(['needs_approval', expect.arrayContaining([guard])]);
 });
 

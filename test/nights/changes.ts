@@ -1,133 +1,133 @@
-import { type Field, type Person, newcomers } from './people.js';
+import { type Field, type Person, getNext } from './people.js';
 
-/** What happens to a source between two nights: small pure functions over its people. */
+/** Returns the people of a source after a change between two nights. */
 export type Change = (all: readonly Person[]) => Person[];
 type Patch = (person: Person, i: number, all: readonly Person[]) => Partial<Person>;
 
-/** One change after the other. */
-export const both =
+/** Combines changes, which are applied in order. */
+export const combine =
   (...changes: Change[]): Change =>
   (all) =>
     changes.reduce<Person[]>((now, change) => change(now), [...all]);
 
-/** Everybody is patched. */
-export const each =
-  (patch: Patch): Change =>
+/** Patches all people. */
+export const patch =
+  (edit: Patch): Change =>
   (all) =>
-    all.map((person, i) => ({ ...person, ...patch(person, i, all) }));
+    all.map((person, i) => ({ ...person, ...edit(person, i, all) }));
 
-/** Those people are patched. */
-export const where = (which: (i: number, person: Person) => boolean, patch: Patch): Change =>
-  each((person, i, all) => (which(i, person) ? patch(person, i, all) : {}));
+/** Patches the people that `which` selects. */
+export const patchIf = (which: (i: number, person: Person) => boolean, edit: Patch): Change =>
+  patch((person, i, all) => (which(i, person) ? edit(person, i, all) : {}));
 
-/** The last so many people are patched. */
-export const last =
-  (count: (size: number) => number, patch: Patch): Change =>
+/** Patches the last `count` people. */
+export const patchLast =
+  (count: (size: number) => number, edit: Patch): Change =>
   (all) =>
-    where((i) => i >= all.length - count(all.length), patch)(all);
+    patchIf((i) => i >= all.length - count(all.length), edit)(all);
 
-/** A part of the people, at least one and rounded up. */
-export const part =
+/** Returns a percentage of a size, rounded up and at least 1. */
+export const share =
   (percent: number) =>
   (size: number): number =>
     Math.max(1, Math.ceil((size * percent) / 100));
 
-/** A number for each size of a source. */
-export const bySize =
+/** Selects a number by the size of a source. */
+export const pick =
   (at8: number, at19: number, at50: number, at400: number) =>
   (size: number): number =>
     size >= 400 ? at400 : size >= 50 ? at50 : size >= 19 ? at19 : at8;
 
-/** A column has these values, from the top. */
-export const column =
+/** Replaces the cells of a column, from top to bottom. */
+export const setColumn =
   (field: Field, values: (all: readonly Person[]) => readonly string[]): Change =>
   (all) => {
     const cells = values(all);
     return all.map((person, i) => ({ ...person, [field]: cells[i] ?? '' }));
   };
-const cells = (field: Field) => (all: readonly Person[]) => all.map((person) => person[field]);
+const readCells = (field: Field) => (all: readonly Person[]) => all.map((person) => person[field]);
 
-/** A column is the result of its own cells, each with what they were. */
-export const cellsOf = (field: Field, change: (cell: string, i: number, person: Person) => string): Change =>
-  each((person, i) => ({ [field]: change(person[field], i, person) }));
+/** Maps each cell of a column. */
+export const mapCells = (field: Field, change: (cell: string, i: number, person: Person) => string): Change =>
+  patch((person, i) => ({ [field]: change(person[field], i, person) }));
 
-/** All cells of these columns, where they are filled. */
-export const text = (fields: readonly Field[], change: (cell: string) => string): Change =>
-  each((person) => Object.fromEntries(fields.map((field) => [field, change(person[field])])));
+/** Maps the cells of several columns. */
+export const mapText = (fields: readonly Field[], change: (cell: string) => string): Change =>
+  patch((person) => Object.fromEntries(fields.map((field) => [field, change(person[field])])));
 
-export const constant = (field: Field, value: string): Change => each(() => ({ [field]: value }));
+export const fillAll = (field: Field, value: string): Change => patch(() => ({ [field]: value }));
 
-/** A column is sorted, and the rest of the sheet is not. */
-export const sortedAlone = (field: Field, descending = false): Change =>
-  column(field, (all) => {
-    const sorted = cells(field)(all).toSorted();
+/** Sorts one column without the rest of the sheet. */
+export const sortColumn = (field: Field, descending = false): Change =>
+  setColumn(field, (all) => {
+    const sorted = readCells(field)(all).toSorted();
     return descending ? sorted.reverse() : sorted;
   });
 
-/** Each row has the cell of the row that is `by` below, the last ones those of the first. */
-export const shifted = (field: Field, by = 1): Change =>
-  column(field, (all) => all.map((_, i) => all[(i + by + all.length) % all.length]![field]));
+/** Moves the cells of a column up by `by` rows. The first cells move to the end. */
+export const shiftUp = (field: Field, by = 1): Change =>
+  setColumn(field, (all) => all.map((_, i) => all[(i + by + all.length) % all.length]![field]));
 
-/** The cells of `count` rows in a column come from one row above, beginning with the second row: a block pasted too low. */
-export const pastedLow = (field: Field, count: (size: number) => number): Change =>
-  column(field, (all) =>
+/** Copies the cells of the first `count` rows of a column one row down, like a block that is pasted too low. */
+export const pasteLow = (field: Field, count: (size: number) => number): Change =>
+  setColumn(field, (all) =>
     all.map((person, i) => (i > 0 && i <= count(all.length) ? all[i - 1]![field] : person[field])),
   );
 
-/** The cells of the first `count` rows in a column move down by one row, the last one to the top. */
-export const rotated = (field: Field, count: (size: number) => number): Change =>
-  column(field, (all) => {
+/** Moves the first `count` cells of a column down by one row, and the last of them to the top. */
+export const rotate = (field: Field, count: (size: number) => number): Change =>
+  setColumn(field, (all) => {
     const block = all.slice(0, count(all.length));
     return [...block.slice(-1), ...block.slice(0, -1), ...all.slice(block.length)].map(
       (person) => person[field],
     );
   });
 
-/** The cell of the first of `count` rows is dragged down over the others. */
-export const filledDown = (field: Field, count: (size: number) => number = (size) => size): Change =>
-  column(field, (all) => all.map((person, i) => (i < count(all.length) ? all[0]![field] : person[field])));
+/** Copies the first cell of a column over the first `count` rows. */
+export const fillDown = (field: Field, count: (size: number) => number = (size) => size): Change =>
+  setColumn(field, (all) => all.map((person, i) => (i < count(all.length) ? all[0]![field] : person[field])));
 
-export const swapped = (one: Field, other: Field): Change =>
-  each((person) => ({ [one]: person[other], [other]: person[one] }));
+export const swap = (one: Field, other: Field): Change =>
+  patch((person) => ({ [one]: person[other], [other]: person[one] }));
 
-export const copied = (from: Field, to: Field): Change => each((person) => ({ [to]: person[from] }));
+export const copy = (from: Field, to: Field): Change => patch((person) => ({ [to]: person[from] }));
 
-/** The last so many are not in the file any more. */
-export const gone =
+/** Removes the last `count` people. */
+export const drop =
   (count: (size: number) => number): Change =>
   (all) =>
     all.slice(0, all.length - count(all.length));
 
-/** The text in the letters of ASCII, with `?` for the others: what a codepage without them writes. */
-export const questioned = (cell: string): string => cell.replaceAll(/[^\x20-\x7e]/g, '?');
+/** Replaces letters outside ASCII with `?`, like a code page without these letters. */
+export const maskAccents = (cell: string): string => cell.replaceAll(/[^\x20-\x7e]/g, '?');
 
-/** UTF-8 read as if it were Windows-1252, and written again. */
-export const encodedTwice = (cell: string): string =>
+/** Decodes the UTF-8 bytes of a text as Windows-1252. */
+export const encodeTwice = (cell: string): string =>
   new TextDecoder('windows-1252').decode(new TextEncoder().encode(cell));
 
-/** Windows-1252, for text that it has. */
-export const windows1252 = (cell: string): Uint8Array => Buffer.from(cell, 'latin1');
+/** Encodes text as Windows-1252. All characters must exist in this encoding. */
+export const toWindows1252 = (cell: string): Uint8Array => Buffer.from(cell, 'latin1');
 
-export const blocked = (): Partial<Person> => ({ status: 'Blocked' });
-export const active = (): Partial<Person> => ({ status: 'Active' });
-export const half = (size: number): number => Math.ceil(size / 2);
+export const block = (): Partial<Person> => ({ status: 'Blocked' });
+export const activate = (): Partial<Person> => ({ status: 'Active' });
+export const halfOf = (size: number): number => Math.ceil(size / 2);
 
-/** The last so many are blocked by their status. */
-export const someBlocked = (count: (size: number) => number): Change => last(count, blocked);
+/** Blocks the last `count` people by their status. */
+export const blockLast = (count: (size: number) => number): Change => patchLast(count, block);
 
-/** The next people of the source are in the file too. */
-export const hired =
+/** Adds the next people of the source. */
+export const hire =
   (count: (size: number) => number, patch: Partial<Person> = {}): Change =>
-  (all) => [...all, ...newcomers(all, count(all.length)).map((person) => ({ ...person, ...patch }))];
+  (all) => [...all, ...getNext(all, count(all.length)).map((person) => ({ ...person, ...patch }))];
 
-/** The last so many have another surname, and the names that go with it. */
-export const married = (count: (size: number) => number): Change =>
-  last(count, ({ surname, username, email }) => ({
+/** Changes the surname, username and e-mail of the last `count` people. */
+export const marry = (count: (size: number) => number): Change =>
+  patchLast(count, ({ surname, username, email }) => ({
     surname: `${surname}-Lee`,
     username: `lee.${username}`,
     email: `lee.${email}`,
   }));
 
-/** The office of the last so many moves: other phones. */
-export const movedOffice = (count: (size: number) => number): Change =>
-  last(count, ({ phone }) => ({ phone: phone.replace('496', '555') }));
+/** Changes the phones of the last `count` people. */
+export const changePhones = (count: (size: number) => number): Change =>
+  patchLast(count, ({ phone }) => ({ phone: phone.replace('496', '555') }));

@@ -1,25 +1,25 @@
 import type { Person } from './people.js';
 import { type Before, NIGHTLY, type Options, SIZES, type Source } from './stage.js';
 
-/** A nightly file that must not harm anybody. */
+/** A damaged nightly file, which must not change a user. */
 export interface Disaster {
   name: string;
   /**
-   * What may stop it, of which at least one must: a guard (with its field), `failed` or `failed <code>` for the file, `rows`
-   * or `rows <code>` where each row fails by itself.
+   * Accepted results, of which at least one must occur: a guard (with its field), `failed` or `failed <code>` for the file,
+   * `rows` or `rows <code>` if each row fails by itself.
    */
   stops: readonly string[];
   file: Source;
-  /** How many people the source has; a size is left out where the limits let the file pass. */
+  /** Numbers of people in the source. A size at which the limits let the file pass is omitted. */
   sizes: readonly number[];
   options: Options;
   base: (all: readonly Person[]) => readonly Person[];
   before: readonly Before[];
 }
 
-export const asTheyAre = (all: readonly Person[]): readonly Person[] => all;
+export const keep = (all: readonly Person[]): readonly Person[] => all;
 
-/** A disaster; without more it comes to a source of plain people in any size, as a nightly file. */
+/** Builds a disaster. By default it is a nightly file of ordinary people in every size. */
 export const stops = (
   name: string,
   by: string | readonly string[],
@@ -31,7 +31,7 @@ export const stops = (
   file,
   sizes: SIZES,
   options: NIGHTLY,
-  base: asTheyAre,
+  base: keep,
   before: [],
   ...more,
 });

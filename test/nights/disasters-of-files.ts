@@ -1,100 +1,107 @@
-import { both, cellsOf, encodedTwice, windows1252 } from './changes.js';
+import { combine, mapCells, encodeTwice, toWindows1252 } from './changes.js';
 import { stops } from './disaster.js';
-import { FIELDS, type Field, type Person, sheet } from './people.js';
+import { FIELDS, type Field, type Person, toCsv } from './people.js';
 import { NIGHTLY } from './stage.js';
 
-/** Files whose bytes, header or rows are no table of people any more. */
+/** Files with a damaged encoding, header or structure. */
 
-const lines = (all: readonly Person[]): string[] => sheet(all).split('\r\n').slice(0, -1);
-const joined = (some: readonly string[]): string => some.map((line) => `${line}\r\n`).join('');
-const rows = (all: readonly Person[], change: (line: string, i: number) => string): string =>
-  joined(lines(all).map((line, i) => (i === 0 ? line : change(line, i))));
-const header = (all: readonly Person[], change: (line: string) => string): string =>
-  joined(lines(all).map((line, i) => (i === 0 ? change(line) : line)));
-const utf16 = (text: string): Uint8Array => Buffer.from(text, 'utf16le');
-/** Without commas in cells. */
-const plain = cellsOf('about_me', (cell) => cell.replace(',', ''));
+const linesOf = (all: readonly Person[]): string[] => toCsv(all).split('\r\n').slice(0, -1);
+const joinLines = (some: readonly string[]): string => some.map((line) => `${line}\r\n`).join('');
+const editRows = (all: readonly Person[], change: (line: string, i: number) => string): string =>
+  joinLines(linesOf(all).map((line, i) => (i === 0 ? line : change(line, i))));
+const editHeader = (all: readonly Person[], change: (line: string) => string): string =>
+  joinLines(linesOf(all).map((line, i) => (i === 0 ? change(line) : line)));
+const toUtf16 = (text: string): Uint8Array => Buffer.from(text, 'utf16le');
+/** Removes the commas from the cells. */
+const dropCommas = mapCells('about_me', (cell) => cell.replace(',', ''));
 const endsWithText: readonly Field[] = FIELDS.slice(0, FIELDS.indexOf('about_me') + 1);
 
 export const DISASTERS_OF_FILES = [
-  stops('nothing at all', 'failed', () => ''),
-  stops('the header alone', 'failed empty_file', (all) => lines(all)[0]! + '\r\n'),
-  stops('the page of a login', 'failed', () => '<!doctype html>\n<html><body>Please log in</body></html>\n'),
+  stops('an empty file', 'failed', () => ''),
+  stops('a header without rows', 'failed empty_file', (all) => linesOf(all)[0]! + '\r\n'),
+  stops('an HTML login page', 'failed', () => '<!doctype html>\n<html><body>Please log in</body></html>\n'),
   stops('an Excel workbook', 'failed bad_encoding', () => Buffer.from('504b0304140006000800', 'hex')),
-  stops('UTF-16 without a mark', 'failed bad_encoding', (all) => utf16(sheet(all))),
-  stops('Windows-1252 that does not say so', 'failed bad_encoding', (all) => windows1252(sheet(all))),
+  stops('UTF-16 without a byte order mark', 'failed bad_encoding', (all) => toUtf16(toCsv(all))),
+  stops('Windows-1252 without the encoding option', 'failed bad_encoding', (all) =>
+    toWindows1252(toCsv(all)),
+  ),
   stops(
-    'UTF-8 that says it is Windows-1252',
+    'UTF-8 with the option encoding=windows-1252',
     ['garbled_text', 'changed_field surname'],
-    (all) => sheet(all),
+    (all) => toCsv(all),
     {
       options: `${NIGHTLY}&encoding=windows-1252`,
     },
   ),
-  stops('a file encoded twice', ['garbled_text', 'changed_field surname'], (all) => encodedTwice(sheet(all))),
-  stops('no header', 'failed', (all) => joined(lines(all).slice(1))),
-  stops('a translated header', 'failed', (all) => header(all, (line) => line.replace('ForeName', 'Vorname'))),
-  stops('no column of keys', 'failed', (all) =>
-    header(all, (line) => line.replace('ExternalId', 'Linkedin2')),
+  stops('a file encoded twice as UTF-8', ['garbled_text', 'changed_field surname'], (all) =>
+    encodeTwice(toCsv(all)),
+  ),
+  stops('a missing header', 'failed', (all) => joinLines(linesOf(all).slice(1))),
+  stops('a translated header', 'failed', (all) =>
+    editHeader(all, (line) => line.replace('ForeName', 'Vorname')),
+  ),
+  stops('a missing ExternalId column', 'failed', (all) =>
+    editHeader(all, (line) => line.replace('ExternalId', 'Linkedin2')),
   ),
   stops(
-    'a header with commas above rows with semicolons',
+    'a header with commas and rows with semicolons',
     'failed',
     (all) =>
-      `${lines(all)[0]}\r\n${sheet(plain(all), { delimiter: ';' }).split('\r\n').slice(1).join('\r\n')}`,
+      `${linesOf(all)[0]}\r\n${toCsv(dropCommas(all), { delimiter: ';' }).split('\r\n').slice(1).join('\r\n')}`,
   ),
-  stops('texts with commas that are not quoted', ['failed wrong_cell_count', 'errors'], (all) =>
-    rows(all, (line) => line.replaceAll('"', '')),
+  stops('unquoted cells with commas', ['failed wrong_cell_count', 'errors'], (all) =>
+    editRows(all, (line) => line.replaceAll('"', '')),
   ),
-  stops('quotes that never close', 'failed', (all) =>
-    rows(all, (line, i) => (i === 2 ? line.replace(',', ',"') : line.replaceAll('"', ''))),
+  stops('an unclosed quote', 'failed', (all) =>
+    editRows(all, (line, i) => (i === 2 ? line.replace(',', ',"') : line.replaceAll('"', ''))),
   ),
-  stops('a cell too many in every row', ['failed wrong_cell_count', 'errors'], (all) =>
-    rows(all, (line) => line.replace(',', ',x,')),
+  stops('one additional cell in every row', ['failed wrong_cell_count', 'errors'], (all) =>
+    editRows(all, (line) => line.replace(',', ',x,')),
   ),
-  stops('cells one column to the left', ['errors', 'changed_field username'], (all) =>
-    rows(plain(all), (line) => `${line.replace(/^([^,]*),[^,]*/, '$1')},`),
+  stops('cells shifted one column to the left', ['errors', 'changed_field username'], (all) =>
+    editRows(dropCommas(all), (line) => `${line.replace(/^([^,]*),[^,]*/, '$1')},`),
   ),
-  stops('cells one column to the right', ['errors', 'changed_field username'], (all) =>
-    rows(plain(all), (line) => line.replace(',', ',x,').replace(/,[^,]*$/, '')),
+  stops('cells shifted one column to the right', ['errors', 'changed_field username'], (all) =>
+    editRows(dropCommas(all), (line) => line.replace(',', ',x,').replace(/,[^,]*$/, '')),
   ),
   stops(
-    'cells one column to the right from the surname on',
+    'cells from the surname on shifted one column to the right',
     ['errors', 'changed_field surname', 'changed_field phone', 'emptied_field surname'],
     (all) =>
-      rows(plain(all), (line) => {
+      editRows(dropCommas(all), (line) => {
         const cells = line.split(',');
         return [...cells.slice(0, 4), '', ...cells.slice(4, -1)].join(',');
       }),
   ),
-  stops('the names of two columns swapped', ['changed_field firstname', 'changed_field surname'], (all) =>
-    header(all, (line) => line.replace('ForeName,Surname', 'Surname,ForeName')),
+  stops('the headers of two columns swapped', ['changed_field firstname', 'changed_field surname'], (all) =>
+    editHeader(all, (line) => line.replace('ForeName,Surname', 'Surname,ForeName')),
   ),
-  stops('the names of the columns one to the left', 'failed', (all) =>
-    header(all, (line) => line.replace('ExternalId,', '').concat(',ExternalId2')),
+  stops('all headers shifted one column to the left', 'failed', (all) =>
+    editHeader(all, (line) => line.replace('ExternalId,', '').concat(',ExternalId2')),
   ),
-  stops('a file cut inside of a row', 'failed', (all) => sheet(all).slice(0, -60)),
+  stops('a file cut off within a row', 'failed', (all) => toCsv(all).slice(0, -60)),
   stops(
-    'a file cut inside of its last cell',
+    'a file cut off within its last cell',
     'failed',
-    (all) => sheet(plain(all), { fields: endsWithText }).slice(0, -6),
+    (all) => toCsv(dropCommas(all), { fields: endsWithText }).slice(0, -6),
     {
-      base: plain,
+      base: dropCommas,
     },
   ),
-  stops('a file cut inside of a quoted cell', 'failed unclosed_quote', (all) =>
-    sheet(all, { quoteAll: true }).slice(0, -30),
+  stops('a file cut off within a quoted cell', 'failed unclosed_quote', (all) =>
+    toCsv(all, { quoteAll: true }).slice(0, -30),
   ),
-  stops('a file cut in the middle', 'failed', (all) => {
-    const whole = sheet(all);
+  stops('a file cut off in the middle', 'failed', (all) => {
+    const whole = toCsv(all);
     return whole.slice(0, whole.lastIndexOf('@', whole.length / 2));
   }),
-  stops('fewer rows than the source says', 'failed unexpected_rows', (all) => all.slice(1), {
+  stops('fewer rows than expected_rows', 'failed unexpected_rows', (all) => all.slice(1), {
     options: `${NIGHTLY}&expected_rows=10`,
   }),
   stops(
-    'the file twice in one file, with both headers, and one more phone',
+    'the file appended to itself with its header and one changed phone',
     ['errors', 'rows'],
-    (all) => sheet(all) + sheet(both(cellsOf('phone', (cell, i) => (i === 0 ? `${cell} x1` : cell)))(all)),
+    (all) =>
+      toCsv(all) + toCsv(combine(mapCells('phone', (cell, i) => (i === 0 ? `${cell} x1` : cell)))(all)),
   ),
 ];

@@ -1,68 +1,68 @@
-import { bySize, each, married, movedOffice, someBlocked } from './changes.js';
+import { pick, patch, marry, changePhones, blockLast } from './changes.js';
 import { stops } from './disaster.js';
-import { ascii, newcomers, sheet } from './people.js';
+import { toAscii, getNext, toCsv } from './people.js';
 import type { Before } from './stage.js';
 
-/** Files of earlier nights, and what an operator has undone. */
+/** Files of earlier nights, and changes that an operator has reverted. */
 
-const nights = (...counts: ((size: number) => number)[]): Before[] =>
-  counts.map((count) => ({ file: someBlocked(count) }));
-const officeMoved = movedOffice(bySize(2, 3, 8, 60));
-const weddings = married(bySize(2, 2, 5, 30));
+const blockOnNights = (...counts: ((size: number) => number)[]): Before[] =>
+  counts.map((count) => ({ file: blockLast(count) }));
+const moveOffice = changePhones(pick(2, 3, 8, 60));
+const marryFew = marry(pick(2, 2, 5, 30));
 
 export const DISASTERS_OF_HISTORY = [
   // Files of earlier nights.
-  stops('the file of the night before the last', 'old_file', (all) => all, {
-    before: [{ file: (all) => [...all, ...newcomers(all, 1)] }],
+  stops('the file of the night before last', 'old_file', (all) => all, {
+    before: [{ file: (all) => [...all, ...getNext(all, 1)] }],
   }),
-  stops('the file of the week before', 'old_file', officeMoved, {
+  stops('a file from the week before', 'old_file', moveOffice, {
     before: [
-      { file: officeMoved },
-      { file: (all) => [...officeMoved(all), ...newcomers(all, 1)] },
-      { file: (all) => [...officeMoved(all), ...newcomers(all, 2)] },
+      { file: moveOffice },
+      { file: (all) => [...moveOffice(all), ...getNext(all, 1)] },
+      { file: (all) => [...moveOffice(all), ...getNext(all, 2)] },
     ],
   }),
-  stops('the first file of all, once more', 'old_file', (all) => all, {
-    before: [{ file: weddings }, { file: (all) => officeMoved(weddings(all)) }],
+  stops('the first file of the data set, sent again', 'old_file', (all) => all, {
+    before: [{ file: marryFew }, { file: (all) => moveOffice(marryFew(all)) }],
   }),
-  stops('an older file saved again: phones', 'old_file', (all) => sheet(all, { quoteAll: true }), {
-    before: [{ file: officeMoved }],
+  stops('an older file saved again with quotes', 'old_file', (all) => toCsv(all, { quoteAll: true }), {
+    before: [{ file: moveOffice }],
     sizes: [50, 400],
   }),
-  stops('an older file with one person more', 'old_file', (all) => [...all, ...newcomers(all, 1)], {
-    before: [{ file: officeMoved }],
+  stops('an older file with one more person', 'old_file', (all) => [...all, ...getNext(all, 1)], {
+    before: [{ file: moveOffice }],
     sizes: [50, 400],
   }),
   stops(
-    'an older file with leavers of last night',
+    'an older file with people whom the last file blocked',
     ['old_file', 'reactivations'],
-    (all) => sheet(all, { lineEnd: '\n' }),
-    { before: nights(bySize(0, 0, 5, 30)), sizes: [50, 400] },
+    (all) => toCsv(all, { lineEnd: '\n' }),
+    { before: blockOnNights(pick(0, 0, 5, 30)), sizes: [50, 400] },
   ),
 
-  // What an operator has undone.
-  stops('a file whose run was reverted', ['after_revert', 'old_file'], officeMoved, {
-    before: [{ file: officeMoved, then: 'reverted' }],
+  // Changes that an operator has reverted.
+  stops('the file of a reverted run, sent again', ['after_revert', 'old_file'], moveOffice, {
+    before: [{ file: moveOffice, then: 'reverted' }],
   }),
   stops(
-    'the changes of a reverted run, in a new file',
+    'the changes of a reverted run in a new file',
     'after_revert',
-    (all) => [...officeMoved(all), ...newcomers(all, 1)],
-    { before: [{ file: officeMoved, then: 'reverted' }] },
+    (all) => [...moveOffice(all), ...getNext(all, 1)],
+    { before: [{ file: moveOffice, then: 'reverted' }] },
   ),
   stops(
-    'the blocked people of a reverted run, in a new file',
+    'the blocked people of a reverted run in a new file',
     'after_revert',
-    (all) => [...someBlocked(() => 2)(all), ...newcomers(all, 1)],
-    { before: [{ file: someBlocked(() => 2), then: 'reverted' }] },
+    (all) => [...blockLast(() => 2)(all), ...getNext(all, 1)],
+    { before: [{ file: blockLast(() => 2), then: 'reverted' }] },
   ),
   stops(
-    'accents lost, parked, and sent again the next night',
+    'a file with lost accents, sent again while its first run waits for approval',
     ['garbled_text', 'changed_field surname'],
-    each(({ surname }) => ({ surname: ascii(surname).replace('u', '?') })),
+    patch(({ surname }) => ({ surname: toAscii(surname).replace('u', '?') })),
     {
       before: [
-        { file: each(({ surname }) => ({ surname: ascii(surname).replace('u', '?') })), then: 'left' },
+        { file: patch(({ surname }) => ({ surname: toAscii(surname).replace('u', '?') })), then: 'left' },
       ],
     },
   ),

@@ -1,19 +1,19 @@
-import { type Change, cellsOf, each } from './changes.js';
+import { type Change, mapCells, patch } from './changes.js';
 import { stops } from './disaster.js';
-import { type Field, type Person, people, personOf, sheet } from './people.js';
+import { type Field, type Person, people, personOf, toCsv } from './people.js';
 import type { Before, Source } from './stage.js';
 
-/** Files with other keys, or about other people. */
+/** Files with other external ids, or with other people. */
 
 const KEEP = 'missing=keep';
-const OTHER_KEYS = ['errors', 'changed_keys', 'deactivations', 'rows'];
-const keys = (change: (key: string, i: number) => string): Change => cellsOf('external_id', change);
-const keyFields =
+const OTHER_IDS = ['errors', 'changed_keys', 'deactivations', 'rows'];
+const mapIds = (change: (key: string, i: number) => string): Change => mapCells('external_id', change);
+const writeFields =
   (fields: readonly Field[], change: Change): Source =>
   (all) =>
-    sheet(change(all), { fields });
-/** The people of another source; their keys may be those of this one. */
-const strangers = (all: readonly Person[], dataset: string, sameKeys: boolean): Person[] =>
+    toCsv(change(all), { fields });
+/** Returns people of another source, optionally with the external ids of this source. */
+const toOthers = (all: readonly Person[], dataset: string, sameKeys: boolean): Person[] =>
   all.map(({ external_id, manager }, i) => ({
     ...personOf(`x${dataset}`, i + 7),
     ...(sameKeys ? { external_id, manager } : { manager: '' }),
@@ -25,62 +25,64 @@ const sister: Before = {
 const sisterOf = (dataset: string, count: number): Person[] => people(`${dataset}b`, count);
 
 export const DISASTERS_OF_KEYS = [
-  // Other keys.
+  // Other external ids.
   stops(
-    'keys without their leading zeros',
-    OTHER_KEYS,
-    keys((key) => key.replace(/^0+/, '')),
+    'external ids without their leading zeros',
+    OTHER_IDS,
+    mapIds((key) => key.replace(/^0+/, '')),
   ),
   stops(
-    'keys with a prefix',
-    OTHER_KEYS,
-    keys((key) => `EMP${key}`),
+    'external ids with a prefix',
+    OTHER_IDS,
+    mapIds((key) => `EMP${key}`),
   ),
   stops(
-    'keys in upper case',
-    OTHER_KEYS,
-    keys((key) => key.toUpperCase()),
+    'external ids in upper case',
+    OTHER_IDS,
+    mapIds((key) => key.toUpperCase()),
   ),
   stops(
-    'keys in scientific notation',
+    'external ids in scientific notation',
     ['errors', 'deactivations', 'rows spreadsheet_number'],
-    keys(() => '1.00123E+11'),
+    mapIds(() => '1.00123E+11'),
   ),
   stops(
-    'keys cut after six characters',
+    'external ids cut after six characters',
     ['errors', 'deactivations', 'rows duplicate'],
-    keys((key) => key.slice(0, 6)),
+    mapIds((key) => key.slice(0, 6)),
   ),
   stops(
-    'e-mails as keys',
-    OTHER_KEYS,
-    each(({ email }) => ({ external_id: email })),
+    'e-mails as external ids',
+    OTHER_IDS,
+    patch(({ email }) => ({ external_id: email })),
   ),
-  stops('row numbers as keys', OTHER_KEYS, (all, dataset) => keys((_, i) => `${dataset}${i + 1}`)(all)),
+  stops('row numbers as external ids', OTHER_IDS, (all, dataset) =>
+    mapIds((_, i) => `${dataset}${i + 1}`)(all),
+  ),
   stops(
-    'keys of a new system, nobody missing',
+    'external ids of a new system, with missing=keep',
     ['errors', 'changed_keys', 'rows'],
-    keys((key) => `hr-${key}`),
+    mapIds((key) => `hr-${key}`),
     { options: KEEP },
   ),
   stops(
-    'other keys in a file without names',
+    'other external ids in a file without names',
     ['errors', 'changed_keys', 'deactivations'],
-    keyFields(
+    writeFields(
       ['external_id', 'phone', 'mobile'],
-      keys((key) => key.replace(/^0+/, '')),
+      mapIds((key) => key.replace(/^0+/, '')),
     ),
   ),
   stops(
-    'other keys where nobody may be created',
+    'other external ids, with mode=update_only',
     ['deactivations', 'changed_keys'],
-    keys((key) => `EMP${key}`),
+    mapIds((key) => `EMP${key}`),
     { options: 'missing=block&mode=update_only' },
   ),
   stops(
-    'other keys and other names, nobody blocked',
+    'other external ids, usernames and e-mails, with missing=keep',
     'changed_keys',
-    each(({ external_id, username, email, authname }) => ({
+    patch(({ external_id, username, email, authname }) => ({
       external_id: `n${external_id}`,
       username: `n.${username}`,
       email: `n.${email}`,
@@ -89,51 +91,53 @@ export const DISASTERS_OF_KEYS = [
     })),
     { options: KEEP },
   ),
-  stops('numbers of leavers given to others', ['changed_field username', 'errors', 'moved_values'], (all) =>
-    all.map((person, i) => ({
-      ...all[(i + 3) % all.length]!,
-      external_id: person.external_id,
-      manager: person.manager,
-    })),
+  stops(
+    'external ids exchanged between people',
+    ['changed_field username', 'errors', 'moved_values'],
+    (all) =>
+      all.map((person, i) => ({
+        ...all[(i + 3) % all.length]!,
+        external_id: person.external_id,
+        manager: person.manager,
+      })),
   ),
 
-  // Files about others.
+  // Files with other people.
   stops(
-    'the file of the test system: the same keys, made-up people',
+    'a file of a test system with the same external ids and fictional people',
     ['changed_field surname', 'changed_field email'],
-    (all, dataset) => strangers(all, dataset, true),
+    (all, dataset) => toOthers(all, dataset, true),
   ),
-  stops('the file of another company', ['deactivations', 'changed_keys'], (all, dataset) =>
-    strangers(all, dataset, false),
+  stops('a file of another company', ['deactivations', 'changed_keys'], (all, dataset) =>
+    toOthers(all, dataset, false),
   ),
   stops(
-    'the file of another company, nobody blocked',
+    'a file of another company, with missing=keep',
     'changed_keys',
-    (all, dataset) => strangers(all, dataset, false),
+    (all, dataset) => toOthers(all, dataset, false),
     { options: KEEP },
   ),
-  stops(
-    'a join that gives everybody a second row with another phone',
-    ['errors', 'rows duplicate'],
-    (all) => [...all, ...cellsOf('phone', () => '+44 113 496 0001')(all)],
-  ),
-  stops('a mistyped name of the data set', 'foreign_dataset', (all) => all, {
+  stops('a second row with another phone for each person', ['errors', 'rows duplicate'], (all) => [
+    ...all,
+    ...mapCells('phone', () => '+44 113 496 0001')(all),
+  ]),
+  stops('a misspelled data set name', 'foreign_dataset', (all) => all, {
     options: (dataset) => `dataset=${dataset}x&missing=block`,
   }),
   stops(
-    'the file of a sister company',
+    'a file of a sister company',
     ['foreign_dataset', 'deactivations'],
     (_, dataset) => sisterOf(dataset, 10),
     { before: [sister] },
   ),
   stops(
-    'the file of a sister company, nobody blocked',
+    'a file of a sister company, with missing=keep',
     'foreign_dataset',
     (_, dataset) => sisterOf(dataset, 10),
     { before: [sister], options: KEEP, sizes: [8, 19, 50] },
   ),
   stops(
-    'both companies in one file',
+    'additional rows with the people of a sister company',
     'foreign_dataset',
     (all, dataset) => [...all, ...sisterOf(dataset, 10)],
     { before: [sister], sizes: [8, 19, 50] },

@@ -1,15 +1,15 @@
-import { bySize, encodedTwice, last, questioned, where } from './changes.js';
+import { pick, encodeTwice, patchLast, maskAccents, patchIf } from './changes.js';
 import { stops } from './disaster.js';
-import { type Person, ascii } from './people.js';
+import { type Person, toAscii } from './people.js';
 
-/** One more than the limits allow. */
+/** Changes of one person more than the limits allow. */
 
-/** So many of those with an accent, from the top. */
-const accented =
+/** Changes the first `count` surnames that have an accent. */
+const mapAccented =
   (count: (size: number) => number, change: (cell: string) => string) =>
   (all: readonly Person[]): Person[] => {
-    const some = all.filter(({ surname }) => ascii(surname) !== surname).slice(0, count(all.length));
-    return where(
+    const some = all.filter(({ surname }) => toAscii(surname) !== surname).slice(0, count(all.length));
+    return patchIf(
       (_, person) => some.includes(person),
       ({ surname }) => ({ surname: change(surname) }),
     )(all);
@@ -17,45 +17,45 @@ const accented =
 
 export const DISASTERS_OF_LIMITS = [
   stops(
-    'one emptied phone too many',
+    'one emptied phone more than the limit',
     'emptied_field phone',
-    last(bySize(3, 3, 6, 41), () => ({ phone: '' })),
+    patchLast(pick(3, 3, 6, 41), () => ({ phone: '' })),
   ),
   stops(
-    'one changed phone too many',
+    'one changed phone more than the limit',
     'changed_field phone',
-    last(bySize(3, 4, 11, 81), ({ phone }) => ({ phone: `${phone} x1` })),
+    patchLast(pick(3, 4, 11, 81), ({ phone }) => ({ phone: `${phone} x1` })),
   ),
   stops(
-    'one changed manager too many',
+    'one changed manager more than the limit',
     'changed_field manager_uuid',
-    last(bySize(3, 4, 11, 81), (_, __, all) => ({ manager: all[0]!.external_id })),
+    patchLast(pick(3, 4, 11, 81), (_, __, all) => ({ manager: all[0]!.external_id })),
     { sizes: [19, 50, 400] },
   ),
   stops(
-    'one changed username too many',
+    'one changed username more than the limit',
     'changed_field username',
-    last(bySize(3, 3, 6, 41), ({ username }) => ({ username: `new.${username}` })),
+    patchLast(pick(3, 3, 6, 41), ({ username }) => ({ username: `new.${username}` })),
   ),
   stops(
-    'one changed e-mail too many',
+    'one changed e-mail more than the limit',
     'changed_field email',
-    last(bySize(3, 3, 6, 41), ({ email }) => ({ email: `new.${email}` })),
+    patchLast(pick(3, 3, 6, 41), ({ email }) => ({ email: `new.${email}` })),
   ),
   stops(
-    'roles of one user too many changed',
+    'changed roles of one person more than the limit',
     'changed_field roles',
-    last(bySize(3, 3, 6, 41), () => ({ roles: 'Blogger' })),
+    patchLast(pick(3, 3, 6, 41), () => ({ roles: 'Blogger' })),
   ),
   stops(
-    'a few surnames with ? for their accents',
+    'a few surnames with ? in place of accents',
     'garbled_text surname',
-    accented(bySize(0, 4, 4, 5), questioned),
+    mapAccented(pick(0, 4, 4, 5), maskAccents),
     {
       sizes: [19, 50, 400],
     },
   ),
-  stops('a few surnames encoded twice', 'garbled_text surname', accented(bySize(0, 4, 4, 5), encodedTwice), {
+  stops('a few surnames encoded twice', 'garbled_text surname', mapAccented(pick(0, 4, 4, 5), encodeTwice), {
     sizes: [19, 50, 400],
   }),
 ];

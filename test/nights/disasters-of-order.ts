@@ -1,177 +1,162 @@
 import {
-  both,
-  bySize,
-  cellsOf,
-  column,
-  copied,
-  filledDown,
-  pastedLow,
-  rotated,
-  shifted,
-  sortedAlone,
-  swapped,
-  where,
+  combine,
+  pick,
+  mapCells,
+  setColumn,
+  copy,
+  fillDown,
+  pasteLow,
+  rotate,
+  shiftUp,
+  sortColumn,
+  swap,
+  patchIf,
 } from './changes.js';
 import { stops } from './disaster.js';
-import { type Field, type Person, sheet } from './people.js';
+import { type Field, type Person, toCsv } from './people.js';
 
-/** Cells that are right, beside the wrong people: columns that slid, were sorted, swapped or pasted. */
+/** Valid cells in the rows of other people: columns that were shifted, sorted, swapped or pasted. */
 
 const WITHOUT_NAMES: readonly Field[] = ['external_id', 'phone', 'mobile', 'about_me'];
 const MIXED_UP = ['errors', 'changed_field username', 'changed_field email', 'moved_values'];
-const blockedEverySecond = where(
+const blockEverySecond = patchIf(
   (i) => i % 2 === 1,
   () => ({ status: 'Blocked' }),
 );
 
-/** Only the rows that a filter shows are sorted. */
-const sortedWithFilter = (field: Field) =>
-  column(field, (all) => {
+/** Sorts only the rows that a filter shows. */
+const sortFiltered = (field: Field) =>
+  setColumn(field, (all) => {
     const shown = all.filter((_, i) => i % 2 === 0).map((person) => person[field]);
     const sorted = shown.toSorted().reverse();
     return all.map((person, i) => (i % 2 === 0 ? sorted[i / 2]! : person[field]));
   });
-const halvesSwapped = (field: Field) =>
-  column(field, (all) => {
+const swapHalves = (field: Field) =>
+  setColumn(field, (all) => {
     const middle = Math.floor(all.length / 2);
     return [...all.slice(-middle), ...all.slice(0, -middle)].map((person) => person[field]);
   });
-/** The values come from the first person with the same cell elsewhere: a join over a column that is no key. */
-const joinedBy = (key: Field, field: Field) => (all: readonly Person[]) =>
+/** Takes each value from the first person with the same `key` cell, like a join over a column with duplicates. */
+const joinBy = (key: Field, field: Field) => (all: readonly Person[]) =>
   all.map((person) => ({ ...person, [field]: all.find((other) => other[key] === person[key])![field] }));
 
 export const DISASTERS_OF_ORDER = [
   stops(
-    'usernames sorted, the rest not',
+    'usernames sorted without other columns',
     ['changed_field username', 'moved_values'],
-    sortedAlone('username'),
+    sortColumn('username'),
   ),
-  stops('phones sorted, the rest not', ['changed_field phone', 'moved_values'], sortedAlone('phone')),
-  stops('surnames sorted, the rest not', 'changed_field surname', sortedAlone('surname')),
-  stops('texts about people sorted, the rest not', 'changed_field about_me', sortedAlone('about_me')),
+  stops('phones sorted without other columns', ['changed_field phone', 'moved_values'], sortColumn('phone')),
+  stops('surnames sorted without other columns', 'changed_field surname', sortColumn('surname')),
+  stops('AboutMe texts sorted without other columns', 'changed_field about_me', sortColumn('about_me')),
   stops(
-    'managers sorted, the rest not',
+    'managers sorted without other columns',
     ['changed_field manager_uuid', 'errors'],
-    sortedAlone('manager', true),
+    sortColumn('manager', true),
     {
       sizes: [19, 50, 400],
     },
   ),
-  stops('keys sorted, the rest not', MIXED_UP, sortedAlone('external_id', true)),
+  stops('external ids sorted without other columns', MIXED_UP, sortColumn('external_id', true)),
   stops(
-    'keys sorted, in a file without names',
+    'external ids sorted without other columns, in a file without names',
     ['changed_field phone', 'changed_field mobile', 'moved_values'],
-    (all) => sheet(sortedAlone('external_id', true)(all), { fields: WITHOUT_NAMES }),
+    (all) => toCsv(sortColumn('external_id', true)(all), { fields: WITHOUT_NAMES }),
   ),
-  stops('e-mails sorted in a sheet with a filter on', 'changed_field email', sortedWithFilter('email')),
+  stops('e-mails sorted in a filtered sheet', 'changed_field email', sortFiltered('email')),
 
-  stops('usernames one row too high', ['changed_field username', 'moved_values'], shifted('username')),
-  stops('e-mails one row too low', ['changed_field email', 'moved_values'], shifted('email', -1)),
-  stops('login names one row too high', ['changed_field authname', 'moved_values'], shifted('authname')),
-  stops('mobiles one row too low', ['changed_field mobile', 'emptied_field mobile'], shifted('mobile', -1)),
+  stops('usernames shifted one row up', ['changed_field username', 'moved_values'], shiftUp('username')),
+  stops('e-mails shifted one row down', ['changed_field email', 'moved_values'], shiftUp('email', -1)),
+  stops('logins shifted one row up', ['changed_field authname', 'moved_values'], shiftUp('authname')),
   stops(
-    'names and surnames one row too low',
+    'mobiles shifted one row down',
+    ['changed_field mobile', 'emptied_field mobile'],
+    shiftUp('mobile', -1),
+  ),
+  stops(
+    'forenames and surnames shifted one row down',
     ['changed_field firstname', 'changed_field surname'],
-    both(shifted('surname', -1), shifted('firstname', -1)),
+    combine(shiftUp('surname', -1), shiftUp('firstname', -1)),
   ),
-  stops('middle names one row too high', 'emptied_field middle_name', shifted('middle_name')),
-  stops('roles one row too high', 'changed_field roles', shifted('roles')),
+  stops('middle names shifted one row up', 'emptied_field middle_name', shiftUp('middle_name')),
+  stops('roles shifted one row up', 'changed_field roles', shiftUp('roles')),
   stops(
-    'managers three rows too low',
+    'managers shifted three rows down',
     ['changed_field manager_uuid', 'emptied_field manager_uuid', 'errors'],
-    shifted('manager', -3),
+    shiftUp('manager', -3),
   ),
-  stops('statuses one row too high', ['deactivations', 'reactivations'], shifted('status'), {
-    base: blockedEverySecond,
+  stops('statuses shifted one row up', ['deactivations', 'reactivations'], shiftUp('status'), {
+    base: blockEverySecond,
   }),
-  stops('keys one row too high', MIXED_UP, shifted('external_id')),
+  stops('external ids shifted one row up', MIXED_UP, shiftUp('external_id')),
   stops(
-    'a cell deleted in the column of keys, those below moved up',
+    'one external id deleted and the cells below moved up',
     MIXED_UP,
-    column('external_id', (all) =>
+    setColumn('external_id', (all) =>
       all.map((_, i) => (i < all.length / 2 ? all[i]! : (all[i + 1] ?? { external_id: '' })).external_id),
     ),
     { sizes: [19, 50, 400] },
   ),
-  stops(
-    'a look-up of phones that finds the next person',
-    ['changed_field phone', 'moved_values'],
-    shifted('phone', 1),
-  ),
+  stops('phones taken from the next row', ['changed_field phone', 'moved_values'], shiftUp('phone', 1)),
 
+  stops('phones pasted one row too low', 'moved_values phone', pasteLow('phone', pick(5, 5, 6, 12))),
+  stops('some e-mails rotated by one row', 'moved_values email', rotate('email', pick(4, 4, 5, 12))),
+  stops('some usernames rotated by one row', 'moved_values username', rotate('username', pick(4, 4, 5, 12))),
   stops(
-    'a block of phones pasted one row too low',
-    'moved_values phone',
-    pastedLow('phone', bySize(5, 5, 6, 12)),
-  ),
-  stops('a block of e-mails turned by one row', 'moved_values email', rotated('email', bySize(4, 4, 5, 12))),
-  stops(
-    'a block of usernames turned by one row',
-    'moved_values username',
-    rotated('username', bySize(4, 4, 5, 12)),
-  ),
-  stops(
-    'one login name too many turned by one row',
+    'logins rotated by one row, one more than the limit',
     'moved_values authname',
-    rotated('authname', bySize(4, 4, 4, 9)),
+    rotate('authname', pick(4, 4, 4, 9)),
   ),
-  stops(
-    'a block of e-mails pasted one row too low',
-    ['moved_values', 'rows'],
-    pastedLow('email', bySize(4, 4, 4, 12)),
-  ),
-  stops(
-    'the halves of a column of e-mails swapped',
-    ['changed_field email', 'moved_values'],
-    halvesSwapped('email'),
-  ),
+  stops('e-mails pasted one row too low', ['moved_values', 'rows'], pasteLow('email', pick(4, 4, 4, 12))),
+  stops('halves of the e-mail column swapped', ['changed_field email', 'moved_values'], swapHalves('email')),
 
   stops(
     'surnames and forenames swapped',
     ['changed_field firstname', 'changed_field surname'],
-    swapped('firstname', 'surname'),
+    swap('firstname', 'surname'),
   ),
   stops(
     'phones and mobiles swapped',
     ['changed_field phone', 'changed_field mobile'],
-    swapped('phone', 'mobile'),
+    swap('phone', 'mobile'),
   ),
-  stops('usernames and e-mails swapped', ['errors', 'changed_field username'], swapped('username', 'email')),
+  stops('usernames and e-mails swapped', ['errors', 'changed_field username'], swap('username', 'email')),
   stops(
     'middle names and forenames swapped',
     ['changed_field firstname', 'emptied_field firstname'],
-    swapped('firstname', 'middle_name'),
+    swap('firstname', 'middle_name'),
   ),
   stops(
-    'phones and texts about people swapped',
+    'phones and AboutMe texts swapped',
     ['changed_field phone', 'changed_field about_me'],
-    swapped('phone', 'about_me'),
+    swap('phone', 'about_me'),
   ),
-  stops(
-    'mobiles copied over phones',
-    ['changed_field phone', 'emptied_field phone'],
-    copied('mobile', 'phone'),
-  ),
-  stops('surnames copied over forenames', 'changed_field firstname', copied('surname', 'firstname')),
-  stops('keys copied over usernames', 'changed_field username', copied('external_id', 'username')),
+  stops('mobiles copied to phones', ['changed_field phone', 'emptied_field phone'], copy('mobile', 'phone')),
+  stops('surnames copied to forenames', 'changed_field firstname', copy('surname', 'firstname')),
+  stops('external ids copied to usernames', 'changed_field username', copy('external_id', 'username')),
 
   stops(
-    'the first surname dragged down over half of the rows',
+    'the first surname filled down over half of the rows',
     'changed_field surname',
-    filledDown('surname', (size) => Math.ceil(size / 2)),
+    fillDown('surname', (size) => Math.ceil(size / 2)),
   ),
   stops(
-    'the first phone dragged down over a quarter of the rows',
+    'the first phone filled down over a quarter of the rows',
     'changed_field phone',
-    filledDown('phone', (size) => Math.max(4, Math.ceil(size / 4) + 1)),
+    fillDown('phone', (size) => Math.max(4, Math.ceil(size / 4) + 1)),
   ),
-  stops('the first e-mail dragged down', ['errors', 'rows'], filledDown('email')),
+  stops('the first e-mail filled down over all rows', ['errors', 'rows'], fillDown('email')),
   stops(
-    'the number in the first phone counted up while it was dragged down',
+    'the first phone filled down with increasing numbers',
     'changed_field phone',
-    cellsOf('phone', (_, i) => `+44 113 496 ${2000 + i}`),
+    mapCells('phone', (_, i) => `+44 113 496 ${2000 + i}`),
   ),
-  stops('phones joined by the surname', ['changed_field phone', 'same_value'], joinedBy('surname', 'phone'), {
-    sizes: [50, 400],
-  }),
+  stops(
+    'phones joined by surname in place of external id',
+    ['changed_field phone', 'same_value'],
+    joinBy('surname', 'phone'),
+    {
+      sizes: [50, 400],
+    },
+  ),
 ];

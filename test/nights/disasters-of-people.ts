@@ -1,93 +1,95 @@
 import {
-  active,
-  blocked,
-  bySize,
-  cellsOf,
-  constant,
-  each,
-  gone,
-  half,
-  part,
-  someBlocked,
-  where,
+  activate,
+  block,
+  pick,
+  mapCells,
+  fillAll,
+  patch,
+  drop,
+  halfOf,
+  share,
+  blockLast,
+  patchIf,
 } from './changes.js';
 import { stops } from './disaster.js';
-import { newcomers } from './people.js';
+import { getNext } from './people.js';
 import type { Before } from './stage.js';
 
-/** Files that lack people, block them or bring them back. */
+/** Files that omit, block or reactivate people. */
 
 const LOST = ['deactivations', 'shrunken_file'];
-const halfBlocked = where((i) => i % 2 === 1, blocked);
-const nights = (...counts: ((size: number) => number)[]): Before[] =>
-  counts.map((count) => ({ file: someBlocked(count) }));
-const missing = (...counts: ((size: number) => number)[]): Before[] =>
-  counts.map((count) => ({ file: gone(count) }));
+const blockHalf = patchIf((i) => i % 2 === 1, block);
+const blockOnNights = (...counts: ((size: number) => number)[]): Before[] =>
+  counts.map((count) => ({ file: blockLast(count) }));
+const dropOnNights = (...counts: ((size: number) => number)[]): Before[] =>
+  counts.map((count) => ({ file: drop(count) }));
 
 export const DISASTERS_OF_PEOPLE = [
-  // People that the file lacks.
-  stops('half of the file', LOST, gone(half)),
-  stops('the first hundred rows only', LOST, (all) => all.slice(0, 100), { sizes: [400] }),
-  stops('the last page of the export is lost', LOST, gone(part(25))),
-  stops('a page repeated, another one lost', LOST, (all) => [
-    ...all.slice(0, half(all.length)),
-    ...all.slice(0, half(all.length)),
+  // People missing from the file.
+  stops('only half of the rows', LOST, drop(halfOf)),
+  stops('only the first hundred rows', LOST, (all) => all.slice(0, 100), { sizes: [400] }),
+  stops('a missing last page of the export', LOST, drop(share(25))),
+  stops('one page repeated in place of the next page', LOST, (all) => [
+    ...all.slice(0, halfOf(all.length)),
+    ...all.slice(0, halfOf(all.length)),
   ]),
-  stops('a join that loses those without mobile', LOST, (all) => all.filter(({ mobile }) => mobile !== '')),
-  stops('one missing person too many', LOST, gone(bySize(2, 4, 6, 41))),
-  stops('only the people who were hired today', ['deactivations', 'shrunken_file', 'changed_keys'], (all) =>
-    newcomers(all, 5),
-  ),
+  stops('people without a mobile removed', LOST, (all) => all.filter(({ mobile }) => mobile !== '')),
+  stops('one missing person more than the limit', LOST, drop(pick(2, 4, 6, 41))),
+  stops('only new people', ['deactivations', 'shrunken_file', 'changed_keys'], (all) => getNext(all, 5)),
   stops(
-    'many people of one name',
+    'many new people with the same name',
     ['same_value firstname', 'same_value surname'],
     (all) => [
       ...all,
-      ...newcomers(all, all.length).map((person) => ({ ...person, firstname: 'Test', surname: 'User' })),
+      ...getNext(all, all.length).map((person) => ({ ...person, firstname: 'Test', surname: 'User' })),
     ],
     { sizes: [19, 50, 400] },
   ),
   stops(
-    'one missing person more than two hundred of 2,500',
+    '201 missing people of 2,500',
     'deactivations',
-    gone(() => 201),
+    drop(() => 201),
     { sizes: [2500] },
   ),
 
   // Statuses.
-  stops('everybody blocked', 'deactivations', constant('status', 'Blocked')),
-  stops('everybody Inactive', ['errors', 'rows invalid_value'], constant('status', 'Inactive')),
+  stops('all people blocked', 'deactivations', fillAll('status', 'Blocked')),
   stops(
-    'statuses the other way around',
-    ['deactivations', 'reactivations'],
-    cellsOf('status', (cell) => (cell === 'Active' ? 'Blocked' : 'Active')),
-    { base: halfBlocked },
+    'the unknown status Inactive for all people',
+    ['errors', 'rows invalid_value'],
+    fillAll('status', 'Inactive'),
   ),
-  stops('all who had left are active again', 'reactivations', each(active), {
-    base: halfBlocked,
+  stops(
+    'statuses reversed',
+    ['deactivations', 'reactivations'],
+    mapCells('status', (cell) => (cell === 'Active' ? 'Blocked' : 'Active')),
+    { base: blockHalf },
+  ),
+  stops('all blocked people active again', 'reactivations', patch(activate), {
+    base: blockHalf,
     sizes: [19, 50, 400],
   }),
-  stops('one blocked person too many', 'deactivations', someBlocked(bySize(4, 4, 6, 41))),
-  stops('one reactivated person too many', 'reactivations', each(active), {
-    base: someBlocked(bySize(6, 6, 6, 37)),
+  stops('one blocked person more than the limit', 'deactivations', blockLast(pick(4, 4, 6, 41))),
+  stops('one reactivated person more than the limit', 'reactivations', patch(activate), {
+    base: blockLast(pick(6, 6, 6, 37)),
   }),
 
-  // Small files add up.
-  stops('a few more blocked every night', 'deactivations', someBlocked(bySize(7, 7, 13, 90)), {
-    before: nights(bySize(3, 3, 5, 30), bySize(6, 6, 9, 60)),
+  // Small changes that add up.
+  stops('a few more people blocked every night', 'deactivations', blockLast(pick(7, 7, 13, 90)), {
+    before: blockOnNights(pick(3, 3, 5, 30), pick(6, 6, 9, 60)),
   }),
-  stops('a few more missing every night', 'deactivations', gone(bySize(0, 7, 13, 90)), {
-    before: missing(bySize(0, 3, 5, 30), bySize(0, 5, 8, 60)),
+  stops('a few more people missing every night', 'deactivations', drop(pick(0, 7, 13, 90)), {
+    before: dropOnNights(pick(0, 3, 5, 30), pick(0, 5, 8, 60)),
     sizes: [19, 50, 400],
   }),
   stops(
-    'a few missing, then a few blocked, then a few missing',
+    'a few people missing, then a few blocked, then a few missing',
     'deactivations',
-    gone(bySize(0, 7, 13, 90)),
+    drop(pick(0, 7, 13, 90)),
     {
       before: [
-        ...missing(bySize(0, 3, 5, 30)),
-        { file: (all) => someBlocked(bySize(0, 2, 4, 30))(gone(bySize(0, 3, 5, 30))(all)) },
+        ...dropOnNights(pick(0, 3, 5, 30)),
+        { file: (all) => blockLast(pick(0, 2, 4, 30))(drop(pick(0, 3, 5, 30))(all)) },
       ],
       sizes: [19, 50, 400],
     },

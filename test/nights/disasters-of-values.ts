@@ -1,98 +1,98 @@
-import { cellsOf, constant, each, where } from './changes.js';
+import { mapCells, fillAll, patch, patchIf } from './changes.js';
 import { stops } from './disaster.js';
 import type { Field } from './people.js';
 
-/** Cells that hold one value for all, or none. */
+/** Columns with one value for all people, and emptied columns. */
 
-const filled = (field: Field, change: (cell: string, i: number) => string) =>
-  cellsOf(field, (cell, i) => (cell === '' ? '' : change(cell, i)));
-const blanksBecome = (field: Field, value: string) => cellsOf(field, (cell) => (cell === '' ? value : cell));
+const edit = (field: Field, change: (cell: string, i: number) => string) =>
+  mapCells(field, (cell, i) => (cell === '' ? '' : change(cell, i)));
+const fillBlanks = (field: Field, value: string) => mapCells(field, (cell) => (cell === '' ? value : cell));
 
 export const DISASTERS_OF_VALUES = [
-  // One value for all.
+  // One value for all people.
   stops(
-    'everybody becomes a section manager and publisher',
+    'Publisher and Section manager roles for all people',
     'changed_field roles',
-    constant('roles', 'Section manager;Publisher'),
+    fillAll('roles', 'Section manager;Publisher'),
   ),
-  stops('everybody becomes a Webmaster', ['errors', 'changed_field roles'], constant('roles', 'Webmaster')),
-  stops('roles hold job titles', 'errors', constant('roles', 'Senior accountant')),
+  stops('Webmaster role for all people', ['errors', 'changed_field roles'], fillAll('roles', 'Webmaster')),
+  stops('job titles as roles', 'errors', fillAll('roles', 'Senior accountant')),
   stops(
-    'roles separated by a comma',
+    'roles separated by commas',
     ['errors', 'rows'],
-    filled('roles', (cell) => cell.replace(';', ',')),
+    edit('roles', (cell) => cell.replace(';', ',')),
   ),
   stops(
-    'one manager for all',
+    'one manager for all people',
     ['changed_field manager_uuid', 'errors'],
-    each((_, __, all) => ({ manager: all[1]!.external_id })),
+    patch((_, __, all) => ({ manager: all[1]!.external_id })),
   ),
-  stops('one surname for all', ['changed_field surname', 'same_value'], constant('surname', 'Smith')),
+  stops('one surname for all people', ['changed_field surname', 'same_value'], fillAll('surname', 'Smith')),
   stops(
-    'the number of the switchboard for all',
+    'one phone for all people',
     ['changed_field phone', 'same_value'],
-    constant('phone', '+44 113 496 0000'),
+    fillAll('phone', '+44 113 496 0000'),
   ),
   stops(
-    'one text about everybody',
+    'one AboutMe text for all people',
     ['changed_field about_me', 'same_value'],
-    constant('about_me', 'Lorem ipsum'),
+    fillAll('about_me', 'Lorem ipsum'),
   ),
-  stops('one username for all', ['errors', 'rows'], constant('username', 'user')),
-  stops('NULL in every blank middle name', 'same_value middle_name', blanksBecome('middle_name', 'NULL'), {
+  stops('one username for all people', ['errors', 'rows'], fillAll('username', 'user')),
+  stops('NULL in every blank middle name', 'same_value middle_name', fillBlanks('middle_name', 'NULL'), {
     sizes: [50, 400],
   }),
-  stops('#N/A in every surname', ['errors', 'changed_field surname', 'rows'], constant('surname', '#N/A')),
+  stops('#N/A in every surname', ['errors', 'changed_field surname', 'rows'], fillAll('surname', '#N/A')),
   stops(
-    '#NAME? in the phones of half of the rows',
+    '#NAME? as the phone in half of the rows',
     ['errors', 'changed_field phone', 'rows'],
-    where(
+    patchIf(
       (i) => i % 2 === 0,
       () => ({ phone: '#NAME?' }),
     ),
   ),
 
-  // Emptied.
-  stops('no phones', 'emptied_field phone', constant('phone', '')),
+  // Emptied columns.
+  stops('all phones emptied', 'emptied_field phone', fillAll('phone', '')),
   stops(
-    'no names at all',
+    'all names emptied',
     ['emptied_field firstname', 'emptied_field surname'],
-    each(() => ({ firstname: '', surname: '', middle_name: '', known_as: '' })),
+    patch(() => ({ firstname: '', surname: '', middle_name: '', known_as: '' })),
   ),
-  stops('no managers', 'emptied_field manager_uuid', constant('manager', '')),
-  stops('no profiles elsewhere', 'emptied_field social_media.linkedin', constant('linkedin', ''), {
-    base: each((_, i) => ({ linkedin: `https://l.example/in/p${i}` })),
+  stops('all managers emptied', 'emptied_field manager_uuid', fillAll('manager', '')),
+  stops('all LinkedIn addresses emptied', 'emptied_field social_media.linkedin', fillAll('linkedin', ''), {
+    base: patch((_, i) => ({ linkedin: `https://l.example/in/p${i}` })),
   }),
-  stops('no login names', 'emptied_field authname', constant('authname', '')),
+  stops('all logins emptied', 'emptied_field authname', fillAll('authname', '')),
   stops(
-    'no mobiles and no nicknames',
+    'all mobiles and nicknames emptied',
     ['emptied_field mobile', 'emptied_field known_as'],
-    each(() => ({ mobile: '', known_as: '' })),
+    patch(() => ({ mobile: '', known_as: '' })),
   ),
   stops(
-    'a left join that finds no phone for every third',
+    'every third phone emptied',
     'emptied_field phone',
-    where(
+    patchIf(
       (i) => i % 3 === 0,
       () => ({ phone: '' }),
     ),
   ),
   stops(
-    'an export during a reorganisation: half without manager and text',
+    'managers and AboutMe texts of every second person emptied',
     ['emptied_field manager_uuid', 'emptied_field about_me'],
-    where(
+    patchIf(
       (i) => i % 2 === 1,
       () => ({ manager: '', about_me: '' }),
     ),
   ),
   stops(
-    'every address is hidden no more',
+    'HideEmail set to no for all people',
     ['emptied_field hide_email', 'changed_field hide_email'],
-    constant('hide_email', 'no'),
+    fillAll('hide_email', 'no'),
   ),
   stops(
-    'yes and no of the hidden addresses swapped',
+    'HideEmail values reversed',
     ['emptied_field hide_email', 'changed_field hide_email'],
-    filled('hide_email', (cell) => (cell === 'yes' ? 'no' : 'yes')),
+    edit('hide_email', (cell) => (cell === 'yes' ? 'no' : 'yes')),
   ),
 ];

@@ -8,7 +8,7 @@ import { DISASTERS_OF_PEOPLE } from './disasters-of-people.js';
 import { DISASTERS_OF_TEXT } from './disasters-of-text.js';
 import { DISASTERS_OF_VALUES } from './disasters-of-values.js';
 
-/** Files that must not harm anybody, by what goes wrong. */
+/** Files that must not change a user, grouped by their defect. */
 export const DISASTERS: readonly Disaster[] = [
   ...DISASTERS_OF_ORDER,
   ...DISASTERS_OF_VALUES,

@@ -1,32 +1,32 @@
-import { asTheyAre } from './disaster.js';
+import { keep } from './disaster.js';
 import type { Person } from './people.js';
 import { type Before, NIGHTLY, type Options, SIZES, type Stage } from './stage.js';
 
 type Count = number | ((size: number) => number);
 
-/** What a run did; whoever is not named is unchanged. `missing` are the people who were blocked because the file lacks them. */
+/** Expected outcomes of a run. The other rows are unchanged. `missing` counts people who are blocked as missing. */
 export type Expected = Partial<
   Record<'created' | 'updated' | 'blocked' | 'reactivated' | 'skipped' | 'error' | 'missing', Count>
 >;
 
-/** An ordinary night: its file passes without an approval. */
+/** A file of an ordinary night, which passes without an approval. */
 export interface Night {
   name: string;
   expected: Expected;
-  /** The people of the file, made of those of the first file. */
+  /** Builds the people of the file from the people of the first file. */
   file: (all: readonly Person[], dataset: string) => readonly Person[];
-  /** How the file is written. */
+  /** Writes the file. By default it is plain CSV. */
   form?: (all: readonly Person[]) => string | Uint8Array;
-  /** How many people the source has; a size is left out where the limits park the file. */
+  /** Numbers of people in the source. A size at which the limits stop the file is omitted. */
   sizes: readonly number[];
   options: Options;
   base: (all: readonly Person[]) => readonly Person[];
   before: readonly Before[];
-  /** The service has no user of the source yet; what is done there before the first file. */
+  /** Prepares a service that has no users of the source yet. The file is the first of its data set. */
   empty?: (stage: Stage, all: readonly Person[]) => Promise<void>;
 }
 
-/** A night; without more it comes to a source of plain people in any size. */
+/** Builds a night. By default it is a nightly file of ordinary people in every size. */
 export const passes = (
   name: string,
   expected: Expected,
@@ -38,13 +38,13 @@ export const passes = (
   file,
   sizes: SIZES,
   options: NIGHTLY,
-  base: asTheyAre,
+  base: keep,
   before: [],
   ...more,
 });
 
-/** The expected numbers for a source of that size, with the unchanged rows of a file of that length. */
-export function numbersOf(expected: Expected, size: number, rows: number): Record<string, number> {
+/** Returns the expected counts for a source of `size` people and a file of `rows` rows. */
+export function countsOf(expected: Expected, size: number, rows: number): Record<string, number> {
   const numbers = Object.fromEntries(
     Object.entries(expected).map(([name, count]) => [name, typeof count === 'number' ? count : count(size)]),
   );

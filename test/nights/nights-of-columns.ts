@@ -1,232 +1,229 @@
-import { type Change, bySize, cellsOf, constant, each, last, where } from './changes.js';
+import { type Change, pick, mapCells, fillAll, patch, patchLast, patchIf } from './changes.js';
 import { passes } from './night.js';
-import { type Field, ascii, people } from './people.js';
+import { type Field, toAscii, people } from './people.js';
 
-/** Columns that come, fill and are tidied up: nobody's value is replaced, or that of a few. */
+/** New, filled and corrected columns, which replace few existing values. */
 
-const all = (size: number): number => size;
-/** As many of whom a username, e-mail or login name may change. */
-const NAMED = bySize(2, 2, 5, 40);
-/** As many whose other cells may change. */
-const CHANGED = bySize(2, 3, 10, 80);
-const without = (...fields: Field[]): Change =>
-  each(() => Object.fromEntries(fields.map((field) => [field, ''])));
-const few = (field: Field, count: (size: number) => number, change: (cell: string) => string): Change =>
-  last(count, (person) => ({ [field]: change(person[field]) }));
-/** The first so many surnames with an accent are written without it. */
-const foldedSurnames =
+const ONE = () => 1;
+const getSize = (size: number): number => size;
+/** Largest number of people whose username, e-mail or login may change. */
+const NAMED = pick(2, 2, 5, 40);
+/** Largest number of people whose other cells may change. */
+const CHANGED = pick(2, 3, 10, 80);
+const clearFields = (...fields: Field[]): Change =>
+  patch(() => Object.fromEntries(fields.map((field) => [field, ''])));
+const edit = (field: Field, count: (size: number) => number, change: (cell: string) => string): Change =>
+  patchLast(count, (person) => ({ [field]: change(person[field]) }));
+/** Removes the accents from the first `count` surnames that have one. */
+const foldSurnames =
   (count: (size: number) => number): Change =>
   (now) => {
-    const some = now.filter(({ surname }) => ascii(surname) !== surname).slice(0, count(now.length));
-    return where(
+    const some = now.filter(({ surname }) => toAscii(surname) !== surname).slice(0, count(now.length));
+    return patchIf(
       (_, person) => some.includes(person),
-      ({ surname }) => ({ surname: ascii(surname) }),
+      ({ surname }) => ({ surname: toAscii(surname) }),
     )(now);
   };
-const noPhones = without('phone');
-const noMobiles = without('mobile');
-const noMiddle = without('middle_name');
-const noNick = without('known_as');
-const noLogins = without('authname');
-const noManagers = without('manager');
-const noTexts = without('about_me');
-const noHidden = without('hide_email');
-const noNames = without('firstname', 'surname', 'middle_name', 'known_as');
-const somePhones = where(
+const clearPhones = clearFields('phone');
+const clearMobiles = clearFields('mobile');
+const clearMiddle = clearFields('middle_name');
+const clearNick = clearFields('known_as');
+const clearLogins = clearFields('authname');
+const clearManagers = clearFields('manager');
+const clearTexts = clearFields('about_me');
+const clearHidden = clearFields('hide_email');
+const clearNames = clearFields('firstname', 'surname', 'middle_name', 'known_as');
+const clearSomePhones = patchIf(
   (i) => i % 5 < 2,
   () => ({ phone: '' }),
 );
-const capitals = few('surname', CHANGED, (cell) => cell.toUpperCase());
-const lower = few('firstname', CHANGED, (cell) => cell.toLowerCase());
-const title = (cell: string): string => cell.slice(0, 1).toUpperCase() + cell.slice(1).toLowerCase();
-const folded = foldedSurnames(bySize(1, 2, 8, 40));
-const SOME_ACCENTS = bySize(1, 2, 8, 40);
+const raiseSurnames = edit('surname', CHANGED, (cell) => cell.toUpperCase());
+const lowerForenames = edit('firstname', CHANGED, (cell) => cell.toLowerCase());
+const capitalize = (cell: string): string => cell.slice(0, 1).toUpperCase() + cell.slice(1).toLowerCase();
+const foldFew = foldSurnames(pick(1, 2, 8, 40));
+const SOME_ACCENTS = pick(1, 2, 8, 40);
 
 export const NIGHTS_OF_COLUMNS = [
   // The first values of a column.
   passes(
-    'the first phones',
-    { updated: all },
-    each((_, i) => ({ phone: `+44 20 7946 ${1000 + i}` })),
-    { base: noPhones },
+    'phones added for all people',
+    { updated: getSize },
+    patch((_, i) => ({ phone: `+44 20 7946 ${1000 + i}` })),
+    { base: clearPhones },
   ),
   passes(
-    'the first mobiles',
-    { updated: all },
-    each((_, i) => ({ mobile: `+44 7700 ${900_000 + i}` })),
-    { base: noMobiles },
+    'mobiles added for all people',
+    { updated: getSize },
+    patch((_, i) => ({ mobile: `+44 7700 ${900_000 + i}` })),
+    { base: clearMobiles },
   ),
-  passes('the first middle names', { updated: all }, constant('middle_name', 'Lee'), { base: noMiddle }),
-  passes(
-    'the first nicknames',
-    { updated: all },
-    each(({ firstname }) => ({ known_as: firstname.slice(0, 3) })),
-    { base: noNick },
-  ),
-  passes(
-    'the first login names',
-    { updated: all },
-    each(({ username }) => ({ authname: `${username}.saml` })),
-    { base: noLogins },
-  ),
-  passes(
-    'the first managers',
-    { updated: (size) => size - 1 },
-    each((_, i, now) => ({ manager: i === 0 ? '' : now[0]!.external_id })),
-    { base: noManagers },
-  ),
-  passes('the first texts about people, one for all', { updated: all }, constant('about_me', 'Welcome'), {
-    base: noTexts,
+  passes('middle names added for all people', { updated: getSize }, fillAll('middle_name', 'Lee'), {
+    base: clearMiddle,
   }),
   passes(
-    'the first names',
-    { updated: all },
-    each((_, i) => ({ firstname: `Ann ${i}`, surname: 'Lee' })),
-    { base: noNames },
+    'nicknames added for all people',
+    { updated: getSize },
+    patch(({ firstname }) => ({ known_as: firstname.slice(0, 3) })),
+    { base: clearNick },
   ),
   passes(
-    'the first profiles elsewhere',
-    { updated: all },
-    each((_, i) => ({ linkedin: `https://l.example/in/p${i}` })),
+    'logins added for all people',
+    { updated: getSize },
+    patch(({ username }) => ({ authname: `${username}.saml` })),
+    { base: clearLogins },
   ),
-  passes('one page for all profiles', { updated: all }, constant('linkedin', 'https://l.example/company')),
-  passes('all addresses are hidden for the first time', { updated: all }, constant('hide_email', 'yes'), {
-    base: noHidden,
+  passes(
+    'managers added for all people',
+    { updated: (size) => size - 1 },
+    patch((_, i, now) => ({ manager: i === 0 ? '' : now[0]!.external_id })),
+    { base: clearManagers },
+  ),
+  passes('the same AboutMe text added for all people', { updated: getSize }, fillAll('about_me', 'Welcome'), {
+    base: clearTexts,
+  }),
+  passes(
+    'forenames and surnames added for all people',
+    { updated: getSize },
+    patch((_, i) => ({ firstname: `Ann ${i}`, surname: 'Lee' })),
+    { base: clearNames },
+  ),
+  passes(
+    'LinkedIn addresses added for all people',
+    { updated: getSize },
+    patch((_, i) => ({ linkedin: `https://l.example/in/p${i}` })),
+  ),
+  passes(
+    'the same LinkedIn address added for all people',
+    { updated: getSize },
+    fillAll('linkedin', 'https://l.example/company'),
+  ),
+  passes('a HideEmail value added for all people', { updated: getSize }, fillAll('hide_email', 'yes'), {
+    base: clearHidden,
     sizes: [8, 19, 50],
   }),
 
   // Blank cells are filled.
   passes(
-    'phones for the two in five who had none',
+    'phones added for people without one',
     { updated: (size) => Math.floor(size / 5) * 2 + Math.min(2, size % 5) },
-    cellsOf('phone', (cell, i) => cell || `+44 20 7946 ${1000 + i}`),
-    { base: somePhones },
+    mapCells('phone', (cell, i) => cell || `+44 20 7946 ${1000 + i}`),
+    { base: clearSomePhones },
   ),
   passes(
-    'the switchboard for the two in five who had no phone',
+    'the same phone added for people without one',
     { updated: (size) => Math.floor(size / 5) * 2 + Math.min(2, size % 5) },
-    cellsOf('phone', (cell) => cell || '+44 113 496 0000'),
-    { base: somePhones },
+    mapCells('phone', (cell) => cell || '+44 113 496 0000'),
+    { base: clearSomePhones },
   ),
   passes(
-    'nicknames for those who had none',
+    'nicknames added for people without one',
     { updated: (size) => Math.floor(size / 2) },
-    each(({ known_as, firstname }) => ({ known_as: known_as || `${firstname}y` })),
+    patch(({ known_as, firstname }) => ({ known_as: known_as || `${firstname}y` })),
   ),
   passes(
-    'middle names for those who had none',
-    { updated: bySize(5, 13, 33, 267) },
-    each(({ middle_name, firstname }) => ({ middle_name: middle_name || `${firstname}a` })),
+    'middle names added for people without one',
+    { updated: pick(5, 13, 33, 267) },
+    patch(({ middle_name, firstname }) => ({ middle_name: middle_name || `${firstname}a` })),
   ),
   passes(
-    'a new phone for one person',
+    'a changed phone of one person',
     { updated: 1 },
-    few(
-      'phone',
-      () => 1,
-      () => '+44 113 496 0777',
-    ),
+    edit('phone', ONE, () => '+44 113 496 0777'),
   ),
   passes(
-    'a nickname for one person',
+    'a changed nickname of one person',
     { updated: 1 },
-    few(
-      'known_as',
-      () => 1,
-      () => 'Mo',
-    ),
+    edit('known_as', ONE, () => 'Mo'),
   ),
   passes(
-    'a login name more for some',
+    'an additional login for some people',
     { updated: NAMED },
-    few('authname', NAMED, (cell) => `${cell}|${cell}.2`),
+    edit('authname', NAMED, (cell) => `${cell}|${cell}.2`),
   ),
   passes(
-    'some hide their addresses',
+    'HideEmail set to yes for all people',
     { updated: (size) => Math.ceil(size / 2) },
-    constant('hide_email', 'yes'),
+    fillAll('hide_email', 'yes'),
   ),
   passes(
-    'some show their addresses, as many as may',
-    { updated: bySize(2, 2, 5, 40) },
-    last(bySize(4, 4, 10, 80), () => ({ hide_email: 'no' })),
+    'HideEmail set to no, up to the limit',
+    { updated: pick(2, 2, 5, 40) },
+    patchLast(pick(4, 4, 10, 80), () => ({ hide_email: 'no' })),
   ),
 
   // A few cells are corrected.
-  passes('surnames in capitals, corrected', { updated: CHANGED }, few('surname', CHANGED, title), {
-    base: capitals,
-  }),
-  passes('forenames in small letters, corrected', { updated: CHANGED }, few('firstname', CHANGED, title), {
-    base: lower,
-  }),
   passes(
-    'accents that were missing, restored',
+    'some surnames corrected from upper case',
+    { updated: CHANGED },
+    edit('surname', CHANGED, capitalize),
+    {
+      base: raiseSurnames,
+    },
+  ),
+  passes(
+    'some forenames corrected from lower case',
+    { updated: CHANGED },
+    edit('firstname', CHANGED, capitalize),
+    {
+      base: lowerForenames,
+    },
+  ),
+  passes(
+    'missing accents restored in some surnames',
     { updated: SOME_ACCENTS },
     (now, dataset) => people(dataset, now.length),
-    { base: folded },
+    { base: foldFew },
   ),
   passes(
-    'double surnames',
+    'second surnames appended to some surnames',
     { updated: CHANGED },
-    few('surname', CHANGED, (cell) => `${cell}-Hall`),
+    edit('surname', CHANGED, (cell) => `${cell}-Hall`),
   ),
   passes(
-    'titles before forenames',
+    'titles added to some forenames',
     { updated: CHANGED },
-    few('firstname', CHANGED, (cell) => `Dr ${cell}`),
+    edit('firstname', CHANGED, (cell) => `Dr ${cell}`),
   ),
   passes(
-    'one typing error in a forename',
+    'a corrected forename of one person',
     { updated: 1 },
-    few(
-      'firstname',
-      () => 1,
-      (cell) => `${cell}e`,
-    ),
+    edit('firstname', ONE, (cell) => `${cell}e`),
   ),
   passes(
-    'blanks in phones',
+    'spaces removed from some phones',
     { updated: CHANGED },
-    few('phone', CHANGED, (cell) => cell.replaceAll(' ', '')),
+    edit('phone', CHANGED, (cell) => cell.replaceAll(' ', '')),
   ),
   passes(
-    'usernames corrected, as many as may',
+    'corrected usernames up to the limit',
     { updated: NAMED },
-    few('username', NAMED, (cell) => cell.replace('.', '-')),
+    edit('username', NAMED, (cell) => cell.replace('.', '-')),
   ),
   passes(
-    'e-mails in capitals, corrected',
+    'e-mails corrected from upper case, up to the limit',
     { updated: NAMED },
-    few('email', NAMED, (cell) => cell.toLowerCase()),
-    { base: few('email', NAMED, (cell) => cell.toUpperCase()) },
+    edit('email', NAMED, (cell) => cell.toLowerCase()),
+    { base: edit('email', NAMED, (cell) => cell.toUpperCase()) },
   ),
   passes(
-    'a long text about one person',
+    'a long AboutMe text of one person',
     { updated: 1 },
-    few(
-      'about_me',
-      () => 1,
-      () => 'word '.repeat(1500).trim(),
-    ),
+    edit('about_me', ONE, () => 'word '.repeat(1500).trim()),
   ),
   passes(
-    'a text of several lines about one person',
+    'an AboutMe text of several lines for one person',
     { updated: 1 },
-    few(
-      'about_me',
-      () => 1,
-      () => 'one, "two"\nthree',
-    ),
+    edit('about_me', ONE, () => 'one, "two"\nthree'),
   ),
   passes(
-    'texts about people of whom some move',
+    'changed AboutMe texts of some people',
     { updated: CHANGED },
-    few('about_me', CHANGED, (cell) => `${cell}, Leeds`),
+    edit('about_me', CHANGED, (cell) => `${cell}, Leeds`),
   ),
   passes(
-    'two mobiles, two phones and two surnames',
-    { updated: bySize(2, 2, 2, 2) },
-    last(
+    'changed phones, mobiles and surnames of two people',
+    { updated: pick(2, 2, 2, 2) },
+    patchLast(
       () => 2,
       ({ surname }) => ({ phone: '+44 113 496 0771', mobile: '+44 7700 900771', surname: `${surname}s` }),
     ),

@@ -1,41 +1,41 @@
-import { bySize, cellsOf, each, gone, hired, last, windows1252 } from './changes.js';
+import { pick, mapCells, patch, drop, hire, patchLast, toWindows1252 } from './changes.js';
 import { passes } from './night.js';
-import { FIELDS, type Field, type Person, newcomers, sheet } from './people.js';
+import { FIELDS, type Field, type Person, getNext, toCsv } from './people.js';
 
-/** The same people in another form, or a part of them. */
+/** Files with the same people in another format, and files with some of the people. */
 
-const same = (all: readonly Person[]): readonly Person[] => all;
-const only =
+const keep = (all: readonly Person[]): readonly Person[] => all;
+const write =
   (...fields: Field[]) =>
   (all: readonly Person[]) =>
-    sheet(all, { fields });
-const without =
+    toCsv(all, { fields });
+const omit =
   (...fields: Field[]) =>
   (all: readonly Person[]) =>
-    sheet(all, { fields: FIELDS.filter((field) => !fields.includes(field)) });
+    toCsv(all, { fields: FIELDS.filter((field) => !fields.includes(field)) });
 const ONE = () => 1;
-const CHANGED = bySize(2, 3, 10, 80);
-const reversed = (all: readonly Person[]) => [...all].reverse();
+const CHANGED = pick(2, 3, 10, 80);
+const reverse = (all: readonly Person[]) => [...all].reverse();
 
 export const NIGHTS_OF_FILES = [
-  // The same people in another form.
-  passes('the rows in another order', {}, reversed),
-  passes('the columns in another order', {}, same, { form: only(...[...FIELDS].reverse()) }),
-  passes('a column less', {}, same, { form: without('phone') }),
-  passes('the keys alone', {}, same, { form: only('external_id') }),
+  // The same people in another format.
+  passes('rows in another order', {}, reverse),
+  passes('columns in another order', {}, keep, { form: write(...[...FIELDS].reverse()) }),
+  passes('a missing phone column', {}, keep, { form: omit('phone') }),
+  passes('only the ExternalId column', {}, keep, { form: write('external_id') }),
   passes(
-    'a file without names, with a few other phones',
+    'a few changed phones in a file without names',
     { updated: CHANGED },
-    last(CHANGED, ({ phone }) => ({ phone: `${phone} x2` })),
-    { form: only('external_id', 'phone') },
+    patchLast(CHANGED, ({ phone }) => ({ phone: `${phone} x2` })),
+    { form: write('external_id', 'phone') },
   ),
-  passes('a column that nobody knows, to be ignored', {}, same, {
-    form: (all) => sheet(all, { header: (name) => (name === 'Linkedin' ? 'CostCentre' : name) }),
+  passes('an unknown column, with ignore_unknown_columns=true', {}, keep, {
+    form: (all) => toCsv(all, { header: (name) => (name === 'Linkedin' ? 'CostCentre' : name) }),
     options: 'missing=block&ignore_unknown_columns=true',
   }),
-  passes('headers with blanks and their other names', {}, same, {
+  passes('alternative column names', {}, keep, {
     form: (all) =>
-      sheet(all, {
+      toCsv(all, {
         header: (name) =>
           ({
             ExternalId: 'GUID',
@@ -46,77 +46,76 @@ export const NIGHTS_OF_FILES = [
           })[name] ?? name,
       }),
   }),
-  passes('semicolons', {}, same, { form: (all) => sheet(all, { delimiter: ';' }) }),
-  passes('quotes around every cell', {}, same, { form: (all) => sheet(all, { quoteAll: true }) }),
-  passes('UTF-16', {}, same, { form: (all) => Buffer.from(`\uFEFF${sheet(all)}`, 'utf16le') }),
-  passes('Windows-1252 that says so', {}, same, {
-    form: (all) => windows1252(sheet(all)),
+  passes('semicolons as delimiters', {}, keep, { form: (all) => toCsv(all, { delimiter: ';' }) }),
+  passes('quotes around every cell', {}, keep, { form: (all) => toCsv(all, { quoteAll: true }) }),
+  passes('UTF-16 with a byte order mark', {}, keep, {
+    form: (all) => Buffer.from(`\uFEFF${toCsv(all)}`, 'utf16le'),
+  }),
+  passes('Windows-1252 with the encoding option', {}, keep, {
+    form: (all) => toWindows1252(toCsv(all)),
     options: 'missing=block&encoding=windows-1252',
   }),
-  passes('accents as letters of their own', {}, same, { form: (all) => sheet(all).normalize('NFD') }),
-  passes('blanks around the cells', {}, same, {
+  passes('accents as combining characters', {}, keep, { form: (all) => toCsv(all).normalize('NFD') }),
+  passes('spaces around all cells', {}, keep, {
     form: (all) =>
-      sheet(each((person) => Object.fromEntries(FIELDS.map((field) => [field, ` ${person[field]} `])))(all)),
+      toCsv(patch((person) => Object.fromEntries(FIELDS.map((field) => [field, ` ${person[field]} `])))(all)),
   }),
-  passes('an apostrophe before the phones', {}, same, {
-    form: (all) => sheet(cellsOf('phone', (cell) => `'${cell}`)(all)),
+  passes('an apostrophe before each phone', {}, keep, {
+    form: (all) => toCsv(mapCells('phone', (cell) => `'${cell}`)(all)),
   }),
-  passes('roles in small letters', {}, same, {
-    form: (all) => sheet(cellsOf('roles', (cell) => cell.toLowerCase())(all)),
+  passes('roles in lower case', {}, keep, {
+    form: (all) => toCsv(mapCells('roles', (cell) => cell.toLowerCase())(all)),
   }),
-  passes('TRUE and FALSE for yes and no', {}, same, {
-    form: (all) => sheet(cellsOf('hide_email', (cell) => (cell === 'yes' ? 'TRUE' : 'FALSE'))(all)),
+  passes('TRUE and FALSE in place of yes and no', {}, keep, {
+    form: (all) => toCsv(mapCells('hide_email', (cell) => (cell === 'yes' ? 'TRUE' : 'FALSE'))(all)),
   }),
-  passes('a join that repeats every row', { skipped: (size) => size }, (all) => [...all, ...all]),
-  passes('blank statuses, roles, usernames and e-mails', {}, same, {
-    form: (all) => sheet(each(() => ({ status: '', roles: '', username: '', email: '' }))(all)),
+  passes('every row repeated', { skipped: (size) => size }, (all) => [...all, ...all]),
+  passes('blank statuses, roles, usernames and e-mails', {}, keep, {
+    form: (all) => toCsv(patch(() => ({ status: '', roles: '', username: '', email: '' }))(all)),
   }),
-  passes('blank cells that are to be kept', {}, same, {
-    form: (all) => sheet(each(() => ({ phone: '', surname: '', manager: '', authname: '' }))(all)),
+  passes('blank cells, with blank_cells=keep', {}, keep, {
+    form: (all) => toCsv(patch(() => ({ phone: '', surname: '', manager: '', authname: '' }))(all)),
     options: 'missing=block&blank_cells=keep',
   }),
   passes(
-    'the number of rows that the source says',
+    'as many rows as expected_rows',
     { created: 1 },
-    hired(() => 1),
+    hire(() => 1),
     {
       options: 'missing=block&expected_rows=51',
       sizes: [50],
     },
   ),
 
-  // Parts of the people, and other modes.
+  // Some of the people, and other modes.
+  passes('only one new person, with missing=keep', { created: 1 }, (all) => getNext(all, 1), {
+    options: 'missing=keep',
+  }),
   passes(
-    'one hired person alone in a file that may lack people',
-    { created: 1 },
-    (all) => newcomers(all, 1),
-    { options: 'missing=keep' },
-  ),
-  passes(
-    'two people with other phones alone in such a file',
+    'only two people with changed phones, with missing=keep',
     { updated: 2 },
     (all) => all.slice(0, 2).map((person) => ({ ...person, phone: `${person.phone} x3` })),
     { options: 'missing=keep' },
   ),
   passes(
-    'half of the people in such a file',
+    'only half of the people, with missing=keep',
     {},
-    gone((size) => Math.ceil(size / 2)),
+    drop((size) => Math.ceil(size / 2)),
     { options: 'missing=keep' },
   ),
   passes(
-    'a leaver who is only reported',
+    'one missing person, with missing=report',
     {},
-    gone(() => 1),
+    drop(() => 1),
     { options: 'missing=report' },
   ),
-  passes('only new people are wanted', { created: 1, skipped: (size) => size }, hired(ONE), {
+  passes('one new person, with mode=create_only', { created: 1, skipped: (size) => size }, hire(ONE), {
     options: 'missing=block&mode=create_only',
   }),
   passes(
-    'no new people are wanted',
+    'changed phones and one new person, with mode=update_only',
     { updated: CHANGED, skipped: 1 },
-    (all) => [...last(CHANGED, ({ phone }) => ({ phone: `${phone} x4` }))(all), ...newcomers(all, 1)],
+    (all) => [...patchLast(CHANGED, ({ phone }) => ({ phone: `${phone} x4` }))(all), ...getNext(all, 1)],
     { options: 'missing=block&mode=update_only' },
   ),
 ];

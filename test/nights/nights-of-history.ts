@@ -1,21 +1,21 @@
-import { type Change, bySize, cellsOf, gone, hired, last, movedOffice } from './changes.js';
+import { type Change, pick, mapCells, drop, hire, patchLast, changePhones } from './changes.js';
 import { passes } from './night.js';
 import { type Person, people } from './people.js';
 import type { Stage } from './stage.js';
 import { aUser, create } from '../support/data/factories.js';
 
-/** First files; what other sources, users and operators did before; errors that stay. */
+/** First files, files after earlier events, and rows that fail every night. */
 
-const same = (all: readonly Person[]): readonly Person[] => all;
+const keep = (all: readonly Person[]): readonly Person[] => all;
 const ONE = () => 1;
-const moved = movedOffice(bySize(2, 3, 8, 60));
-const newDomain: Change = cellsOf('email', (cell) => cell.replace('@', '@new.'));
-/** So many rows that fail, from the bottom: an address that is none. */
-const failing = (count: (size: number) => number): Change => last(count, () => ({ email: 'unknown' }));
-const sister = (dataset: string) => people(`${dataset}b`, 6);
-const inSister = (dataset: string) => `dataset=${dataset}b&missing=block`;
-/** Users that somebody made by hand, for the first of these people, with or without their keys. */
-const byHand =
+const moveOffice = changePhones(pick(2, 3, 8, 60));
+const changeDomain: Change = mapCells('email', (cell) => cell.replace('@', '@new.'));
+/** Makes the last `count` rows fail with an invalid e-mail. */
+const failLast = (count: (size: number) => number): Change => patchLast(count, () => ({ email: 'unknown' }));
+const sisterOf = (dataset: string) => people(`${dataset}b`, 6);
+const sisterOptions = (dataset: string) => `dataset=${dataset}b&missing=block`;
+/** Creates users over the API for the first `count` people, with or without their external ids. */
+const createUsers =
   (count: number, keys: boolean) =>
   async ({ app }: Stage, all: readonly Person[]): Promise<void> => {
     for (const { username, email, firstname, external_id, roles } of all.slice(0, count)) {
@@ -28,76 +28,76 @@ const byHand =
       });
     }
   };
-const nobody = () => Promise.resolve();
-const strangers = async ({ app }: Stage): Promise<void> => {
+const createNone = () => Promise.resolve();
+const createUnrelated = async ({ app }: Stage): Promise<void> => {
   await create(app.key, aUser());
 };
 
 export const NIGHTS_OF_HISTORY = [
   // First files.
-  passes('the first file', { created: (size) => size }, same, { empty: nobody }),
-  passes('the first file, where other people are already', { created: (size) => size }, same, {
-    empty: strangers,
+  passes('a first file of a data set', { created: (size) => size }, keep, { empty: createNone }),
+  passes('a first file next to an unrelated user', { created: (size) => size }, keep, {
+    empty: createUnrelated,
     sizes: [8, 19, 50],
   }),
   passes(
-    'the first file takes over users made by hand, by e-mail',
+    'a first file that adopts existing users by e-mail',
     { created: (size) => size - 6, updated: 6 },
-    same,
-    { empty: byHand(6, false), options: 'missing=block&adopt=email' },
+    keep,
+    { empty: createUsers(6, false), options: 'missing=block&adopt=email' },
   ),
   passes(
-    'the first file takes over users made by hand, by username',
+    'a first file that adopts existing users by username',
     { created: (size) => size - 6, updated: 6 },
-    same,
-    { empty: byHand(6, false), options: 'missing=block&adopt=username', sizes: [8, 19, 50] },
+    keep,
+    { empty: createUsers(6, false), options: 'missing=block&adopt=username', sizes: [8, 19, 50] },
   ),
   passes(
-    'the first file finds users made with their keys',
+    'a first file that updates existing users with the same external ids',
     { created: (size) => size - 6, updated: 6 },
-    same,
-    { empty: byHand(6, true) },
+    keep,
+    { empty: createUsers(6, true) },
   ),
 
-  // What happened before.
-  passes('the same file as last night', {}, moved, { before: [{ file: moved }] }),
+  // Files after earlier events.
+  passes('the same changed file as last night', {}, moveOffice, { before: [{ file: moveOffice }] }),
   passes(
-    'a person hired on the night after an office moved',
+    'one new person on the night after changed phones',
     { created: 1 },
-    (all) => hired(ONE)(moved(all)),
+    (all) => hire(ONE)(moveOffice(all)),
     {
-      before: [{ file: moved }],
+      before: [{ file: moveOffice }],
     },
   ),
-  passes('the night after an approved change of every address', {}, newDomain, {
-    before: [{ file: newDomain, then: 'approved' }],
+  passes('the same file after an approved change of every e-mail', {}, changeDomain, {
+    before: [{ file: changeDomain, then: 'approved' }],
   }),
-  passes('a good file after one that was parked', { created: 1 }, hired(ONE), {
-    before: [{ file: newDomain, then: 'left' }],
+  passes('a good file after a file that waits for approval', { created: 1 }, hire(ONE), {
+    before: [{ file: changeDomain, then: 'left' }],
   }),
-  passes('a good file after one that failed', { created: 1 }, hired(ONE), {
+  passes('a good file after a file that failed', { created: 1 }, hire(ONE), {
     before: [{ file: () => 'sorry', then: 'left' }],
   }),
-  passes('the file of last night after one that was parked', {}, same, {
-    before: [{ file: newDomain, then: 'left' }],
+  passes('an unchanged file after a file that waits for approval', {}, keep, {
+    before: [{ file: changeDomain, then: 'left' }],
   }),
   passes(
-    'other changes after a revert',
+    'other changes after a reverted run',
     { updated: 2 },
     (all) => all.map((person, i) => (i < 2 ? { ...person, phone: `${person.phone} x6` } : person)),
-    { before: [{ file: moved, then: 'reverted' }] },
+    { before: [{ file: moveOffice, then: 'reverted' }] },
   ),
 
-  // Errors that stay.
-  passes('rows fail, as many as may', { error: bySize(4, 4, 5, 40) }, failing(bySize(4, 4, 5, 40))),
-  passes('the same rows fail every night', { error: bySize(4, 4, 5, 40) }, failing(bySize(4, 4, 5, 40)), {
-    before: [{ file: failing(bySize(4, 4, 5, 40)) }],
+  // Rows that fail every night.
+  passes('failed rows up to the limit', { error: pick(4, 4, 5, 40) }, failLast(pick(4, 4, 5, 40))),
+  passes('the same failed rows as last night', { error: pick(4, 4, 5, 40) }, failLast(pick(4, 4, 5, 40)), {
+    before: [{ file: failLast(pick(4, 4, 5, 40)) }],
   }),
   passes(
-    'as many rows more fail as did last night',
-    { error: bySize(8, 8, 10, 80) },
-    failing(bySize(8, 8, 10, 80)),
-    { before: [{ file: failing(bySize(4, 4, 5, 40)) }] },
+    'twice as many failed rows as last night',
+    { error: pick(8, 8, 10, 80) },
+    failLast(pick(8, 8, 10, 80)),
+    { before: [{ file: failLast(pick(4, 4, 5, 40)) }] },
   ),
   passes(
     'one unknown manager',
@@ -107,26 +107,26 @@ export const NIGHTS_OF_HISTORY = [
   ),
 
   // Other sources.
-  passes('the first file of a sister company', { created: 6 }, (_, dataset) => sister(dataset), {
-    options: inSister,
+  passes('a first file of a sister company', { created: 6 }, (_, dataset) => sisterOf(dataset), {
+    options: sisterOptions,
   }),
   passes(
-    'a person moves to the sister company',
+    'a person who moved to a sister company',
     { reactivated: 1 },
-    (all, dataset) => [...sister(dataset), { ...all.at(-1)!, manager: '' }],
+    (all, dataset) => [...sisterOf(dataset), { ...all.at(-1)!, manager: '' }],
     {
-      options: inSister,
-      before: [{ file: (_, dataset) => sister(dataset), options: inSister }, { file: gone(() => 1) }],
+      options: sisterOptions,
+      before: [{ file: (_, dataset) => sisterOf(dataset), options: sisterOptions }, { file: drop(() => 1) }],
     },
   ),
   passes(
-    'three people of the sister company are in the file, too',
+    'three people of a sister company in the file',
     {},
-    (all, dataset) => [...all, ...sister(dataset).slice(0, 3)],
-    { before: [{ file: (_, dataset) => sister(dataset), options: inSister }] },
+    (all, dataset) => [...all, ...sisterOf(dataset).slice(0, 3)],
+    { before: [{ file: (_, dataset) => sisterOf(dataset), options: sisterOptions }] },
   ),
-  passes('four leavers of two nights return at once', { reactivated: 4, created: 1 }, hired(ONE), {
-    before: [{ file: gone(() => 2) }, { file: gone(() => 4) }],
+  passes('the return of four missing people', { reactivated: 4, created: 1 }, hire(ONE), {
+    before: [{ file: drop(() => 2) }, { file: drop(() => 4) }],
     sizes: [19, 50, 400],
   }),
 ];

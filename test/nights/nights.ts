@@ -5,7 +5,7 @@ import { NIGHTS_OF_HISTORY } from './nights-of-history.js';
 import { NIGHTS_OF_MOVES } from './nights-of-moves.js';
 import { NIGHTS_OF_PEOPLE } from './nights-of-people.js';
 
-/** Files that must pass without an approval. */
+/** Ordinary files, which must pass without an approval. */
 export const NIGHTS: readonly Night[] = [
   ...NIGHTS_OF_PEOPLE,
   ...NIGHTS_OF_MOVES,

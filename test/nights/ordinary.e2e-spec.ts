@@ -3,34 +3,34 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../support/app/imports.js';
 import { ROOT } from '../support/process/process.js';
-import { type Night, numbersOf } from './night.js';
+import { type Night, countsOf } from './night.js';
 import { NIGHTS } from './nights.js';
-import { type Dataset, hitsOf, Stage, withSizes } from './stage.js';
+import { type Dataset, hitsOf, Stage, addSizes } from './stage.js';
 
 const TIME = 120_000;
 
-/** Files of ordinary nights: they pass without an approval, and do what they say. */
+/** Files of ordinary nights, which pass without an approval and have the expected outcomes. */
 let stage: Stage;
-/** Data sets that no file has changed since their first one. */
+/** Data sets that are unchanged since their first file. */
 const fresh = new Map<Night['base'], Map<number, Dataset>>();
 beforeAll(async () => {
   stage = await Stage.open();
 }, TIME);
 afterAll(() => stage.close());
 
-async function begun(night: Night, size: number): Promise<Dataset> {
+async function beginNight(night: Night, size: number): Promise<Dataset> {
   const known = night.before.length === 0 && !night.empty ? fresh.get(night.base)?.get(size) : undefined;
   if (known) return known;
-  const dataset = stage.dataset(size, night.base);
+  const dataset = stage.addDataset(size, night.base);
   if (night.empty) await night.empty(stage, dataset.people);
   else await stage.begin(dataset, night.before);
   return dataset;
 }
 
-test.each(withSizes(NIGHTS))(
-  '%s, %i people',
+test.each(addSizes(NIGHTS))(
+  'an ordinary file passes without approval: %s (data set of %i users)',
   async (_, size, night) => {
-    const dataset = await begun(night, size);
+    const dataset = await beginNight(night, size);
     const rows = night.file(dataset.people, dataset.name);
     const run = await stage.import(dataset, night.form?.(rows) ?? rows, night.options);
     const { error = 0, ...numbers } = counted(run);
@@ -39,8 +39,8 @@ test.each(withSizes(NIGHTS))(
       ...(error > 0 && { error }),
       ...(run.missing.blocked > 0 && { missing: run.missing.blocked }),
     };
-    const expected = numbersOf(night.expected, size, rows.length);
-    // Where nobody is changed, the next case begins with this data set.
+    const expected = countsOf(night.expected, size, rows.length);
+    // The next case reuses this data set if the run has changed no user.
     const changes = Object.keys(found).some((name) => name !== 'unchanged');
     const untouched = fresh.get(night.base) ?? new Map<number, Dataset>();
     fresh.set(night.base, untouched);
@@ -56,7 +56,7 @@ test.each(withSizes(NIGHTS))(
   TIME,
 );
 
-test('the guide says how many ordinary nights are tried', () => {
+test('docs/imports.md states the number of tested ordinary nights', () => {
   const guide = readFileSync(join(ROOT, 'docs/imports.md'), 'utf8');
   expect(guide).toContain(`${NIGHTS.length} ordinary nights`);
 });

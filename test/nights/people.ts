@@ -1,4 +1,4 @@
-/** One row of a source, by the names that the API gives to the fields. `manager` is an external id. */
+/** One row of a source, with the field names of the API. `manager` is an external id. */
 export interface Person {
   external_id: string;
   username: string;
@@ -40,65 +40,67 @@ const COLUMNS: Readonly<Record<Field, string>> = {
 };
 export const FIELDS = Object.keys(COLUMNS) as Field[];
 
-const words = (text: string): readonly string[] => text.split(' ');
-const FORENAMES = words(
+const splitWords = (text: string): readonly string[] => text.split(' ');
+const FORENAMES = splitWords(
   'Karen Bill Ngozi Tariq Wendy Agnes Yusuf Colin Divya Ewan Petra Hamid Moira Sunil Olive Victor Lena Rhys Zara',
 );
-const SURNAMES = words(
+const SURNAMES = splitWords(
   'Turner Abbott Quinn Mistry Walsh Banerjee Yates Clarke Obi Doyle Shah Evans Novak Fraser Price Grant Lund Hughes Karim Irwin Voss Jarvis Rossi',
 );
-const ACCENTED = words('Müller Lefèvre Núñez Sørensen Håkansson Köhler Çelik Brontë Galván Gärtner Ramón');
-const SECOND = words(
+const ACCENTED = splitWords(
+  'Müller Lefèvre Núñez Sørensen Håkansson Köhler Çelik Brontë Galván Gärtner Ramón',
+);
+const SECOND = splitWords(
   'James Marie Louise Peter Anne Paul Rose Henry Grace Arthur Jane Frederick May Leslie Ruth Noel Edith',
 );
-const SHORT = words('Kaz Billy Goz Taz Wen Aggie Joe Col Viv Ewie Pet Ham Mo Sunny Liv Vic Lee');
-const DEPARTMENTS = words('Sales Finance Legal Research Support Logistics Training');
+const SHORT = splitWords('Kaz Billy Goz Taz Wen Aggie Joe Col Viv Ewie Pet Ham Mo Sunny Liv Vic Lee');
+const DEPARTMENTS = splitWords('Sales Finance Legal Research Support Logistics Training');
 const ROLES = ['Organisational user', 'Author;Editor', 'Publisher', 'Section manager'];
 
 const pick = (list: readonly string[], n: number): string => list[n % list.length]!;
-const digits = (n: number, length: number): string => String(n).padStart(length, '0');
-/** Four digits that no other person has, in no order. */
-const number = (i: number): string => digits((i * 7919 + 1234) % 10_000, 4);
-export const ascii = (text: string): string =>
+const padDigits = (n: number, length: number): string => String(n).padStart(length, '0');
+/** Returns four digits that are unique to a person and not in ascending order. */
+const uniqueDigits = (i: number): string => padDigits((i * 7919 + 1234) % 10_000, 4);
+export const toAscii = (text: string): string =>
   text.normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('ø', 'o');
 
-/** Every so many surnames have a letter beyond ASCII. */
+/** Every third surname has a letter outside ASCII. */
 const ACCENT_EVERY = 3;
 const TEAM = 5;
 
-/** The i-th person of a source: always the same one. No identifier is also in a source of another name. */
+/** Returns the i-th person of a source, always with the same values. Identifiers are unique across sources. */
 export function personOf(source: string, i: number): Person {
   const firstname = pick(FORENAMES, i * 5 + Math.floor(i / 19));
   const surname = i % ACCENT_EVERY === 0 ? pick(ACCENTED, i / ACCENT_EVERY) : pick(SURNAMES, i * 7);
-  const login = `${ascii(firstname)}.${ascii(surname)}.${i}`.toLowerCase();
-  const day = `20${digits(10 + (i % 15), 2)}-${digits(1 + (i % 12), 2)}-${digits(1 + ((i * 5) % 28), 2)}`;
+  const login = `${toAscii(firstname)}.${toAscii(surname)}.${i}`.toLowerCase();
+  const day = `20${padDigits(10 + (i % 15), 2)}-${padDigits(1 + (i % 12), 2)}-${padDigits(1 + ((i * 5) % 28), 2)}`;
   return {
-    external_id: keyOf(source, i),
+    external_id: externalIdOf(source, i),
     username: `${login}.${source}`,
     email: `${login}@${source}.example.org`,
     firstname,
     surname,
     middle_name: i % 3 === 1 ? pick(SECOND, i) : '',
     known_as: i % 2 === 0 ? pick(SHORT, i) : '',
-    phone: `+44 113 496 ${number(i)}`,
-    mobile: i % 4 === 3 ? '' : `+44 7700 90${number(i + 5000)}`,
+    phone: `+44 113 496 ${uniqueDigits(i)}`,
+    mobile: i % 4 === 3 ? '' : `+44 7700 90${uniqueDigits(i + 5000)}`,
     status: 'Active',
     roles: pick(ROLES, i),
-    authname: `${ascii(surname).toLowerCase()}${number(i)}@login.${source}`,
-    manager: i === 0 ? '' : keyOf(source, Math.floor((i - 1) / TEAM)),
+    authname: `${toAscii(surname).toLowerCase()}${uniqueDigits(i)}@login.${source}`,
+    manager: i === 0 ? '' : externalIdOf(source, Math.floor((i - 1) / TEAM)),
     about_me: `${pick(DEPARTMENTS, i)}, since ${day}`,
     hide_email: i % 2 === 1 ? 'yes' : 'no',
     linkedin: '',
   };
 }
-const keyOf = (source: string, i: number): string => `00${source}-e${1001 + i}`;
+const externalIdOf = (source: string, i: number): string => `00${source}-e${1001 + i}`;
 
-/** The first people of a source. */
+/** Returns the first people of a source. */
 export const people = (source: string, count: number): Person[] =>
   Array.from({ length: count }, (_, i) => personOf(source, i));
 
-/** The next people of the source of this list: those whom nobody in a list of `after` people is. */
-export const newcomers = (all: readonly Person[], count: number, after = all.length): Person[] => {
+/** Returns the next people of the source of this list, which follow its first `after` people. */
+export const getNext = (all: readonly Person[], count: number, after = all.length): Person[] => {
   const source = all[0]!.external_id.slice(2, -'-e1001'.length);
   return Array.from({ length: count }, (_, i) => ({
     ...personOf(source, after + i),
@@ -114,8 +116,8 @@ export interface Form {
   quoteAll?: boolean;
 }
 
-/** The CSV file of these people. */
-export function sheet(all: readonly Person[], form: Form = {}): string {
+/** Writes people as a CSV file. */
+export function toCsv(all: readonly Person[], form: Form = {}): string {
   const { fields = FIELDS, header = (name) => name, delimiter = ',', lineEnd = '\r\n', quoteAll } = form;
   const cell = (text: string): string =>
     quoteAll === true || /[",;|\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
