@@ -9,7 +9,7 @@ import { Dropped, Scheduled } from '../support/app/drop-folder.js';
 import { csv, linked } from '../support/app/imports.js';
 import { Process, newcomer } from '../support/process/process.js';
 
-/** What somebody who may write to the drop folder can put there, and what becomes of the files beside it. */
+/** Entries that a process with write access can put into the drop folder. They must not affect other files. */
 const scheduled = new Scheduled();
 let drop: Dropped;
 let folder: string;
@@ -47,13 +47,13 @@ const KINDS: Record<string, (path: string) => void> = {
     linkSync(secret, path);
   },
 };
-/** What the log names, as "file: reason". */
-const named = (warnings: { mock: { calls: Parameters<Log['warn']>[] } }) =>
+/** Returns the skipped files in the log, as `file: reason`. */
+const getSkipped = (warnings: { mock: { calls: Parameters<Log['warning']>[] } }) =>
   warnings.mock.calls
     .filter(([message]) => message === 'file skipped')
     .map(([, { file, reason }]) => `${file}: ${reason}`);
 
-test('an entry that is not a regular file, in the folder or in processing/, is left alone and reported once', async () => {
+test('a drop folder entry that is not a regular file is logged once and not imported', async () => {
   const kinds = Object.entries(KINDS);
   const names = kinds.map((_, i) => `a${i}.csv`);
   const entries = kinds.map((_, i) => `${ID.replace('dead', `000${i}`)}~a.csv`);
@@ -71,14 +71,14 @@ test('an entry that is not a regular file, in the folder or in processing/, is l
   expect(drop.names('processing')).toEqual([...entries, '1~short.csv']);
   expect((await scheduled.runs()).map((run) => run.file.name)).toEqual(['b.csv']);
   expect((await linked(scheduled.app.key, 'b')).username).toBe('b');
-  expect(named(warnings).sort()).toEqual([
+  expect(getSkipped(warnings).sort()).toEqual([
     ...kinds.map(([kind], i) => `${entries[i] ?? ''}: ${kind}`),
     '1~short.csv: not a file of this service',
     ...kinds.map(([kind], i) => `${names[i] ?? ''}: ${kind}`),
   ]);
 });
 
-test('pipes in the folder and in processing/ do not hold up the end of the process', async () => {
+test('a service with named pipes in its drop folder exits with code 0 on SIGTERM', async () => {
   for (const path of ['a.csv', `processing/${ID}~a.csv`]) KINDS['a pipe']?.(join(drop.folder, path));
   drop.mark('a.csv');
   drop.person('b');
@@ -93,7 +93,7 @@ test('pipes in the folder and in processing/ do not hold up the end of the proce
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 }, 60_000);
 
-test('a link in the place of processing/ is not followed', async () => {
+test('the schedule imports nothing if processing/ is a symbolic link', async () => {
   const elsewhere = join(folder, 'elsewhere');
   renameSync(join(drop.work, 'processing'), elsewhere);
   symlinkSync(elsewhere, join(drop.work, 'processing'));
@@ -110,7 +110,7 @@ test('a link in the place of processing/ is not followed', async () => {
   expect(await scheduled.runs()).toEqual([]);
 });
 
-test('work folders outside of the drop folder', async () => {
+test('a schedule with work folders outside the drop folder moves files to done and failed', async () => {
   drop = scheduled.drop = new Dropped(join(folder, 'incoming'), join(folder, 'work'));
   drop.person('b');
   drop.file('c.csv', 'c,,');
@@ -122,7 +122,7 @@ test('work folders outside of the drop folder', async () => {
   expect([drop.names(), drop.names('processing')]).toEqual([[], []]);
 });
 
-test('a name with a line break is a name like others', async () => {
+test('a file with a line break in its name is imported', async () => {
   drop.file('two\nlines.csv', 'o,o,o@example.org');
   drop.mark('two\nlines.csv');
   await scheduled.start();
@@ -130,34 +130,34 @@ test('a name with a line break is a name like others', async () => {
   expect((await linked(scheduled.app.key, 'o')).username).toBe('o');
 });
 
-const refusal = (code: string) => Object.assign(new Error(code), { code, syscall: 'any' });
+const createSystemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'any' });
 
-test('a file that may not be read ends in failed, and the next one is imported', async () => {
+test('an unreadable file is moved to failed, and the next file is imported', async () => {
   drop.person('a');
   drop.person('b');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(() => {
-    throw refusal('EACCES');
+    throw createSystemError('EACCES');
   });
   await scheduled.start();
   await scheduled.ended(1, 1);
   expect(drop.names('failed')).toEqual([expect.stringMatching(/^a\..*\.csv$/)]);
 });
 
-test.each(['moveToProcessing', 'archive'] as const)(
-  'a disk that is full at a %s delays that file alone',
+test.each(['claim', 'archive'] as const)(
+  'a full disk during the %s of a file delays only this file',
   async (step) => {
     drop.person('a');
     drop.person('b');
-    jest.spyOn(DropFolder.prototype, step).mockRejectedValueOnce(refusal('ENOSPC'));
-    const warnings = jest.spyOn(Log.prototype, 'warn');
+    jest.spyOn(DropFolder.prototype, step).mockRejectedValueOnce(createSystemError('ENOSPC'));
+    const warnings = jest.spyOn(Log.prototype, 'warning');
     await scheduled.start();
     await scheduled.ended(2);
-    expect(named(warnings)).toEqual([expect.stringMatching(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/)]);
+    expect(getSkipped(warnings)).toEqual([expect.stringMatching(/a\.csv: not movable to \w+ \(ENOSPC\)$/)]);
     expect(await scheduled.runs()).toHaveLength(2);
   },
 );
 
-test('a folder that disappears and comes back', async () => {
+test('a missing drop folder is logged once, and its files are imported after it returns', async () => {
   drop.person('a');
   const away = join(folder, 'away');
   renameSync(drop.folder, away);
@@ -174,7 +174,7 @@ test('a folder that disappears and comes back', async () => {
   expect(faults).toHaveBeenCalledTimes(1);
 });
 
-test('of very many files only some are claimed at a time', async () => {
+test('at most 100 files of the drop folder are claimed at a time', async () => {
   const all = Array.from({ length: 105 }, (_, i) => `p${1000 + i}`);
   for (const id of all) drop.person(id);
   let most = 0;

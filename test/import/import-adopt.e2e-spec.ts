@@ -4,14 +4,14 @@ import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
-/** Users that existed before the source did: a file takes them over and updates them. */
+/** Files with the option `adopt`, which link existing users without an `external_id` to their rows. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
 const HEAD = 'ExternalId,Username,Email,Manager';
-/** Users without external id, `<prefix>0` and so on. */
-const strangers = async (prefix: string, count: number) =>
+/** Creates users without an `external_id`, named `<prefix>0` and so on. */
+const createUnlinked = async (prefix: string, count: number) =>
   Promise.all(
     Array.from({ length: count }, async (_, i) =>
       create(app.key, {
@@ -24,8 +24,8 @@ const strangers = async (prefix: string, count: number) =>
 const row = (prefix: string, i: number, manager: string) =>
   `${prefix}${i},${prefix}${i},${prefix}${i}@example.org,${manager}`;
 
-test('a manager may be a user that an earlier or later row of the same file takes over', async () => {
-  const users = await strangers('a', 3);
+test('a manager can be a user whom an earlier or later row of the same file adopts', async () => {
+  const users = await createUnlinked('a', 3);
   const file = csv(HEAD, row('a', 0, 'a1'), row('a', 1, 'a2'), row('a', 2, ''), row('a', 3, 'a0'));
   const run = await imported(app.key, file, 'adopt=email');
   expect([run.problems, counted(run)]).toEqual([[], { created: 1, updated: 3 }]);
@@ -36,8 +36,8 @@ test('a manager may be a user that an earlier or later row of the same file take
   expect(counted(await imported(app.key, file, 'adopt=email'))).toEqual({ unchanged: 4 });
 });
 
-test('where a user cannot be taken over, nobody gets that manager', async () => {
-  await strangers('b', 3);
+test('a row fails with unknown_reference if the row that would adopt its manager is invalid', async () => {
+  await createUnlinked('b', 3);
   const bad = row('b', 1, '').replace('b1,b1', `b1,${'x'.repeat(300)}`);
   const run = await imported(app.key, csv(HEAD, row('b', 0, 'b1'), bad, row('b', 2, '')), 'adopt=email');
   const errors = (await rowsOf(app.key, run.id, 'outcome=error')).map(({ line, errors: [error] }) => [
@@ -52,8 +52,8 @@ test('where a user cannot be taken over, nobody gets that manager', async () => 
   expect([await linked(app.key, 'b0'), (await linked(app.key, 'b2')).username]).toEqual([undefined, 'b2']);
 });
 
-test('users taken over cannot form a circle with existing users', async () => {
-  const [first, second] = await strangers('c', 2);
+test('adopted users cannot form a manager cycle with existing users', async () => {
+  const [first, second] = await createUnlinked('c', 2);
   await app.key.put(`/users/${first?.uuid}`, { manager_uuid: second?.uuid });
   const run = await imported(
     app.key,

@@ -14,15 +14,15 @@ import { hurry } from '../support/app/clock.js';
 
 hurry();
 
-/** What operators are told without asking: NOTIFY_URL and NOTIFY_COMMAND (interface §6, "Schedule"). */
+/** Alerts to operators through `NOTIFY_URL` and `NOTIFY_COMMAND` (interface §6, "Schedule"). */
 const KEY = Buffer.from('0123456789abcdef0123456789abcdef');
 const people = (count: number) => peopleOf('p-', count);
 
-/** Receives alerts, and refuses as many as it is told to. */
+/** HTTP server that receives alerts and refuses the first `refuse` of them. */
 class Receiver {
   readonly alerts: { headers: Record<string, unknown>; body: string }[] = [];
-  refuse = 0;
-  /** Before it answers. */
+  refusals = 0;
+  /** Delay of each response, in milliseconds. */
   delayMillis = 0;
   private readonly arrivals = new EventEmitter();
   private readonly server: Server = createServer((request, response) => {
@@ -30,7 +30,7 @@ class Receiver {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       this.alerts.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
-      const status = this.refuse-- > 0 ? 500 : 204;
+      const status = this.refusals-- > 0 ? 500 : 204;
       setTimeout(() => response.writeHead(status).end('nothing of this is logged'), this.delayMillis);
       this.arrivals.emit('alert');
     });
@@ -42,7 +42,7 @@ class Receiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
   }
 
-  async until(count: number): Promise<void> {
+  async waitForAlerts(count: number): Promise<void> {
     while (this.alerts.length < count) await once(this.arrivals, 'alert');
   }
 
@@ -78,24 +78,24 @@ const stop = async (app: TestApp): Promise<void> => {
   apps = apps.filter((one) => one !== app);
   await app.stop();
 };
-const hooked = () => ({ NOTIFY_URL: url, NOTIFY_SECRET: `whsec_${KEY.toString('base64')}` });
+const getHookSettings = () => ({ NOTIFY_URL: url, NOTIFY_SECRET: `whsec_${KEY.toString('base64')}` });
 
-/** An import that waits for an approval: it blocks half of its data set. */
-async function parked(app: TestApp): Promise<Json> {
+/** Creates a run that waits for approval because it blocks half of its data set. */
+async function createWaitingRun(app: TestApp): Promise<Json> {
   await imported(app.key, csv(HEAD, ...people(30)), 'dataset=hr');
   const run = await imported(app.key, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
   expect(run.state).toBe('needs_approval');
   return run;
 }
 
-test('a parked import is told of once, with its guards, signed, and without a person', async () => {
-  const app = await start({ ...hooked(), BASE_URL: 'https://users.example.org/' });
-  const run = await parked(app);
-  await receiver.until(1);
+test('a run that waits for approval sends one signed alert with its guards and without user data', async () => {
+  const app = await start({ ...getHookSettings(), BASE_URL: 'https://users.example.org/' });
+  const run = await createWaitingRun(app);
+  await receiver.waitForAlerts(1);
   const [alert] = receiver.alerts;
   const { headers, body } = alert ?? { headers: {}, body: '' };
-  const told: Json = JSON.parse(body);
-  expect(told).toMatchObject({
+  const sent: Json = JSON.parse(body);
+  expect(sent).toMatchObject({
     type: 'import.needs_approval',
     data: {
       id: run.id,
@@ -104,7 +104,7 @@ test('a parked import is told of once, with its guards, signed, and without a pe
       missing: { reported: 15, blocked: 15 },
     },
   });
-  expect(told.data.guards.map(({ name }: Json) => name)).toContain('deactivations');
+  expect(sent.data.guards.map(({ name }: Json) => name)).toContain('deactivations');
   expect(body).not.toContain('p-2');
   const signed = `${headers['webhook-id'] as string}.${headers['webhook-timestamp'] as string}.${body}`;
   expect(headers['webhook-id']).toBe(run.id);
@@ -112,36 +112,36 @@ test('a parked import is told of once, with its guards, signed, and without a pe
     `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`,
   );
   await stop(app);
-  await stop(await start(hooked())); // waits for the first check after the start
+  await stop(await start(getHookSettings())); // the stop waits for the first check of this start
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('an alert that is on its way when the service stops is told of once: the stop waits for its answer', async () => {
+test('the service waits for the response to an alert before it stops, so the alert is sent once', async () => {
   receiver.delayMillis = 300;
-  const app = await start(hooked());
-  await parked(app);
-  await receiver.until(1);
+  const app = await start(getHookSettings());
+  await createWaitingRun(app);
+  await receiver.waitForAlerts(1);
   await stop(app);
-  await stop(await start(hooked()));
+  await stop(await start(getHookSettings()));
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('an alert that is refused is sent again by the next instance, with the same id', async () => {
-  receiver.refuse = 1;
-  const app = await start(hooked());
-  await parked(app);
-  await receiver.until(1);
+test('a refused alert is sent again with the same id after a restart', async () => {
+  receiver.refusals = 1;
+  const app = await start(getHookSettings());
+  await createWaitingRun(app);
+  await receiver.waitForAlerts(1);
   await stop(app);
-  await start(hooked());
-  await receiver.until(2);
+  await start(getHookSettings());
+  await receiver.waitForAlerts(2);
   const [first, second] = receiver.alerts;
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
 });
 
-test('overdue imports are told of once a day, until one completes', async () => {
-  const settings = { ...hooked(), IMPORT_OVERDUE_HOURS: '1' };
+test('an overdue import sends one alert, which a restart does not repeat', async () => {
+  const settings = { ...getHookSettings(), IMPORT_OVERDUE_HOURS: '1' };
   const app = await start(settings);
-  await receiver.until(1);
+  await receiver.waitForAlerts(1);
   expect(JSON.parse(receiver.alerts[0]?.body ?? '')).toMatchObject({
     type: 'import.overdue',
     data: { hours: 1, last_completed: null },
@@ -153,31 +153,31 @@ test('overdue imports are told of once a day, until one completes', async () => 
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('a command reads the alert, and sees no setting of the service', async () => {
+test('NOTIFY_COMMAND receives the alert on stdin and no settings of the service in its environment', async () => {
   const [command, seen] = [join(database.folder, 'tell'), join(database.folder, 'seen')];
   writeFileSync(command, `#!/bin/sh\n(cat; echo; env) > ${seen}.part && mv ${seen}.part ${seen}\n`);
   chmodSync(command, 0o755);
   const watcher = watch(database.folder);
   const app = await start({ NOTIFY_COMMAND: command });
-  const run = await parked(app);
+  const run = await createWaitingRun(app);
   while (!existsSync(seen)) await once(watcher, 'change');
   watcher.close();
   const [body = '', ...env] = readFileSync(seen, 'utf8').split('\n');
-  const told: Json = JSON.parse(body);
-  expect(told.data.id).toBe(run.id);
+  const sent: Json = JSON.parse(body);
+  expect(sent.data.id).toBe(run.id);
   expect(env).toContain('ROLLCALL_EVENT=import.needs_approval');
   // Node.js itself passes NODE_V8_COVERAGE on, when coverage is recorded.
   const other = /^(?!PATH|PWD|SHLVL|_|ROLLCALL_EVENT|OLDPWD|NODE_V8_COVERAGE)\w+=/;
   expect(env.filter((line) => other.test(line))).toEqual([]);
 });
 
-test('an address without a secret does not start', async () => {
+test('the service does not start with NOTIFY_URL but without NOTIFY_SECRET', async () => {
   await expect(TestApp.on(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
 });
 
-test('with IMPORT_FOUR_EYES whoever sent a file does not approve it, and another person does', async () => {
+test('with IMPORT_FOUR_EYES the sender of a file cannot approve its run, and another person can', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
-  const { id } = await parked(app);
+  const { id } = await createWaitingRun(app);
   const refused = await app.key.post(`/imports/${id as string}/apply`);
   expect([refused.status, refused.body.code, refused.body.detail]).toEqual([
     403,
@@ -189,11 +189,11 @@ test('with IMPORT_FOUR_EYES whoever sent a file does not approve it, and another
   expect((await master.post(`/imports/${id as string}/apply`)).status).toBe(202);
 });
 
-test('with IMPORT_FOUR_EYES a key is the person who made it', async () => {
+test('with IMPORT_FOUR_EYES an API key counts as the person who created it', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const master = await app.login();
-  const made = await master.post('/api_keys', { name: 'connector' });
-  const key = app.key.with({ 'x-api-key': made.body.key as string });
+  const created = await master.post('/api_keys', { name: 'connector' });
+  const key = app.key.with({ 'x-api-key': created.body.key as string });
   const child = app.key.with({
     'x-api-key': (await key.post('/api_keys', { name: 'child' })).body.key as string,
   });
@@ -209,7 +209,7 @@ test('with IMPORT_FOUR_EYES a key is the person who made it', async () => {
     expect((await one.post(`/imports/${ofMaster.id as string}/apply`)).status).toBe(403);
 });
 
-test('with IMPORT_FOUR_EYES a dry run without a guard hit is applied by its sender', async () => {
+test('with IMPORT_FOUR_EYES the sender can apply a dry run that hits no guard', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const run = await imported(app.key, csv(HEAD, ...people(3)), 'dry_run=true');
   expect((await app.key.post(`/imports/${run.id as string}/apply`)).status).toBe(202);

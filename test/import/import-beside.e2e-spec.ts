@@ -6,57 +6,57 @@ import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, rowsOf, settled, upload } from '../support/app/imports.js';
 import { HEAD, fileOf, people } from '../support/data/user-file.js';
 
-/** What happens during a run: an operator stops it, another client changes a user. */
+/** Cancellation of runs, and the order of queued runs. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
 afterAll(async () => app.end());
 
-/** More rows than the first two transactions of a run write. */
+/** Number of rows, more than the first two transactions of a run write. */
 const ROWS = 600;
 const BATCH = 25;
 const file = (prefix: string) => csv(HEAD, ...people(prefix, ROWS));
-const users = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
-const read = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
+const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
+const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
 
-test('a run that is writing stops at its next batch: what is written stays, the rest is skipped', async () => {
-  const before = await users();
+test('a run that is cancelled while it writes stops at its next batch and skips the remaining rows', async () => {
+  const before = await countUsers();
   const rows = app.app.get(ImportRowsRepository);
-  const batches = rows.listBatches.bind(rows);
-  const answers: number[] = [];
+  const batches = rows.batches.bind(rows);
+  const statuses: number[] = [];
   let reads = 0;
   jest.spyOn(rows, 'listBatches').mockImplementation(async (id, ...range) => {
     // By now the first batches are committed, and the next ones have not begun.
-    if (++reads === 3) answers.push((await cancel(id)).status);
+    if (++reads === 3) statuses.push((await cancel(id)).status);
     return batches(id, ...range);
   });
   const run = await imported(app.key, file('w'));
   const { created = 0, skipped = 0 } = counted(run);
-  expect([answers, run.state, created + skipped, created % BATCH]).toEqual([[202], 'cancelled', ROWS, 0]);
+  expect([statuses, run.state, created + skipped, created % BATCH]).toEqual([[202], 'cancelled', ROWS, 0]);
   expect(created).toBeGreaterThan(0);
   expect(skipped).toBeGreaterThan(0);
-  expect(await users()).toBe(before + created);
+  expect(await countUsers()).toBe(before + created);
   const [first] = await rowsOf(app.key, run.id, 'outcome=skipped&limit=1');
   expect(first).toMatchObject({ line: created + 2, uuid: null, changes: [] });
 });
 
-test('a run that is planning stops and has written nothing', async () => {
-  const before = await users();
+test('a run that is cancelled while it is planned changes no user', async () => {
+  const before = await countUsers();
   const planning: unknown[] = [];
   const evaluate = jest.spyOn(app.app.get(PlanGuards), 'evaluate');
   evaluate.mockImplementationOnce(async ({ id }) => {
-    const { state, progress } = await read(id);
+    const { state, progress } = await readRun(id);
     planning.push(state, progress.rows_done > 0, (await cancel(id)).status);
     return [];
   });
   const run = await imported(app.key, file('p'));
   expect(planning).toEqual(['validating', true, 202]);
-  expect([run.state, counted(run), await users()]).toEqual(['cancelled', {}, before]);
+  expect([run.state, counted(run), await countUsers()]).toEqual(['cancelled', {}, before]);
   expect(await rowsOf(app.key, run.id)).toEqual([]);
 });
 
-test('waiting imports run in the order of their arrival', async () => {
+test('queued runs start in the order of their uploads', async () => {
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
   let release = (): void => undefined;
@@ -67,7 +67,7 @@ test('waiting imports run in the order of their arrival', async () => {
   });
   const send = async (name: string): Promise<string> => (await upload(app.key, fileOf(name))).body.id;
   const ids = [await send('x'), await send('y'), await send('z')] as const;
-  expect([(await read(ids[1])).state, (await read(ids[2])).state]).toEqual(['queued', 'queued']);
+  expect([(await readRun(ids[1])).state, (await readRun(ids[2])).state]).toEqual(['queued', 'queued']);
   release();
   const [first, second, third] = [
     await settled(app.key, ids[0]),

@@ -3,14 +3,14 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
-/** Rows that do not fit the header, and files that do not end where they should. Every test has its own data set. */
+/** Rows with a wrong number of cells, and truncated files. Every test has its own data set. */
 let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
 const HEAD = 'ExternalId,Username,Email,Phone,Surname';
-/** Users of a data set of its own. */
+/** Returns rows of a new data set, with functions that use it. */
 function people(count: number) {
   const dataset = `cells${++n}`;
   const row = (i: number, phone = '1') =>
@@ -19,16 +19,16 @@ function people(count: number) {
   const run = (file: string, options = '') => imported(app.key, file, `dataset=${dataset}${options}`);
   return { dataset, row, rows, run, id: (i: number) => `${dataset}-${i}` };
 }
-const failedCsv = async ({ id }: Json) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
+const getFailed = async ({ id }: Json) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 const statesOf = async (ids: string[]) =>
   Promise.all(ids.map(async (id) => (await linked(app.key, id)).status));
 
 describe('a row with too few or too many cells', () => {
-  test('fails alone, with its line, and its user is neither changed nor missing', async () => {
+  test('fails alone, and its user is neither changed nor counted as missing', async () => {
     const { rows, run, row, id } = people(20);
     await run(csv(HEAD, ...rows));
     const cut = `${id(3)},${id(3)},`;
-    const shifted = `Smith, ${row(4, '2')}`; // the name of another column came first, and held the delimiter
+    const shifted = `Smith, ${row(4, '2')}`; // an unquoted comma in front
     const wide = `${row(5, '2')},more`;
     const file = csv(HEAD, ...rows.slice(0, 3), cut, shifted, wide, ...rows.slice(6));
     const after = await run(file, '&missing=block');
@@ -47,7 +47,7 @@ describe('a row with too few or too many cells', () => {
     expect((await linked(app.key, id(5))).phone).toBe('1');
   });
 
-  test('undoes no other row with its ExternalId, and does not make it known', async () => {
+  test('neither conflicts with other rows of its ExternalId nor makes its ExternalId a valid manager', async () => {
     const { rows, run, id } = people(3);
     const manager = csv(
       `${HEAD},Manager`,
@@ -68,12 +68,12 @@ describe('a row with too few or too many cells', () => {
     ]);
   });
 
-  test('is in failed.csv as it was, and fails again until somebody has put it right', async () => {
+  test('is in failed.csv unchanged and fails again until its cells are corrected', async () => {
     const { rows, run, id } = people(2);
     const short = `${id(7)},seven,${id(7)}@example.org`;
     const long = `${id(8)},eight,${id(8)}@example.org,1,Lee, Jr`;
-    const note = 'correct the cells of this row, then remove this cell';
-    const failed = await failedCsv(await run(csv(HEAD, rows[0] ?? '', short, long, rows[1] ?? '')));
+    const note = 'put the cells right, then remove this one';
+    const failed = await getFailed(await run(csv(HEAD, rows[0] ?? '', short, long, rows[1] ?? '')));
     const lines = failed.split('\r\n');
     expect(lines[0]).toBe(`\ufeff${HEAD},_line,_code,_message`);
     expect(lines[1]).toMatch(
@@ -81,7 +81,7 @@ describe('a row with too few or too many cells', () => {
     );
     expect(lines[2]?.startsWith(`${long.replace(', Jr', '')},4,wrong_cell_count,`)).toBe(true);
     expect(lines[2]?.endsWith(`," Jr","${note}"`)).toBe(true);
-    // As it is, and as a spreadsheet saves it: every line filled up to the longest one.
+    // Once unchanged, and once as a spreadsheet saves it, with all lines padded to the longest line.
     const width = 5 + 3 + 2;
     const filled = lines
       .slice(0, 3)
@@ -90,7 +90,7 @@ describe('a row with too few or too many cells', () => {
       const run2 = await run(again);
       expect(run2.problems.map(({ code }: Json) => code)).toEqual(['wrong_cell_count', 'wrong_cell_count']);
       expect(run2.state).toBe('completed_with_errors');
-      expect((await failedCsv(run2)).split('\r\n')[1]?.split(',').length).toBe(lines[1]?.split(',').length);
+      expect((await getFailed(run2)).split('\r\n')[1]?.split(',').length).toBe(lines[1]?.split(',').length);
     }
     const corrected = failed
       .replace(`," Jr","${note}"`, '')
@@ -101,8 +101,8 @@ describe('a row with too few or too many cells', () => {
   });
 });
 
-describe('a file that was cut short', () => {
-  test('in its last cell: the last completed file ended with a line end', async () => {
+describe('a file without a line break at its end', () => {
+  test('fails as cut short if the last completed file of its data set had one', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     await run(file);
@@ -110,7 +110,7 @@ describe('a file that was cut short', () => {
     expect(after).toMatchObject({ state: 'failed', problems: [{ code: 'cut_short' }] });
     expect(counted(await run(file))).toEqual({ unchanged: 9 });
   });
-  test('not where the last completed file had no line end either, and a dry run or a refused file does not count', async () => {
+  test('is imported if the last completed file lacked one too, ignoring dry runs and failed runs', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     expect((await run(file.trimEnd())).state).toBe('completed');
@@ -120,14 +120,14 @@ describe('a file that was cut short', () => {
     expect((await run(file)).state).toBe('completed');
     expect((await run(file.trimEnd())).problems[0]?.code).toBe('cut_short');
   });
-  test('another data set says nothing', async () => {
+  test('is imported if only a file of another data set had one', async () => {
     const [a, b] = [people(3), people(3)];
     await a.run(csv(HEAD, ...a.rows));
     expect((await b.run(csv(HEAD, ...b.rows).trimEnd())).state).toBe('completed');
   });
 });
 
-test('all that is wrong with a header is in the problems of the run', async () => {
+test('the problems of a run list every error in the header', async () => {
   const run = await imported(app.key, csv('', 'Usrname,Email,E-mail,Pwd,Shoe size', 'a,b,c,d,e'));
   expect(run.problems.map(({ line, code, field }: Json) => [line, code, field])).toEqual([
     [2, 'missing_column', ''],
@@ -139,7 +139,7 @@ test('all that is wrong with a header is in the problems of the run', async () =
   expect(run.problems[1].message).toContain('Did you mean Username?');
 });
 
-test('the option delimiter overrides the delimiter of the file', async () => {
+test('the delimiter option overrides the delimiter detected in the file', async () => {
   const text = csv('ExternalId;Username;Email', 'f1;f1;f1@example.org');
   const run = await imported(app.key, text, 'delimiter=,');
   const codes = run.problems.map(({ code }: Json) => code);

@@ -10,8 +10,8 @@ import { TestApp } from '../support/app/app.js';
 import { csv, imported, settled } from '../support/app/imports.js';
 
 /**
- * After a crash a run goes on at its checkpoint, so whatever a run writes must become visible together with the checkpoint that
- * counts it. Kills meet a commit between the two by chance only; here each transaction is looked at.
+ * After a crash a run continues at its checkpoint, so every write of a run must be committed together with the checkpoint
+ * that counts it. Random kills rarely hit a gap between the two. This test checks every transaction.
  */
 let app: TestApp;
 const committed: string[][] = [];
@@ -19,12 +19,12 @@ beforeAll(async () => {
   app = await TestApp.start({ IMPORT_SMALL_DATASET: '0', FUSE_MIN: '0' });
   const database = app.app.get<Engine>(DATABASE);
   const begin = database.begin.bind(database);
-  database.begin = async () => recorded(await begin());
+  database.begin = async () => recordStatements(await begin());
 });
 afterAll(async () => app.end());
 
-/** The same transaction, whose statements are noted once they are committed. */
-function recorded(tx: OpenTransaction): OpenTransaction {
+/** Wraps a transaction so that its statements are recorded after the commit. */
+function recordStatements(tx: OpenTransaction): OpenTransaction {
   const statements: string[] = [];
   const [execute, insert, commit] = [tx.execute.bind(tx), tx.insert.bind(tx), tx.commit.bind(tx)];
   return Object.assign(tx, {
@@ -44,7 +44,7 @@ function recorded(tx: OpenTransaction): OpenTransaction {
   });
 }
 
-/** What a run writes for good: users and all that follows them, the rows of its plan and report, its audit. */
+/** Statements that write users, their look-up tables, the rows of the run and its audit. */
 const WRITES = /^(INSERT INTO|UPDATE|DELETE FROM) (users|user_\w+|import_rows|audit_events .* by import$)/;
 const CHECKPOINT = /^(UPDATE|INSERT INTO) import_runs\b/;
 
@@ -54,7 +54,7 @@ const row = (n: number, phone = n) =>
 const file = (from: number, to: number, phone = (n: number) => n) =>
   csv(HEAD, ...Array.from({ length: to - from }, (_, i) => row(from + i, phone(from + i))));
 
-test('whatever a run writes is committed together with its checkpoint', async () => {
+test('every write of a run is committed in the same transaction as its checkpoint', async () => {
   const query = 'dataset=hr&part=a&missing=block';
   await imported(app.key, file(1, 120), query);
   const second = await imported(
@@ -67,7 +67,7 @@ test('whatever a run writes is committed together with its checkpoint', async ()
     counts: { created: 60, updated: 13 },
     missing: { blocked: 5 },
   });
-  await imported(app.key, file(1, 180), query); // returners
+  await imported(app.key, file(1, 180), query); // missing users return
   const { body } = await app.key.post(`/imports/${second.id}/revert`);
   expect((await settled(app.key, body.id)).state).toMatch(/^completed/);
 

@@ -4,16 +4,16 @@ import { LAX_GUARDS } from '../support/app/guards.js';
 import { create } from '../support/data/factories.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
-/** Conflicts of names, addresses, logins and managers, checked on the end state of the file. */
+/** Conflicts of usernames, e-mails, logins and managers, which are checked on the state after the whole file. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
 afterAll(async () => app.end());
 
 const HEAD = 'ExternalId,Username,Email';
-/** Rows of `prefix` and a number, whose username is that of `name(number)`. */
+/** Returns rows of users `<prefix><i>` with the usernames `<prefix>n<name(i)>`. */
 const people = (prefix: string, count: number, name = (i: number) => i) =>
   Array.from({ length: count }, (_, i) => `${prefix}${i},${prefix}n${name(i)},${prefix}${i}@example.org`);
-const usernames = async (prefix: string, count: number) =>
+const usernamesOf = async (prefix: string, count: number) =>
   Promise.all(
     Array.from(
       { length: count },
@@ -23,25 +23,25 @@ const usernames = async (prefix: string, count: number) =>
 
 test.each([
   ['a swap', 2, (i: number) => (i + 1) % 2],
-  ['a chain whose last one is free', 4, (i: number) => i + 1],
-])('%s of usernames works', async (what, count, next) => {
+  ['a chain that ends with a free username', 4, (i: number) => i + 1],
+])('usernames can be exchanged within one file: %s', async (what, count, next) => {
   const prefix = `${what.replaceAll(' ', '')}-`;
   await imported(app.key, csv(HEAD, ...people(prefix, count)));
   const run = await imported(app.key, csv(HEAD, ...people(prefix, count, next)), 'dataset=x');
   expect([counted(run), run.problems]).toEqual([{ updated: count }, []]);
-  expect(await usernames(prefix, count)).toEqual(
+  expect(await usernamesOf(prefix, count)).toEqual(
     Array.from({ length: count }, (_, i) => `${prefix}n${next(i)}`),
   );
 });
 
-test('a name that nobody releases is taken, and the conflict names its owner', async () => {
+test('a row with the username of another user fails and reports the uuid of that user', async () => {
   await imported(app.key, csv(HEAD, ...people('t-', 2)));
   const run = await imported(app.key, csv(HEAD, 't-9,T-N0,t-9@example.org'));
   const owner = await linked(app.key, 't-0');
   expect(run.problems).toMatchObject([{ field: 'username', code: 'username_taken', uuid: owner.uuid }]);
 });
 
-test('logins of a method can be exchanged like names, and conflict like them', async () => {
+test('logins can move between users of one file, and a login of another user is refused', async () => {
   await imported(
     app.key,
     csv(`${HEAD},saml`, 's-0,s-0,s-0@example.org,one', 's-1,s-1,s-1@example.org,two|three'),
@@ -53,7 +53,7 @@ test('logins of a method can be exchanged like names, and conflict like them', a
   expect(taken.problems).toMatchObject([{ field: 'authname', code: 'authname_taken' }]);
 });
 
-test('a ring of names, and managers, across the batches of a large file', async () => {
+test('managers and rotated usernames are applied across the batches of a large file', async () => {
   const rows = Array.from(
     { length: 600 },
     (_, i) => `b-${i},b-n${i},b-${i}@example.org,${i < 599 ? `b-${i + 1}` : ''}`,
@@ -71,8 +71,8 @@ test('a ring of names, and managers, across the batches of a large file', async 
   expect((await linked(app.key, 'b-599')).username).toBe('b-n0');
 });
 
-test('all users may move one step up a line of managers at once', async () => {
-  // 0 → 1 → … → 9 becomes 9 → 8 → … → 0: every step on the way would close a circle in some order.
+test('a chain of managers can be reversed in one file', async () => {
+  // 0 → 1 → … → 9 becomes 9 → 8 → … → 0. Row by row, a step would create a cycle.
   const line = (manager: (i: number) => string) =>
     Array.from({ length: 10 }, (_, i) => `m-${i},m-${i},m-${i}@example.org,${manager(i)}`);
   await imported(app.key, csv(`${HEAD},Manager`, ...line((i) => (i < 9 ? `m-${i + 1}` : ''))), 'dataset=m');
@@ -85,7 +85,7 @@ test('all users may move one step up a line of managers at once', async () => {
   expect((await linked(app.key, 'm-9')).manager_uuid).toBe((await linked(app.key, 'm-8')).uuid);
 });
 
-test('a circle through users who are not in the file is refused', async () => {
+test('a manager cycle through users outside the file is refused', async () => {
   await imported(
     app.key,
     csv(
@@ -100,7 +100,7 @@ test('a circle through users who are not in the file is refused', async () => {
   expect((await linked(app.key, 'd-0')).manager_uuid).toBeNull();
 });
 
-test('a manager without external id is named by uuid', async () => {
+test('a Manager cell with a uuid sets a manager who has no external id', async () => {
   const boss = await create(app.key);
   const run = await imported(
     app.key,
@@ -110,7 +110,7 @@ test('a manager without external id is named by uuid', async () => {
   expect((await linked(app.key, 'w-0')).manager_uuid).toBe(boss.uuid);
 });
 
-test('an error names no user where none was created', async () => {
+test('the error of a row has a uuid only if the user of the row exists', async () => {
   await imported(app.key, csv(HEAD, 'none-0,none-old,none0@example.org'));
   const rows = [
     'none-1,none-same,none1@example.org',

@@ -10,25 +10,25 @@ import { effortOf } from '../support/app/effort.js';
 import { seededUuid } from '../support/app/seed.js';
 
 /**
- * The database cost of a batch does not grow with the rows of the run, and neither does reading its first problems. Rows
- * are counted, not time, so that a busy machine gives the same result.
+ * The database cost of a batch and of the first problems does not grow with the rows of the run. The tests count rows
+ * instead of time, so that a busy machine gives the same result.
  */
 const BATCH = 50;
 const FEW = 500;
 const MANY = 5_000;
-/** Allows for a B-tree that has grown deeper. */
+/** Largest accepted growth, which allows for a deeper B-tree. */
 const RATIO = 2;
 
 const runs = { few: uuidv7(), many: uuidv7() };
 let app: TestApp;
 beforeAll(async () => {
   app = await TestApp.start({ DATABASE_POOL_SIZE: '1' });
-  await stage(runs.few, FEW);
-  await stage(runs.many, MANY);
+  await stageRows(runs.few, FEW);
+  await stageRows(runs.many, MANY);
 });
 afterAll(() => app.end());
 
-async function stage(runId: string, rows: number): Promise<void> {
+async function stageRows(runId: string, rows: number): Promise<void> {
   const entities = Array.from({ length: rows }, (_, index) =>
     toEntity(runId, {
       line: index + 2,
@@ -44,7 +44,7 @@ async function stage(runId: string, rows: number): Promise<void> {
   await app.app.get(TransactionRunner).run((tx) => insertRows(tx, ImportRowEntity, entities));
 }
 
-const report = (): ImportRowsRepository => app.app.get(ImportRowsRepository);
+const getRepository = (): ImportRowsRepository => app.app.get(ImportRowsRepository);
 test.each([
   [
     'the rows of a batch',
@@ -53,23 +53,23 @@ test.each([
       expect(rows).toHaveLength(2 * BATCH);
     },
   ],
-  ['the first problems', (id: string) => report().listProblems(id, 50)],
-  ['failed rows whose cells are not kept', (id: string) => report().listFailedWithoutCells(id, 0, 50)],
-  ['failed rows', (id: string) => report().listFailed(id, 0, 50)],
+  ['the first problems', (id: string) => getRepository().problems(id, 50)],
+  ['failed rows without stored cells', (id: string) => getRepository().failedWithoutCells(id, 0, 50)],
+  ['failed rows', (id: string) => getRepository().failed(id, 0, 50)],
   ...[{}, { outcome: ['created'] }, { outcome: ['error', 'created'] }, { code: '' }].map(
     (filter): [string, (id: string) => Promise<unknown>] => [
-      `a page near the end: ${JSON.stringify(filter)}`,
+      `a page of rows near the end, with the filter ${JSON.stringify(filter)}`,
       async (id) => {
         const after = (id === runs.few ? FEW : MANY) - 100;
-        const place = { after, offset: 0, limit: 50 };
-        const rows = await report().list(id, filter, place);
+        const position = { after, offset: 0, limit: 50 };
+        const rows = await getRepository().list(id, filter, position);
         expect(rows.map(({ line }) => line - after)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
       },
     ],
   ),
-])('%s', async (_, look: (id: string) => Promise<unknown>) => {
-  const few = await effortOf(app, () => look(runs.few));
-  const many = await effortOf(app, () => look(runs.many));
+])('the cost of reading %s does not grow with the run', async (_, read: (id: string) => Promise<unknown>) => {
+  const few = await effortOf(app, () => read(runs.few));
+  const many = await effortOf(app, () => read(runs.many));
   expect(few).toBeGreaterThan(0);
   expect(many).toBeLessThanOrEqual(RATIO * few);
 });

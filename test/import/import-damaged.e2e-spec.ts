@@ -5,7 +5,7 @@ import { create } from '../support/data/factories.js';
 import { counted, csv, imported, rowsOf } from '../support/app/imports.js';
 import { HEAD, person as personOf } from '../support/data/user-file.js';
 
-/** Cells that do not hold what they were made from. Every test has its own external ids. */
+/** Cells that a spreadsheet or a wrong encoding has damaged. Every test has its own external ids. */
 let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -13,9 +13,9 @@ afterAll(async () => app.end());
 beforeEach(() => {
   n++;
 });
-const id = (name: string) => `t${n}-${name}`;
-/** A row of ExternalId, Username, Email and more cells. */
-const person = (name: string, ...more: string[]) => personOf(id(name), ...more);
+const toId = (name: string) => `t${n}-${name}`;
+/** Returns a row of ExternalId, Username, Email and more cells. */
+const person = (name: string, ...more: string[]) => personOf(toId(name), ...more);
 const COLUMNS = `${HEAD},ForeName,Surname,MiddleName,KnownAs,Phone,Mobile,Authname,Manager,HideEmail,Linkedin,ImageUrl,AboutMe`;
 const FIELDS =
   'external_id username email firstname surname middle_name known_as phone mobile authname manager_uuid hide_email linkedin user_avatar about_me'.split(
@@ -39,7 +39,7 @@ test.each([
   ['#¿NOMBRE?', 'spreadsheet_error'],
   ['Err:508', 'spreadsheet_error'],
   ['M\ufffdller', 'broken_character'],
-])('%s in any column that sets something', async (cell, code) => {
+])('the cell %j is refused with %s in every column that sets a field', async (cell, code) => {
   const rows = FIELDS.map((_, index) => rowWith(index, cell));
   const run = await imported(app.key, csv(COLUMNS, ...rows), 'dry_run=true');
   const found = (await rowsOf(app.key, run.id)).map(({ errors }) =>
@@ -48,7 +48,7 @@ test.each([
   expect(found).toEqual(FIELDS.map((field) => [[field, cell.trim()]]));
 });
 
-test('text that only looks like it is text', async () => {
+test('text that only resembles a spreadsheet error is imported', async () => {
   const values = ['#N/A is not a name', '#', '#1!', '#GO!', 'n/a', 'Err:', '1E5', '?'];
   const run = await imported(
     app.key,
@@ -57,7 +57,7 @@ test('text that only looks like it is text', async () => {
   expect([counted(run), run.problems]).toEqual([{ created: values.length }, []]);
 });
 
-test('columns that are ignored may hold anything', async () => {
+test('ignored columns can contain spreadsheet errors', async () => {
   const run = await imported(
     app.key,
     csv(`${HEAD},_x,Shoe size`, person('a', '#N/A', '#REF!')),
@@ -66,18 +66,18 @@ test('columns that are ignored may hold anything', async () => {
   expect(counted(run)).toEqual({ created: 1 });
 });
 
-test('a value that the user has already is not damaged', async () => {
+test('a damaged value is accepted if the user already has this value', async () => {
   const known = { firstname: '#N/A', surname: 'M\ufffdller', phone: '1E5', authname: { saml: ['#REF!'] } };
   await create(app.key, {
     ...known,
-    external_id: id('k'),
-    username: id('k'),
-    email: `${id('k')}@example.org`,
+    external_id: toId('k'),
+    username: toId('k'),
+    email: `${toId('k')}@example.org`,
   });
   const file = (phone: string, mobile = '') =>
     csv(
       'ExternalId,ForeName,Surname,Phone,Authname,Mobile',
-      `${id('k')},#N/A,M\ufffdller,${phone},#REF!,${mobile}`,
+      `${toId('k')},#N/A,M\ufffdller,${phone},#REF!,${mobile}`,
     );
   expect(counted(await imported(app.key, file('1E5', '7')))).toEqual({ updated: 1 });
   const run = await imported(app.key, file('2E5', '#N/A'));

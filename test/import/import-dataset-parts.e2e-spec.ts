@@ -4,7 +4,7 @@ import { LAX_GUARDS } from '../support/app/guards.js';
 import { counted, csv, imported, linked } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
-/** Data sets that come in several files (interface §6, option `part`). */
+/** Data sets that a source delivers in several files (interface §6, option `part`). */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
 afterAll(async () => app.end());
@@ -13,39 +13,39 @@ const people = (part: string, count = 30) => peopleOf(`${part}-`, count);
 const send = (rows: readonly string[], options: string) => imported(app.key, csv(HEAD, ...rows), options);
 const statusOf = async (id: string) => (await linked(app.key, id)).status;
 
-test('each part misses its own users alone', async () => {
+test('a file of one part counts only missing users of this part', async () => {
   const [north, south] = [people('north'), people('south')];
-  const night = async (rows: readonly string[], part: string) =>
+  const sendPart = async (rows: readonly string[], part: string) =>
     send(rows, `dataset=offices&part=${part}&missing=block`);
-  expect((await night(north, 'north')).state).toBe('completed');
-  const second = await night(south, 'south');
+  expect((await sendPart(north, 'north')).state).toBe('completed');
+  const second = await sendPart(south, 'south');
   expect({ state: second.state, missing: second.missing, part: second.options.part }).toEqual({
     state: 'completed',
     missing: { reported: 0, blocked: 0 },
     part: 'south',
   });
-  const gone = await night(north.slice(1), 'north');
-  expect([gone.state, gone.missing]).toEqual(['completed', { reported: 1, blocked: 1 }]);
+  const later = await sendPart(north.slice(1), 'north');
+  expect([later.state, later.missing]).toEqual(['completed', { reported: 1, blocked: 1 }]);
   expect([await statusOf('north-0'), await statusOf('south-0')]).toEqual(['Blocked', 'Active']);
-  expect(counted(await night(north, 'north'))).toEqual({ reactivated: 1, unchanged: 29 });
+  expect(counted(await sendPart(north, 'north'))).toEqual({ reactivated: 1, unchanged: 29 });
 });
 
-test('who moves to another part is active after both files, whichever comes first', async () => {
+test('a user who moves to another part is active after both files, in either order', async () => {
   const [east, west] = [people('east'), people('west')];
-  const night = async (rows: readonly string[], part: string) =>
+  const sendPart = async (rows: readonly string[], part: string) =>
     send(rows, `dataset=moves&part=${part}&missing=block`);
-  await night(east, 'east');
-  await night(west, 'west');
+  await sendPart(east, 'east');
+  await sendPart(west, 'west');
   const [mover = ''] = east;
-  await night([...west, mover], 'west'); // listed there first, and then no longer here
-  expect((await night(east.slice(1), 'east')).missing).toEqual({ reported: 0, blocked: 0 });
+  await sendPart([...west, mover], 'west'); // added to the new part first
+  expect((await sendPart(east.slice(1), 'east')).missing).toEqual({ reported: 0, blocked: 0 });
   expect(await statusOf('east-0')).toBe('Active');
-  expect((await night(west, 'west')).missing).toEqual({ reported: 1, blocked: 1 }); // the other way round
-  expect(counted(await night(east, 'east'))).toEqual({ reactivated: 1, unchanged: 29 });
+  expect((await sendPart(west, 'west')).missing).toEqual({ reported: 1, blocked: 1 }); // removed from the old part first
+  expect(counted(await sendPart(east, 'east'))).toEqual({ reactivated: 1, unchanged: 29 });
   expect(await statusOf('east-0')).toBe('Active');
 });
 
-test('a data set that is cut into parts loses nobody on its first night', async () => {
+test('the first files after a data set is split into parts count no missing users', async () => {
   const all = people('cut', 40);
   await send(all, 'dataset=cut&missing=block');
   for (const part of [0, 1]) {
@@ -56,11 +56,11 @@ test('a data set that is cut into parts loses nobody on its first night', async 
       { reported: 0, blocked: 0 },
     ]);
   }
-  const gone = await send(all.slice(1, 20), 'dataset=cut&part=p0&missing=block');
-  expect(gone.missing).toEqual({ reported: 1, blocked: 1 });
+  const later = await send(all.slice(1, 20), 'dataset=cut&part=p0&missing=block');
+  expect(later.missing).toEqual({ reported: 1, blocked: 1 });
 });
 
-test('a file without a part covers the whole data set, whatever parts its users are of', async () => {
+test('a file without a part covers the users of all parts of its data set', async () => {
   const [north, south] = [people('whole-n', 20), people('whole-s', 20)];
   await send(north, 'dataset=whole&part=north&missing=block');
   await send(south, 'dataset=whole&part=south&missing=block');
@@ -71,18 +71,18 @@ test('a file without a part covers the whole data set, whatever parts its users 
     { unchanged: 38 },
     { reported: 2, blocked: 2 },
   ]);
-  // Who is listed by it belongs to no part from then on.
+  // Users in this file no longer belong to a part.
   const later = await send(north.slice(5), 'dataset=whole&part=north&missing=report');
   expect(later.missing).toEqual({ reported: 0, blocked: 0 });
   expect([await statusOf('whole-n-0'), await statusOf('whole-s-0')]).toEqual(['Blocked', 'Blocked']);
 });
 
-test('a newer file replaces parked plans of its own part alone', async () => {
-  const parked = async (part: string) => {
+test('a newer file supersedes only waiting runs of its own part', async () => {
+  const sendWaiting = async (part: string) => {
     await send(people(`park-${part}`, 20), `dataset=park&part=${part}`);
     return send(people(`park-${part}`, 5), `dataset=park&part=${part}&missing=block`);
   };
-  const [a, b] = [await parked('a'), await parked('b')];
+  const [a, b] = [await sendWaiting('a'), await sendWaiting('b')];
   expect([a.state, b.state]).toEqual(['needs_approval', 'needs_approval']);
   await send(people('park-b', 6), 'dataset=park&part=b&missing=block');
   const states = await Promise.all(

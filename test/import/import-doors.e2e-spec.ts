@@ -8,24 +8,24 @@ import { counted, settled, upload } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 
-/** How a file is uploaded over HTTP, and which uploads are refused. */
+/** Uploads of files over HTTP, and the uploads that are refused. */
 let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-const parts = async (): Promise<number> => {
+const countOrphanParts = async (): Promise<number> => {
   const rows = await databaseOf(app).query<{ run_id: string }>(
     'SELECT DISTINCT run_id FROM import_file_parts WHERE run_id NOT IN (SELECT id FROM import_runs)',
   );
   return rows.length;
 };
 afterEach(async () => {
-  expect(await parts()).toBe(0);
+  expect(await countOrphanParts()).toBe(0);
 });
 
-/** Polls, and lets the service work in between. */
-async function until(done: () => Promise<boolean>): Promise<void> {
+/** Polls a condition, and lets the service work in between. */
+async function waitUntil(done: () => Promise<boolean>): Promise<void> {
   while (!(await done())) await setImmediate();
 }
 
@@ -35,21 +35,21 @@ const field = (name: string, value: string) =>
 const filePart = (content: string, name = 'Nächte.csv') =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: text/csv\r\n\r\n${content}\r\n`;
 const END = `--${BOUNDARY}--\r\n`;
-const form = (body: string, query = ''): Promise<Answer> =>
+const sendForm = (body: string, query = ''): Promise<Answer> =>
   app.key.send('POST', `/imports${query}`, body, {
     'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
   });
 const newFile = () => fileOf(`m${++n}`);
 
-describe('a form', () => {
-  test('a file may be called anything', async () => {
+describe('a multipart upload', () => {
+  test('replaces control characters in the file name', async () => {
     const named = filePart(newFile()).replace('filename="Nächte.csv"', "filename*=utf-8''a%00b%0a.csv");
-    const { status, body: run } = await form(named + END, '?dry_run=true');
+    const { status, body: run } = await sendForm(named + END, '?dry_run=true');
     expect([status, run.file.name]).toEqual([202, 'a\ufffdb\ufffd.csv']);
   });
 
-  test('has a file, and options before and after it', async () => {
-    const answer = await form(
+  test('accepts options before and after the file', async () => {
+    const answer = await sendForm(
       field('mode', 'upsert') + filePart(newFile()) + field('dataset', 'form') + END,
       '?missing=report',
     );
@@ -61,9 +61,14 @@ describe('a form', () => {
     expect(counted(await settled(app.key, answer.body.id))).toEqual({ created: 1 });
   });
   test.each<[string, () => string, string, RegExp]>([
-    ['a bad value', () => field('mode', 'sideways') + filePart(newFile()) + END, '', /mode must be one of/],
     [
-      'an option twice',
+      'an invalid option value',
+      () => field('mode', 'sideways') + filePart(newFile()) + END,
+      '',
+      /mode must be one of/,
+    ],
+    [
+      'a repeated option',
       () => field('mode', 'upsert') + field('mode', 'upsert') + filePart(newFile()) + END,
       '',
       /mode is in the form twice/,
@@ -75,14 +80,14 @@ describe('a form', () => {
       /no name/,
     ],
     [
-      'an option here and there',
+      'an option that is also in the query',
       () => field('mode', 'upsert') + filePart(newFile()) + END,
       '?mode=upsert',
       /in the query and in the form/,
     ],
     ['two files', () => filePart(newFile()) + filePart(newFile()) + END, '', /more than one file/],
     ['no file', () => field('mode', 'upsert') + END, '', /has no file/],
-    ['no end', () => filePart(newFile()).slice(0, -8), '', /is incomplete/],
+    ['a missing final boundary', () => filePart(newFile()).slice(0, -8), '', /is incomplete/],
     [
       'forty fields',
       () => Array.from({ length: 40 }, (_, i) => field(`f${i}`, '')).join('') + filePart(newFile()) + END,
@@ -95,8 +100,8 @@ describe('a form', () => {
       '',
       /dataset is longer than/,
     ],
-  ])('with %s is refused, and nothing is stored', async (_, body, query, why) => {
-    const answer = await form(body(), query);
+  ])('with %s is refused and stores nothing', async (_, body, query, why) => {
+    const answer = await sendForm(body(), query);
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
     expect(answer.body.detail).toMatch(why);
   });
@@ -120,7 +125,7 @@ test.each([
   ['expected_rows', '0'],
   ['expected_rows', '-1'],
   ['shoe_size', '43'],
-])('the option %s=%j is refused and named', async (name, value) => {
+])('an upload with %s=%j is refused with an error that names the option', async (name, value) => {
   const answer = await upload(app.key, newFile(), `${name}=${encodeURIComponent(value)}`);
   expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
   expect(answer.body.detail).toContain(name);
@@ -128,14 +133,9 @@ test.each([
 
 test.each<[string, Record<string, string>, number, string]>([
   ['JSON', { 'content-type': 'application/json' }, 415, 'unsupported_media_type'],
-  [
-    'a packed file',
-    { 'content-type': 'text/csv', 'content-encoding': 'gzip' },
-    415,
-    'unsupported_media_type',
-  ],
+  ['a gzip file', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
   ['a form without a boundary', { 'content-type': 'multipart/form-data' }, 400, 'invalid_parameter'],
-])('%s is refused', async (_, headers, status, code) => {
+])('an upload as %s is refused', async (_, headers, status, code) => {
   expect(problemOf(await app.key.send('POST', '/imports', newFile(), headers))).toEqual([status, code]);
 });
 
@@ -148,7 +148,7 @@ function beginUpload(headers: Record<string, string>): ClientRequest {
   return sent.on('error', () => undefined);
 }
 
-/** Sends as much as the service accepts. @returns the status and the megabytes sent. */
+/** Sends data until the service responds or closes the connection. @returns the status and the megabytes sent. */
 async function flood(headers: Record<string, string>, megabytes: number): Promise<[number, number]> {
   const sent = beginUpload(headers);
   const answered = once(sent, 'response');
@@ -168,23 +168,23 @@ async function flood(headers: Record<string, string>, megabytes: number): Promis
 
 test.each<[string, Record<string, string>, number, number]>([
   [
-    'declares a length that is too large is refused before it is sent',
+    'is refused before it is sent if it declares its length',
     { 'content-length': String(101 * 2 ** 20) },
     101,
     20,
   ],
-  ['grows too large is refused during the upload', { 'transfer-encoding': 'chunked' }, 300, 150],
-])('a file that %s', async (_, headers, size, most) => {
+  ['is refused during the upload if it is chunked', { 'transfer-encoding': 'chunked' }, 300, 150],
+])('an upload over the size limit %s', async (_, headers, size, most) => {
   const [status, megabytes] = await flood(headers, size);
   expect(status).toBe(413);
   expect(megabytes).toBeLessThan(most);
 });
 
-test('an aborted upload leaves nothing behind', async () => {
+test('an aborted upload leaves no stored file parts', async () => {
   const sent = beginUpload({ 'content-length': '9000000' });
   await new Promise<void>((resolve) => sent.write(Buffer.alloc(2_000_000, 'x'), () => resolve()));
-  await until(async () => (await parts()) === 1);
+  await waitUntil(async () => (await countOrphanParts()) === 1);
   sent.destroy();
-  await until(async () => (await parts()) === 0);
+  await waitUntil(async () => (await countOrphanParts()) === 0);
   expect((await app.key.get('/status')).status).toBe(200);
 });

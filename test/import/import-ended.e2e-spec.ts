@@ -13,16 +13,16 @@ import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
-/** The end of a run: what arrives too late, and what goes wrong at that moment. */
+/** Late events and faults at the end of a run. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
 afterAll(() => app.end());
 
-const read = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
+const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 
 test.each([1, 2])(
-  'a run that another instance has completed stays as it is (stale answers: %i)',
+  'a run that another instance has completed is unchanged after %i stale reads of the queue',
   async (stale) => {
     const run = await imported(app.key, fileOf(`stale${stale}`));
     const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNext');
@@ -30,11 +30,11 @@ test.each([1, 2])(
     app.app.get(ImportWorker).wake();
     await imported(app.key, fileOf(`after${stale}`));
     expect(next.mock.calls.length).toBeGreaterThan(stale);
-    expect(await read(run.id)).toEqual(run);
+    expect(await readRun(run.id)).toEqual(run);
   },
 );
 
-test('a run that an operator cancels at that moment stays cancelled', async () => {
+test('a run that is cancelled while a worker picks it up stays cancelled', async () => {
   const runs = app.app.get(ImportRunsRepository);
   const choose = runs.findNext.bind(runs);
   const cancelled: number[] = [];
@@ -50,10 +50,10 @@ test('a run that an operator cancels at that moment stays cancelled', async () =
   expect(await settled(app.key, body.id)).toMatchObject({ state: 'cancelled', problems: [] });
   await imported(app.key, fileOf('next'));
   expect(cancelled).toEqual([202]);
-  expect((await read(body.id)).state).toBe('cancelled');
+  expect((await readRun(body.id)).state).toBe('cancelled');
 });
 
-test('work that takes longer than its lease keeps the lease to the end, and nobody else begins', async () => {
+test('a lease is renewed until its work ends, and no other instance can take it meanwhile', async () => {
   const others = new Leases(app.app.get(DATABASE));
   const take = async () => others.take('long', 2);
   const held = await app.app.get(Leases).hold('long', 2, async () => {
@@ -67,13 +67,13 @@ test('work that takes longer than its lease keeps the lease to the end, and nobo
   );
 });
 
-test('a completed run whose file cannot be deleted stays completed, and the next purge deletes the file', async () => {
-  const gone = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
-  const kept = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(gone);
+test('a run whose file cannot be deleted stays completed, and the next purge deletes the file', async () => {
+  const interrupted = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
+  const deleted = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(interrupted);
   const run = await imported(app.key, fileOf('kept'));
-  await imported(app.key, fileOf('behind')); // by then the worker has finished the first one
-  expect(kept).toHaveBeenCalledTimes(2);
-  const later = await read(run.id);
+  await imported(app.key, fileOf('later')); // by then the worker has finished the first run
+  expect(deleted).toHaveBeenCalledTimes(2);
+  const later = await readRun(run.id);
   expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
   expect(await rowsOf(app.key, run.id)).toHaveLength(1);
   const parts = () => databaseOf(app).query('SELECT run_id FROM import_file_parts');
@@ -82,7 +82,7 @@ test('a completed run whose file cannot be deleted stays completed, and the next
   expect(await parts()).toEqual([]);
 });
 
-test('failed.csv of a run cancelled while writing has the cells of the failed rows', async () => {
+test('failed.csv of a run that is cancelled while it writes has the cells of the failed rows', async () => {
   await imported(app.key, fileOf('moved'));
   const user = await linked(app.key, 'moved');
   const applier = app.app.get(Applier);
@@ -98,7 +98,7 @@ test('failed.csv of a run cancelled while writing has the cells of the failed ro
   expect([run.state, text]).toEqual(['cancelled', expect.stringContaining(`${cells},2,precondition_failed`)]);
 });
 
-test('a run killed while it was failing continues as if it had not begun to fail', async () => {
+test('a run whose worker is killed before it records a failure is retried and completes', async () => {
   const applier = app.app.get(Applier);
   jest.spyOn(applier, 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
   const runs = app.app.get(ImportRunsRepository);

@@ -13,10 +13,10 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-test('the process that worked on a run reports its end; nobody has to poll', async () => {
+test('the end of a run is sent to its watchers without polling', async () => {
   const file = Readable.from([Buffer.from(fileOf('e1'))]);
   const stored = await app.app.get(FileStore).store('events.csv', file);
-  // Time is stopped, so that nothing can poll.
+  // The timers are fake, so that polling is impossible.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'clearInterval', 'Date'] });
   try {
     const caller = { actor: SYSTEM, requestId: 'test', ip: '' };

@@ -9,7 +9,7 @@ import { aKey } from '../support/app/credentials.js';
 import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
-/** Imports are no way around the fuse of a key, and what another credential has approved is not the key's. */
+/** The fuse of an API key counts users whom its imports block, unless another credential has approved the run. */
 let app: TestApp;
 beforeAll(async () => {
   app = await TestApp.start({
@@ -23,10 +23,10 @@ beforeAll(async () => {
 afterEach(() => void jest.restoreAllMocks());
 afterAll(() => app.end());
 
-/** A file of as many users, of whom the first ones are to be blocked. */
+/** Returns a file of users, of which the first `blocked` have the status Blocked. */
 const fileOf = (name: string, users: number, blocked = 0): string =>
   csv(`${HEAD},Status`, ...people(`${name}-`, users, (i) => [i < blocked ? 'Blocked' : 'Active']));
-/** Their data set, imported by a Webmaster. */
+/** Imports a new data set of active users as a Webmaster. */
 async function aDataset(users: number): Promise<{ name: string; id: string }> {
   const name = randomUUID();
   const run = await imported(await app.login(), fileOf(name, users), `dataset=${name}`);
@@ -41,7 +41,7 @@ const apply = async (client: Client, id: string): Promise<Json> => {
 const blockOne = async (client: Client): Promise<number> =>
   (await client.put(`/users/${(await create(app.key)).uuid as string}`, { status: 'Blocked' })).status;
 
-test('a run that would blow the fuse parks; only the approval of another credential lets it go on', async () => {
+test('a run that would blow the fuse of its key waits until another credential approves it', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
   const run = await imported(client, fileOf(name, 6, 4), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual([
@@ -50,10 +50,10 @@ test('a run that would blow the fuse parks; only the approval of another credent
   ]);
   const done = await apply(await app.login(), run.id);
   expect([done.state, counted(done)]).toEqual(['completed', { blocked: 4, unchanged: 2 }]);
-  expect(await blockOne(client)).toBe(200); // the four were not its own
+  expect(await blockOne(client)).toBe(200); // the fuse does not count an approved run
 });
 
-test('small runs add up, whatever their data sets, with what the key blocks by itself', async () => {
+test('the fuse adds up users blocked by runs of all data sets and by requests of the key', async () => {
   const [{ client }, one, two] = [await aKey(app), await aDataset(3), await aDataset(3)];
   const first = await imported(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
   expect([first.state, fuseOf(first)]).toEqual([
@@ -66,7 +66,7 @@ test('small runs add up, whatever their data sets, with what the key blocks by i
   expect(await blockOne(client)).toBe(429);
 });
 
-test('a revert, which has no other guard, is no way around it', async () => {
+test('a revert that would blow the fuse of its key waits for approval', async () => {
   const [{ client }, { name, id }] = [await aKey(app), await aDataset(5)];
   const { body } = await client.post(`/imports/${id}/revert`);
   const run = await settled(app.key, body.id);
@@ -76,8 +76,8 @@ test('a revert, which has no other guard, is no way around it', async () => {
   expect((await linked(app.key, `${name}-0`)).status).toBe('Blocked');
 });
 
-/** A run that gave users access again and another phone, which somebody has changed since. @returns its id. */
-async function aReturn(client: Client, ids: readonly string[], more = '', options = ''): Promise<string> {
+/** Reactivates users with a new phone in an import, then changes the phone over the API. @returns the id of the run. */
+async function reactivate(client: Client, ids: readonly string[], more = '', options = ''): Promise<string> {
   const rows = (status: string, phone: string) =>
     csv(
       `${HEAD},Status,Phone${more === '' ? '' : ',Roles'}`,
@@ -91,10 +91,10 @@ async function aReturn(client: Client, ids: readonly string[], more = '', option
   return id;
 }
 
-test('users whom a revert blocks count, though another value of theirs has changed since', async () => {
+test('users whom a revert blocks count for the fuse even if another field has changed since', async () => {
   const name = randomUUID();
   const ids = [0, 1, 2, 3].map((i) => `${name}-${i}`);
-  const [{ client }, id] = [await aKey(app), await aReturn(await app.login(), ids)];
+  const [{ client }, id] = [await aKey(app), await reactivate(await app.login(), ids)];
   const run = await settled(app.key, (await client.post(`/imports/${id}/revert`)).body.id);
   expect([run.state, counted(run), fuseOf(run)]).toEqual([
     'needs_approval',
@@ -105,9 +105,9 @@ test('users whom a revert blocks count, though another value of theirs has chang
   expect((await linked(app.key, `${name}-3`)).status).toBe('Blocked');
 });
 
-test('who approves a revert that would block them is told so, though another value has changed since', async () => {
+test('a user cannot approve a revert that blocks this user, even if another field has changed since', async () => {
   const id = `webmaster-${randomUUID()}`;
-  const run = await aReturn(app.key, [id], ',Webmaster', '&allow_privileged=true');
+  const run = await reactivate(app.key, [id], ',Webmaster', '&allow_privileged=true');
   const { uuid } = await linked(app.key, id);
   await app.key.put(`/users/${uuid}`, { password: 'paint the garden fence' });
   const plan = await settled(app.key, (await app.key.post(`/imports/${run}/revert?dry_run=true`)).body.id);
@@ -119,13 +119,13 @@ test('who approves a revert that would block them is told so, though another val
   expect((await linked(app.key, id)).status).toBe('Blocked');
 });
 
-test('missing users count', async () => {
+test('missing users whom a run blocks count for the fuse of its key', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
   const run = await imported(client, fileOf(name, 2), `dataset=${name}&missing=block`);
   expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 4]);
 });
 
-test('a run that blows the fuse while it writes ends with the reason, and the audit knows', async () => {
+test('a run that blows the fuse while it writes is cancelled with fuse_blown, which is in the audit', async () => {
   const [{ id, client }, { name }] = [await aKey(app), await aDataset(3)];
   const applier = app.app.get(Applier);
   const write = applier.apply.bind(applier);
@@ -143,7 +143,7 @@ test('a run that blows the fuse while it writes ends with the reason, and the au
   expect((await auditRows(app, id)).at(-1)?.action).toBe('api_key.fuse_blown');
 });
 
-test('the approval of the key itself or of a key with scopes does not release a run', async () => {
+test('a run that hits the key_fuse guard cannot be approved by its key or by a key with scopes', async () => {
   const SCOPES = ['users:read', 'users:write', 'imports:read', 'imports:write'];
   const [{ client: limited }, { client: full }] = [await aKey(app, ...SCOPES), await aKey(app)];
   const { client: other } = await aKey(app, ...SCOPES);
@@ -159,7 +159,7 @@ test('the approval of the key itself or of a key with scopes does not release a 
   }
 });
 
-test('the run of a Webmaster counts for no key', async () => {
+test('a run of a Webmaster has no key_fuse guard', async () => {
   const { name } = await aDataset(6);
   const run = await imported(await app.login(), fileOf(name, 6, 5), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual(['completed', undefined]);

@@ -5,7 +5,7 @@ import type { Json } from '../support/app/client.js';
 import { csv, imported, linked, settled } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** Guards that look at the earlier runs of the data set. */
+/** Guards that compare a run with earlier runs of its data set. */
 let app: TestApp;
 const DAY_MILLIS = 24 * 3_600_000;
 let n = 0;
@@ -20,7 +20,7 @@ interface Cells {
   mail?: string;
   surname?: string;
 }
-/** A file of some people; `change` says what differs from the first one. */
+/** Returns a file of `count` users, with the cells that `change` replaces. */
 const fileOf = (count: number, change: (i: number) => Cells = () => ({})): string =>
   csv(
     'ExternalId,Username,Email,Surname,Phone,Status',
@@ -35,124 +35,124 @@ const fileOf = (count: number, change: (i: number) => Cells = () => ({})): strin
       return `${id},${id},${mail},${surname},${phone},${status}`;
     }),
   );
-const load = async (file: string, options = ''): Promise<Json> =>
+const importFile = async (file: string, options = ''): Promise<Json> =>
   imported(app.key, file, `dataset=${dataset}${options}`);
-const night = async (count: number, change?: (i: number) => Cells, options = ''): Promise<Json> =>
-  load(fileOf(count, change), options);
-const hits = (run: Json): string[] =>
+const send = async (count: number, change?: (i: number) => Cells, options = ''): Promise<Json> =>
+  importFile(fileOf(count, change), options);
+const hitsOf = (run: Json): string[] =>
   (run.guards as Json[]).filter(({ hit }) => hit).map(({ name }) => name as string);
-const passed = (run: Json) => expect([hits(run), run.state]).toEqual([[], 'completed']);
-const parked = (run: Json, ...guards: string[]) =>
-  expect([hits(run), run.state]).toEqual([guards, 'needs_approval']);
-const approved = async ({ id }: Json): Promise<Json> => {
+const expectPassed = (run: Json) => expect([hitsOf(run), run.state]).toEqual([[], 'completed']);
+const expectWaiting = (run: Json, ...guards: string[]) =>
+  expect([hitsOf(run), run.state]).toEqual([guards, 'needs_approval']);
+const approve = async ({ id }: Json): Promise<Json> => {
   expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
   return settled(app.key, id as string);
 };
-const reverted = async ({ id }: Json): Promise<Json> => {
+const revert = async ({ id }: Json): Promise<Json> => {
   const answer = await app.key.post(`/imports/${id as string}/revert`);
   return settled(app.key, answer.body.id as string);
 };
-const blocked = (to: number) => (i: number) => (i < to ? { status: 'Blocked' } : {});
+const blockFirst = (to: number) => (i: number) => (i < to ? { status: 'Blocked' } : {});
 
-test('what an operator has approved, what was undone and what is a week old does not count', async () => {
-  passed(await night(50));
-  expect((await approved(await night(50, blocked(15)))).state).toBe('completed');
-  passed(await night(50, blocked(17))); // an ordinary night after a large approved one
-  const five = await night(50, blocked(20));
-  passed(five);
-  expect((await reverted(five)).state).toBe('completed');
+test('the deactivations guard ignores approved runs, reverted runs and runs older than a week', async () => {
+  expectPassed(await send(50));
+  expect((await approve(await send(50, blockFirst(15)))).state).toBe('completed');
+  expectPassed(await send(50, blockFirst(17))); // a small run after a large approved run
+  const five = await send(50, blockFirst(20));
+  expectPassed(five);
+  expect((await revert(five)).state).toBe('completed');
   await databaseOf(app).execute(
     `UPDATE import_runs SET finished = '2020-01-01 00:00:00.000' WHERE dataset = ? AND reverts IS NULL`,
     [dataset],
   );
-  const again = await night(50, (i) => (i < 17 || (i >= 30 && i < 33) ? { status: 'Blocked' } : {}));
-  passed(again);
+  const again = await send(50, (i) => (i < 17 || (i >= 30 && i < 33) ? { status: 'Blocked' } : {}));
+  expectPassed(again);
 });
 
-test('blocked users count for seven days', async () => {
+test('the deactivations guard counts blocked users of the last seven days', async () => {
   const finish = (days: number) =>
     databaseOf(app).execute(
       'UPDATE import_runs SET finished = ? WHERE dataset = ? AND finished IS NOT NULL',
       [toDbTime(new Date(Date.now() - days * DAY_MILLIS)), dataset],
     );
-  passed(await night(50));
-  passed(await night(50, blocked(4)));
-  passed(await night(50, blocked(8)));
-  parked(await night(50, blocked(12)), 'deactivations');
+  expectPassed(await send(50));
+  expectPassed(await send(50, blockFirst(4)));
+  expectPassed(await send(50, blockFirst(8)));
+  expectWaiting(await send(50, blockFirst(12)), 'deactivations');
   await finish(6);
-  parked(await night(50, blocked(12)), 'deactivations');
+  expectWaiting(await send(50, blockFirst(12)), 'deactivations');
   await finish(8);
-  passed(await night(50, blocked(12)));
+  expectPassed(await send(50, blockFirst(12)));
 });
 
-test('an older file of other bytes, which changes back what the last run changed', async () => {
-  passed(await night(60));
-  passed(await night(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
-  passed(await night(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {}))); // nothing new
-  const run = await load(fileOf(62, (i) => (i === 40 ? { phone: '+49 40' } : {})));
-  parked(run, 'old_file');
+test('a file that reverses the changes of the last run hits the old_file guard', async () => {
+  expectPassed(await send(60));
+  expectPassed(await send(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
+  expectPassed(await send(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {}))); // no changes
+  const run = await importFile(fileOf(62, (i) => (i === 40 ? { phone: '+49 40' } : {})));
+  expectWaiting(run, 'old_file');
   const guard = run.guards.find(({ name }: Json) => name === 'old_file');
   expect(guard).toMatchObject({ value: 6, limit: 4 });
   expect(guard.examples[0]).toEqual({ line: 2, external_id: `${dataset}-0`, old: '+49 0', new: '+44 1000' });
 });
 
-test('new people who are gone again count as changed back', async () => {
-  passed(await night(60));
-  passed(await night(65, undefined, '&missing=block'));
-  parked(await night(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
+test('new users who are missing again count for the old_file guard', async () => {
+  expectPassed(await send(60));
+  expectPassed(await send(65, undefined, '&missing=block'));
+  expectWaiting(await send(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
 });
 
-test('a wrong name of the data set is parked; what an operator has approved passes from then on', async () => {
-  passed(await night(40));
+test('a file with a wrong data set waits for approval, and its next files pass after the approval', async () => {
+  expectPassed(await send(40));
   const other = (change?: (i: number) => Cells) =>
     imported(app.key, fileOf(40, change), `dataset=${dataset}-typo`);
   const run = await other();
-  parked(run, 'foreign_dataset');
+  expectWaiting(run, 'foreign_dataset');
   expect(run.guards.find(({ name }: Json) => name === 'foreign_dataset')).toMatchObject({
     value: 40,
     limit: 4,
   });
-  expect((await approved(run)).state).toBe('completed');
-  passed(await other((i) => (i < 2 ? { phone: '+49 1' } : {})));
-  passed(await other((i) => (i < 3 ? { phone: '+49 1' } : {})));
+  expect((await approve(run)).state).toBe('completed');
+  expectPassed(await other((i) => (i < 2 ? { phone: '+49 1' } : {})));
+  expectPassed(await other((i) => (i < 3 ? { phone: '+49 1' } : {})));
 });
 
-test('rows that failed in the same way last time are no news; others are', async () => {
-  passed(await night(60));
+test('the errors guard ignores rows that failed with the same error in the last run', async () => {
+  expectPassed(await send(60));
   const bad = (from: number, to: number) => (i: number) => (i >= from && i < to ? { mail: 'nobody' } : {});
-  const first = await night(60, bad(0, 8));
-  parked(first, 'errors');
+  const first = await send(60, bad(0, 8));
+  expectWaiting(first, 'errors');
   expect(first.guards.find(({ name }: Json) => name === 'errors').examples[0]).toEqual({
     line: 2,
     external_id: `${dataset}-0`,
     old: null,
     new: 'email: invalid_format',
   });
-  expect((await approved(first)).state).toBe('completed_with_errors');
-  const same = await night(60, bad(0, 8));
-  expect([hits(same), same.state]).toEqual([[], 'completed_with_errors']);
-  parked(await night(60, bad(8, 16)), 'errors');
+  expect((await approve(first)).state).toBe('completed_with_errors');
+  const same = await send(60, bad(0, 8));
+  expect([hitsOf(same), same.state]).toEqual([[], 'completed_with_errors']);
+  expectWaiting(await send(60, bad(8, 16)), 'errors');
 });
 
-test('those that a revert blocked do not return unnoticed, and an undone revert is forgotten', async () => {
-  passed(await night(60));
-  const hires = await night(62);
-  passed(hires);
-  const revert = await reverted(hires);
+test('users blocked by a revert return only after an approval, unless the revert is reverted', async () => {
+  expectPassed(await send(60));
+  const hires = await send(62);
+  expectPassed(hires);
+  const undo = await revert(hires);
   expect((await linked(app.key, `${dataset}-60`)).status).toBe('Blocked');
-  parked(await night(62), 'after_revert');
-  expect((await reverted(revert)).state).toBe('completed');
-  passed(await night(62, (i) => (i === 60 ? { phone: '+49 1' } : {})));
+  expectWaiting(await send(62), 'after_revert');
+  expect((await revert(undo)).state).toBe('completed');
+  expectPassed(await send(62, (i) => (i === 60 ? { phone: '+49 1' } : {})));
 });
 
-test('a plan that is made twice has the same guards', async () => {
-  passed(await night(60));
-  passed(await night(60, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
-  const run = await night(60, (i) => ({
+test('a plan that is created again for its approval has the same guards', async () => {
+  expectPassed(await send(60));
+  expectPassed(await send(60, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
+  const run = await send(60, (i) => ({
     phone: `+33 ${(i + 1) % 60}`,
     surname: i < 30 ? 'Same' : `Sun${i}`,
   }));
   expect(run.state).toBe('needs_approval');
-  const done = await approved(run);
+  const done = await approve(run);
   expect([done.state, done.guards]).toEqual(['completed', run.guards]);
 });

@@ -8,7 +8,7 @@ import { people, toCsv } from '../nights/people.js';
 import { hitsOf } from '../nights/stage.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
-/** Which runs are stopped before the first write, and what an operator can do about it. */
+/** Runs that wait for approval before the first write, and the decisions of an operator about them. */
 let app: TestApp;
 let n = 0;
 let dataset = '';
@@ -17,24 +17,24 @@ afterAll(async () => app.end());
 beforeEach(() => void (dataset = `g${++n}`));
 
 const COLUMNS = `${HEAD},Status`;
-/** Rows of the data set, of which the first ones block their users. */
+/** Returns rows of the data set, of which the first `blocked` have the status Blocked. */
 const rows = (count: number, blocked = 0) =>
   peopleOf(`${dataset}-`, count, (i) => [i < blocked ? 'Blocked' : 'Active']);
-const load = (count: number, blocked?: number) =>
+const importRows = (count: number, blocked?: number) =>
   imported(app.key, csv(COLUMNS, ...rows(count, blocked)), `dataset=${dataset}`);
-const everybody = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
+const readUsers = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
 
-test('a file of half the rows is parked with value and limit, and changes no user', async () => {
-  await load(30);
-  const before = await everybody();
+test('a file with half of the rows waits for approval and changes no user', async () => {
+  await importRows(30);
+  const before = await readUsers();
   const run = await imported(app.key, csv(COLUMNS, ...rows(15)), `dataset=${dataset}&missing=block`);
   expect(run.state).toBe('needs_approval');
   const guard = { name: 'shrunken_file', value: 15, limit: 24, hit: true };
   expect(run.guards).toContainEqual(expect.objectContaining(guard));
-  expect(await everybody()).toEqual(before);
+  expect(await readUsers()).toEqual(before);
 });
 
-test('a guard that is hit names its field, value and limit, five example rows and a hint', async () => {
+test('a hit guard reports its field, value, limit, five example rows and a hint', async () => {
   const all = people(dataset, 50);
   await imported(app.key, toCsv(all), `dataset=${dataset}`);
   const run = await imported(app.key, toCsv(shiftUp('phone', -1)(all)), `dataset=${dataset}`);
@@ -53,20 +53,20 @@ test('a guard that is hit names its field, value and limit, five example rows an
 });
 
 test.each<[string, Change, string]>([
-  ['of one surname', fillAll('surname', 'Surname'), 'same_value'],
-  ['encoded twice', mapText(['surname'], encodeTwice), 'garbled_text'],
-  ['with ? for accents', mapText(['surname'], maskAccents), 'garbled_text'],
-])('a first file %s is parked', async (_, change, guard) => {
+  ['one surname for all users', fillAll('surname', 'Surname'), 'same_value'],
+  ['surnames encoded twice', mapText(['surname'], encodeTwice), 'garbled_text'],
+  ['question marks for accents', mapText(['surname'], maskAccents), 'garbled_text'],
+])('the first file of a data set waits for approval if it has %s', async (_, change, guard) => {
   const run = await imported(app.key, toCsv(change(people(dataset, 60))), `dataset=${dataset}`);
   expect([run.state, hitsOf(run)]).toEqual(['needs_approval', expect.arrayContaining([guard])]);
 });
 
-describe('an operator', () => {
+describe('a run that waits for a decision', () => {
   const parked = async () => {
-    await load(30);
-    return load(30, 6);
+    await importRows(30);
+    return importRows(30, 6);
   };
-  test('that is approved after another client has changed a user is void', async () => {
+  test('is superseded if a user of its plan changes before the approval', async () => {
     const run = await parked();
     const user = await linked(app.key, `${dataset}-0`);
     await app.key.put(`/users/${user.uuid}`, { status: 'Blocked' });
@@ -81,7 +81,7 @@ describe('an operator', () => {
   test.each([
     ['reject', 'rejected'],
     ['cancel', 'cancelled'],
-  ])('may %s it, once', async (word, state) => {
+  ])('ends after %s and refuses every later decision', async (word, state) => {
     const run = await parked();
     expect((await app.key.post(`/imports/${run.id}/${word}`)).body.state).toBe(state);
     for (const again of ['apply', 'reject', 'cancel', 'revert']) {
@@ -89,13 +89,13 @@ describe('an operator', () => {
       expect([again, status, body.code]).toEqual([again, 409, 'wrong_state']);
     }
   });
-  test('who sends a newer file can ignore the parked run', async () => {
+  test('is superseded by a newer run of its data set', async () => {
     const run = await parked();
-    const newer = await load(30);
+    const newer = await importRows(30);
     const old = (await app.key.get(`/imports/${run.id}`)).body;
     expect([newer.state, old.state, old.problems[0].code]).toEqual(['completed', 'superseded', 'newer_run']);
   });
-  test('looks at a dry run first, and applies it', async () => {
+  test('is applied with the planned uuids if it is a dry run', async () => {
     const file = csv(COLUMNS, ...rows(3));
     const plan = await imported(app.key, file, `dataset=${dataset}&dry_run=true`);
     expect([plan.state, plan.dry_run, counted(plan)]).toEqual(['planned', true, { created: 3 }]);

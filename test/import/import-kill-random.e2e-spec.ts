@@ -7,24 +7,24 @@ import { Process } from '../support/process/process.js';
 import { randoms } from '../support/data/random.js';
 
 /**
- * Kills at random moments of all that imports do: parts, a profile, leavers and returners, an approval, a revert. KILLS=200
- * sets another number of them, and KILL_SEED=… repeats those of a run.
+ * Kills the service at random moments of imports with parts, a profile, leavers, returners, an approval and a revert.
+ * `KILLS=200` sets the number of kills. `KILL_SEED=…` repeats the kills of an earlier run.
  */
 const KILLS = Number(process.env['KILLS'] ?? 4);
 const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
-/** Of so many each pass of the nights has its share. */
+/** Largest number of kills in one pass over all nights. */
 const KILLS_A_PASS = 15;
 jest.setTimeout(120_000 + KILLS * 40_000);
 afterAll(() => Process.killAll());
 
 /**
- * Where the kills of a pass come: half of them at a commit, of which some phases have few. Of several in one step each comes
- * earlier, because what was done before a kill is not done again.
+ * Returns the kills of a pass, by step. Half of them happen at a commit, because some phases have few commits. Several kills
+ * of one step divide its statements, because the work before a kill is not repeated.
  */
 function momentsOf(calm: Shift, kills: number, random: (below: number) => number): Map<number, Moment[]> {
   const exchange = calm.steps.findIndex(({ name }) => name === 'that is approved');
   expect(exchange).not.toBe(-1);
-  // With any seed, the first three kills come while many users exchange their addresses.
+  // With any seed, the first three kills happen while many users exchange their e-mails.
   const steps = Array.from({ length: kills }, (_, i) => (i < 3 ? exchange : random(calm.steps.length)));
   const moments = new Map<number, Moment[]>();
   for (const step of steps) {
@@ -35,13 +35,13 @@ function momentsOf(calm: Shift, kills: number, random: (below: number) => number
     const service = random(8) > 0;
     const moment: Moment = { at, unit, after: random(2) === 0, service };
     const others = moments.get(step) ?? [];
-    // Nothing tells the test that the process died alone: that one is the last.
+    // The test cannot notice that only the import worker was killed, so this kill is the last.
     moments.set(step, service ? [moment, ...others] : [...others, moment]);
   }
   return moments;
 }
 
-test(`nights of killed services end like undisturbed ones (KILL_SEED=${SEED})`, async () => {
+test(`imports of a service that is killed at random end like undisturbed imports (KILL_SEED=${SEED})`, async () => {
   const random = randoms(SEED);
   const calm = await workThrough();
   expect(calm.steps.map(({ name, state }) => [name, state])).toEqual(

@@ -4,36 +4,36 @@ import { counted, csv, imported, linked, settled } from '../support/app/imports.
 import { HEAD, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** The stored file of a run is gone: a database was restored, or an operator has deleted too much. */
+/** Runs whose stored file is missing, for example because an operator has deleted its rows. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
 const COLUMNS = `${HEAD},AboutMe`;
-const lose = (id: string, part = '') =>
+const deleteParts = (id: string, part = '') =>
   databaseOf(app).execute(`DELETE FROM import_file_parts WHERE run_id = ?${part}`, [id]);
 
 test.each([
-  ['all of it', ''],
-  ['its end', ' AND part = 1'],
-  ['its beginning', ' AND part = 0'],
-])('before the plan: %s', async (_, part) => {
+  ['its whole file', ''],
+  ['the end of its file', ' AND part = 1'],
+  ['the beginning of its file', ' AND part = 0'],
+])('an approved dry run fails with file_lost if %s is missing', async (_, part) => {
   const rows = people('l', 80, () => ['x'.repeat(9000)]);
   const planned = await imported(app.key, csv(COLUMNS, ...rows), 'dry_run=true&dataset=lost');
-  await lose(planned.id, part);
+  await deleteParts(planned.id, part);
   await app.key.post(`/imports/${planned.id}/apply`);
   const run = await settled(app.key, planned.id);
   expect(run).toMatchObject({ state: 'failed', problems: [{ code: 'file_lost' }] });
   expect((await app.key.get('/users/search?managed_by=lost')).body.Count).toBe(0);
 });
 
-test('while it is applied: what is applied is complete, and failed.csv says that it cannot be made', async () => {
+test('a run that loses its file while it is applied completes, and its failed.csv returns 410', async () => {
   await imported(app.key, csv(COLUMNS, person('m1', '1'), person('m2', '1')), 'dataset=m');
   const change = csv(COLUMNS, person('m1', '2'), person('m2', '2'));
   const { id } = await imported(app.key, change, 'dry_run=true&dataset=m');
   await app.key.put(`/users/${(await linked(app.key, 'm1')).uuid}`, { about_me: '3' });
-  await lose(id);
-  // As another instance would have left it.
+  await deleteParts(id);
+  // The state that a killed instance leaves.
   await databaseOf(app).execute("UPDATE import_runs SET state = 'applying' WHERE id = ?", [id]);
   const run = await settled(app.key, id);
   expect([run.state, counted(run)]).toEqual(['completed_with_errors', { updated: 1, error: 1 }]);

@@ -7,31 +7,31 @@ import { RARE, seedUsers } from '../support/app/seed.js';
 import { create } from '../support/data/factories.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 
-/** Users that a data set manages and that are not in its file. */
+/** Users of a data set who are missing from its file. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-const status = async (id: string) => (await linked(app.key, id)).status;
+const statusOf = async (id: string) => (await linked(app.key, id)).status;
 
 test.each([
   ['keep', { reported: 0, blocked: 0 }, 'Active', []],
   ['report', { reported: 1, blocked: 0 }, 'Active', ['missing']],
   ['block', { reported: 1, blocked: 1 }, 'Blocked', ['missing']],
-])('missing=%s', async (missing, numbers, after, listed) => {
+])('missing=%s counts %j and leaves the missing user %s', async (missing, numbers, after, listed) => {
   const dataset = `dataset=${missing}`;
   const rows = people(`${missing}-`, 9);
   await imported(app.key, csv(HEAD, ...rows), dataset);
   const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), `${dataset}&missing=${missing}`);
   expect([run.state, counted(run), run.missing]).toEqual(['completed', { unchanged: 8 }, numbers]);
   const gone = `${missing}-0`;
-  expect([await status(gone), await status(`${missing}-1`)]).toEqual([after, 'Active']);
+  expect([await statusOf(gone), await statusOf(`${missing}-1`)]).toEqual([after, 'Active']);
   expect((await rowsOf(app.key, run.id)).map((row) => [row.line, row.outcome, row.external_id])).toEqual(
     listed.map((outcome) => [null, outcome, gone]),
   );
 });
 
-test('a missing user who is blocked loses the session, and no longer counts as missing', async () => {
+test('a missing user who is blocked loses the session and is not reported again', async () => {
   const rows = people('l-', 9);
   await imported(app.key, csv(HEAD, ...rows), 'dataset=l');
   const leaver = await linked(app.key, 'l-0');
@@ -44,7 +44,7 @@ test('a missing user who is blocked loses the session, and no longer counts as m
   expect([again.missing, counted(again)]).toEqual([{ reported: 0, blocked: 0 }, { unchanged: 8 }]);
 });
 
-test('users in the file who could not be missing hide nobody who is missing', async () => {
+test('out-of-scope users in the file do not reduce the missing count', async () => {
   const options = 'dataset=hidden&allow_privileged=true';
   const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];
   await imported(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);
@@ -60,7 +60,7 @@ test('users in the file who could not be missing hide nobody who is missing', as
   expect(run.missing).toEqual({ reported: 1, blocked: 0 });
 });
 
-test('only the data set itself is in scope, and never a Webmaster', async () => {
+test('Webmasters and users of other data sets never count as missing', async () => {
   await imported(app.key, fileOf('o-1'), 'dataset=other');
   await imported(
     app.key,
@@ -69,10 +69,10 @@ test('only the data set itself is in scope, and never a Webmaster', async () => 
   );
   const run = await imported(app.key, fileOf('o-3'), 'dataset=own&missing=report');
   expect(run.missing).toEqual({ reported: 0, blocked: 0 });
-  expect([await status('o-1'), await status('o-2')]).toEqual(['Active', 'Active']);
+  expect([await statusOf('o-1'), await statusOf('o-2')]).toEqual(['Active', 'Active']);
 });
 
-test('a user created over the API is managed once a file has it, without a visible change', async () => {
+test('a user created over the API joins the data set of a file that lists the user', async () => {
   const user = await create(app.key, { username: 'api', email: 'api@example.org', external_id: 'api' });
   const before = (await app.key.get(`/users/${user.uuid as string}`)).body;
   const run = await imported(app.key, fileOf('api'), 'dataset=claims');
@@ -81,7 +81,7 @@ test('a user created over the API is managed once a file has it, without a visib
   expect((await app.key.get('/users/search?managed_by=claims')).body.Count).toBe(1);
 });
 
-test('the users of a data set are counted, however many there are', async () => {
+test('countManaged() counts all users of a large data set', async () => {
   await seedUsers(app, 0, 4500);
   expect(await app.app.get(UserDirectory).countManaged('default')).toEqual(new Map([['', 4500 - RARE]]));
 });

@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import { csv, imported } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
-/** The guards of a week, where a data set comes in parts (interface §6): its sum and its limit are those of the data set. */
+/** The weekly limit of the deactivations guard, which applies to a data set with all its parts (interface §6). */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ FUSE_MIN: '0' })));
 afterAll(async () => app.end());
@@ -12,8 +12,8 @@ const OFFICES = 10;
 const SIZE = 40;
 const file = (name: string, from: number) => csv(HEAD, ...people(`${name}-`, SIZE).slice(from));
 
-/** The runs of all offices of a data set on one night. */
-async function night(dataset: string, from: number): Promise<string[]> {
+/** Imports the files of all offices of a data set. @returns the state and the hit guards of each run. */
+async function send(dataset: string, from: number): Promise<string[]> {
   const states: string[] = [];
   for (let office = 0; office < OFFICES; office++) {
     const body = file(`${dataset}-${office}`, from);
@@ -23,17 +23,17 @@ async function night(dataset: string, from: number): Promise<string[]> {
   }
   return states;
 }
-const all = (state: string) => Array.from({ length: OFFICES }, () => state);
+const repeatState = (state: string) => Array.from({ length: OFFICES }, () => state);
 
-test('one leaver in each of ten offices passes, as the ten do in one file', async () => {
-  expect(await night('ordinary', 0)).toEqual(all('completed'));
-  expect(await night('ordinary', 1)).toEqual(all('completed'));
-  expect(await night('ordinary', 2)).toEqual(all('completed'));
+test('one missing user in each of ten parts passes without approval', async () => {
+  expect(await send('ordinary', 0)).toEqual(repeatState('completed'));
+  expect(await send('ordinary', 1)).toEqual(repeatState('completed'));
+  expect(await send('ordinary', 2)).toEqual(repeatState('completed'));
 });
 
-test('a few leavers more of each office every night stop at a fifth of the data set', async () => {
-  await night('slow', 0);
-  const states = [...(await night('slow', 4)), ...(await night('slow', 7)), ...(await night('slow', 10))];
+test('blocked users of all parts add up, and a run stops at a fifth of the data set', async () => {
+  await send('slow', 0);
+  const states = [...(await send('slow', 4)), ...(await send('slow', 7)), ...(await send('slow', 10))];
   const parked = states.find((state) => state.startsWith('needs_approval'));
   expect(parked).toMatch(/^needs_approval deactivations\b/);
   const runs = await app.key.get('/imports?limit=100');

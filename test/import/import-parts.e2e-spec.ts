@@ -11,9 +11,9 @@ import { TestApp } from '../support/app/app.js';
 import { counted, settled } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
-/** The parts of a file between its upload and its run: nothing else deletes them in the meantime. */
+/** Stored parts of a file between its upload and its run. */
 const CALLER = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' } as const;
-/** The id of a file that was claimed days ago, by a service that was killed then. */
+/** Returns the id of a file that a killed service claimed days ago. */
 const idOf = (name: string) => `01900000-0000-7000-8000-${name.padStart(12, '0')}`;
 let app: TestApp;
 let store: FileStore;
@@ -26,26 +26,26 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const options = new ImportOptions();
-const bytes = (id: string) => Readable.from([Buffer.from(fileOf(id))]);
+const toStream = (id: string) => Readable.from([Buffer.from(fileOf(id))]);
 
-test('a file whose parts were purged before it was a run is reported as unavailable, and can be stored again', async () => {
+test('a file that is purged before its run is created is refused as unavailable and can be sent again', async () => {
   const id = idOf('a');
-  const stored = await store.store('a.csv', bytes('a'), id);
+  const stored = await store.store('a.csv', toStream('a'), id);
   await app.app.get(ImportsService).purge();
   await expect(queue.submit(stored, options, CALLER)).rejects.toMatchObject({ code: 'unavailable' });
-  await queue.submit(await store.store('a.csv', bytes('a'), id), options, CALLER);
+  await queue.submit(await store.store('a.csv', toStream('a'), id), options, CALLER);
   const run = await settled(app.key, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('parts of a waiting run are kept by the purge and by another upload of the same file', async () => {
+test('a purge and a second upload of the same file keep the parts of a waiting run', async () => {
   const id = idOf('b');
   const leases = new Leases(app.app.get(DATABASE));
   while (!(await leases.take(IMPORT_LEASE, 3600)));
-  await queue.submit(await store.store('b.csv', bytes('b'), id), options, CALLER);
+  await queue.submit(await store.store('b.csv', toStream('b'), id), options, CALLER);
   await app.app.get(ImportsService).purge();
-  await expect(store.store('b.csv', bytes('x'), id)).rejects.toMatchObject({ fault: 'duplicate' });
-  await leases.release(IMPORT_LEASE);
+  await expect(store.store('b.csv', toStream('x'), id)).rejects.toMatchObject({ fault: 'duplicate' });
+  await leases.give(IMPORT_LEASE);
   const run = await settled(app.key, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });

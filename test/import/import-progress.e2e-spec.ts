@@ -4,13 +4,13 @@ import type { Json } from '../support/app/client.js';
 import { csv, imported, settled, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
-/** Progress over the whole run, as its events show it. */
+/** Progress of a run in its events. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-/** What the events of a run say until it ends or waits. */
-async function watched(id: string): Promise<Json[]> {
+/** Returns the events of a run until it ends or waits. */
+async function readEvents(id: string): Promise<Json[]> {
   const { text } = await app.key.get(`/imports/${id}/events`);
   return text
     .split('\n\n')
@@ -18,7 +18,7 @@ async function watched(id: string): Promise<Json[]> {
     .map((event) => JSON.parse(event.split('data: ')[1] ?? ''));
 }
 
-function expectForward(runs: readonly Json[]): void {
+function expectIncrease(runs: readonly Json[]): void {
   for (const [index, { progress }] of runs.entries()) {
     const before = runs[Math.max(0, index - 1)].progress;
     expect(progress.percent).toBeGreaterThanOrEqual(before.percent);
@@ -33,15 +33,15 @@ test('progress only increases from the first row read to the last row applied, a
   await imported(app.key, csv(HEAD, ...people('q', 4000)), 'dataset=q');
   const renamed = people('q', 4000).map((row) => row.replace('@example.org', '@example.com'));
   const { id } = (await upload(app.key, csv(HEAD, ...renamed), 'dataset=q')).body;
-  const planning = await watched(id);
+  const planning = await readEvents(id);
   expect(planning.at(-1)).toMatchObject({
     state: 'needs_approval',
     progress: { percent: 33, eta_seconds: null },
   });
   const approved = (await app.key.post(`/imports/${id}/apply`)).body;
-  const applying = await watched(id);
+  const applying = await readEvents(id);
   expect(planning.length + applying.length).toBeGreaterThan(3);
-  expectForward([...planning, approved, ...applying]);
+  expectIncrease([...planning, approved, ...applying]);
   expect(applying.at(-1)?.progress).toEqual({
     phase: 'completed',
     rows_done: 4000,
@@ -51,7 +51,7 @@ test('progress only increases from the first row read to the last row applied, a
   });
 });
 
-test('a dry run is done when it is planned, and begins anew when it is applied', async () => {
+test('the progress of a dry run reaches 100 percent and restarts when its plan is applied', async () => {
   const planned = await imported(app.key, csv(HEAD, ...people('d', 300)), 'dataset=d&dry_run=true');
   expect(planned).toMatchObject({
     state: 'planned',
@@ -59,6 +59,6 @@ test('a dry run is done when it is planned, and begins anew when it is applied',
   });
   const approved = (await app.key.post(`/imports/${planned.id}/apply`)).body;
   expect(approved.progress).toMatchObject({ percent: 0, rows_done: 0 });
-  expectForward([approved, ...(await watched(planned.id))]);
+  expectIncrease([approved, ...(await readEvents(planned.id))]);
   expect((await settled(app.key, planned.id)).progress).toMatchObject({ percent: 100, rows_done: 300 });
 });

@@ -10,9 +10,9 @@ import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { counted, imported, linked, settled } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
-/** What an operator requests at the moment when a run becomes old enough to be purged. */
+/** Decisions of an operator that arrive while a run is purged. */
 
-/** More than IMPORT_RETENTION_DAYS: only what is older is purged, and the fake clock may lag by some milliseconds. */
+/** One day more than IMPORT_RETENTION_DAYS, because the fake clock may lag by some milliseconds. */
 const RETENTION_MILLIS = 91 * 24 * 60 * 60 * 1000;
 let app: TestApp;
 let runs: ImportRunsRepository;
@@ -27,7 +27,7 @@ afterEach(() => {
 afterAll(() => app.end());
 
 const purge = () => app.app.get(PurgeService).run();
-const grow = () => {
+const passRetention = () => {
   jest.useFakeTimers({ now: Date.now() + RETENTION_MILLIS, advanceTimers: true, doNotFake: ALL_BUT_DATE });
 };
 const decide = async (id: string, word: string): Promise<string> => {
@@ -36,20 +36,20 @@ const decide = async (id: string, word: string): Promise<string> => {
   return answer.body.id as string;
 };
 
-/** No worker starts a run until the end of `work`. */
-async function idle(work: () => Promise<void>): Promise<void> {
+/** Holds the lease of imports during `work`, so that no worker starts a run. */
+async function withoutWorker(work: () => Promise<void>): Promise<void> {
   const leases = new Leases(app.app.get(DATABASE));
   while (!(await leases.take(IMPORT_LEASE, 3600)));
   await work();
   await leases.release(IMPORT_LEASE);
 }
 
-test('a plan that is approved just before it expires keeps its file, and is applied', async () => {
+test('a plan that is approved just before it expires keeps its file and is applied', async () => {
   const { id } = await imported(app.key, fileOf('a'), 'dry_run=true');
-  grow();
-  await idle(async () => {
-    const waiting = runs.listWaitingSince.bind(runs);
-    jest.spyOn(runs, 'listWaitingSince').mockImplementationOnce(async (...given) => {
+  passRetention();
+  await withoutWorker(async () => {
+    const waiting = runs.waitingSince.bind(runs);
+    jest.spyOn(runs, 'waitingSince').mockImplementationOnce(async (...given) => {
       const found = await waiting(...given);
       expect(found).toEqual([id]);
       await decide(id, 'apply');
@@ -61,13 +61,13 @@ test('a plan that is approved just before it expires keeps its file, and is appl
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('a revert that arrives just before an old run is purged finds all rows of the run, and both runs are purged later', async () => {
+test('a revert that arrives just before its run is purged still finds all rows of the run', async () => {
   const { id } = await imported(app.key, fileOf('c'));
-  grow();
+  passRetention();
   let revert = '';
-  await idle(async () => {
-    const finished = runs.listFinishedBefore.bind(runs);
-    jest.spyOn(runs, 'listFinishedBefore').mockImplementationOnce(async (...given) => {
+  await withoutWorker(async () => {
+    const finished = runs.finishedBefore.bind(runs);
+    jest.spyOn(runs, 'finishedBefore').mockImplementationOnce(async (...given) => {
       const found = await finished(...given);
       expect(found).toContain(id);
       revert = await decide(id, 'revert');
@@ -78,23 +78,23 @@ test('a revert that arrives just before an old run is purged finds all rows of t
   const run = await settled(app.key, revert);
   expect([run.state, counted(run)]).toEqual(['completed', { blocked: 1 }]);
   expect((await linked(app.key, 'c')).status).toBe('Blocked');
-  grow();
+  passRetention();
   await purge();
   expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
-test('a revert that arrives while the rows of an old run are being purged is refused', async () => {
+test('a revert that arrives while the rows of its run are purged is refused', async () => {
   const { id } = await imported(app.key, fileOf('d'));
-  grow();
+  passRetention();
   const rows = app.app.get(ImportRowsRepository);
   const deleteAll = rows.deleteAll.bind(rows);
-  const asked: unknown[] = [];
+  const answers: unknown[] = [];
   jest.spyOn(rows, 'deleteAll').mockImplementation(async (runId) => {
     await deleteAll(runId);
     if (runId !== id) return;
     const { status, body } = await app.key.post(`/imports/${id}/revert`);
-    asked.push([status, body.code]);
+    answers.push([status, body.code]);
   });
   await purge();
-  expect(asked).toEqual([[409, 'wrong_state']]);
+  expect(answers).toEqual([[409, 'wrong_state']]);
 });

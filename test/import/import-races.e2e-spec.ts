@@ -13,7 +13,7 @@ import { csv, imported, linked, rowsOf, settled } from '../support/app/imports.j
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** Two parties that work on one import at once. */
+/** Concurrent work on the same run. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
@@ -24,9 +24,9 @@ const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 const file = (blocked: number) =>
   csv(`${HEAD},Status`, ...people('p', 30, (i) => [i < blocked ? 'Blocked' : 'Active']));
 
-/** Whether a transaction waits for a row of this database that another one holds. */
-async function someoneWaits(): Promise<boolean> {
-  const row = await databaseOf(app).queryOne<{ n: number }>(
+/** Returns true if a transaction waits for a row lock of another transaction in this database. */
+async function isWaiting(): Promise<boolean> {
+  const row = await databaseOf(app).first<{ n: number }>(
     `SELECT COUNT(*) AS n FROM information_schema.processlist
      WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%FOR UPDATE' AND time_ms > 100`,
   );
@@ -34,7 +34,7 @@ async function someoneWaits(): Promise<boolean> {
 }
 
 onMariadb(
-  'a decision that arrives while a newer import supersedes the plan is refused (needs a server: MariaDB only)',
+  'a decision that arrives while a newer run supersedes the plan is refused (only on MariaDB)',
   async () => {
     await imported(app.key, file(0));
     const parked = await imported(app.key, file(10));
@@ -47,7 +47,7 @@ onMariadb(
       if (!given[1].includes('needs_approval')) return older;
       decision = app.key.post(`/imports/${parked.id as string}/reject`);
       const answered = decision.then(() => true);
-      while (!(await Promise.race([answered, someoneWaits()])));
+      while (!(await Promise.race([answered, isWaiting()])));
       return older;
     });
     expect((await imported(app.key, file(0))).state).toBe('completed');
@@ -57,7 +57,7 @@ onMariadb(
   },
 );
 
-test('a worker that has lost its lease without noticing deletes nothing of the plan of another worker', async () => {
+test('a worker that has lost its lease unnoticed deletes no rows of the plan of another worker', async () => {
   const { id } = await imported(app.key, fileOf('n'), 'dry_run=true');
   const planned = await rowsOf(app.key, id);
   expect(planned).toHaveLength(1);
@@ -75,20 +75,20 @@ test('a worker that has lost its lease without noticing deletes nothing of the p
   expect(await rowsOf(app.key, id)).toEqual(planned);
 });
 
-test('failed rows that are requested while the run works are in the right columns', async () => {
+test('failed.csv of a run in progress has its values in the right columns', async () => {
   await imported(app.key, csv(`${HEAD},Phone`, person('f1', '1')));
   const user = await linked(app.key, 'f1');
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
-  let asked = '';
+  let text = '';
   jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, checkpoint) => {
     await app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
     await apply(run, checkpoint);
-    asked = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
+    text = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
   });
   const failing = csv(`${HEAD},Phone`, person('f1', '3'), 'f2,f2,no address,1');
   expect((await imported(app.key, failing)).state).toBe('completed_with_errors');
-  const cells = asked.split('\r\n').map((line) => line.split(','));
+  const cells = text.split('\r\n').map((line) => line.split(','));
   expect(cells.map((line) => line.slice(4, 6))).toEqual([
     ['_line', '_code'],
     ['2', 'precondition_failed'],

@@ -6,14 +6,14 @@ import { counted, csv, imported, linked, upload } from '../support/app/imports.j
 import { databaseOf, inSeconds } from '../support/app/people.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 
-/** What an operator can read about an import, and the files that the service writes. */
+/** Reports about imports, and the CSV files that the service writes. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-const failedCsv = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
+const getFailed = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 
-test('failed.csv, corrected and sent again, imports the rest', async () => {
+test('a corrected failed.csv imports the remaining rows', async () => {
   const file = Buffer.from(
     '\ufeffExternalId;Username;Email;Phone;Shoe size\r\nr1;r1;r1@example.org;+44 1;43\r\nr2;r2;wrong;"+44; 2";44\r\nr3;;r3@example.org;;"4""5"\r\n',
     'utf16le',
@@ -28,28 +28,28 @@ test('failed.csv, corrected and sent again, imports the rest', async () => {
       'r3,,r3@example.org,,"4""5",4,required,username is required\r\n',
   );
   const again = await imported(app.key, answer.text, 'ignore_unknown_columns=true');
-  expect(await failedCsv(again.id)).toBe(answer.text.replace(',3,inv', ',2,inv').replace(',4,req', ',3,req'));
+  expect(await getFailed(again.id)).toBe(answer.text.replace(',3,inv', ',2,inv').replace(',4,req', ',3,req'));
   const corrected = answer.text.replace('wrong', 'r2@example.org').replace('r3,,', 'r3,r3,');
   expect(counted(await imported(app.key, corrected, 'ignore_unknown_columns=true'))).toEqual({ created: 2 });
   expect((await linked(app.key, 'r2')).phone).toBe('+44; 2');
 });
 
-test('rows that fail because of other rows are in it too, with their cells', async () => {
+test('failed.csv has the rows that conflict with other rows, with all their cells', async () => {
   await imported(app.key, fileOf('d1'));
   const run = await imported(
     app.key,
     csv(HEAD, person('d1'), 'd1,d1,d9@example.org', person('d2'), 'd3,D2,d3@example.org'),
   );
-  expect((await failedCsv(run.id)).split('\r\n').slice(1)).toEqual([
-    'd1,d1,d1@example.org,2,duplicate,external_id is also set by another change: line 3',
-    'd1,d1,d9@example.org,3,duplicate,external_id is also set by another change: line 2',
-    'd2,d2,d2@example.org,4,duplicate,username is also set by another change: line 5',
-    'd3,D2,d3@example.org,5,duplicate,username is also set by another change: line 4',
+  expect((await getFailed(run.id)).split('\r\n').slice(1)).toEqual([
+    'd1,d1,d1@example.org,2,duplicate,external_id is set by another change too: line 3',
+    'd1,d1,d9@example.org,3,duplicate,external_id is set by another change too: line 2',
+    'd2,d2,d2@example.org,4,duplicate,username is set by another change too: line 5',
+    'd3,D2,d3@example.org,5,duplicate,username is set by another change too: line 4',
     '',
   ]);
 });
 
-test('the list of runs: newest first, by state and data set, in pages', async () => {
+test('the list of runs is newest first, paged and filtered by state and data set', async () => {
   const ids: string[] = [];
   for (const dry of ['true', 'false', 'true'])
     ids.unshift((await imported(app.key, fileOf('l'), `dataset=list&dry_run=${dry}`)).id);
@@ -64,7 +64,7 @@ test('the list of runs: newest first, by state and data set, in pages', async ()
   expect(await list('state=rejected')).toEqual([0, []]);
 });
 
-test('events report the run until it ends', async () => {
+test('the event stream of a run ends with its final state', async () => {
   const { body } = await upload(app.key, fileOf('e1'));
   const { headers, text } = await app.key.get(`/imports/${body.id}/events`);
   expect(headers['content-type']).toContain('text/event-stream');
@@ -83,7 +83,7 @@ test('events report the run until it ends', async () => {
   });
 });
 
-test('the template has every column and no row', async () => {
+test('the CSV template has every column and no rows', async () => {
   const { text, headers } = await app.key.get('/imports/template.csv');
   expect(headers['content-type']).toBe('text/csv; charset=utf-8');
   expect(text).toBe(
@@ -93,7 +93,7 @@ test('the template has every column and no row', async () => {
   expect((await imported(app.key, text)).problems[0].code).toBe('empty_file');
 });
 
-test('importing an export changes nothing, whatever values the users have', async () => {
+test('importing an export changes no user, even with special characters in every field', async () => {
   const boss = await create(app.key, { username: 'boss without id' });
   const head = await create(app.key, { external_id: '=1+1', manager_uuid: boss.uuid });
   await create(app.key, {
@@ -128,7 +128,7 @@ test('importing an export changes nothing, whatever values the users have', asyn
   expect((await app.key.get('/users/export.csv?all=true')).text).toContain('boss without id,');
 });
 
-test('the same file again writes nothing except its run', async () => {
+test('a second import of the same file writes nothing except its run', async () => {
   const rows = people('n', 600, (i) => [`+44 ${i}`, i < 599 ? `n${i + 1}` : '', i < 599 ? '' : 'Editor']);
   const file = csv(`${HEAD},Phone,Manager,Roles`, ...rows);
   expect(counted(await imported(app.key, file, 'dataset=twice'))).toEqual({ created: 600 });
@@ -147,7 +147,7 @@ test('the same file again writes nothing except its run', async () => {
   const all = async () => {
     const contents = new Map<string, string>();
     for (const table of tables) {
-      // The life of the import itself is recorded.
+      // The audit also has events of the run itself.
       const which = table === 'audit_events' ? " WHERE target_kind = 'user'" : '';
       const rows = await databaseOf(app).query(`SELECT * FROM ${table}${which}`);
       contents.set(table, table === 'leases' ? String(rows.length) : JSON.stringify(rows));
@@ -159,7 +159,7 @@ test('the same file again writes nothing except its run', async () => {
   expect(await all()).toEqual(before);
 });
 
-test('finished runs with their rows, and the files of plans, are purged after IMPORT_RETENTION_DAYS', async () => {
+test('finished runs and the files of waiting plans are purged after IMPORT_RETENTION_DAYS', async () => {
   const database = databaseOf(app);
   const aged = async (name: string, column: string, days: number): Promise<string> => {
     const { id } = await imported(app.key, fileOf(name), column === 'created' ? 'dry_run=true' : '');

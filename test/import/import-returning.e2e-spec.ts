@@ -4,7 +4,7 @@ import { LAX_GUARDS } from '../support/app/guards.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 import { HEAD, people as peopleOf, person } from '../support/data/user-file.js';
 
-/** Users who leave a data set's file and come back to it (interface §6, "Leavers and returners"). */
+/** Users who are missing from a file and return in a later file (interface §6, "Leavers and returners"). */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
 afterAll(async () => app.end());
@@ -16,8 +16,8 @@ const statusOf = async (id: string) => (await linked(app.key, id)).status;
 const problemsOf = (run: { problems: { code: string; line: number | null }[] }) =>
   run.problems.map(({ code, line }) => [code, line]);
 
-/** A data set of which two users were blocked because its file lacked them. */
-async function left(dataset: string): Promise<string[]> {
+/** Imports a data set whose first two users are then blocked as missing. @returns all its rows. */
+async function blockTwo(dataset: string): Promise<string[]> {
   const rows = people(dataset);
   await imported(app.key, file(rows), `dataset=${dataset}`);
   const gone = await imported(app.key, file(rows.slice(2)), `dataset=${dataset}&missing=block`);
@@ -25,8 +25,8 @@ async function left(dataset: string): Promise<string[]> {
   return rows;
 }
 
-test('a user blocked as missing is reactivated by a file that lists the user again, with the other values of the row', async () => {
-  const rows = await left('back');
+test('a user blocked as missing is reactivated and updated by a file that lists the user again', async () => {
+  const rows = await blockTwo('back');
   const married = file([person('back-0', 'Married'), ...rows.slice(1)]);
   const back = await imported(app.key, married, 'dataset=back&missing=block');
   expect([back.state, counted(back), back.problems]).toEqual([
@@ -40,8 +40,8 @@ test('a user blocked as missing is reactivated by a file that lists the user aga
   expect([counted(again), again.missing]).toEqual([{ unchanged: 60 }, { reported: 0, blocked: 0 }]);
 });
 
-test('returning=report names them and leaves them blocked', async () => {
-  const rows = await left('told');
+test('returning=report reports returning users and leaves them blocked', async () => {
+  const rows = await blockTwo('told');
   const run = await imported(app.key, file(rows), 'dataset=told&returning=report');
   expect([run.state, counted(run)]).toEqual(['completed', { unchanged: 60 }]);
   expect(problemsOf(run)).toEqual([
@@ -51,7 +51,7 @@ test('returning=report names them and leaves them blocked', async () => {
   expect(await statusOf('told-0')).toBe('Blocked');
 });
 
-test('who was blocked by hand stays blocked, with a warning and the rest of the row', async () => {
+test('a user blocked by hand stays blocked with a warning and gets the other values of the row', async () => {
   const rows = people('hand', 5);
   await imported(app.key, file(rows), 'dataset=hand');
   const { uuid } = await linked(app.key, 'hand-1');
@@ -69,11 +69,11 @@ test('who was blocked by hand stays blocked, with a warning and the rest of the 
 });
 
 test.each([
-  ['blocked again by hand', ['Active', 'Blocked'], 'blocked_elsewhere'],
-  ['saved again as it is', ['Blocked'], undefined],
-])('who was missing, and then %s', async (how, statuses, warned) => {
-  const dataset = how.startsWith('saved') ? 'saved' : 'twice';
-  const rows = await left(dataset);
+  ['who is blocked again by hand stays blocked with a warning', ['Active', 'Blocked'], 'blocked_elsewhere'],
+  ['who is saved again as Blocked is reactivated', ['Blocked'], undefined],
+])('a missing user %s', async (how, statuses, warned) => {
+  const dataset = how.includes('saved') ? 'saved' : 'twice';
+  const rows = await blockTwo(dataset);
   const { uuid } = await linked(app.key, `${dataset}-0`);
   for (const status of statuses) await app.key.put(`/users/${uuid as string}`, { status });
   const run = await imported(app.key, file(rows), `dataset=${dataset}`);
@@ -81,15 +81,15 @@ test.each([
   expect(await statusOf(`${dataset}-0`)).toBe(warned === undefined ? 'Active' : 'Blocked');
 });
 
-test('another data set brings nobody back', async () => {
-  const rows = await left('hr');
+test('a file of another data set does not reactivate missing users', async () => {
+  const rows = await blockTwo('hr');
   const run = await imported(app.key, file(rows.slice(0, 1)), 'dataset=payroll');
   expect([counted(run), problemsOf(run)]).toEqual([{ unchanged: 1 }, [['blocked_elsewhere', 2]]]);
   const back = await imported(app.key, file(rows), 'dataset=hr');
   expect(counted(back)).toEqual({ reactivated: 2, unchanged: 58 });
 });
 
-test('more returners than the guard allows wait for an approval', async () => {
+test('a file with more returning users than the reactivations guard allows waits for approval', async () => {
   const rows = people('many', 40);
   await imported(app.key, file(rows), 'dataset=many');
   for (const night of [1, 2]) {
@@ -108,8 +108,8 @@ test('more returners than the guard allows wait for an approval', async () => {
   expect(await statusOf('many-0')).toBe('Blocked');
 });
 
-test('a revert of a return blocks again', async () => {
-  const rows = await left('undo');
+test('the revert of a run that reactivated users blocks them again', async () => {
+  const rows = await blockTwo('undo');
   const back = await imported(app.key, file(rows), 'dataset=undo');
   const undone = await app.key.post(`/imports/${back.id}/revert`);
   await app.key.get(`/imports/${undone.body.id as string}/events`);
@@ -120,8 +120,8 @@ test('a revert of a return blocks again', async () => {
   ]);
 });
 
-test('a Blocked cell removes the mark of a missing user, so only an Active cell reactivates the user', async () => {
-  const rows = await left('decided');
+test('a missing user who gets a Blocked cell is reactivated only by an Active cell', async () => {
+  const rows = await blockTwo('decided');
   const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
   const run = await imported(app.key, blocked, 'dataset=decided');
   expect([run.state, counted(run)]).toEqual(['completed', { updated: 1, reactivated: 1, unchanged: 58 }]);
@@ -138,10 +138,10 @@ test('a Blocked cell removes the mark of a missing user, so only an Active cell 
 });
 
 test.each(['reactivate', 'report'])(
-  'create_only names those who are back: returning=%s',
+  'with mode=create_only and returning=%s, returning users are reported and skipped',
   async (returning) => {
     const dataset = `only-${returning}`;
-    const rows = await left(dataset);
+    const rows = await blockTwo(dataset);
     const { uuid } = await linked(app.key, `${dataset}-9`);
     await app.key.put(`/users/${uuid as string}`, { status: 'Blocked' });
     const run = await imported(

@@ -3,9 +3,9 @@ import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
-/** Undoing an import, as a new run. */
+/** Reverts, which undo a run in a new run. */
 let app: TestApp;
-/** Three of four phones change here: of so few people that would be many. */
+/** The lower limits for small data sets are off, because three of four phones change here. */
 beforeAll(async () => void (app = await TestApp.start({ IMPORT_SMALL_DATASET: '0' })));
 afterAll(async () => app.end());
 
@@ -17,7 +17,7 @@ async function revert(id: string) {
   return settled(app.key, answer.body.id);
 }
 
-test('values not changed since come back, new users are blocked, the rest is reported', async () => {
+test('a revert restores values that have not changed since, blocks new users and reports conflicts', async () => {
   await imported(
     app.key,
     csv(
@@ -61,7 +61,7 @@ test('values not changed since come back, new users are blocked, the rest is rep
   expect((await app.key.post(`/imports/${run.id}/revert`)).body.code).toBe('wrong_state');
 });
 
-test('a user with one value changed since gets the others back', async () => {
+test('a revert restores the other values of a user who has one conflicting value', async () => {
   await imported(app.key, csv(`${HEAD},Phone,Mobile`, person('f', '1', '1')), 'dataset=f');
   const run = await imported(app.key, csv('ExternalId,Phone,Mobile', 'f,2,2'), 'dataset=f');
   await app.key.put(`/users/${(await linked(app.key, 'f')).uuid}`, { mobile: '3' });
@@ -93,7 +93,7 @@ test('a user with one value changed since gets the others back', async () => {
   expect(await linked(app.key, 'f')).toMatchObject({ phone: '2', mobile: '3' });
 });
 
-test('users blocked because they were missing are active again, and managed as before', async () => {
+test('a revert reactivates users who were blocked as missing and restores their data set', async () => {
   const rows = people('h-', 9);
   await imported(app.key, csv(HEAD, ...rows), 'dataset=h');
   const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=h&missing=block');
@@ -105,13 +105,13 @@ test('users blocked because they were missing are active again, and managed as b
 test.each([
   ['a dry run', 'dry_run=true', 'x1,x1,x1@example.org'],
   ['a run that changed nothing', '', 'a,,'],
-])('%s has nothing to undo', async (_, options, row) => {
+])('%s cannot be reverted', async (_, options, row) => {
   const run = await imported(app.key, csv(HEAD, row), options);
   const { status, body } = await app.key.post(`/imports/${run.id}/revert`);
   expect([status, body.code]).toEqual([409, 'wrong_state']);
 });
 
-test('a value that is there again already is no conflict', async () => {
+test('a value that is already restored is not a conflict for a revert', async () => {
   const file = csv(HEAD, ...people('again', 12));
   const hired = await imported(app.key, file, 'dataset=again');
   expect([hired.state, counted(hired), hired.problems]).toEqual(['completed', { created: 12 }, []]);

@@ -11,13 +11,13 @@ import { ENDS, aKey, aWebmaster, changeUser } from '../support/app/credentials.j
 import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
-/** No change is written on behalf of a credential that would be refused now, whenever it stopped being good. */
+/** A run writes nothing after the credential that started or approved it becomes invalid. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
 afterAll(() => app.end());
 
-/** A file of one new Webmaster, and of other users. */
+/** Returns a file of one new Webmaster and `others` other users. */
 function aFile(others = 0): { file: string; first: string; id: (i: number) => string } {
   const name = randomUUID();
   const id = (i: number): string => `${name}-${i}`;
@@ -25,8 +25,8 @@ function aFile(others = 0): { file: string; first: string; id: (i: number) => st
   return { file: csv(`${HEAD},Roles`, ...rows), first: id(0), id };
 }
 
-/** Runs wait in the queue while `work` is done. */
-async function queued<T>(work: () => Promise<T>): Promise<T> {
+/** Holds runs in the queue during `work`. */
+async function holdQueue<T>(work: () => Promise<T>): Promise<T> {
   const worker = app.app.get(ImportWorker);
   const next = jest.spyOn(worker, 'wake').mockImplementation(() => undefined);
   try {
@@ -37,77 +37,77 @@ async function queued<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const why = (run: Json): unknown[] => [run.state, run.problems[0]?.code, run.problems[0]?.line];
+const endOf = (run: Json): unknown[] => [run.state, run.problems[0]?.code, run.problems[0]?.line];
 const CANCELLED = ['cancelled', 'credential_revoked', null];
 const PRIVILEGED = 'allow_privileged=true';
 const apply = async (client: Client, id: string): Promise<void> => {
   expect((await client.post(`/imports/${id}/apply`)).status).toBe(202);
 };
 
-describe.each(ENDS)('%s', (_, make, end) => {
-  test('while its import waits in the queue: nothing is written', async () => {
+describe.each(ENDS)('if %s', (_, make, end) => {
+  test('while its run is queued, the run is cancelled and writes nothing', async () => {
     const starter = await make(app);
     const { file, first } = aFile();
-    const { id } = await queued(async () => {
+    const { id } = await holdQueue(async () => {
       const { body } = await upload(starter.client, file, PRIVILEGED);
       await end(app, starter.id);
       return body;
     });
     const run = await settled(app.key, id);
-    expect([...why(run), counted(run)]).toEqual([...CANCELLED, {}]);
+    expect([...endOf(run), counted(run)]).toEqual([...CANCELLED, {}]);
     expect(run.problems[0].message).toContain(starter.id);
     expect(await linked(app.key, first)).toBeUndefined();
   });
 
-  test('of who has approved it: nothing is written', async () => {
+  test('after it has approved a run, the run is cancelled and writes nothing', async () => {
     const approver = await make(app);
     const { file, first } = aFile();
     const { id } = await imported(app.key, file, `dry_run=true&${PRIVILEGED}`);
-    await queued(async () => {
+    await holdQueue(async () => {
       await apply(approver.client, id);
       await end(app, approver.id);
     });
     const run = await settled(app.key, id);
-    expect(why(run)).toEqual(CANCELLED);
+    expect(endOf(run)).toEqual(CANCELLED);
     expect(run.approved_by.id).toBe(approver.id);
     expect(await linked(app.key, first)).toBeUndefined();
   });
 
-  test('while its import writes: what is written stays, and no batch follows', async () => {
+  test('while its run writes, written batches stay and no further batch is written', async () => {
     const starter = await make(app);
     const { file, id: externalId } = aFile(2999);
     const rows = app.app.get(ImportRowsRepository);
-    const batches = rows.listBatches.bind(rows);
-    let asked = 0;
-    jest.spyOn(rows, 'listBatches').mockImplementation(async (...args) => {
-      // The first batches are committed by then, and these are not begun.
-      if (++asked === 3) await end(app, starter.id);
+    const batches = rows.batches.bind(rows);
+    let reads = 0;
+    jest.spyOn(rows, 'batches').mockImplementation(async (...args) => {
+      // By now the first batches are committed, and the next batches have not begun.
+      if (++reads === 3) await end(app, starter.id);
       return batches(...args);
     });
     const query = `${PRIVILEGED}&dataset=${randomUUID()}`;
     const run = await settled(app.key, (await upload(starter.client, file, query)).body.id);
-    expect(why(run)).toEqual(CANCELLED);
+    expect(endOf(run)).toEqual(CANCELLED);
     const { created = 0, skipped = 0 } = counted(run);
     expect([created > 0, skipped > 0, created + skipped]).toEqual([true, true, 3000]);
     expect(await linked(app.key, externalId(2999))).toBeUndefined();
   });
 
-  test('before its revert has begun: nothing is undone, and another one may undo it', async () => {
+  test('before its revert starts, the revert is cancelled and another credential can revert the run', async () => {
     const { file, first } = aFile();
     const { id } = await imported(app.key, file, PRIVILEGED);
     const starter = await make(app);
-    const revert = await queued(async () => {
+    const revert = await holdQueue(async () => {
       const { body } = await starter.client.post(`/imports/${id}/revert`);
       await end(app, starter.id);
       return body;
     });
-    expect(why(await settled(app.key, revert.id))).toEqual(CANCELLED);
+    expect(endOf(await settled(app.key, revert.id))).toEqual(CANCELLED);
     expect((await linked(app.key, first)).status).toBe('Active');
     const again = (await app.key.post(`/imports/${id}/revert`)).body;
     expect((await settled(app.key, again.id)).state).toBe('completed');
   });
 
-  test('after the last batch: the run is completed, since it has nothing more to write', async () => {
+  test('after the last batch of its run, the run is completed', async () => {
     const starter = await make(app);
     const applier = app.app.get(Applier);
     const write = applier.apply.bind(applier);
@@ -121,9 +121,9 @@ describe.each(ENDS)('%s', (_, make, end) => {
   });
 });
 
-test('a user who is a Webmaster again before the turn of the run has the rights again', async () => {
+test('a queued run completes if its user loses and regains the role Webmaster before it starts', async () => {
   const starter = await aWebmaster(app);
-  const { id } = await queued(async () => {
+  const { id } = await holdQueue(async () => {
     const { body } = await upload(starter.client, aFile().file, PRIVILEGED);
     for (const role of ['Editor', 'Webmaster']) await changeUser(app, starter.id, { roles: [role] });
     return body;
@@ -146,17 +146,17 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     },
   ],
 ])(
-  'a run that is interrupted while it %s writes nothing more if its key is revoked before the run resumes',
-  async (phase, breakOff) => {
+  'a run interrupted while it %s writes nothing more if its key is revoked before it resumes',
+  async (phase, interrupt) => {
     const users = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
     const [starter, before] = [await aKey(app), await users()];
-    breakOff(async () => {
+    interrupt(async () => {
       await app.key.delete(`/api_keys/${starter.id}`);
-      throw createUnavailableError('The database is away.');
+      throw unavailable('The database is unavailable.');
     });
     const { id } = (await upload(starter.client, aFile(2999).file, PRIVILEGED)).body;
     const run = await settled(app.key, id);
-    expect(why(run)).toEqual(CANCELLED);
+    expect(endOf(run)).toEqual(CANCELLED);
     const { created = 0, skipped = 0 } = counted(run);
     expect([created > 0, skipped > 0]).toEqual(phase === 'writes' ? [true, true] : [false, false]);
     expect(created + skipped).toBe(phase === 'writes' ? 3000 : 0);

@@ -4,7 +4,7 @@ import { create } from '../support/data/factories.js';
 import { counted, csv, imported, linked } from '../support/app/imports.js';
 import { HEAD, person as personOf } from '../support/data/user-file.js';
 
-/** Roles, and what an import may not do to Webmasters. */
+/** Roles in imports, and the protection of Webmasters. */
 let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -12,13 +12,13 @@ afterAll(async () => app.end());
 beforeEach(() => {
   n++;
 });
-const id = (name: string) => `r${n}-${name}`;
-/** A row of ExternalId, Username, Email and more cells. */
-const person = (name: string, ...more: string[]) => personOf(id(name), ...more);
+const toId = (name: string) => `r${n}-${name}`;
+/** Returns a row of ExternalId, Username, Email and more cells. */
+const person = (name: string, ...more: string[]) => personOf(toId(name), ...more);
 
-describe('privileges', () => {
+describe('an import without allow_privileged', () => {
   const roles = (cell: string, status = 'Active') => csv(`${HEAD},Roles,Status`, person('a', cell, status));
-  test('no row grants Webmaster, or changes roles or status of a Webmaster, unless the run is allowed to', async () => {
+  test('cannot grant the role Webmaster or change roles or status of a Webmaster', async () => {
     const grant = await imported(app.key, roles('Webmaster'));
     expect(grant.problems).toMatchObject([{ field: 'roles', code: 'privileged_user' }]);
     expect(counted(await imported(app.key, roles('Webmaster'), 'allow_privileged=true'))).toEqual({
@@ -33,10 +33,10 @@ describe('privileges', () => {
       updated: 1,
     });
   });
-  test('a refused row names the user that is protected', async () => {
-    const boss = await create(app.key, { roles: ['Webmaster'], external_id: id('a') });
-    const member = await create(app.key, { external_id: id('b') });
-    const one = (name: string, cell: string) => csv('ExternalId,Roles', `${id(name)},${cell}`);
+  test('names the protected user in the error of the refused row', async () => {
+    const boss = await create(app.key, { roles: ['Webmaster'], external_id: toId('a') });
+    const member = await create(app.key, { external_id: toId('b') });
+    const one = (name: string, cell: string) => csv('ExternalId,Roles', `${toId(name)},${cell}`);
     for (const [name, cell, { uuid }] of [
       ['a', 'Editor', boss],
       ['b', 'Webmaster', member],
@@ -54,12 +54,12 @@ describe('privileges', () => {
   });
 });
 
-test('default_roles are for new users whose row names none', async () => {
+test('default_roles applies to new users without roles in their row', async () => {
   await imported(
     app.key,
     csv(`${HEAD},Roles`, person('a', ''), person('b', 'Editor')),
     'default_roles=author;Blogger',
   );
-  expect((await linked(app.key, id('a'))).roles).toEqual(['Author', 'Blogger']);
-  expect((await linked(app.key, id('b'))).roles).toEqual(['Editor']);
+  expect((await linked(app.key, toId('a'))).roles).toEqual(['Author', 'Blogger']);
+  expect((await linked(app.key, toId('b'))).roles).toEqual(['Editor']);
 });

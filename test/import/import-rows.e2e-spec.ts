@@ -5,7 +5,7 @@ import { create } from '../support/data/factories.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 import { HEAD, person as personOf } from '../support/data/user-file.js';
 
-/** The outcomes of single rows. Every test has its own external ids. */
+/** Outcomes of single rows. Every test has its own external ids. */
 let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -13,13 +13,13 @@ afterAll(async () => app.end());
 beforeEach(() => {
   n++;
 });
-const id = (name: string) => `t${n}-${name}`;
-/** A row of ExternalId, Username, Email and more cells. */
-const person = (name: string, ...more: string[]) => personOf(id(name), ...more);
-const outcomes = async (run: Json) =>
+const toId = (name: string) => `t${n}-${name}`;
+/** Returns a row of ExternalId, Username, Email and more cells. */
+const person = (name: string, ...more: string[]) => personOf(toId(name), ...more);
+const outcomesOf = async (run: Json) =>
   (await rowsOf(app.key, run.id)).map(({ line, outcome, errors }) => [line, outcome, errors[0]?.code]);
 
-test('each row has one outcome, and they add up to the rows', async () => {
+test('each row has one outcome, and the counts add up to the number of rows', async () => {
   const first = csv(
     `${HEAD},Status,Phone`,
     person('a', 'Active', '1'),
@@ -51,7 +51,7 @@ test('each row has one outcome, and they add up to the rows', async () => {
     skipped: 1,
     error: 1,
   });
-  expect(await outcomes(run)).toEqual([
+  expect(await outcomesOf(run)).toEqual([
     [2, 'updated', undefined],
     [3, 'blocked', undefined],
     [5, 'reactivated', undefined],
@@ -59,25 +59,25 @@ test('each row has one outcome, and they add up to the rows', async () => {
     [7, 'skipped', undefined],
     [8, 'error', 'invalid_value'],
   ]);
-  expect([(await linked(app.key, id('b'))).status, (await linked(app.key, id('d'))).status]).toEqual([
+  expect([(await linked(app.key, toId('b'))).status, (await linked(app.key, toId('d'))).status]).toEqual([
     'Blocked',
     'Active',
   ]);
 });
 
-test('a row lists its differences, and an error has its line, field, code and value', async () => {
+test('an updated row lists its changes, and an error has its line, field, code and value', async () => {
   await imported(app.key, csv(`${HEAD},Phone`, person('a', '+44 1')));
   const run = await imported(
     app.key,
-    csv(`${HEAD},Phone,AboutMe`, person('a', '+44 2', '"two\nlines"'), '', `${id('b')},,bad,,`),
+    csv(`${HEAD},Phone,AboutMe`, person('a', '+44 2', '"two\nlines"'), '', `${toId('b')},,bad,,`),
   );
   const [a, b] = await rowsOf(app.key, run.id);
-  expect(a).toMatchObject({ line: 2, outcome: 'updated', external_id: id('a') });
+  expect(a).toMatchObject({ line: 2, outcome: 'updated', external_id: toId('a') });
   expect(a.changes).toEqual([
     { field: 'phone', old: '+44 1', new: '+44 2' },
     { field: 'about_me', old: '', new: 'two\nlines' },
   ]);
-  expect(b).toMatchObject({ line: 4, outcome: 'error', external_id: id('b'), uuid: null });
+  expect(b).toMatchObject({ line: 4, outcome: 'error', external_id: toId('b'), uuid: null });
   expect(b.errors).toEqual([
     { field: 'username', code: 'required', message: 'is required' },
     { field: 'email', code: 'invalid_format', message: 'must be an e-mail address', value: 'bad' },
@@ -85,25 +85,25 @@ test('a row lists its differences, and an error has its line, field, code and va
   expect(run.problems).toEqual(b.errors.map((error: object) => ({ line: 4, ...error })));
 });
 
-describe('blank cells', () => {
+describe('a blank cell', () => {
   const FULL = `${HEAD},Status,Roles,ForeName,Phone,Authname,HideEmail,Linkedin,AboutMe`;
-  const blank = () => `${id('a')},,,,,,,,,,`;
+  const blank = () => `${toId('a')},,,,,,,,,,`;
   beforeEach(async () => {
     await imported(
       app.key,
-      csv(FULL, person('a', 'Blocked', 'Editor', 'Ann', '1', id('saml'), 'yes', 'https://l.example/a', 'x')),
+      csv(FULL, person('a', 'Blocked', 'Editor', 'Ann', '1', toId('saml'), 'yes', 'https://l.test/a', 'x')),
     );
   });
   const kept = () => ({
-    username: id('a'),
-    email: `${id('a')}@example.org`,
+    username: toId('a'),
+    email: `${toId('a')}@example.org`,
     status: 'Blocked',
     roles: ['Editor'],
   });
-  test('clear their fields, but never username, e-mail, status and roles', async () => {
+  test('clears its field, except username, e-mail, status and roles', async () => {
     const run = await imported(app.key, csv(FULL, blank()));
     expect(counted(run)).toEqual({ updated: 1 });
-    expect(await linked(app.key, id('a'))).toMatchObject({
+    expect(await linked(app.key, toId('a'))).toMatchObject({
       ...kept(),
       firstname: '',
       phone: '',
@@ -113,35 +113,35 @@ describe('blank cells', () => {
       about_me: '',
     });
   });
-  test('leave all other fields alone with blank_cells=keep', async () => {
-    const before = await linked(app.key, id('a'));
+  test('leaves its field unchanged with blank_cells=keep', async () => {
+    const before = await linked(app.key, toId('a'));
     const run = await imported(app.key, csv(FULL, blank().replace(/,$/, ',new')), 'blank_cells=keep');
     expect(counted(run)).toEqual({ updated: 1 });
-    const { about_me, updated: _, version: _v, ...rest } = await linked(app.key, id('a'));
+    const { about_me, updated: _, version: _v, ...rest } = await linked(app.key, toId('a'));
     expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
     expect(before).toMatchObject(rest);
   });
-  test('a missing column leaves its field alone', async () => {
-    const run = await imported(app.key, csv('ExternalId,ForeName', `${id('a')},Anne`));
+  test('differs from a missing column, which leaves its field unchanged', async () => {
+    const run = await imported(app.key, csv('ExternalId,ForeName', `${toId('a')},Anne`));
     expect(counted(run)).toEqual({ updated: 1 });
-    expect(await linked(app.key, id('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
+    expect(await linked(app.key, toId('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
   });
 });
 
-describe('modes', () => {
+describe('a file with an existing and a new user', () => {
   const file = (phone: string) => csv(`${HEAD},Phone`, person('old', phone), person('new', phone));
   beforeEach(() => imported(app.key, csv(HEAD, person('old'))));
   test.each([
     ['upsert', { updated: 1, created: 1 }],
     ['create_only', { skipped: 1, created: 1 }],
     ['update_only', { updated: 1, skipped: 1 }],
-  ])('%s', async (mode, counts) => {
+  ])('with mode=%s has the outcomes %j', async (mode, counts) => {
     expect(counted(await imported(app.key, file('7'), `mode=${mode}`))).toEqual(counts);
   });
 });
 
-describe('the same key twice', () => {
-  test('differing rows: all of them fail, equal ones among them too', async () => {
+describe('rows with the same identifier', () => {
+  test('all fail if one of them differs', async () => {
     const run = await imported(
       app.key,
       csv(`${HEAD},Phone`, person('a', '1'), person('a', '1'), person('a', '2'), person('b', '1')),
@@ -157,15 +157,15 @@ describe('the same key twice', () => {
       [4, 'error', duplicate(2)],
     ]);
   });
-  test('differing rows of a user who would be unchanged leave the user alone', async () => {
+  test('all fail if one of them differs, even if another row equals the stored user', async () => {
     await imported(app.key, csv(`${HEAD},Phone`, person('a', '1')));
     const run = await imported(app.key, csv(`${HEAD},Phone`, person('a', '1'), person('a', '2')));
     expect(counted(run)).toEqual({ error: 2 });
-    expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([id('a'), id('a')]);
-    expect((await linked(app.key, id('a'))).phone).toBe('1');
+    expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([toId('a'), toId('a')]);
+    expect((await linked(app.key, toId('a'))).phone).toBe('1');
   });
-  test('two rows with the same username or e-mail, in any case or across both fields, both fail', async () => {
-    const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(id);
+  test('fail if the identifier is a username or e-mail, in any case or across both fields', async () => {
+    const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(toId);
     const file = csv(
       HEAD,
       `${a},SAME-${a},${a}@example.org`,
@@ -186,14 +186,14 @@ describe('the same key twice', () => {
 });
 
 describe('a user without external id', () => {
-  test('with the same username or e-mail is a conflict, and named', async () => {
-    const user = await create(app.key, { username: id('u'), email: `${id('u')}@example.org` });
+  test('causes a conflict with its uuid if a row has the same username or e-mail', async () => {
+    const user = await create(app.key, { username: toId('u'), email: `${toId('u')}@example.org` });
     const run = await imported(
       app.key,
       csv(
         HEAD,
-        `${id('a')},${id('u')},${id('a')}@example.org`,
-        `${id('b')},${id('b')},${id('u')}@example.org`,
+        `${toId('a')},${toId('u')},${toId('a')}@example.org`,
+        `${toId('b')},${toId('b')},${toId('u')}@example.org`,
       ),
     );
     const rows = await rowsOf(app.key, run.id);
@@ -202,10 +202,10 @@ describe('a user without external id', () => {
       ['email', 'unlinked_conflict', user.uuid],
     ]);
   });
-  test('is not taken over by a name that is the address of another user', async () => {
-    const name = `${id('u')}@example.org`;
-    const user = await create(app.key, { username: name, email: `${id('u')}@example.com` });
-    const run = await imported(app.key, csv(HEAD, `${id('a')},${id('a')},${name}`), 'adopt=email');
+  test('is not adopted by e-mail if its username is the e-mail of the row', async () => {
+    const name = `${toId('u')}@example.org`;
+    const user = await create(app.key, { username: name, email: `${toId('u')}@example.com` });
+    const run = await imported(app.key, csv(HEAD, `${toId('a')},${toId('a')},${name}`), 'adopt=email');
     expect(run.problems).toMatchObject([{ field: 'email', code: 'unlinked_conflict', uuid: user.uuid }]);
   });
 });

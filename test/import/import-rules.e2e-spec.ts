@@ -4,7 +4,7 @@ import type { Json } from '../support/app/client.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, imported, rowsOf } from '../support/app/imports.js';
 
-/** The importer and the API follow the same rules: a value is refused with the same error wherever it comes from. */
+/** The importer refuses a value with the same error as the API. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
@@ -15,48 +15,49 @@ const url = (length: number) => `https://example.org/${long(length - 20)}`;
 const domain = Array.from({ length: 5 }, () => long(60)).join('.');
 const logins = Array.from({ length: 21 }, (_, i) => `n${i}`);
 const NAMES = { ForeName: 'firstname', Surname: 'surname', MiddleName: 'middle_name', KnownAs: 'known_as' };
+const EXCLUSIVE = ['External user', 'Organisational user'];
 
-/** [column, cell, field, value of the field in a body of `POST /users`, where it is not the cell] */
-const BAD: [string, string, string, Json?][] = [
-  ['ExternalId', long(256), 'external_id'],
-  ['ExternalId', 'a\u0007b', 'external_id'],
-  ['Username', long(255), 'username'],
-  ['Username', 'a\tb', 'username'],
-  ['Email', 'no address', 'email'],
-  ['Email', 'user@intranet', 'email'],
-  ['Email', `${long(65)}@example.org`, 'email'],
-  ['Email', `a@${domain}.org`, 'email'],
-  ...Object.entries(NAMES).flatMap(([column, field]): [string, string, string][] => [
-    [column, long(256), field],
-    [column, 'a\u0001b', field],
+/** Invalid cells: column, description, cell, field, and the value for `POST /users` if it differs from the cell. */
+const BAD: [string, string, string, string, Json?][] = [
+  ['ExternalId', '256 characters', long(256), 'external_id'],
+  ['ExternalId', 'a control character', 'a\u0007b', 'external_id'],
+  ['Username', '255 characters', long(255), 'username'],
+  ['Username', 'a tab', 'a\tb', 'username'],
+  ['Email', 'no @', 'no address', 'email'],
+  ['Email', 'a domain without a dot', 'user@intranet', 'email'],
+  ['Email', 'a local part of 65 characters', `${long(65)}@example.org`, 'email'],
+  ['Email', 'a domain of 308 characters', `a@${domain}.org`, 'email'],
+  ...Object.entries(NAMES).flatMap(([column, field]): [string, string, string, string][] => [
+    [column, '256 characters', long(256), field],
+    [column, 'a control character', 'a\u0001b', field],
   ]),
-  ['Phone', long(65), 'phone'],
-  ['Mobile', '1\u001b2', 'mobile'],
-  ['Status', 'active', 'status'],
-  ['Status', 'Deleted', 'status'],
-  ['Roles', 'Emperor', 'roles', ['Emperor']],
-  ['Roles', 'Editor;editor', 'roles', ['Editor', 'editor']],
-  ['Roles', 'External user|Organisational user', 'roles', ['External user', 'Organisational user']],
-  ['Role', 'External user;Webmaster', 'roles', ['External user', 'Webmaster']],
-  ['Authname', long(256), 'authname', { saml: [long(256)] }],
-  ['Authname', 'a|a', 'authname', { saml: ['a', 'a'] }],
-  ['saml', logins.join('|'), 'authname', { saml: logins }],
-  ['Authname', 'a\u0002b', 'authname', { saml: ['a\u0002b'] }],
-  ['HideEmail', 'maybe', 'hide_email'],
-  ['HidePhone', '2', 'hide_phone_numbers'],
-  ['Linkedin', 'linkedin.com/in/x', 'social_media', { linkedin: 'linkedin.com/in/x' }],
-  ['Facebook', url(2049), 'social_media', { facebook: url(2049) }],
-  ['Twitter', 'ftp://example.org', 'social_media', { twitter: 'ftp://example.org' }],
-  ['ImageUrl', 'javascript:alert(1)', 'user_avatar'],
-  ['ImageUrl', url(2049), 'user_avatar'],
-  ['AboutMe', long(10_001), 'about_me'],
-  ['AboutMe', 'a\u0008b', 'about_me'],
+  ['Phone', '65 characters', long(65), 'phone'],
+  ['Mobile', 'a control character', '1\u001b2', 'mobile'],
+  ['Status', 'a status in lower case', 'active', 'status'],
+  ['Status', 'an unknown status', 'Deleted', 'status'],
+  ['Roles', 'an unknown role', 'Emperor', 'roles', ['Emperor']],
+  ['Roles', 'a repeated role', 'Editor;editor', 'roles', ['Editor', 'editor']],
+  ['Roles', 'two exclusive roles', EXCLUSIVE.join('|'), 'roles', EXCLUSIVE],
+  ['Role', 'an external Webmaster', 'External user;Webmaster', 'roles', ['External user', 'Webmaster']],
+  ['Authname', '256 characters', long(256), 'authname', { saml: [long(256)] }],
+  ['Authname', 'a repeated login', 'a|a', 'authname', { saml: ['a', 'a'] }],
+  ['saml', '21 logins', logins.join('|'), 'authname', { saml: logins }],
+  ['Authname', 'a control character', 'a\u0002b', 'authname', { saml: ['a\u0002b'] }],
+  ['HideEmail', 'an unknown word', 'maybe', 'hide_email'],
+  ['HidePhone', 'an invalid number', '2', 'hide_phone_numbers'],
+  ['Linkedin', 'no scheme', 'linkedin.com/in/x', 'social_media', { linkedin: 'linkedin.com/in/x' }],
+  ['Facebook', 'an address of 2049 characters', url(2049), 'social_media', { facebook: url(2049) }],
+  ['Twitter', 'an FTP address', 'ftp://example.org', 'social_media', { twitter: 'ftp://example.org' }],
+  ['ImageUrl', 'a script address', 'javascript:alert(1)', 'user_avatar'],
+  ['ImageUrl', 'an address of 2049 characters', url(2049), 'user_avatar'],
+  ['AboutMe', '10,001 characters', long(10_001), 'about_me'],
+  ['AboutMe', 'a control character', 'a\u0008b', 'about_me'],
 ];
-const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
-const reported = (errors: Json[]): string[] =>
+const quote = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+const formatErrors = (errors: Json[]): string[] =>
   errors.map(({ field, code, message }) => `${field} ${code} ${message}`).sort();
 
-test.each(BAD)('%s: %j is refused as by POST /users', async (column, cell, field, value = cell) => {
+test.each(BAD)('%s with %s is refused as by POST /users', async (column, _, cell, field, value = cell) => {
   const body = aUser({ external_id: `r-${Math.random()}` });
   const cells: Record<string, string> = {
     ExternalId: body.external_id,
@@ -68,21 +69,21 @@ test.each(BAD)('%s: %j is refused as by POST /users', async (column, cell, field
   expect(api.status).toBe(422);
   const run = await imported(
     app.key,
-    csv(Object.keys(cells).join(','), Object.values(cells).map(quoted).join(',')),
+    csv(Object.keys(cells).join(','), Object.values(cells).map(quote).join(',')),
   );
   const [row] = await rowsOf(app.key, run.id);
   expect(row.outcome).toBe('error');
-  expect(reported(row.errors)).toEqual(reported(api.body.errors));
+  expect(formatErrors(row.errors)).toEqual(formatErrors(api.body.errors));
 });
 
-test('username and e-mail are required of a new user', async () => {
+test('a new user without username and e-mail is refused with the same errors as by POST /users', async () => {
   const api = await app.key.post('/users', { external_id: 'new' });
   const run = await imported(app.key, csv('ExternalId,Surname', 'new,Lee'));
   const [row] = await rowsOf(app.key, run.id);
-  expect(reported(row.errors)).toEqual(reported(api.body.errors));
+  expect(formatErrors(row.errors)).toEqual(formatErrors(api.body.errors));
 });
 
-test('the importer accepts what the API accepts, in the same form', async () => {
+test('an import normalizes values in the same way as POST /users', async () => {
   const file = csv(
     'ExternalId,Username,Email,ForeName,Phone,Roles,Linkedin,AboutMe',
     ' ok , Jo   Doe ,JO@Example.org,  Jose\u0301 ,"  +44  20 ",editor; AUTHOR,https://l.example/x,"  two\r\nlines "',

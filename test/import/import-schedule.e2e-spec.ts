@@ -11,7 +11,7 @@ import { databaseOf, inSeconds } from '../support/app/people.js';
 import { fileOf } from '../support/data/user-file.js';
 import { Process, newcomer } from '../support/process/process.js';
 
-/** Files in a drop folder, at the times of a schedule. */
+/** Scheduled imports of files in a drop folder. */
 const scheduled = new Scheduled({ IMPORT_OVERDUE_HOURS: '24' });
 let app: TestApp;
 let drop: Dropped;
@@ -22,7 +22,7 @@ afterEach(async () => {
   await Process.killAll();
 });
 
-test('a missed tick is caught up once: good files end in done, bad ones in failed, with the id of their run', async () => {
+test('a missed tick is caught up once, and files move to done or failed with the id of their run', async () => {
   drop.person('a');
   drop.file('b.csv', 'b,,');
   drop.mark('b.csv');
@@ -58,7 +58,7 @@ test('the first start of a schedule imports nothing before its first tick', asyn
   expect(drop.names()).toContain('first.csv');
 });
 
-test('a file without a marker is imported when it has not changed for ten seconds', async () => {
+test('a file without a marker is imported after it has been unchanged for ten seconds', async () => {
   drop.file('still.csv', 'still,still,still@example.org');
   utimesSync(join(drop.folder, 'still.csv'), 0, 0);
   const written = Date.now();
@@ -81,7 +81,7 @@ test('a file that arrives after a tick is imported at the next tick', async () =
   expect(Date.now()).toBeGreaterThanOrEqual(nextMinute);
 });
 
-test('a tick noted by a clock that was days ahead does not silence the schedule', async () => {
+test('a schedule whose last tick was recorded days in the future still imports at its next tick', async () => {
   await noteTick(app, 2 * 24 * 3600);
   drop.person('ahead');
   const clock = stopClock();
@@ -92,7 +92,7 @@ test('a tick noted by a clock that was days ahead does not silence the schedule'
   await scheduled.ended(1);
 });
 
-test('a file that grows while it is read is imported when it is complete', async () => {
+test('a file that grows while it is read is imported after it is complete', async () => {
   drop.person('begun');
   const read = Reflect.get(DropFolder.prototype, 'read');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(async function* (
@@ -122,7 +122,7 @@ test('a file that grows while it is read is imported when it is complete', async
   expect((await linked(app.key, 'more')).username).toBe('more');
 });
 
-test('a file that a killed instance had claimed is imported', async () => {
+test('a file that a killed instance has claimed is imported at the next start', async () => {
   const id = '01a1fc00-0000-7000-8000-00000000dead';
   drop.file(join('processing', `${id}~late.csv`), 'late,late,late@example.org');
   await scheduled.start();
@@ -141,7 +141,7 @@ test('several instances import each file once', async () => {
   expect(runs.every((run) => run.counts.created === 1)).toBe(true);
 });
 
-test('imports that are overdue show in the status', async () => {
+test('GET /status reports an overdue import', async () => {
   const isOverdue = async () => (await app.nobody.get('/status')).body.import_overdue as boolean;
   expect(await isOverdue()).toBe(true);
   await imported(app.key, fileOf('x'));
@@ -158,12 +158,12 @@ test.each([
   'shoe_size=43',
   'default_roles=Nonesuch',
   'mode=upsert&mode=create_only',
-])('a schedule with the option %s does not start', async (options) => {
+])('a schedule with IMPORT_OPTIONS=%s does not start', async (options) => {
   const started = scheduled.start({ IMPORT_OPTIONS: options });
   await expect(started).rejects.toThrow(`IMPORT_OPTIONS: ${options.split('=')[0]}`);
 });
 
-test('a service whose schedule does not start ends with 1, and says why', async () => {
+test('a service with invalid IMPORT_OPTIONS exits with code 1 and names the option', async () => {
   const service = new Process('dist/main.js', {
     ...newcomer(app.database),
     IMPORT_FOLDER: drop.folder,

@@ -12,26 +12,26 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const store = () => app.app.get(FileStore);
-const parts = () => databaseOf(app).query('SELECT part FROM import_file_parts');
+const store: FileStore['store'] = (...args) => app.app.get(FileStore).store(...args);
+const readParts = () => databaseOf(app).query('SELECT part FROM import_file_parts');
 
-test('a stored file replaces the parts of an earlier attempt', async () => {
-  await store().store('a.csv', Readable.from([Buffer.alloc(PART_BYTES), Buffer.alloc(1)]), RUN);
-  expect(await parts()).toHaveLength(2);
-  const file = await store().store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), RUN);
+test('storing a file again replaces the parts of the earlier attempt', async () => {
+  await store('a.csv', Readable.from([Buffer.alloc(PART_BYTES), Buffer.alloc(1)]), RUN);
+  expect(await readParts()).toHaveLength(2);
+  const file = await store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), RUN);
   expect(file).toMatchObject({ runId: RUN, name: 'a.csv', size: 10, parts: 1 });
-  expect(await parts()).toEqual([{ part: 0 }]);
+  expect(await readParts()).toEqual([{ part: 0 }]);
 });
 
-test('a stream that fails before its first byte is rejected and leaves no parts', async () => {
+test('a file whose stream fails before its first byte is rejected and leaves no stored parts', async () => {
   const file = createReadStream('no-such-file.csv');
-  // The database answers late, as over a network, and the stream has no listener in the meantime.
+  // The database responds after the stream has failed, so the stream has no listener in the meantime.
   const files = app.app.get(ImportFilesRepository);
   const work = files.deleteUnused.bind(files);
   jest.spyOn(files, 'deleteUnused').mockImplementationOnce(async (...args) => {
     while (!file.closed) await setImmediate();
     return work(...args);
   });
-  await expect(store().store('no-such-file.csv', file, RUN)).rejects.toThrow('ENOENT');
-  expect(await parts()).toEqual([]);
+  await expect(store('no-such-file.csv', file, RUN)).rejects.toThrow('ENOENT');
+  expect(await readParts()).toEqual([]);
 });

@@ -9,14 +9,14 @@ import { imported } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** The rows of a run, page by page. */
+/** Pages of the rows of a run. */
 let app: TestApp;
 let id = '';
 const COUNT = 300;
 const OUTCOMES = ['error', 'created', 'updated', 'unchanged', 'missing'] as const;
 const CODES = ['duplicate', 'invalid_format', 'required'];
 
-/** Rows of all kinds: claims without a warning are never listed. */
+/** Rows of every outcome. Unchanged rows without a warning are never listed. */
 const rows: StagedRow[] = Array.from({ length: COUNT }, (_, i) => {
   const outcome = OUTCOMES[i % OUTCOMES.length] ?? 'error';
   const code = outcome === 'error' ? CODES[i % CODES.length] : i % 4 === 0 ? 'blocked_elsewhere' : undefined;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => app.end());
 
-/** All rows that a walk along the links finds. */
+/** Follows the links to the next pages. @returns the external ids of all rows. */
 async function walk(query: string): Promise<string[]> {
   const found: string[] = [];
   for (let url = `/imports/${id}/rows?${query}`; ;) {
@@ -48,13 +48,13 @@ async function walk(query: string): Promise<string[]> {
 }
 
 const isListed = ({ outcome, errors }: StagedRow): boolean => outcome !== 'unchanged' || errors.length > 0;
-const expected = (wanted: (row: StagedRow) => boolean): string[] =>
+const listExpected = (wanted: (row: StagedRow) => boolean): string[] =>
   rows
     .filter((row) => isListed(row) && wanted(row))
     .sort((a, b) => a.line - b.line)
     .map(({ external_id }) => external_id);
 
-describe('a walk finds every row once, in the order of the lines', () => {
+describe('the links between pages lead to each row once, in line order', () => {
   test.each<[string, (row: StagedRow) => boolean]>([
     ['', () => true],
     ['outcome=error', ({ outcome }) => outcome === 'error'],
@@ -68,20 +68,20 @@ describe('a walk finds every row once, in the order of the lines', () => {
       ({ errors, outcome }) => errors[0]?.code === 'blocked_elsewhere' && outcome === 'unchanged',
     ],
     ['code=nothing', () => false],
-  ])('%s', async (query, wanted) => {
-    expect(await walk(`${query}&limit=7`)).toEqual(expected(wanted));
+  ])('for the query %j', async (query, wanted) => {
+    expect(await walk(`${query}&limit=7`)).toEqual(listExpected(wanted));
   });
 });
 
-test('an offset still works, and not together with after', async () => {
+test('an offset selects rows, but is refused together with after', async () => {
   const answer = await app.key.get(`/imports/${id}/rows?outcome=error&offset=50&limit=100`);
   const found = answer.body.Results.map((row: Json) => row.external_id);
-  expect(found).toEqual(expected(({ outcome }) => outcome === 'error').slice(50));
+  expect(found).toEqual(listExpected(({ outcome }) => outcome === 'error').slice(50));
   for (const query of ['offset=1&after=5', 'after=x', 'after=', 'after=1.5'])
     expect((await app.key.get(`/imports/${id}/rows?${query}`)).body.code).toBe('invalid_parameter');
 });
 
-test('problems are the first 50 rows with an error or a warning', async () => {
+test('the problems of a run are its first 50 rows with an error or a warning', async () => {
   const { problems } = (await app.key.get(`/imports/${id}`)).body;
   const first = rows.filter(({ errors }) => errors.length > 0).slice(0, 50);
   expect(problems.map(({ line, code }: Json) => [line, code])).toEqual(

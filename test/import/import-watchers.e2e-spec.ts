@@ -32,7 +32,7 @@ function mockEndlessRun(): Promise<void> {
   });
 }
 
-test('so many clients watch, the next one is told to come back, and a place that is left is free', async () => {
+test('an event stream over the limit of watchers is refused with 503 until a watcher disconnects', async () => {
   void mockEndlessRun();
   const events = app.app.get(RunEvents);
   const gone = new AbortController();
@@ -70,7 +70,7 @@ test.each<[string, () => Promise<{ client: Client; path: string }>]>([
       return { client: key.client, path: `/api_keys/${key.id}` };
     },
   ],
-])('an event stream ends when its %s ends', async (_, make) => {
+])('an event stream ends when its %s is revoked', async (_, make) => {
   const { client, path } = await make();
   const watched = mockEndlessRun();
   const events = client.get(`/imports/${id}/events`);

@@ -10,8 +10,8 @@ import { counted, csv, settled, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 import { Process, childrenOf, newcomer, processDatabase } from '../support/process/process.js';
 
-/** Imports in the process beside the service: whatever becomes of it, the service answers, and the run is completed. */
-const [database, another] = [processDatabase('tables'), processDatabase('tables')];
+/** Imports in the import worker: if this process fails, the service still responds and the run is completed. */
+const [database, otherDatabase] = [processDatabase('tables'), processDatabase('tables')];
 jest.setTimeout(240_000);
 const ROWS = 3000;
 const file = (prefix: string, rows = ROWS) => csv(HEAD, ...people(prefix, rows));
@@ -28,27 +28,27 @@ const isAlive = (pid: number): boolean => {
 };
 
 /** Uploads a file and waits until its run writes. */
-async function writing(client: Client, rows: string): Promise<string> {
+async function startWriting(client: Client, rows: string): Promise<string> {
   const { id } = (await upload(client, rows)).body;
   for (;;) {
     const { state, progress } = (await client.get(`/imports/${id as string}`)).body;
     if (state === 'applying' && progress.rows_done > 0) return id;
     if (!['queued', 'validating', 'applying'].includes(state))
       throw new Error(`too late: ${state as string}`);
-    await delay(20); // the process that imports has a low priority
+    await delay(20); // the import worker has a low priority
   }
 }
 
-test('the first import starts one import worker that shares no stream, and the service shows its runs and its log', async () => {
+test('the first import starts one import worker, whose runs and log lines the service shows', async () => {
   const service = await start('info');
   expect(childrenOf(service.pid)).toEqual([]);
   const client = clientOf(service);
   const { id } = (await upload(client, file('a', 10))).body;
   expect(counted(await settled(client, id))).toEqual({ created: 10 });
-  const [lane = 0, ...others] = childrenOf(service.pid);
+  const [worker = 0, ...others] = childrenOf(service.pid);
   expect(others).toEqual([]);
-  expect(getPriority(lane)).toBe(10); // a request that wants the same processor has it
-  const streams = [0, 1, 2].map((fd) => readlinkSync(`/proc/${lane}/fd/${fd}`));
+  expect(getPriority(worker)).toBe(10); // requests have priority over imports
+  const streams = [0, 1, 2].map((fd) => readlinkSync(`/proc/${worker}/fd/${fd}`));
   const own = [0, 1, 2].map((fd) => readlinkSync(`/proc/${service.pid}/fd/${fd}`));
   expect(streams.filter((stream) => own.includes(stream) && stream !== '/dev/null')).toEqual([]);
   expect(await service.stop()).toEqual({ code: 0, signal: null });
@@ -58,13 +58,13 @@ test('the first import starts one import worker that shares no stream, and the s
   );
 });
 
-test('the process is killed while it writes: requests are answered, another one completes the run', async () => {
+test('after a kill of the import worker the service responds and a new worker completes the run', async () => {
   const service = await start();
   const client = clientOf(service);
-  const id = await writing(client, file('k'));
-  const [lane = 0] = childrenOf(service.pid);
-  process.kill(lane, 'SIGKILL');
-  // Its turn to write ended with it.
+  const id = await startWriting(client, file('k'));
+  const [worker = 0] = childrenOf(service.pid);
+  process.kill(worker, 'SIGKILL');
+  // The killed process no longer holds the write lock.
   expect((await client.post('/users', aUser())).status).toBe(201);
   const run = await settled(client, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
@@ -73,13 +73,13 @@ test('the process is killed while it writes: requests are answered, another one 
   expect(service.out).toContain('"exit":"SIGKILL"');
 });
 
-test('SIGTERM to the service and its import worker stops the run at a checkpoint, and the next start completes it', async () => {
+test('SIGTERM stops a run at a checkpoint, and the next start of the service completes it', async () => {
   const service = await start();
-  const id = await writing(clientOf(service), file('t'));
-  const [lane = 0] = childrenOf(service.pid);
-  process.kill(lane, 'SIGTERM');
+  const id = await startWriting(clientOf(service), file('t'));
+  const [worker = 0] = childrenOf(service.pid);
+  process.kill(worker, 'SIGTERM');
   expect(await service.stop()).toEqual({ code: 0, signal: null });
-  expect(isAlive(lane)).toBe(false);
+  expect(isAlive(worker)).toBe(false);
   expect(service.complaints).toBe('');
   const client = clientOf(await start());
   // The lease was given back, so the next process does not wait until it expires.
@@ -87,22 +87,22 @@ test('SIGTERM to the service and its import worker stops the run at a checkpoint
   expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
 });
 
-/** Starts a service and stops its import worker while the worker writes. */
-async function startWithStoppedWorker(of: TestDatabase) {
+/** Starts a service and suspends its import worker while the worker writes. */
+async function startSuspended(of: TestDatabase) {
   const service = await start('warn', of);
   const client = clientOf(service);
-  const id = await writing(client, file('z'));
-  const [lane = 0] = childrenOf(service.pid);
-  process.kill(lane, 'SIGSTOP');
-  return { service, client, id, lane };
+  const id = await startWriting(client, file('z'));
+  const [worker = 0] = childrenOf(service.pid);
+  process.kill(worker, 'SIGSTOP');
+  return { service, client, id, worker };
 }
 
-test('a stopped import worker is replaced by one that completes the run, and the service exits with 0 on a signal', async () => {
-  const [serving, ending] = [await startWithStoppedWorker(database), await startWithStoppedWorker(another)];
+test('a suspended import worker is replaced and does not delay the exit of the service', async () => {
+  const [serving, ending] = [await startSuspended(database), await startSuspended(otherDatabase)];
   const exit = ending.service.stop();
   expect((await serving.client.post('/users', aUser())).status).toBe(201);
   const run = await settled(serving.client, serving.id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
   expect(await exit).toEqual({ code: 0, signal: null });
-  expect([isAlive(serving.lane), isAlive(ending.lane)]).toEqual([false, false]);
+  expect([isAlive(serving.worker), isAlive(ending.worker)]).toEqual([false, false]);
 }, 120_000);

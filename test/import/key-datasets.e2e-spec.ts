@@ -6,25 +6,26 @@ import { counted, csv, imported, linked, settled, upload } from '../support/app/
 import { HEAD, fileOf, person } from '../support/data/user-file.js';
 import { problemOf } from '../support/app/people.js';
 
-/** A key of one data set starts, decides and undoes the runs of that one and of no other. */
+/** A key with the scope of one data set starts, decides and reverts only runs of this data set. */
 let app: TestApp;
 let hr: Client;
 let reader: Client;
 let n = 0;
 beforeAll(async () => {
   app = await TestApp.start();
-  hr = await keyWith('imports:write:hr');
-  reader = await keyWith('imports:read');
+  hr = await createKey('imports:write:hr');
+  reader = await createKey('imports:read');
 });
 afterAll(() => app.end());
 
-const keyWith = async (...scopes: string[]): Promise<Client> => (await aKey(app, ...scopes)).client;
+const createKey = async (...scopes: string[]): Promise<Client> => (await aKey(app, ...scopes)).client;
 const file = () => fileOf(`D-${++n}`);
+const OTHERS = ['dataset=it', 'dataset=HR', 'dataset=hr.2', ''];
 const REFUSED = [403, 'insufficient_scope'];
 const decide = (client: Client, id: string, word: string): Promise<Answer> =>
   client.post(`/imports/${id}/${word}`);
 
-test.each(['dataset=it', 'dataset=HR', 'dataset=hr.2', ''])('an upload with %j is refused', async (query) => {
+test.each(OTHERS)('a key for the data set hr cannot upload with the query %j', async (query) => {
   const { Count } = (await app.key.get('/imports')).body;
   const refused = await upload(hr, file(), query);
   expect(problemOf(refused)).toEqual(REFUSED);
@@ -32,7 +33,7 @@ test.each(['dataset=it', 'dataset=HR', 'dataset=hr.2', ''])('an upload with %j i
   expect((await app.key.get('/imports')).body.Count).toBe(Count);
 });
 
-test('the data set of a form counts, and nothing of its file is kept', async () => {
+test('a key for the data set hr can upload a form only with the field dataset=hr', async () => {
   const form = (dataset: string): Promise<Answer> => {
     const part = (head: string, text: string) =>
       `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
@@ -43,7 +44,7 @@ test('the data set of a form counts, and nothing of its file is kept', async () 
   expect((await form('hr')).status).toBe(202);
 });
 
-test.each(['apply', 'cancel', 'reject', 'revert'])('%s is for runs of its own data set', async (word) => {
+test.each(['apply', 'cancel', 'reject', 'revert'])('a key can %s only runs of its data set', async (word) => {
   const dryRun = `dry_run=${String(word !== 'revert')}`;
   const [own, other] = [
     await imported(app.key, file(), `${dryRun}&dataset=hr`),
@@ -54,19 +55,19 @@ test.each(['apply', 'cancel', 'reject', 'revert'])('%s is for runs of its own da
   expect((await decide(hr, own.id, word)).status).toBe(202);
 });
 
-test('a state is not told of a run of another data set', async () => {
+test('a key for one data set gets 403, not 409, for a decision about an ended run of another data set', async () => {
   const ended = await imported(app.key, file(), 'dataset=it');
   expect(problemOf(await decide(hr, ended.id, 'apply'))).toEqual(REFUSED);
 });
 
-test('writing is not reading', async () => {
+test('a key with only imports:write cannot read runs, and a key with only imports:read cannot upload', async () => {
   const { id } = (await upload(hr, file(), 'dataset=hr')).body;
   expect(problemOf(await hr.get(`/imports/${id as string}`))).toEqual(REFUSED);
   expect((await reader.get(`/imports/${id as string}`)).status).toBe(200);
   expect(problemOf(await upload(reader, file()))).toEqual(REFUSED);
 });
 
-test('a user that another data set manages is not changed by a key of one: its row fails, the others do not', async () => {
+test('a key for one data set cannot change users of another data set, and only their rows fail', async () => {
   const people = ['a', 'b'].map((letter) => `F-${letter}-${++n}`);
   const lines = (phone: string, ids = people) => csv(`${HEAD},Phone`, ...ids.map((id) => person(id, phone)));
   expect((await imported(app.key, lines('1'), 'dataset=it')).state).toBe('completed');
@@ -76,11 +77,11 @@ test('a user that another data set manages is not changed by a key of one: its r
   expect([run.state, counted(run)]).toEqual(['completed_with_errors', { created: 1, error: 2 }]);
   expect(run.problems[0].code).toBe('insufficient_scope');
   expect((await linked(app.key, people[0] ?? '')).phone).toBe('1');
-  // What does not change does no harm, and stays where it is.
+  // Unchanged rows succeed, and their users stay in the other data set.
   const same = await settled(app.key, (await upload(hr, lines('1'), 'dataset=hr')).body.id);
   expect([same.state, counted(same)]).toEqual(['completed', { unchanged: 2 }]);
   expect((await app.key.get('/users/search?managed_by=it')).body.Count).toBeGreaterThanOrEqual(2);
-  const both = await keyWith('imports:write:hr', 'imports:write:it');
+  const both = await createKey('imports:write:hr', 'imports:write:it');
   const done = await settled(app.key, (await upload(both, lines('3'), 'dataset=hr')).body.id);
   expect([done.state, counted(done)]).toEqual(['completed', { updated: 2 }]);
 });

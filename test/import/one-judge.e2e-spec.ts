@@ -20,10 +20,9 @@ import {
 import { databaseOf } from '../support/app/people.js';
 
 /**
- * What a plan says about a row of a file is what the writer does with it. Random users, random files: outcome and
- * error code of every row are the same in the plan, after its batches are applied, and when the whole file goes through
- * the writer as one set; and where some order of single requests exists, those lead to the same users.
- * `JUDGE_CASES` sets how many cases run.
+ * The plan of a file predicts what the writer does with each row. For random users and files, the outcome and error code
+ * of every row are the same in the plan, after its batches are applied, and when the writer applies the whole file as one
+ * set. If single requests succeed in some order, they lead to the same users. `JUDGE_CASES` sets the number of cases.
  */
 const CASES = Number(process.env['JUDGE_CASES'] ?? 100);
 const TABLES = ['user_identifiers', 'user_roles', 'user_words', 'audit_events', 'import_rows', 'import_runs'];
@@ -42,7 +41,7 @@ async function clear(): Promise<void> {
     await databaseOf(app).execute(`DELETE FROM ${table}`);
 }
 
-/** Only these users, and no Webmasters except theirs. */
+/** Replaces all users with the given people. */
 async function seed(people: readonly Person[]): Promise<Seeded[]> {
   await clear();
   const users = people.map(({ external }, index): Seeded => ({
@@ -79,7 +78,7 @@ async function restore(people: readonly Person[], users: readonly Seeded[]): Pro
   expect(outcomes.filter(({ outcome }) => outcome !== 'created')).toEqual([]);
 }
 
-/** `created`, or `error <code>`; unchanged rows are not kept. */
+/** An outcome such as `created`, or `error <code>`. Unchanged rows are not stored. */
 type Result = string;
 const resultsOf = async (run: string): Promise<Map<number, { result: Result; errors: Json[] }>> => {
   const rows = await rowsOf(app.key, run, 'limit=100');
@@ -91,7 +90,7 @@ const resultsOf = async (run: string): Promise<Map<number, { result: Result; err
   );
 };
 
-/** Codes of rows that fail by themselves: the API would refuse the request, so the writer never sees it. */
+/** Codes of rows that fail without other rows. The API refuses such a request before it reaches the writer. */
 const OWN = new Set(['required', 'privileged_user', 'exclusive_roles', 'self_reference', 'self_block']);
 
 const nameOfOutcome = (outcome: ChangeOutcome | undefined): Result => {
@@ -102,11 +101,11 @@ const nameOfOutcome = (outcome: ChangeOutcome | undefined): Result => {
   return status.new === 'Blocked' ? 'blocked' : 'reactivated';
 };
 
-const ROLLBACK = new Error('only to see what it would do');
+const ROLLBACK = new Error('rollback of a trial');
 
-/** What the writer does with a set; everything is rolled back. */
-async function tried(changes: readonly UserChange[]): Promise<ChangeOutcome[]> {
-  let outcomes: ChangeOutcome[] = [];
+/** Applies a set of changes and rolls it back. @returns the outcomes. */
+async function tryChanges(changes: readonly UserChange[]): Promise<Outcome[]> {
+  let outcomes: Outcome[] = [];
   await app.app
     .get(TransactionRunner)
     .run(async (tx) => {
@@ -119,8 +118,8 @@ async function tried(changes: readonly UserChange[]): Promise<ChangeOutcome[]> {
   return outcomes;
 }
 
-/** Everybody by external id or username, with what a file can change; managers by username. */
-async function everybody(): Promise<string[]> {
+/** Returns all users with the fields that a file can change, and with the usernames of their managers. */
+async function readUsers(): Promise<string[]> {
   const rows = await databaseOf(app).query<Record<string, string | null>>(
     `SELECT u.username, u.email, u.external_id, u.status, u.roles, m.username AS manager
      FROM users u LEFT JOIN users m ON m.uuid = u.manager_uuid`,
@@ -128,8 +127,8 @@ async function everybody(): Promise<string[]> {
   return rows.map((one) => JSON.stringify(one)).sort();
 }
 
-/** Sends changes one by one until all are done. @returns false if no order works. */
-async function oneByOne(changes: readonly UserChange[]): Promise<boolean> {
+/** Sends each change as a request and repeats refused requests. @returns false if not all succeed in any order. */
+async function sendOneByOne(changes: readonly UserChange[]): Promise<boolean> {
   const made = new Map<string, string>();
   const real = (uuid: string): string => made.get(uuid) ?? uuid;
   let waiting = [...changes];
@@ -153,7 +152,7 @@ async function oneByOne(changes: readonly UserChange[]): Promise<boolean> {
 }
 
 test(
-  'a plan, its application, one set of the writer, and single requests agree',
+  'the plan of a random file has the same results as its application, the writer and single requests',
   async () => {
     const seen = new Map<string, number>();
     const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
@@ -192,20 +191,20 @@ test(
               ({ field, code }: Json) => field === 'external_id' && code === 'duplicate',
             );
             if (result === 'skipped' || repeated || OWN.has(result.replace('error ', ''))) return [];
-            if (rows.findIndex(({ id }) => id === one.id) !== index) return []; // an equal row, or one of an unchanged user
-            if (adopt !== 'none' && !byKey.has(external)) return []; // only the planner finds users to take over
+            if (rows.findIndex(({ id }) => id === one.id) !== index) return []; // a repeated row, or a row of an unchanged user
+            if (adopt !== 'none' && !byKey.has(external)) return []; // only the planner finds users to adopt
             return [{ line, result, change: changeOf(one, byKey.get(external), uuidOf, chosen) }];
           });
-          const alone = adopt === 'none' || rows.every(({ id }) => byKey.has(`k${id}`));
-          if (alone) {
-            const outcomes = await tried(sent.map(({ change }) => change));
+          const comparable = adopt === 'none' || rows.every(({ id }) => byKey.has(`k${id}`));
+          if (comparable) {
+            const outcomes = await tryChanges(sent.map(({ change }) => change));
             const written = outcomes.map((outcome, index) => [sent[index]?.line, nameOfOutcome(outcome)]);
             expect(written).toEqual(sent.map(({ line, result }) => [line, result]));
           }
 
           // The plan, applied in its batches.
-          const wanted = (await app.key.post(`/imports/${plan.id}/apply`)).status;
-          expect(wanted).toBe(202);
+          const status = (await app.key.post(`/imports/${plan.id}/apply`)).status;
+          expect(status).toBe(202);
           const run = await settled(app.key, plan.id);
           expect([run.state, run.counts]).toEqual([
             plan.counts.error > 0 ? 'completed_with_errors' : 'completed',
@@ -215,14 +214,14 @@ test(
           for (const { result } of planned.values()) count(result);
 
           // Single requests.
-          if (!alone) return;
-          const end = await everybody();
+          if (!comparable) return;
+          const end = await readUsers();
           await clear();
           await restore(people, users);
           const good = sent.filter(({ result }) => !result.startsWith('error') && result !== 'unchanged');
-          if (await oneByOne(good.map(({ change }) => change))) {
+          if (await sendOneByOne(good.map(({ change }) => change))) {
             count('an order exists');
-            expect(await everybody()).toEqual(end);
+            expect(await readUsers()).toEqual(end);
           } else count('no order exists');
         },
       ),

@@ -12,13 +12,13 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 const rollcall = (...args: string[]) => runCommand(app.database, args);
-const write = (name: string, text: string): string => {
+const writeFile = (name: string, text: string): string => {
   const path = join(app.database.folder, name);
   writeFileSync(path, text);
   return path;
 };
 
-test('a file is previewed and imported by a ready profile, and by one in a JSON file', async () => {
+test('rollcall import uses a built-in profile or a profile in a JSON file, also for previews', async () => {
   const moodle = join(ROOT, 'samples/exports/moodle.csv');
   const preview = await rollcall('import', moodle, '--preview', '--profile', 'moodle');
   expect(preview.out).toContain('No problems found.');
@@ -26,9 +26,9 @@ test('a file is previewed and imported by a ready profile, and by one in a JSON 
   const ready = await rollcall('import', moodle, '--profile', 'moodle', '--json');
   expect(JSON.parse(ready.out)).toMatchObject({ profile: 'moodle', counts: { created: 5 } });
 
-  const file = write('people.csv', csv('Nr;Mail', 'c1;C1@example.org'));
+  const file = writeFile('people.csv', csv('Nr;Mail', 'c1;C1@example.org'));
   const good = { columns: { Nr: 'ExternalId' }, set: { Username: '{Nr}', Email: '{Mail:lower}' } };
-  const profile = write('payroll.json', JSON.stringify(good));
+  const profile = writeFile('payroll.json', JSON.stringify(good));
   const shown = await rollcall('import', file, '--preview', '--json');
   expect([shown.code, JSON.parse(shown.out).columns[1].suggestion]).toEqual([2, 'Email']);
   const run = await rollcall('import', file, '--profile', profile, '--dataset', 'pay', '--json');
@@ -45,7 +45,7 @@ test('a file is previewed and imported by a ready profile, and by one in a JSON 
       'columns.M must be an import column or ignore; did you mean Email?',
     ],
   ]) {
-    const bad = await rollcall('import', file, '--profile', write('bad.json', text ?? ''));
+    const bad = await rollcall('import', file, '--profile', writeFile('bad.json', text ?? ''));
     expect([bad.code === 0, bad.err]).toEqual([false, expect.stringContaining(message ?? '')]);
   }
 });

@@ -2,21 +2,21 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, linked } from '../support/app/imports.js';
 
-/** The failed rows of imports by a profile: corrected, they are sent again with the same profile. */
+/** `failed.csv` of imports with a profile, which can be corrected and sent again with the same profile. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 const save = (name: string, profile: object) =>
   app.key.put(`/import_profiles/${name}`, { dataset: name, ...profile });
-const failedOf = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
+const readFailed = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
 test.each([
-  ['a comma and a quote', {}, ',', "'"],
-  ['a semicolon', { delimiter: ';' }, ';', "'"],
-  ['a tab and a prefix that spreadsheets run', { delimiter: 'tab', strip_prefix: '-' }, '\t', '-'],
-])('in the form that the profile reads: %s', async (what, more, delimiter, prefix) => {
+  ['comma delimiter, apostrophe prefix', {}, ',', "'"],
+  ['semicolon delimiter, apostrophe prefix', { delimiter: ';' }, ';', "'"],
+  ['tab delimiter, minus prefix', { delimiter: 'tab', strip_prefix: '-' }, '\t', '-'],
+])('failed.csv has the format that the profile reads: %s', async (what, more, delimiter, prefix) => {
   const name = `form-${what.length}`;
   await save(name, {
     strip_prefix: prefix,
@@ -43,7 +43,7 @@ test.each([
   );
   const run = await imported(app.key, file, `profile=${name}`);
   expect(counted(run)).toEqual({ created: 1, error: 2 });
-  const failed = await failedOf(run.id);
+  const failed = await readFailed(run.id);
   expect(failed).not.toContain('SECRET');
   expect(failed).toContain(['Nr', 'State', 'Last', 'First', 'Mail', 'Private mail', '_line'].join(delimiter));
   const again = await imported(app.key, failed, `profile=${name}`);
@@ -58,12 +58,12 @@ test.each([
   });
 });
 
-test('no cell that may be of an ignored column, wherever the row has too many or too few', async () => {
+test('failed.csv omits cells that may belong to an ignored column if a row has a wrong cell count', async () => {
   const header = ['A', 'Login', 'Nr', 'Salary', 'Mail', 'Note'];
   await save('moved', { columns: { ...COLUMNS, Salary: 'ignore', A: 'KnownAs', Note: 'AboutMe' } });
   const good = (i: number) => [`a${i}`, `u${i}`, `m${i}`, 'SECRET', `m${i}@example.org`, 'n'];
   const rows = Array.from({ length: 60 }, (_, i) => good(i));
-  // A row that was cut into more cells, or lost some, anywhere.
+  // Rows with additional or missing cells in different places.
   rows[5]?.splice(0, 0, 'x');
   rows[6]?.splice(3, 0, 'x', 'y');
   rows[7]?.splice(5, 0, 'x');
@@ -75,7 +75,7 @@ test('no cell that may be of an ignored column, wherever the row has too many or
     'profile=moved',
   );
   expect(counted(run)).toEqual({ created: 55, error: 5 });
-  const failed = await failedOf(run.id);
+  const failed = await readFailed(run.id);
   expect(failed).not.toContain('SECRET');
   for (const [row, cells] of [
     [5, ['x', 'n']],

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { Scheduled } from '../support/app/drop-folder.js';
 import { csv, linked } from '../support/app/imports.js';
 
-/** The profile of a file in the drop folder is that whose pattern its name has. */
+/** A file in the drop folder uses the profile whose pattern matches its name. */
 const scheduled = new Scheduled();
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 const save = (name: string, profile: object) => scheduled.app.key.put(`/import_profiles/${name}`, profile);
-const drop = (name: string, ...lines: string[]) => {
+const dropFile = (name: string, ...lines: string[]) => {
   writeFileSync(join(scheduled.drop.folder, name), csv(...lines));
   scheduled.drop.mark(name);
 };
-test('by the longest pattern, before the settings of the schedule, and else by IMPORT_OPTIONS', async () => {
+test('a dropped file uses the profile with the longest matching pattern, otherwise IMPORT_OPTIONS', async () => {
   await save('any-hr', {
     dataset: 'any',
     columns: { ...COLUMNS, Nr: 'Phone', Id: 'ExternalId' },
@@ -20,8 +20,8 @@ test('by the longest pattern, before the settings of the schedule, and else by I
   });
   await save('hr', { dataset: 'hr', missing: 'report', columns: COLUMNS, pattern: 'HR-????.csv' });
   await save('others', { dataset: 'rest', columns: { Key: 'ExternalId', Login: 'Username', Mail: 'Email' } });
-  drop('hr-2026.csv', 'Nr,Login,Mail', 'h1,h1,h1@example.org');
-  drop('sales.csv', 'Key,Login,Mail', 's1,s1,s1@example.org');
+  dropFile('hr-2026.csv', 'Nr,Login,Mail', 'h1,h1,h1@example.org');
+  dropFile('sales.csv', 'Key,Login,Mail', 's1,s1,s1@example.org');
   await scheduled.start({ IMPORT_OPTIONS: 'profile=others&missing=block&dataset=default' });
   await scheduled.ended(2);
   const runs = await scheduled.runs();
@@ -38,11 +38,11 @@ test('by the longest pattern, before the settings of the schedule, and else by I
   for (const id of ['h1', 's1']) expect((await linked(scheduled.app.key, id)).username).toBe(id);
 });
 
-test('a profile that is gone, or is not for schedules, holds up nothing', async () => {
+test('a dropped file with a profile that schedules do not support fails, and others are imported', async () => {
   await save('careless', { dry_run: true, columns: COLUMNS });
   await save('good', { columns: COLUMNS, pattern: 'z*' });
-  drop('a.csv', 'Nr,Login,Mail', 'a1,a1,a1@example.org');
-  drop('z.csv', 'Nr,Login,Mail', 'z1,z1,z1@example.org');
+  dropFile('a.csv', 'Nr,Login,Mail', 'a1,a1,a1@example.org');
+  dropFile('z.csv', 'Nr,Login,Mail', 'z1,z1,z1@example.org');
   await scheduled.start({ IMPORT_OPTIONS: 'profile=careless' });
   await scheduled.ended(1, 1);
   expect(scheduled.drop.names('failed')).toEqual([expect.stringMatching(/^a\..*\.csv$/)]);

@@ -4,7 +4,7 @@ import type { Json } from '../support/app/client.js';
 import { counted, csv, imported, settled } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** Limits of guards that a profile sets. */
+/** Guard limits that a profile sets. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -21,10 +21,10 @@ const guardOf = (run: Json, name: string) =>
   (run.guards as { name: string; limit: number; hit: boolean; hint: string }[]).find(
     (guard) => guard.name === name,
   );
-/** Seven of ten phones change; of ten people two may. */
-const changed = (name: string) => file(name, (i) => (i < 7 ? `2${i}` : `1${i}`));
+/** Returns a file that changes seven of ten phones. The default limit is two. */
+const changedFile = (name: string) => file(name, (i) => (i < 7 ? `2${i}` : `1${i}`));
 
-test('a night that the settings park passes with the limits of its profile, and the other way round', async () => {
+test('the guard limits of a profile replace the limits of the settings', async () => {
   for (const name of ['usual', 'lax', 'strict']) {
     await save(name, undefined);
     await imported(
@@ -37,7 +37,7 @@ test('a night that the settings park passes with the limits of its profile, and 
   await save('strict', { changed_field: { rows: 6, percent: 60 } });
   const runs = [];
   for (const name of ['usual', 'lax', 'strict'])
-    runs.push(await imported(app.key, changed(name), `profile=${name}`));
+    runs.push(await imported(app.key, changedFile(name), `profile=${name}`));
   const [usual, lax, strict] = runs;
   expect(runs.map(({ state }) => state)).toEqual(['needs_approval', 'completed', 'needs_approval']);
   expect(runs.map((run) => guardOf(run, 'changed_field')?.limit)).toEqual([2, 7, 6]);
@@ -52,7 +52,7 @@ test('a night that the settings park passes with the limits of its profile, and 
   expect(guardOf(strict ?? {}, 'errors')?.hint).not.toContain('profile');
 });
 
-test('a run keeps the limits that its profile had when it was made', async () => {
+test('a run keeps the guard limits that its profile had when the plan was created', async () => {
   await save('kept', undefined);
   await imported(
     app.key,
@@ -60,7 +60,7 @@ test('a run keeps the limits that its profile had when it was made', async () =>
     'profile=kept',
   );
   await save('kept', { changed_field: { rows: 8 } });
-  const plan = await imported(app.key, changed('kept'), 'profile=kept&dry_run=true');
+  const plan = await imported(app.key, changedFile('kept'), 'profile=kept&dry_run=true');
   expect([guardOf(plan, 'changed_field')?.limit, plan.guards.some(({ hit }: Json) => hit)]).toEqual([
     8,
     false,
@@ -75,7 +75,7 @@ test('a run keeps the limits that its profile had when it was made', async () =>
   ]);
 });
 
-test('a preview shows the limits, and a change of them is in the audit', async () => {
+test('a preview shows the guard limits of a profile, and the audit has changes of the limits', async () => {
   await save('shown', { errors: { rows: 1 } });
   const send = async (query: string) =>
     (await app.key.send('POST', `/imports/preview?${query}`, 'Nr\r\nx\r\n', { 'content-type': 'text/csv' }))

@@ -6,15 +6,15 @@ import { databaseOf } from '../support/app/people.js';
 import { HEAD, fileOf, people } from '../support/data/user-file.js';
 import { sample } from '../support/app/profiles.js';
 
-/** What a file would do, before there is a run. */
+/** Previews, which show the effects of a file without a run. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const preview = (file: string | Uint8Array, query = ''): Promise<Answer> =>
+const sendPreview = (file: string | Uint8Array, query = ''): Promise<Answer> =>
   app.key.send('POST', `/imports/preview${query && `?${query}`}`, file, { 'content-type': 'text/csv' });
-const previewed = async (file: string | Uint8Array, query = ''): Promise<Json> => {
-  const answer = await preview(file, query);
+const preview = async (file: string | Uint8Array, query = ''): Promise<Json> => {
+  const answer = await sendPreview(file, query);
   if (answer.status !== 200) throw new Error(`preview: ${answer.status} ${answer.text}`);
   return answer.body;
 };
@@ -28,12 +28,12 @@ const problemsOf = ({ problems }: Json) =>
     ...(refuses ? ['file'] : []),
   ]);
 
-test('a good file: its format, its columns and its rows as fields', async () => {
+test('a preview of a valid file shows its format, columns and mapped rows', async () => {
   const file = Buffer.from(
     '\ufeffExternalId;Username;Email;Status;Roles;HideEmail;Manager\r\np1;p1;p1@example.org;;Editor|Author;yes;p9\r\n',
     'utf16le',
   );
-  const answer = await previewed(file);
+  const answer = await preview(file);
   expect(answer).toMatchObject({
     file: { name: 'upload.csv', size: file.length },
     profile: null,
@@ -57,7 +57,7 @@ test('a good file: its format, its columns and its rows as fields', async () => 
   ]);
 });
 
-test('nothing of it is stored, and the rows are judged against the live users', async () => {
+test('a preview stores nothing and compares rows with the live users', async () => {
   await imported(app.key, fileOf('live'));
   const tables = ['import_runs', 'import_rows', 'import_file_parts', 'audit_events', 'idempotent_requests'];
   const counts = () =>
@@ -76,14 +76,14 @@ test('nothing of it is stored, and the rows are judged against the live users', 
   expect(await counts()).toEqual(before);
 });
 
-test('every problem at once: of the header, of rows, and between rows', async () => {
+test('a preview lists all problems of the header, of rows and between rows', async () => {
   const file = csv(
     'Userneme,Email,Shoe size,E_mail,Password',
     'a,a@example.org,43,x@example.org,secret-1',
     'b,wrong,44,,secret-2',
     'a,A@example.org,45,,',
   );
-  const answer = await previewed(file);
+  const answer = await preview(file);
   expect(problemsOf(answer)).toEqual(
     expect.arrayContaining([
       [
@@ -107,7 +107,7 @@ test('every problem at once: of the header, of rows, and between rows', async ()
   expect(JSON.stringify(answer)).not.toContain('secret-');
 });
 
-describe('what columns probably are', () => {
+describe('a preview', () => {
   test.each([
     ['SIS User ID', ['x-1', 'x-2'], 'ExternalId'],
     ['E-Mail Address', ['', ''], 'Email'],
@@ -120,13 +120,13 @@ describe('what columns probably are', () => {
     ['Column 9', ['ACTIVE', 'DEPROVISIONED'], 'Status'],
     ['Column 10', ['43', '44'], null],
     ['Initial passwd', ['x', 'y'], 'ignore'],
-  ])('%s with %j: %s', async (name, [first, second], expected) => {
-    const answer = await previewed(csv(`"${name}",Twitter`, `${first ?? ''},`, `${second ?? ''},`));
+  ])('with the column %j and the values %j suggests %s', async (name, [first, second], expected) => {
+    const answer = await preview(csv(`"${name}",Twitter`, `${first ?? ''},`, `${second ?? ''},`));
     expect(columnsOf(answer)[0]).toEqual([name, 'unknown', expected]);
   });
 
-  test('each of ours is suggested once, and none that the file has', async () => {
-    const answer = await previewed(csv('ExternalId,Mail,Work email,employee id', 'a,b,c,d'));
+  test('suggests each column once, and no column that the file already has', async () => {
+    const answer = await preview(csv('ExternalId,Mail,Work email,employee id', 'a,b,c,d'));
     expect(columnsOf(answer)).toEqual([
       ['ExternalId', 'ExternalId', null],
       ['Mail', 'unknown', 'Email'],
@@ -136,8 +136,8 @@ describe('what columns probably are', () => {
   });
 });
 
-test('the columns of a profile', async () => {
-  const answer = await previewed(sample('entra'), 'profile=entra');
+test('a preview with a profile shows how the profile maps columns and rows', async () => {
+  const answer = await preview(sample('entra'), 'profile=entra');
   expect([answer.profile, problemsOf(answer)]).toEqual(['entra', []]);
   const columns = new Map(columnsOf(answer).map(([source, use]) => [source, use]));
   expect([columns.get('surname'), columns.get('mail'), columns.get('usageLocation')]).toEqual([
@@ -152,27 +152,27 @@ test('the columns of a profile', async () => {
   });
 });
 
-test('no more than a hundred rows, and a file that is longer than what is read', async () => {
-  expect((await previewed(csv(HEAD, ...people('r', 150)))).rows).toHaveLength(100);
+test('a preview shows at most 100 rows and reads only the beginning of a large file', async () => {
+  expect((await preview(csv(HEAD, ...people('r', 150)))).rows).toHaveLength(100);
   const long = `ExternalId,AboutMe\r\n${Array.from({ length: 90 }, (_, at) => `w${at},"${'x'.repeat(20_000)}"\r\n`).join('')}`;
-  const answer = await previewed(long);
+  const answer = await preview(long);
   expect(answer.rows.length).toBeGreaterThan(40);
   expect(answer.rows.length).toBeLessThan(60);
   expect(answer.problems.every(({ refuses }: Json) => !refuses)).toBe(true);
 });
 
 test.each([
-  ['', 'empty_file'],
-  ['ExternalId\r\n', 'empty_file'],
-  ['ExternalId,Username\r\na,"b\r\n', 'unclosed_quote'],
-  ['x'.repeat(1_100_000), 'row_too_long'],
-  [Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]), 'bad_encoding'],
-])('a file that is refused, number %#', async (file, code) => {
-  const answer = await previewed(file);
+  ['an empty file', 'empty_file', ''],
+  ['a header without rows', 'empty_file', 'ExternalId\r\n'],
+  ['an unclosed quote', 'unclosed_quote', 'ExternalId,Username\r\na,"b\r\n'],
+  ['a row of 1.1 million characters', 'row_too_long', 'x'.repeat(1_100_000)],
+  ['a ZIP archive', 'bad_encoding', Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0])],
+])('a preview of %s reports %s', async (_, code, file) => {
+  const answer = await preview(file);
   expect(answer.problems).toContainEqual(expect.objectContaining({ code, refuses: true }));
 });
 
-test('a form with options behind the file, and options that are refused', async () => {
+test('a preview accepts a form with options after the file and refuses invalid options', async () => {
   const form = new FormData();
   form.append('file', new Blob([csv('Nr;Mail', '1;a@example.org')]), 'people.csv');
   form.append('delimiter', ';');
@@ -187,8 +187,8 @@ test('a form with options behind the file, and options that are refused', async 
     name: 'people.csv',
     delimiter: ';',
   });
-  expect((await preview('x', 'profile=mooodle')).body.detail).toBe(
+  expect((await sendPreview('x', 'profile=mooodle')).body.detail).toBe(
     'profile: there is no import profile mooodle. Did you mean moodle?',
   );
-  expect((await preview('x', 'nonsense=1')).status).toBe(400);
+  expect((await sendPreview('x', 'nonsense=1')).status).toBe(400);
 });

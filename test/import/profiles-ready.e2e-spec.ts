@@ -3,12 +3,12 @@ import { TestApp } from '../support/app/app.js';
 import { counted, imported, linked } from '../support/app/imports.js';
 import { sample } from '../support/app/profiles.js';
 
-/** The exports of well-known services, each read by the profile that ships for it. */
+/** Exports of well-known services, each imported with its built-in profile. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-/** By source: its users by ExternalId, each with some fields. */
+/** Expected fields of the users of each sample, by service and ExternalId. */
 const EXPECTED: Record<string, Record<string, object>> = {
   moodle: {
     'ada.king': {
@@ -101,8 +101,8 @@ const EXPECTED: Record<string, Record<string, object>> = {
   },
 };
 
-describe.each(Object.entries(EXPECTED))('%s', (name, users) => {
-  test('its export is imported, and the same export again changes nothing', async () => {
+describe.each(Object.entries(EXPECTED))('the built-in profile %s', (name, users) => {
+  test('imports its sample export, and a second import of the sample changes nothing', async () => {
     const rows = Object.keys(users).length;
     const run = await imported(app.key, sample(name), `profile=${name}`);
     expect([run.problems, run.state, counted(run)]).toEqual([[], 'completed', { created: rows }]);
@@ -118,7 +118,7 @@ describe.each(Object.entries(EXPECTED))('%s', (name, users) => {
   });
 });
 
-test('a manager is found by the address in the export of Google', async () => {
+test('the built-in profile google finds managers by their e-mail', async () => {
   const boss = await linked(app.key, 'grace.hill@example.org');
   for (const id of ['noor.haddad@example.org', 'emil.sorensen@example.org'])
     expect((await linked(app.key, id)).manager_uuid).toBe(boss.uuid);

@@ -6,7 +6,7 @@ import { csv, upload } from '../support/app/imports.js';
 import { databaseOf, fieldErrorsOf, inSeconds } from '../support/app/people.js';
 import { sendChunked } from '../support/app/raw.js';
 
-/** Profiles over REST. */
+/** The REST API of import profiles. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -15,7 +15,7 @@ const save = (name: string, profile: object) => app.key.put(`/import_profiles/${
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
 describe('saved profiles', () => {
-  test('are listed beside those that ship, read, replaced and deleted', async () => {
+  test('can be listed with the built-in profiles, read, replaced and deleted', async () => {
     const profile = { dataset: 'hr', columns: COLUMNS, values: { Mail: { '-': '' } }, skip_lines: 1 };
     const saved = await save('hr', profile);
     expect([saved.status, saved.body]).toEqual([
@@ -36,7 +36,7 @@ describe('saved profiles', () => {
     expect((await app.key.get('/import_profiles/hr')).status).toBe(404);
   });
 
-  test('take the place of one that ships, until they are deleted', async () => {
+  test('override a built-in profile of the same name until they are deleted', async () => {
     const ready = (await app.key.get('/import_profiles/canvas')).body;
     expect((await save('canvas', { ...ready.profile, dataset: 'campus' })).status).toBe(200);
     expect((await app.key.get('/import_profiles/canvas')).body).toMatchObject({
@@ -48,7 +48,7 @@ describe('saved profiles', () => {
     expect((await app.key.delete('/import_profiles/canvas')).status).toBe(404);
   });
 
-  test('are at most 200', async () => {
+  test('are limited to 200', async () => {
     const rows = Array.from({ length: 200 }, (_, index) => [`many-${index}`, uuidv7()] as const);
     for (const [name, id] of rows) {
       await databaseOf(app).execute(
@@ -77,51 +77,51 @@ describe('saved profiles', () => {
   });
 });
 
-/** Returns field and code of each error of a profile that is refused. */
-async function errorsOf(profile: object): Promise<string[]> {
+/** Saves an invalid profile. @returns the field and code of each error. */
+async function saveInvalid(profile: object): Promise<string[]> {
   const answer = await save('bad', profile);
   expect(answer.status).toBe(422);
   return fieldErrorsOf(answer).map((error) => error.join(' '));
 }
 
-describe('what is wrong with a profile is said when it is saved', () => {
+describe('saving a profile', () => {
   const withColumns = (more: object) => ({ columns: { ...COLUMNS, ...more } });
   test.each<[string, object, string[]]>([
     ['no columns', { columns: undefined }, ['columns required']],
-    ['no ExternalId', { columns: { Mail: 'Email' } }, ['columns required']],
+    ['no ExternalId column', { columns: { Mail: 'Email' } }, ['columns required']],
     ['an unknown field', { colums: {} }, ['colums unknown_field']],
-    ['an unknown column', withColumns({ 'Given Name': 'Forname' }), ['columns.Given Name invalid_value']],
-    ['a number', withColumns({ x: 7 }), ['columns.x invalid_type']],
+    ['an unknown target', withColumns({ 'Given Name': 'Forname' }), ['columns.Given Name invalid_value']],
+    ['a number as target', withColumns({ x: 7 }), ['columns.x invalid_type']],
     [
-      'a name twice',
+      'two spellings of one column',
       withColumns({ 'E-Mail': 'Phone', 'e mail': 'Mobile' }),
       ['columns.e mail invalid_value'],
     ],
-    ['a password', withColumns({ Kennwort: 'KnownAs' }), ['columns.Kennwort invalid_value']],
+    ['a password column', withColumns({ Kennwort: 'KnownAs' }), ['columns.Kennwort invalid_value']],
     ['a password in a template', { set: { KnownAs: '{password}' } }, ['set.KnownAs invalid_value']],
     ['a broken template', { set: { KnownAs: '{Login' } }, ['set.KnownAs invalid_format']],
-    ['a column that is filled twice', { set: { Email: '{Login}' } }, ['set.Email invalid_value']],
-    ['one login for all', { set: { Authname: 'x' } }, ['set.Authname invalid_value']],
-    ['a bad constant', { set: { Status: 'Aktiv' } }, ['set.Status invalid_value']],
+    ['two sources of one column', { set: { Email: '{Login}' } }, ['set.Email invalid_value']],
+    ['a constant login', { set: { Authname: 'x' } }, ['set.Authname invalid_value']],
+    ['an invalid constant status', { set: { Status: 'Aktiv' } }, ['set.Status invalid_value']],
     ['an unknown role', { set: { Roles: 'Emperor' } }, ['set.Roles unknown_role']],
     [
-      'a word that means nothing',
+      'a value with an invalid status',
       { ...withColumns({ State: 'Status' }), values: { State: { A: 'Active', T: 'Bloked' } } },
       ['values.State.T invalid_value'],
     ],
-    ['words for an unknown column', { values: { Stat: { A: 'Active' } } }, ['values.Stat unknown_field']],
-    ['words of another type', { values: { Mail: 'x' } }, ['values.Mail invalid_type']],
-    ['a long prefix', { strip_prefix: '""' }, ['strip_prefix invalid_value']],
+    ['values of an unknown column', { values: { Stat: { A: 'Active' } } }, ['values.Stat unknown_field']],
+    ['values of the wrong type', { values: { Mail: 'x' } }, ['values.Mail invalid_type']],
+    ['a prefix of two characters', { strip_prefix: '""' }, ['strip_prefix invalid_value']],
     ['a negative number of lines', { skip_lines: -1 }, ['skip_lines invalid_value']],
-    ['the data set of providers', { dataset: 'scim' }, ['dataset invalid_format']],
+    ['the reserved data set scim', { dataset: 'scim' }, ['dataset invalid_format']],
     ['an option with an invalid value', { missing: 'delete' }, ['missing invalid_value']],
     ['an unknown default role', { default_roles: ['Emperor'] }, ['default_roles unknown_role']],
-    ['a path', { pattern: '../*.csv' }, ['pattern invalid_format']],
-    ['an option that schedules do not support', { pattern: '*', dry_run: true }, ['dry_run invalid_value']],
-    ['guards of another type', { guards: 7 }, ['guards invalid_type']],
-    ['another profile', { profile: 'moodle' }, ['profile unknown_field']],
-  ])('%s', async (_, profile, errors) => {
-    expect(await errorsOf({ columns: COLUMNS, ...profile })).toEqual(errors);
+    ['a path as pattern', { pattern: '../*.csv' }, ['pattern invalid_format']],
+    ['a pattern with a dry run', { pattern: '*', dry_run: true }, ['dry_run invalid_value']],
+    ['guards of the wrong type', { guards: 7 }, ['guards invalid_type']],
+    ['a reference to another profile', { profile: 'moodle' }, ['profile unknown_field']],
+  ])('with %s is refused', async (_, profile, errors) => {
+    expect(await saveInvalid({ columns: COLUMNS, ...profile })).toEqual(errors);
   });
 
   test.each<[string, unknown, string]>([
@@ -137,27 +137,27 @@ describe('what is wrong with a profile is said when it is saved', () => {
     ['same_value', { rows: '9' }, 'same_value.rows invalid_value'],
     ['after_revert', { rows: 1_000_001 }, 'after_revert.rows invalid_value'],
     ['emptied_field', { rows: null }, 'emptied_field.rows invalid_value'],
-  ])('the guard %s with %j', async (guard, limits, error) => {
-    expect(await errorsOf({ columns: COLUMNS, guards: { [guard]: limits } })).toEqual([`guards.${error}`]);
+  ])('with the guard %s and the limits %j is refused', async (guard, limits, error) => {
+    expect(await saveInvalid({ columns: COLUMNS, guards: { [guard]: limits } })).toEqual([`guards.${error}`]);
   });
 
   test.each<[string, object, string]>([
     [
-      'a column',
+      'column',
       { columns: { ...COLUMNS, 'Given Name': 'Forname' } },
       'must be an import column or ignore; did you mean ForeName?',
     ],
-    ['a guard', { guards: { deactivation: {} } }, 'is not a guard with limits; did you mean deactivations?'],
-    ['a limit', { guards: { same_file: { row: 1 } } }, 'is not a limit of same_file; did you mean rows?'],
-    ['a share', { guards: { errors: { percent: 200 } } }, 'must be an integer from 0 to 100'],
-  ])('%s: the message suggests the likely name or states the bounds', async (_, profile, message) => {
+    ['guard', { guards: { deactivation: {} } }, 'is not a guard with limits; did you mean deactivations?'],
+    ['limit', { guards: { same_file: { row: 1 } } }, 'is not a limit of same_file; did you mean rows?'],
+    ['percentage', { guards: { errors: { percent: 200 } } }, 'must be an integer from 0 to 100'],
+  ])('with an invalid %s returns the likely name or the bounds', async (_, profile, message) => {
     const answer = await save('bad', { columns: COLUMNS, ...profile });
     expect(answer.body.errors.map((error: Json) => error.message)).toEqual([message]);
   });
 
-  test('all at once, and nothing is saved', async () => {
+  test('with several errors is refused with all errors and saves nothing', async () => {
     const profile = { columns: { a: 'b' }, set: { c: 'd' }, values: { e: {} }, pattern: '/' };
-    const fields = (await errorsOf(profile)).map((error) => error.split(' ')[0]);
+    const fields = (await saveInvalid(profile)).map((error) => error.split(' ')[0]);
     expect(fields.sort()).toEqual(['columns', 'columns.a', 'pattern', 'set.c', 'values.e']);
     expect((await app.key.get('/import_profiles/bad')).status).toBe(404);
     expect((await save('a%20b', { columns: COLUMNS })).status).toBe(400);
@@ -170,7 +170,7 @@ describe('what is wrong with a profile is said when it is saved', () => {
   });
 });
 
-test('a key for one data set saves profiles of that data set, and none that choose files', async () => {
+test('a key for one data set can save only profiles of this data set without a pattern', async () => {
   const made = await app.key.post('/api_keys', { name: 'hr', scopes: ['imports:write:hr'] });
   const narrow = app.nobody.with({ 'x-api-key': made.body.key });
   const put = async (name: string, profile: object) =>
@@ -186,7 +186,7 @@ test('a key for one data set saves profiles of that data set, and none that choo
   expect((await upload(narrow, csv('Nr', 'x'), 'profile=own')).status).toBe(202);
 });
 
-test.each(['.', '..'])('no profile is named %s, which clients take out of a path', async (name) => {
+test.each(['.', '..'])('a profile with the name %s is refused with 400', async (name) => {
   const headers = { ...app.key.headers, 'content-type': 'application/json' };
   const path = `/api/0.3/import_profiles/${name}`;
   const { status } = await sendChunked(app.url, 'PUT', path, headers, [JSON.stringify({ columns: COLUMNS })]);

@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** Imports by a profile. */
+/** Imports with a profile. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -11,7 +11,7 @@ afterAll(() => app.end());
 const save = (name: string, profile: object) => app.key.put(`/import_profiles/${name}`, profile);
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
-test('a run by a profile: options before those of the profile, its copy, and its name', async () => {
+test('a run names its profile, and options of the request override options of the profile', async () => {
   await save('p', { dataset: 'p', missing: 'report', blank_cells: 'keep', columns: COLUMNS });
   const run = await imported(app.key, csv('Mail;Nr;Login', 'p1@example.org;p1;p1'), 'profile=p&missing=keep');
   expect({ state: run.state, profile: run.profile, options: run.options }).toEqual({
@@ -25,7 +25,7 @@ test('a run by a profile: options before those of the profile, its copy, and its
   );
 });
 
-test('a plan is applied as it was made, whatever became of the profile', async () => {
+test('a plan is applied with the profile of its creation, even if the profile has changed since', async () => {
   await save('moving', { columns: COLUMNS });
   const file = csv('Nr,Login,Mail', 'm1,m1,m1@example.org');
   const plan = await imported(app.key, file, 'profile=moving&dry_run=true');
@@ -36,7 +36,7 @@ test('a plan is applied as it was made, whatever became of the profile', async (
   expect(await linked(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
 });
 
-test('each role of a list is translated, and one Blocked among several statuses blocks the user', async () => {
+test('a profile translates each role of a list, and one Blocked of several statuses blocks the user', async () => {
   await save('words', {
     dataset: 'words',
     columns: { ...COLUMNS, Left: 'Status', Locked: 'Status', Groups: 'Roles' },
@@ -61,7 +61,7 @@ test('each role of a list is translated, and one Blocked among several statuses 
   expect(counted(await imported(app.key, file, 'profile=words'))).toEqual({ unchanged: 3 });
 });
 
-test('the header of a file is refused with everything that does not fit the profile', async () => {
+test('a file whose header does not match its profile fails with all mismatches', async () => {
   await save('strict', {
     skip_lines: 1,
     columns: { ...COLUMNS, E: 'Email' },
@@ -77,7 +77,7 @@ test('the header of a file is refused with everything that does not fit the prof
   for (const part of ['Mail', 'Nick', 'Alias', 'Pay', 'both mean Email']) expect(text).toContain(part);
 });
 
-test('ignored columns, and those that may hold passwords, are in no table and no file', async () => {
+test('cells of ignored columns and password columns are stored in no table and no file', async () => {
   await save('dropped', { ignore_unknown_columns: true, columns: { ...COLUMNS, Salary: 'ignore' } });
   const file = csv(
     'Nr,Login,Mail,Salary,Password,Note',
@@ -95,7 +95,7 @@ test('ignored columns, and those that may hold passwords, are in no table and no
   }
   const corrected = failed.replace('wrong', 's1@example.org');
   expect(counted(await imported(app.key, corrected, 'profile=dropped'))).toEqual({ created: 1 });
-  // Without a profile too: a column that nobody knows may hold passwords.
+  // Without a profile too, because an unknown column may contain passwords.
   const other = await imported(
     app.key,
     csv('ExternalId,Email,Initial passwd', 's9,wrong,SECRET-9'),
@@ -104,7 +104,7 @@ test('ignored columns, and those that may hold passwords, are in no table and no
   expect((await app.key.get(`/imports/${other.id}/failed.csv`)).text).not.toContain('SECRET');
 });
 
-test('a row that does not fit the header fails alone, and whom it is about is not missing', async () => {
+test('with a profile, a row with a wrong cell count fails alone and its user is not missing', async () => {
   await save('wide', { dataset: 'wide', missing: 'block', columns: COLUMNS, ignore_unknown_columns: true });
   const good = (id: string) => `${id},x,${id},${id}@example.org`;
   await imported(app.key, csv('Login,Note,Nr,Mail', good('w1'), good('w2'), good('w3')), 'profile=wide');
@@ -131,7 +131,7 @@ test.each([
   [undefined, 'false', false],
   [true, undefined, true],
   [undefined, undefined, false],
-])('ignore_unknown_columns: %s in the profile and %s with the file', async (said, sent, ignored) => {
+])('ignore_unknown_columns=%s of a profile and =%s of a request gives %s', async (said, sent, ignored) => {
   const name = `ignore-${String(said)}-${String(sent)}`;
   await save(name, { dataset: name, columns: COLUMNS, ignore_unknown_columns: said });
   const query = `profile=${name}${sent === undefined ? '' : `&ignore_unknown_columns=${sent}`}`;

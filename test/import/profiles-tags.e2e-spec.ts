@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 
-/** Two operators never overwrite the profile of each other unseen: `ETag`, `If-Match`, `If-None-Match`. */
+/** Conditional requests on profiles, with `ETag`, `If-Match` and `If-None-Match`. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -11,7 +11,7 @@ const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 const save = (name: string, dataset: string, headers: Record<string, string> = {}) =>
   app.key.put(`/import_profiles/${name}`, { dataset, columns: COLUMNS }, headers);
 
-test('profiles are replaced and deleted as they were read, or not at all', async () => {
+test('a profile is replaced or deleted only if If-Match or If-None-Match is fulfilled', async () => {
   const path = '/import_profiles/tagged';
   const put = (dataset: string, headers: Record<string, string>) => save('tagged', dataset, headers);
   const remove = (tag: string) => app.key.send('DELETE', path, undefined, { 'if-match': tag });
@@ -36,15 +36,15 @@ test('profiles are replaced and deleted as they were read, or not at all', async
   expect((await put('three', { 'if-match': tag })).status).toBe(412);
   expect((await put('three', { 'if-match': '*' })).status).toBe(200);
   expect((await remove('*')).status).toBe(204);
-  expect((await put('four', { 'if-match': '*' })).body.detail).toBe('The profile does not exist.');
-  // One that ships is there, too.
+  expect((await put('four', { 'if-match': '*' })).body.detail).toBe('The profile is not there any more.');
+  // A built-in profile counts as existing.
   const ships = await app.key.get('/import_profiles/okta');
   expect((await save('okta', 'own', { 'if-none-match': '*' })).status).toBe(412);
   expect((await save('okta', 'own', { 'if-match': ships.headers['etag'] ?? '' })).status).toBe(200);
   await app.key.delete('/import_profiles/okta');
 });
 
-test('of several that are saved from the same reading, one is', async () => {
+test('one of four concurrent updates with the same If-Match succeeds, and three return 412', async () => {
   const { headers } = await save('raced', 'first');
   const read = { 'if-match': headers['etag'] ?? '' };
   const answers = await Promise.all(['a', 'b', 'c', 'd'].map((dataset) => save('raced', dataset, read)));
