@@ -76,10 +76,10 @@ test('a run whose file cannot be deleted stays completed, and the next purge del
   const later = await readRun(run.id);
   expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
   expect(await rowsOf(app.key, run.id)).toHaveLength(1);
-  const parts = () => databaseOf(app).query('SELECT run_id FROM import_file_parts');
-  expect(await parts()).toEqual([{ run_id: run.id }]);
+  const readParts = () => databaseOf(app).query('SELECT run_id FROM import_file_parts');
+  expect(await readParts()).toEqual([{ run_id: run.id }]);
   await app.app.get(ImportsService).purge();
-  expect(await parts()).toEqual([]);
+  expect(await readParts()).toEqual([]);
 });
 
 test('failed.csv of a run that is cancelled while it writes has the cells of the failed rows', async () => {

@@ -104,23 +104,23 @@ test('new users who are missing again count for the old_file guard', async () =>
 
 test('a file with a wrong data set waits for approval, and its next files pass after the approval', async () => {
   expectPassed(await send(40));
-  const other = (change?: (i: number) => Cells) =>
+  const importOther = (change?: (i: number) => Cells) =>
     imported(app.key, fileOf(40, change), `dataset=${dataset}-typo`);
-  const run = await other();
+  const run = await importOther();
   expectWaiting(run, 'foreign_dataset');
   expect(run.guards.find(({ name }: Json) => name === 'foreign_dataset')).toMatchObject({
     value: 40,
     limit: 4,
   });
   expect((await approve(run)).state).toBe('completed');
-  expectPassed(await other((i) => (i < 2 ? { phone: '+49 1' } : {})));
-  expectPassed(await other((i) => (i < 3 ? { phone: '+49 1' } : {})));
+  expectPassed(await importOther((i) => (i < 2 ? { phone: '+49 1' } : {})));
+  expectPassed(await importOther((i) => (i < 3 ? { phone: '+49 1' } : {})));
 });
 
 test('the errors guard ignores rows that failed with the same error in the last run', async () => {
   expectPassed(await send(60));
-  const bad = (from: number, to: number) => (i: number) => (i >= from && i < to ? { mail: 'nobody' } : {});
-  const first = await send(60, bad(0, 8));
+  const failRows = (from: number, to: number) => (i: number) => (i >= from && i < to ? { mail: 'x' } : {});
+  const first = await send(60, failRows(0, 8));
   expectWaiting(first, 'errors');
   expect(first.guards.find(({ name }: Json) => name === 'errors').examples[0]).toEqual({
     line: 2,
@@ -129,9 +129,9 @@ test('the errors guard ignores rows that failed with the same error in the last 
     new: 'email: invalid_format',
   });
   expect((await approve(first)).state).toBe('completed_with_errors');
-  const same = await send(60, bad(0, 8));
+  const same = await send(60, failRows(0, 8));
   expect([hitsOf(same), same.state]).toEqual([[], 'completed_with_errors']);
-  expectWaiting(await send(60, bad(8, 16)), 'errors');
+  expectWaiting(await send(60, failRows(8, 16)), 'errors');
 });
 
 test('users blocked by a revert return only after an approval, unless the revert is reverted', async () => {

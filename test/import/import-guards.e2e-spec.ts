@@ -62,12 +62,12 @@ test.each<[string, Change, string]>([
 });
 
 describe('a run that waits for a decision', () => {
-  const parked = async () => {
+  const createWaiting = async () => {
     await importRows(30);
     return importRows(30, 6);
   };
   test('is superseded if a user of its plan changes before the approval', async () => {
-    const run = await parked();
+    const run = await createWaiting();
     const user = await linked(app.key, `${dataset}-0`);
     await app.key.put(`/users/${user.uuid}`, { status: 'Blocked' });
     await app.key.post(`/imports/${run.id}/apply`);
@@ -82,7 +82,7 @@ describe('a run that waits for a decision', () => {
     ['reject', 'rejected'],
     ['cancel', 'cancelled'],
   ])('ends after %s and refuses every later decision', async (word, state) => {
-    const run = await parked();
+    const run = await createWaiting();
     expect((await app.key.post(`/imports/${run.id}/${word}`)).body.state).toBe(state);
     for (const again of ['apply', 'reject', 'cancel', 'revert']) {
       const { status, body } = await app.key.post(`/imports/${run.id}/${again}`);
@@ -90,7 +90,7 @@ describe('a run that waits for a decision', () => {
     }
   });
   test('is superseded by a newer run of its data set', async () => {
-    const run = await parked();
+    const run = await createWaiting();
     const newer = await importRows(30);
     const old = (await app.key.get(`/imports/${run.id}`)).body;
     expect([newer.state, old.state, old.problems[0].code]).toEqual(['completed', 'superseded', 'newer_run']);

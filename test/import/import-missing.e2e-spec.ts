@@ -24,10 +24,10 @@ test.each([
   await imported(app.key, csv(HEAD, ...rows), dataset);
   const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), `${dataset}&missing=${missing}`);
   expect([run.state, counted(run), run.missing]).toEqual(['completed', { unchanged: 8 }, numbers]);
-  const gone = `${missing}-0`;
-  expect([await statusOf(gone), await statusOf(`${missing}-1`)]).toEqual([after, 'Active']);
+  const missingId = `${missing}-0`;
+  expect([await statusOf(missingId), await statusOf(`${missing}-1`)]).toEqual([after, 'Active']);
   expect((await rowsOf(app.key, run.id)).map((row) => [row.line, row.outcome, row.external_id])).toEqual(
-    listed.map((outcome) => [null, outcome, gone]),
+    listed.map((outcome) => [null, outcome, missingId]),
   );
 });
 

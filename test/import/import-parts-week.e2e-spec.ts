@@ -34,8 +34,8 @@ test('one missing user in each of ten parts passes without approval', async () =
 test('blocked users of all parts add up, and a run stops at a fifth of the data set', async () => {
   await send('slow', 0);
   const states = [...(await send('slow', 4)), ...(await send('slow', 7)), ...(await send('slow', 10))];
-  const parked = states.find((state) => state.startsWith('needs_approval'));
-  expect(parked).toMatch(/^needs_approval deactivations\b/);
+  const waiting = states.find((state) => state.startsWith('needs_approval'));
+  expect(waiting).toMatch(/^needs_approval deactivations\b/);
   const runs = await app.key.get('/imports?limit=100');
   const blocked = (
     runs.body.Results as { state: string; options: { dataset: string }; missing: { blocked: number } }[]

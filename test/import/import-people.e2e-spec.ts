@@ -59,11 +59,11 @@ test('a changed manager is shown with both usernames in the rows, the audit and 
       }),
     ]);
   const bare = await imported(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee')));
-  const [gone] = await rowsOf(app.key, bare.id);
-  expect(gone.changes).toEqual([
+  const [cleared] = await rowsOf(app.key, bare.id);
+  expect(cleared.changes).toEqual([
     expect.objectContaining({ new: null, old_name: toId('chef').toLowerCase() }),
   ]);
-  expect(gone.changes[0]).not.toHaveProperty('new_name');
+  expect(cleared.changes[0]).not.toHaveProperty('new_name');
 });
 
 test('a key without users:read sees no user names in the rows of a run', async () => {
@@ -92,14 +92,14 @@ test('rows of every outcome can be filtered by external_id', async () => {
     ),
     'dataset=people&missing=report&dry_run=true',
   );
-  const found = async (...ids: string[]) => {
+  const findRows = async (...ids: string[]) => {
     const query = ids.map((each) => `external_id=${encodeURIComponent(toId(each))}`).join('&');
     const { body } = await app.key.get(`/imports/${run.id}/rows?${query}`);
     return [body.Count, body.Results.map(({ outcome, external_id }: Json) => [outcome, external_id])];
   };
-  expect(await found('a')).toEqual([1, [['updated', toId('a')]]]);
-  expect(await found('c')).toEqual([1, [['error', toId('c')]]]);
-  expect(await found('new', 'gone', 'a', 'a')).toEqual([
+  expect(await findRows('a')).toEqual([1, [['updated', toId('a')]]]);
+  expect(await findRows('c')).toEqual([1, [['error', toId('c')]]]);
+  expect(await findRows('new', 'gone', 'a', 'a')).toEqual([
     3,
     [
       ['missing', toId('gone')],
@@ -107,7 +107,7 @@ test('rows of every outcome can be filtered by external_id', async () => {
       ['created', toId('new')],
     ],
   ]);
-  expect(await found('nobody')).toEqual([0, []]);
+  expect(await findRows('nobody')).toEqual([0, []]);
   const both = `external_id=${toId('a')}&external_id=${toId('c')}`;
   expect(
     (await rowsOf(app.key, run.id, `${both}&outcome=error`)).map(({ external_id }) => external_id),

@@ -37,15 +37,15 @@ onMariadb(
   'a decision that arrives while a newer run supersedes the plan is refused (only on MariaDB)',
   async () => {
     await imported(app.key, file(0));
-    const parked = await imported(app.key, file(10));
-    expect(parked.state).toBe('needs_approval');
+    const waiting = await imported(app.key, file(10));
+    expect(waiting.state).toBe('needs_approval');
     const runs = app.app.get(ImportRunsRepository);
     const inScope = runs.listInScope.bind(runs);
     let decision: ReturnType<typeof app.key.post> | undefined;
     jest.spyOn(runs, 'listInScope').mockImplementation(async (...given) => {
       const older = await inScope(...given);
       if (!given[1].includes('needs_approval')) return older;
-      decision = app.key.post(`/imports/${parked.id as string}/reject`);
+      decision = app.key.post(`/imports/${waiting.id as string}/reject`);
       const answered = decision.then(() => true);
       while (!(await Promise.race([answered, isWaiting()])));
       return older;
@@ -53,7 +53,7 @@ onMariadb(
     expect((await imported(app.key, file(0))).state).toBe('completed');
     const answer = await decision;
     expect([answer?.status, answer?.body.code]).toEqual([409, 'wrong_state']);
-    expect((await settled(app.key, parked.id)).state).toBe('superseded');
+    expect((await settled(app.key, waiting.id)).state).toBe('superseded');
   },
 );
 
@@ -70,7 +70,7 @@ test('a worker that has lost its lease unnoticed deletes no rows of the plan of 
     app.app.get(RunRights),
   );
   const run = await app.app.get(ImportRunsRepository).find(id);
-  if (!run) throw new Error('the run is gone');
+  if (!run) throw new Error('the run is missing');
   await expect(app.app.get(RunPlanner).plan(run, late)).rejects.toBeInstanceOf(LeaseLostError);
   expect(await rowsOf(app.key, id)).toEqual(planned);
 });

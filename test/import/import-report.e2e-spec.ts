@@ -113,18 +113,18 @@ test('importing an export changes no user, even with special characters in every
     hide_email: true,
     hide_phone_numbers: true,
   });
-  const users = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
-  const before = (await users()).map((user) => ({ ...user, managed_by: '' }));
-  const audits = () =>
+  const readUsers = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
+  const before = (await readUsers()).map((user) => ({ ...user, managed_by: '' }));
+  const countAudits = () =>
     databaseOf(app).query("SELECT COUNT(*) AS count FROM audit_events WHERE target_kind = 'user'");
-  const auditsBefore = await audits();
+  const auditsBefore = await countAudits();
   const { text } = await app.key.get('/users/export.csv');
   expect(text).not.toContain('boss without id,');
   const rows = text.trimEnd().split('\r\n').length - 1;
   const run = await imported(app.key, text, 'dataset=export');
   expect([run.problems, counted(run)]).toEqual([[], { unchanged: rows }]);
-  expect((await users()).map((user) => ({ ...user, managed_by: '' }))).toEqual(before);
-  expect(await audits()).toEqual(auditsBefore);
+  expect((await readUsers()).map((user) => ({ ...user, managed_by: '' }))).toEqual(before);
+  expect(await countAudits()).toEqual(auditsBefore);
   expect((await app.key.get('/users/export.csv?all=true')).text).toContain('boss without id,');
 });
 
@@ -144,7 +144,7 @@ test('a second import of the same file writes nothing except its run', async () 
     'sessions',
     'leases',
   ];
-  const all = async () => {
+  const readTables = async () => {
     const contents = new Map<string, string>();
     for (const table of tables) {
       // The audit also has events of the run itself.
@@ -154,21 +154,21 @@ test('a second import of the same file writes nothing except its run', async () 
     }
     return contents;
   };
-  const before = await all();
+  const before = await readTables();
   expect(counted(await imported(app.key, file, 'dataset=twice'))).toEqual({ unchanged: 600 });
-  expect(await all()).toEqual(before);
+  expect(await readTables()).toEqual(before);
 });
 
 test('finished runs and the files of waiting plans are purged after IMPORT_RETENTION_DAYS', async () => {
   const database = databaseOf(app);
-  const aged = async (name: string, column: string, days: number): Promise<string> => {
+  const addAged = async (name: string, column: string, days: number): Promise<string> => {
     const { id } = await imported(app.key, fileOf(name), column === 'created' ? 'dry_run=true' : '');
     const past = inSeconds(-days * 24 * 3600);
     await database.execute(`UPDATE import_runs SET ${column} = ? WHERE id = ?`, [past, id]);
     return id as string;
   };
-  const [old, young] = [await aged('purge1', 'finished', 91), await aged('purge2', 'finished', 89)];
-  const [lapsed, waiting] = [await aged('lapse1', 'created', 91), await aged('lapse2', 'created', 89)];
+  const [old, young] = [await addAged('purge1', 'finished', 91), await addAged('purge2', 'finished', 89)];
+  const [lapsed, waiting] = [await addAged('lapse1', 'created', 91), await addAged('lapse2', 'created', 89)];
   await app.app.get(PurgeService).run();
   const shown = await Promise.all(
     [old, young, lapsed, waiting].map(async (id) => {

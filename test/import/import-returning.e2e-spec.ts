@@ -20,8 +20,8 @@ const problemsOf = (run: { problems: { code: string; line: number | null }[] }) 
 async function blockTwo(dataset: string): Promise<string[]> {
   const rows = people(dataset);
   await imported(app.key, file(rows), `dataset=${dataset}`);
-  const gone = await imported(app.key, file(rows.slice(2)), `dataset=${dataset}&missing=block`);
-  expect([gone.state, gone.missing]).toEqual(['completed', { reported: 2, blocked: 2 }]);
+  const later = await imported(app.key, file(rows.slice(2)), `dataset=${dataset}&missing=block`);
+  expect([later.state, later.missing]).toEqual(['completed', { reported: 2, blocked: 2 }]);
   return rows;
 }
 
@@ -41,14 +41,14 @@ test('a user blocked as missing is reactivated and updated by a file that lists 
 });
 
 test('returning=report reports returning users and leaves them blocked', async () => {
-  const rows = await blockTwo('told');
-  const run = await imported(app.key, file(rows), 'dataset=told&returning=report');
+  const rows = await blockTwo('noted');
+  const run = await imported(app.key, file(rows), 'dataset=noted&returning=report');
   expect([run.state, counted(run)]).toEqual(['completed', { unchanged: 60 }]);
   expect(problemsOf(run)).toEqual([
     ['returned', 2],
     ['returned', 3],
   ]);
-  expect(await statusOf('told-0')).toBe('Blocked');
+  expect(await statusOf('noted-0')).toBe('Blocked');
 });
 
 test('a user blocked by hand stays blocked with a warning and gets the other values of the row', async () => {

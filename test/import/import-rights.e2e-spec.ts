@@ -148,8 +148,8 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
 ])(
   'a run interrupted while it %s writes nothing more if its key is revoked before it resumes',
   async (phase, interrupt) => {
-    const users = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
-    const [starter, before] = [await aKey(app), await users()];
+    const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
+    const [starter, before] = [await aKey(app), await countUsers()];
     interrupt(async () => {
       await app.key.delete(`/api_keys/${starter.id}`);
       throw unavailable('The database is unavailable.');
@@ -160,6 +160,6 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     const { created = 0, skipped = 0 } = counted(run);
     expect([created > 0, skipped > 0]).toEqual(phase === 'writes' ? [true, true] : [false, false]);
     expect(created + skipped).toBe(phase === 'writes' ? 3000 : 0);
-    expect(await users()).toBe(before + created);
+    expect(await countUsers()).toBe(before + created);
   },
 );

@@ -102,11 +102,11 @@ test('an import normalizes values in the same way as POST /users', async () => {
     about_me: '  two\r\nlines ',
   });
   const other = (await app.key.get(`/users/${created.body.uuid}`)).body;
-  const form = ({ uuid: _, created: _c, updated: _u, external_id, username, email, ...rest }: Json) => ({
+  const normalize = ({ uuid: _, created: _c, updated: _u, external_id, username, email, ...rest }: Json) => ({
     ...rest,
     external_id: external_id.replace('2', ''),
     username: username.replace('2', ''),
     email: email.replace('2', ''),
   });
-  expect(form(found)).toEqual(form(other));
+  expect(normalize(found)).toEqual(normalize(other));
 });

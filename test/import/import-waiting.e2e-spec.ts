@@ -88,10 +88,10 @@ test('the import worker cancels waiting runs of a revoked key without a request'
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
   const worker = app.app.get(ImportWorker);
-  const look = worker.endRevoked.bind(worker);
+  const end = worker.endRevoked.bind(worker);
   await new Promise<void>((resolve) => {
     // The current pass may have read the runs before the key was revoked.
-    jest.spyOn(worker, 'endRevoked').mockImplementation(() => look().finally(resolve));
+    jest.spyOn(worker, 'endRevoked').mockImplementation(() => end().finally(resolve));
   });
   expect(endOf(await readRun(id))).toEqual(ENDED);
 });

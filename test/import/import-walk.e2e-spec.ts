@@ -48,9 +48,9 @@ async function walk(query: string): Promise<string[]> {
 }
 
 const isListed = ({ outcome, errors }: StagedRow): boolean => outcome !== 'unchanged' || errors.length > 0;
-const listExpected = (wanted: (row: StagedRow) => boolean): string[] =>
+const listExpected = (matches: (row: StagedRow) => boolean): string[] =>
   rows
-    .filter((row) => isListed(row) && wanted(row))
+    .filter((row) => isListed(row) && matches(row))
     .sort((a, b) => a.line - b.line)
     .map(({ external_id }) => external_id);
 
@@ -68,8 +68,8 @@ describe('the links between pages lead to each row once, in line order', () => {
       ({ errors, outcome }) => errors[0]?.code === 'blocked_elsewhere' && outcome === 'unchanged',
     ],
     ['code=nothing', () => false],
-  ])('for the query %j', async (query, wanted) => {
-    expect(await walk(`${query}&limit=7`)).toEqual(listExpected(wanted));
+  ])('for the query %j', async (query, matches) => {
+    expect(await walk(`${query}&limit=7`)).toEqual(listExpected(matches));
   });
 });
 

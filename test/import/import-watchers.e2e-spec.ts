@@ -35,7 +35,7 @@ function mockEndlessRun(): Promise<void> {
 test('an event stream over the limit of watchers is refused with 503 until a watcher disconnects', async () => {
   void mockEndlessRun();
   const events = app.app.get(RunEvents);
-  const gone = new AbortController();
+  const abort = new AbortController();
   const actor = {
     kind: 'key',
     id: 'any',
@@ -44,11 +44,11 @@ test('an event stream over the limit of watchers is refused with 503 until a wat
     profile: 'standard',
   } as const;
   const ends: Promise<IteratorResult<ImportRun>>[] = [];
-  for (let each = 0; each < MAX_WATCHERS; each++) ends.push(events.watchAs(id, actor, gone.signal).next());
+  for (let each = 0; each < MAX_WATCHERS; each++) ends.push(events.watchAs(id, actor, abort.signal).next());
   const refused = await app.key.get(`/imports/${id}/events`);
   expect(problemOf(refused)).toEqual([503, 'unavailable']);
   expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-  gone.abort();
+  abort.abort();
   await Promise.all(ends);
   jest.restoreAllMocks();
   expect((await app.key.get(`/imports/${id}/events`)).status).toBe(200);

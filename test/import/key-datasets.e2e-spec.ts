@@ -34,14 +34,14 @@ test.each(OTHERS)('a key for the data set hr cannot upload with the query %j', a
 });
 
 test('a key for the data set hr can upload a form only with the field dataset=hr', async () => {
-  const form = (dataset: string): Promise<Answer> => {
+  const sendForm = (dataset: string): Promise<Answer> => {
     const part = (head: string, text: string) =>
       `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
     const body = `${part('name="file"; filename="a.csv"', file())}${part('name="dataset"', dataset)}--b--\r\n`;
     return hr.send('POST', '/imports', body, { 'content-type': 'multipart/form-data; boundary=b' });
   };
-  expect(problemOf(await form('it'))).toEqual(REFUSED);
-  expect((await form('hr')).status).toBe(202);
+  expect(problemOf(await sendForm('it'))).toEqual(REFUSED);
+  expect((await sendForm('hr')).status).toBe(202);
 });
 
 test.each(['apply', 'cancel', 'reject', 'revert'])('a key can %s only runs of its data set', async (word) => {

@@ -129,21 +129,21 @@ async function readUsers(): Promise<string[]> {
 
 /** Sends each change as a request and repeats refused requests. @returns false if not all succeed in any order. */
 async function sendOneByOne(changes: readonly UserChange[]): Promise<boolean> {
-  const made = new Map<string, string>();
-  const real = (uuid: string): string => made.get(uuid) ?? uuid;
+  const newUuids = new Map<string, string>();
+  const toReal = (uuid: string): string => newUuids.get(uuid) ?? uuid;
   let waiting = [...changes];
   for (let progress = true; progress && waiting.length > 0;) {
     progress = false;
     const refused: UserChange[] = [];
     for (const change of waiting) {
       const { managed_by: _, ...patch } = change.patch;
-      const body = { ...patch, ...(patch.manager_uuid && { manager_uuid: real(patch.manager_uuid) }) };
+      const body = { ...patch, ...(patch.manager_uuid && { manager_uuid: toReal(patch.manager_uuid) }) };
       const answer =
         change.kind === 'create'
           ? await app.key.post('/users', body)
           : await app.key.put(`/users/${change.uuid}`, body);
       if (answer.status >= 400) refused.push(change);
-      else if (change.kind === 'create') made.set(change.uuid, answer.body.uuid);
+      else if (change.kind === 'create') newUuids.set(change.uuid, answer.body.uuid);
       if (answer.status < 400) progress = true;
     }
     waiting = refused;

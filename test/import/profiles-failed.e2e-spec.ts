@@ -27,8 +27,8 @@ test.each([
     values: { State: { in: 'Active', '*': 'Blocked' } },
     set: { Username: '{First:lower}.{Last:lower}', Email: '{Mail|Private mail:lower}' },
   });
-  const quoted = (cell: string) => (cell.includes(delimiter) ? `"${cell}"` : cell);
-  const cells = (...row: string[]) => row.map((cell) => quoted(`${prefix}${cell}`)).join(delimiter);
+  const quote = (cell: string) => (cell.includes(delimiter) ? `"${cell}"` : cell);
+  const cells = (...row: string[]) => row.map((cell) => quote(`${prefix}${cell}`)).join(delimiter);
   const user = (id: string, last: string, mail: string) =>
     cells(id, 'in', last, 'SECRET', name, mail, `${name}-${id}@example.org`);
   const head = ['Nr', 'State', 'Last', 'Secret', 'First', 'Mail', 'Private mail'].join(delimiter);

@@ -171,8 +171,8 @@ describe('saving a profile', () => {
 });
 
 test('a key for one data set can save only profiles of this data set without a pattern', async () => {
-  const made = await app.key.post('/api_keys', { name: 'hr', scopes: ['imports:write:hr'] });
-  const narrow = app.nobody.with({ 'x-api-key': made.body.key });
+  const created = await app.key.post('/api_keys', { name: 'hr', scopes: ['imports:write:hr'] });
+  const narrow = app.nobody.with({ 'x-api-key': created.body.key });
   const put = async (name: string, profile: object) =>
     (await narrow.put(`/import_profiles/${name}`, profile)).status;
   expect(await put('own', { dataset: 'hr', columns: COLUMNS })).toBe(200);

@@ -131,9 +131,9 @@ test.each([
   [undefined, 'false', false],
   [true, undefined, true],
   [undefined, undefined, false],
-])('ignore_unknown_columns=%s of a profile and =%s of a request gives %s', async (said, sent, ignored) => {
-  const name = `ignore-${String(said)}-${String(sent)}`;
-  await save(name, { dataset: name, columns: COLUMNS, ignore_unknown_columns: said });
+])('ignore_unknown_columns=%s of a profile and =%s of a request gives %s', async (stored, sent, ignored) => {
+  const name = `ignore-${String(stored)}-${String(sent)}`;
+  await save(name, { dataset: name, columns: COLUMNS, ignore_unknown_columns: stored });
   const query = `profile=${name}${sent === undefined ? '' : `&ignore_unknown_columns=${sent}`}`;
   const file = csv('Nr,Login,Mail,Extra', `${name},${name},${name}@example.org,x`);
   const run = await imported(app.key, file, query);

@@ -15,22 +15,19 @@ test('a profile is replaced or deleted only if If-Match or If-None-Match is fulf
   const path = '/import_profiles/tagged';
   const put = (dataset: string, headers: Record<string, string>) => save('tagged', dataset, headers);
   const remove = (tag: string) => app.key.send('DELETE', path, undefined, { 'if-match': tag });
-  const made = await put('one', { 'if-none-match': '*' });
-  expect(made.status).toBe(200);
-  const tag = made.headers['etag'] ?? '';
+  const created = await put('one', { 'if-none-match': '*' });
+  expect(created.status).toBe(200);
+  const tag = created.headers['etag'] ?? '';
   const read = await app.key.get(path);
   expect([tag, read.headers['etag']]).toEqual([expect.stringMatching(/^"[0-9a-f]{32}"$/), tag]);
-  const refused = async (answer: Promise<Answer>, detail: string) => {
+  const expectRefused = async (answer: Promise<Answer>, detail: string) => {
     expect((await answer).body).toMatchObject({ status: 412, code: 'precondition_failed', detail });
     expect((await app.key.get(path)).body.profile.dataset).toBe('one');
   };
-  await refused(put('two', { 'if-none-match': '*' }), 'The profile already exists.');
+  await expectRefused(put('two', { 'if-none-match': '*' }), 'There is a profile of this name.');
   for (const other of ['"00000000000000000000000000000000"', `W/${tag}`, tag.slice(0, -2), ''])
-    await refused(
-      put('two', { 'if-match': other }),
-      'The profile has changed since it was read. Read it again.',
-    );
-  await refused(remove('"x"'), 'The profile has changed since it was read. Read it again.');
+    await expectRefused(put('two', { 'if-match': other }), 'The profile has changed since it was read.');
+  await expectRefused(remove('"x"'), 'The profile has changed since it was read.');
   const changed = await put('two', { 'if-match': `"x", ${tag}` });
   expect([changed.status, changed.headers['etag']]).toEqual([200, expect.not.stringContaining(tag)]);
   expect((await put('three', { 'if-match': tag })).status).toBe(412);
