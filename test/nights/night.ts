@@ -44,7 +44,7 @@ export const passes = (
 });
 
 /** Returns the expected counts for a source of `size` people and a file of `rows` rows. */
-export function countsOf(expected: Expected, size: number, rows: number): Record<string, number> {
+export function resolveCounts(expected: Expected, size: number, rows: number): Record<string, number> {
   const numbers = Object.fromEntries(
     Object.entries(expected).map(([name, count]) => [name, typeof count === 'number' ? count : count(size)]),
   );

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../support/app/imports.js';
 import { ROOT } from '../support/process/process.js';
-import { type Night, countsOf } from './night.js';
+import { type Night, resolveCounts } from './night.js';
 import { NIGHTS } from './nights.js';
 import { type Dataset, hitsOf, Stage, addSizes } from './stage.js';
 
@@ -39,7 +39,7 @@ test.each(addSizes(NIGHTS))(
       ...(error > 0 && { error }),
       ...(run.missing.blocked > 0 && { missing: run.missing.blocked }),
     };
-    const expected = countsOf(night.expected, size, rows.length);
+    const expected = resolveCounts(night.expected, size, rows.length);
     // The next case reuses this data set if the run has changed no user.
     const changes = Object.keys(found).some((name) => name !== 'unchanged');
     const untouched = fresh.get(night.base) ?? new Map<number, Dataset>();
