@@ -10,9 +10,7 @@ let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
-beforeEach(() => {
-  n++;
-});
+beforeEach(() => void (n += 1));
 const toId = (name: string) => `t${n}-${name}`;
 /** Returns a row of ExternalId, Username, Email and more cells. */
 const person = (name: string, ...more: string[]) => personOf(toId(name), ...more);

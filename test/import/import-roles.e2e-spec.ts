@@ -9,9 +9,7 @@ let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
-beforeEach(() => {
-  n++;
-});
+beforeEach(() => void (n += 1));
 const toId = (name: string) => `r${n}-${name}`;
 /** Returns a row of ExternalId, Username, Email and more cells. */
 const person = (name: string, ...more: string[]) => personOf(toId(name), ...more);
