@@ -48,7 +48,7 @@ const KINDS: Record<string, (path: string) => void> = {
   },
 };
 /** Returns the skipped files in the log, as `file: reason`. */
-const getSkipped = (warnings: { mock: { calls: Parameters<Log['warning']>[] } }) =>
+const getSkipped = (warnings: { mock: { calls: Parameters<Log['warn']>[] } }) =>
   warnings.mock.calls
     .filter(([message]) => message === 'file skipped')
     .map(([, { file, reason }]) => `${file}: ${reason}`);
@@ -143,13 +143,13 @@ test('an unreadable file is moved to failed, and the next file is imported', asy
   expect(drop.names('failed')).toEqual([expect.stringMatching(/^a\..*\.csv$/)]);
 });
 
-test.each(['claim', 'archive'] as const)(
+test.each(['moveToProcessing', 'archive'] as const)(
   'a full disk during the %s of a file delays only this file',
   async (step) => {
     drop.person('a');
     drop.person('b');
     jest.spyOn(DropFolder.prototype, step).mockRejectedValueOnce(createSystemError('ENOSPC'));
-    const warnings = jest.spyOn(Log.prototype, 'warning');
+    const warnings = jest.spyOn(Log.prototype, 'warn');
     await scheduled.start();
     await scheduled.ended(2);
     expect(getSkipped(warnings)).toEqual([expect.stringMatching(/a\.csv: not movable to \w+ \(ENOSPC\)$/)]);

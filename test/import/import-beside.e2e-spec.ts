@@ -23,7 +23,7 @@ const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
 test('a run that is cancelled while it writes stops at its next batch and skips the remaining rows', async () => {
   const before = await countUsers();
   const rows = app.app.get(ImportRowsRepository);
-  const batches = rows.batches.bind(rows);
+  const batches = rows.listBatches.bind(rows);
   const statuses: number[] = [];
   let reads = 0;
   jest.spyOn(rows, 'listBatches').mockImplementation(async (id, ...range) => {

@@ -53,9 +53,9 @@ test.each([
       expect(rows).toHaveLength(2 * BATCH);
     },
   ],
-  ['the first problems', (id: string) => getRepository().problems(id, 50)],
-  ['failed rows without stored cells', (id: string) => getRepository().failedWithoutCells(id, 0, 50)],
-  ['failed rows', (id: string) => getRepository().failed(id, 0, 50)],
+  ['the first problems', (id: string) => getRepository().listProblems(id, 50)],
+  ['failed rows without stored cells', (id: string) => getRepository().listFailedWithoutCells(id, 0, 50)],
+  ['failed rows', (id: string) => getRepository().listFailed(id, 0, 50)],
   ...[{}, { outcome: ['created'] }, { outcome: ['error', 'created'] }, { code: '' }].map(
     (filter): [string, (id: string) => Promise<unknown>] => [
       `a page of rows near the end, with the filter ${JSON.stringify(filter)}`,

@@ -45,7 +45,7 @@ test('a purge and a second upload of the same file keep the parts of a waiting r
   await queue.submit(await store.store('b.csv', toStream('b'), id), options, CALLER);
   await app.app.get(ImportsService).purge();
   await expect(store.store('b.csv', toStream('x'), id)).rejects.toMatchObject({ fault: 'duplicate' });
-  await leases.give(IMPORT_LEASE);
+  await leases.release(IMPORT_LEASE);
   const run = await settled(app.key, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });

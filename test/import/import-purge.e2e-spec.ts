@@ -48,8 +48,8 @@ test('a plan that is approved just before it expires keeps its file and is appli
   const { id } = await imported(app.key, fileOf('a'), 'dry_run=true');
   passRetention();
   await withoutWorker(async () => {
-    const waiting = runs.waitingSince.bind(runs);
-    jest.spyOn(runs, 'waitingSince').mockImplementationOnce(async (...given) => {
+    const waiting = runs.listWaitingSince.bind(runs);
+    jest.spyOn(runs, 'listWaitingSince').mockImplementationOnce(async (...given) => {
       const found = await waiting(...given);
       expect(found).toEqual([id]);
       await decide(id, 'apply');
@@ -66,8 +66,8 @@ test('a revert that arrives just before its run is purged still finds all rows o
   passRetention();
   let revert = '';
   await withoutWorker(async () => {
-    const finished = runs.finishedBefore.bind(runs);
-    jest.spyOn(runs, 'finishedBefore').mockImplementationOnce(async (...given) => {
+    const finished = runs.listFinishedBefore.bind(runs);
+    jest.spyOn(runs, 'listFinishedBefore').mockImplementationOnce(async (...given) => {
       const found = await finished(...given);
       expect(found).toContain(id);
       revert = await decide(id, 'revert');

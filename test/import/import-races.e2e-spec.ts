@@ -26,7 +26,7 @@ const file = (blocked: number) =>
 
 /** Returns true if a transaction waits for a row lock of another transaction in this database. */
 async function isWaiting(): Promise<boolean> {
-  const row = await databaseOf(app).first<{ n: number }>(
+  const row = await databaseOf(app).queryOne<{ n: number }>(
     `SELECT COUNT(*) AS n FROM information_schema.processlist
      WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%FOR UPDATE' AND time_ms > 100`,
   );

@@ -77,9 +77,9 @@ describe.each(ENDS)('if %s', (_, make, end) => {
     const starter = await make(app);
     const { file, id: externalId } = aFile(2999);
     const rows = app.app.get(ImportRowsRepository);
-    const batches = rows.batches.bind(rows);
+    const batches = rows.listBatches.bind(rows);
     let reads = 0;
-    jest.spyOn(rows, 'batches').mockImplementation(async (...args) => {
+    jest.spyOn(rows, 'listBatches').mockImplementation(async (...args) => {
       // By now the first batches are committed, and the next batches have not begun.
       if (++reads === 3) await end(app, starter.id);
       return batches(...args);
@@ -152,7 +152,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     const [starter, before] = [await aKey(app), await countUsers()];
     interrupt(async () => {
       await app.key.delete(`/api_keys/${starter.id}`);
-      throw unavailable('The database is unavailable.');
+      throw createUnavailableError('The database is unavailable.');
     });
     const { id } = (await upload(starter.client, aFile(2999).file, PRIVILEGED)).body;
     const run = await settled(app.key, id);

@@ -104,8 +104,8 @@ const nameOfOutcome = (outcome: ChangeOutcome | undefined): Result => {
 const ROLLBACK = new Error('rollback of a trial');
 
 /** Applies a set of changes and rolls it back. @returns the outcomes. */
-async function tryChanges(changes: readonly UserChange[]): Promise<Outcome[]> {
-  let outcomes: Outcome[] = [];
+async function tryChanges(changes: readonly UserChange[]): Promise<ChangeOutcome[]> {
+  let outcomes: ChangeOutcome[] = [];
   await app.app
     .get(TransactionRunner)
     .run(async (tx) => {

@@ -61,7 +61,7 @@ test('a preview stores nothing and compares rows with the live users', async () 
   await imported(app.key, fileOf('live'));
   const tables = ['import_runs', 'import_rows', 'import_file_parts', 'audit_events', 'idempotent_requests'];
   const countRows = () =>
-    Promise.all(tables.map((name) => databaseOf(app).first(`SELECT COUNT(*) AS count FROM ${name}`)));
+    Promise.all(tables.map((name) => databaseOf(app).queryOne(`SELECT COUNT(*) AS count FROM ${name}`)));
   const before = await countRows();
   const file = csv('ExternalId,Phone', 'live,+44 1', 'strange,+44 2');
   const answer = await app.key.send('POST', '/imports/preview', file, {
