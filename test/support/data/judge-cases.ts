@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { UserChange } from '../../../src/users/writer/change-set.js';
 import { csv } from '../app/imports.js';
 
-/** Random users, files and options for `import/one-judge`. */
+/** Random users, files and options for `import/plan-and-writer`. */
 
 export interface Person {
   external: boolean;
