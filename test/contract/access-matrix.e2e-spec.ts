@@ -9,120 +9,120 @@ import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/app/people.j
 import { servedRoutes } from '../support/app/served-routes.js';
 
 /** All kinds of callers, in the order of the columns below. */
-const WHO = ['nobody', 'a bad key', 'a revoked key', 'External user', 'member', 'Webmaster', 'key'] as const;
+const WHO = ['anonymous', 'bad key', 'revoked key', 'External user', 'member', 'Webmaster', 'key'] as const;
 type Who = (typeof WHO)[number];
 type Session = 'External user' | 'member' | 'Webmaster';
 const SESSIONS: Session[] = ['External user', 'member', 'Webmaster'];
 
-/** What a request depends on: the caller and another user. */
+/** The users that a request may name: the caller and another user. */
 interface Target {
   own: string;
   other: string;
 }
 type Send = (client: Client, target: Target) => ReturnType<Client['get']>;
 
-const EVERYBODY = [200, 200, 200, 200, 200, 200, 200];
+const ALL_CALLERS = [200, 200, 200, 200, 200, 200, 200];
 /** The caller's own profile: only sessions have one. */
 const OWN = [...Array<undefined>(3), 200, 200, 200, undefined];
 const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
 
 /** Statuses for the profile of another user: External users are refused, and members get the given status. */
-const OTHERS = (status: number) => [401, 401, 401, 403, status, 200, 200];
-/** Every route of the OpenAPI file: the status of each column. A route may have several lines. */
+const others = (status: number) => [401, 401, 401, 403, status, 200, 200];
+/** Every API route of the OpenAPI file with its status for each caller. A route may have several rows. */
 const TABLE: [string, string, Send, (number | undefined)[]][] = [
-  ['GET /status', '', (c) => c.get('/status'), EVERYBODY],
-  ['POST /sessions/login', '', (c) => c.post('/sessions/login', LOGIN), EVERYBODY],
+  ['GET /status', '', (c) => c.get('/status'), ALL_CALLERS],
+  ['POST /sessions/login', '', (c) => c.post('/sessions/login', LOGIN), ALL_CALLERS],
   ['POST /sessions/logout', '', (c) => c.post('/sessions/logout'), [401, 401, 401, 200, 200, 200, 401]],
   ['GET /users/me', '', (c) => c.get('/users/me'), [401, 401, 401, 200, 200, 200, 404]],
-  ['GET /users/deleted', '', (c) => c.get('/users/deleted'), OTHERS(403)],
-  ['GET /roles', '', (c) => c.get('/roles'), OTHERS(200)],
-  ['GET /users/search', '', (c) => c.get('/users/search'), OTHERS(200)],
+  ['GET /users/deleted', '', (c) => c.get('/users/deleted'), others(403)],
+  ['GET /roles', '', (c) => c.get('/roles'), others(200)],
+  ['GET /users/search', '', (c) => c.get('/users/search'), others(200)],
   ['POST /users', '', (c) => c.post('/users', aUser()), [401, 401, 401, 403, 403, 201, 201]],
-  ['GET /users/{user_id}', 'another', (c, t) => c.get(`/users/${t.other}`), OTHERS(200)],
-  ['GET /users/{user_id}', 'their own', (c, t) => c.get(`/users/${t.own}`), OWN],
-  ['GET /users/{user_id}', 'their own in capitals', (c, t) => c.get(`/users/${t.own.toUpperCase()}`), OWN],
-  ['PUT /users/{user_id}', 'another', (c, t) => c.put(`/users/${t.other}`, { phone: '1' }), OTHERS(403)],
-  ['PUT /users/{user_id}', 'their own', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
+  ['GET /users/{user_id}', 'another user', (c, t) => c.get(`/users/${t.other}`), others(200)],
+  ['GET /users/{user_id}', 'the caller', (c, t) => c.get(`/users/${t.own}`), OWN],
+  ['GET /users/{user_id}', 'the caller, in capitals', (c, t) => c.get(`/users/${t.own.toUpperCase()}`), OWN],
+  ['PUT /users/{user_id}', 'another user', (c, t) => c.put(`/users/${t.other}`, { phone: '1' }), others(403)],
+  ['PUT /users/{user_id}', 'the caller', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
 ];
-/** Imports are for Webmasters and keys; they get 404, as this one does not exist. */
-const MANAGERS = (status: number) => [401, 401, 401, 403, 403, status, status];
-const NOBODY = '00000000-0000-4000-8000-00000000dead';
-const NO_IMPORT = `/imports/${NOBODY}`;
-const NO_GROUP = `/groups/${NOBODY}`;
+/** Statuses of routes for Webmasters and API keys only, who get the given status. */
+const adminsGet = (status: number) => [401, 401, 401, 403, 403, status, status];
+const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
+const UNKNOWN_IMPORT = `/imports/${UNKNOWN_ID}`;
+const UNKNOWN_GROUP = `/groups/${UNKNOWN_ID}`;
 const CSV = { 'content-type': 'text/csv' };
 TABLE.push(
-  ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), MANAGERS(200)],
-  ['POST /imports', '', (c) => c.send('POST', '/imports?dry_run=true', 'ExternalId\n', CSV), MANAGERS(202)],
-  ['GET /imports', '', (c) => c.get('/imports'), MANAGERS(200)],
-  ['GET /imports/template.csv', '', (c) => c.get('/imports/template.csv'), MANAGERS(200)],
+  ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), adminsGet(200)],
+  ['POST /imports', '', (c) => c.send('POST', '/imports?dry_run=true', 'ExternalId\n', CSV), adminsGet(202)],
+  ['GET /imports', '', (c) => c.get('/imports'), adminsGet(200)],
+  ['GET /imports/template.csv', '', (c) => c.get('/imports/template.csv'), adminsGet(200)],
   [
     'POST /imports/preview',
     '',
     (c) => c.send('POST', '/imports/preview', 'ExternalId\n', CSV),
-    MANAGERS(200),
+    adminsGet(200),
   ],
-  ['GET /import_profiles', '', (c) => c.get('/import_profiles'), MANAGERS(200)],
-  ['GET /import_profiles/{name}', '', (c) => c.get('/import_profiles/moodle'), MANAGERS(200)],
+  ['GET /import_profiles', '', (c) => c.get('/import_profiles'), adminsGet(200)],
+  ['GET /import_profiles/{name}', '', (c) => c.get('/import_profiles/moodle'), adminsGet(200)],
   [
     'PUT /import_profiles/{name}',
     '',
     (c) => c.put('/import_profiles/p', { columns: { a: 'GUID' } }),
-    MANAGERS(200),
+    adminsGet(200),
   ],
-  ['DELETE /import_profiles/{name}', '', (c) => c.delete('/import_profiles/none'), MANAGERS(404)],
-  ['GET /imports/{import_id}', '', (c) => c.get(NO_IMPORT), MANAGERS(404)],
-  ['GET /imports/{import_id}/rows', '', (c) => c.get(`${NO_IMPORT}/rows`), MANAGERS(404)],
-  ['GET /imports/{import_id}/failed.csv', '', (c) => c.get(`${NO_IMPORT}/failed.csv`), MANAGERS(404)],
-  ['GET /imports/{import_id}/events', '', (c) => c.get(`${NO_IMPORT}/events`), MANAGERS(404)],
+  ['DELETE /import_profiles/{name}', '', (c) => c.delete('/import_profiles/none'), adminsGet(404)],
+  ['GET /imports/{import_id}', '', (c) => c.get(UNKNOWN_IMPORT), adminsGet(404)],
+  ['GET /imports/{import_id}/rows', '', (c) => c.get(`${UNKNOWN_IMPORT}/rows`), adminsGet(404)],
+  ['GET /imports/{import_id}/failed.csv', '', (c) => c.get(`${UNKNOWN_IMPORT}/failed.csv`), adminsGet(404)],
+  ['GET /imports/{import_id}/events', '', (c) => c.get(`${UNKNOWN_IMPORT}/events`), adminsGet(404)],
   ...['apply', 'cancel', 'reject', 'revert'].map((word): (typeof TABLE)[number] => [
     `POST /imports/{import_id}/${word}`,
     '',
-    (c) => c.post(`${NO_IMPORT}/${word}`),
-    MANAGERS(404),
+    (c) => c.post(`${UNKNOWN_IMPORT}/${word}`),
+    adminsGet(404),
   ]),
 );
 
 TABLE.push(
-  ['GET /groups', '', (c) => c.get('/groups'), MANAGERS(200)],
-  ['GET /groups/{group_id}', '', (c) => c.get(NO_GROUP), MANAGERS(404)],
-  ['PUT /groups/{group_id}', '', (c) => c.put(NO_GROUP, { roles: [] }), MANAGERS(404)],
+  ['GET /groups', '', (c) => c.get('/groups'), adminsGet(200)],
+  ['GET /groups/{group_id}', '', (c) => c.get(UNKNOWN_GROUP), adminsGet(404)],
+  ['PUT /groups/{group_id}', '', (c) => c.put(UNKNOWN_GROUP, { roles: [] }), adminsGet(404)],
 );
 
 TABLE.push(
-  ['GET /audit', '', (c) => c.get('/audit'), MANAGERS(200)],
-  ['GET /audit/seals', '', (c) => c.get('/audit/seals'), MANAGERS(200)],
-  ['GET /statistics', '', (c) => c.get('/statistics'), MANAGERS(200)],
-  ['GET /audit.csv', '', (c) => c.get('/audit.csv'), MANAGERS(200)],
-  ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${NOBODY}/restore`), MANAGERS(404)],
-  ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), MANAGERS(200)],
-  ['GET /api_keys', '', (c) => c.get('/api_keys'), MANAGERS(200)],
-  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x', scopes: ['users:read'] }), MANAGERS(201)],
-  ['POST /api_keys/{key_id}/fuse', '', (c) => c.post(`/api_keys/${NOBODY}/fuse`), MANAGERS(404)],
-  ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${NOBODY}`), MANAGERS(404)],
+  ['GET /audit', '', (c) => c.get('/audit'), adminsGet(200)],
+  ['GET /audit/seals', '', (c) => c.get('/audit/seals'), adminsGet(200)],
+  ['GET /statistics', '', (c) => c.get('/statistics'), adminsGet(200)],
+  ['GET /audit.csv', '', (c) => c.get('/audit.csv'), adminsGet(200)],
+  ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${UNKNOWN_ID}/restore`), adminsGet(404)],
+  ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), adminsGet(200)],
+  ['GET /api_keys', '', (c) => c.get('/api_keys'), adminsGet(200)],
+  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x', scopes: ['users:read'] }), adminsGet(201)],
+  ['POST /api_keys/{key_id}/fuse', '', (c) => c.post(`/api_keys/${UNKNOWN_ID}/fuse`), adminsGet(404)],
+  ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${UNKNOWN_ID}`), adminsGet(404)],
   ['GET /sessions', '', (c) => c.get('/sessions'), [401, 401, 401, 200, 200, 200, 200]],
-  ['GET /sessions', 'of another', (c, t) => c.get(`/sessions?user_uuid=${t.other}`), OTHERS(403)],
+  ['GET /sessions', 'another user', (c, t) => c.get(`/sessions?user_uuid=${t.other}`), others(403)],
   [
     'DELETE /sessions/{session_id}',
     '',
-    (c) => c.delete(`/sessions/${NOBODY}`),
+    (c) => c.delete(`/sessions/${UNKNOWN_ID}`),
     [401, 401, 401, 404, 404, 404, 404],
   ],
   [
     'DELETE /users/{user_id}/sessions',
-    'another',
+    'another user',
     (c, t) => c.delete(`/users/${t.other}/sessions`),
     [401, 401, 401, 403, 403, 204, 204],
   ],
   [
     'DELETE /users/{user_id}/sessions',
-    'their own',
+    'the caller',
     (c, t) => c.delete(`/users/${t.own}/sessions`),
     [...Array<undefined>(3), 204, 204, 204, undefined],
   ],
 );
 
-/** Outside the API: open to everybody, or SCIM, which has a table of its own (`scim-access`). */
-const FOR_OTHERS =
+/** Routes outside the API: public pages, and SCIM, which `scim-access` tests. */
+const OUTSIDE_API =
   /^\S+ \/(|scim\/v2.*|health\/live|health\/ready|metrics|problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*|guides\b.*|console\b.*)$/;
 const CODES = new Map([
   [401, 'unauthenticated'],
@@ -134,9 +134,9 @@ let app: TestApp;
 let other: Json;
 let revokedKey: string;
 const people = new Map<Who, Json>();
-/** Sessions that no request has ended. */
+/** Open sessions of the callers. */
 const sessions = new Map<Who, Client>();
-/** A key of each scope. */
+/** One key for each scope. */
 const narrow = new Map<string, string>();
 
 beforeAll(async () => {
@@ -157,23 +157,24 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 async function clientOf(who: Who): Promise<Client> {
-  if (who === 'nobody') return app.nobody;
+  if (who === 'anonymous') return app.nobody;
   if (who === 'key') return app.key;
-  if (who === 'a bad key') return app.nobody.with({ 'x-api-key': generateApiKey() });
-  if (who === 'a revoked key') return app.nobody.with({ 'x-api-key': revokedKey });
+  if (who === 'bad key') return app.nobody.with({ 'x-api-key': makeApiKey() });
+  if (who === 'revoked key') return app.nobody.with({ 'x-api-key': revokedKey });
   const client = sessions.get(who) ?? (await app.login(people.get(who).username, PASSWORD));
   sessions.set(who, client);
   return client;
 }
 
-const cells = TABLE.flatMap(([route, whose, send, statuses]) =>
+const ROWS = TABLE.map(([route, whose, ...rest]) => [route, whose && ` of ${whose}`, ...rest] as const);
+const cells = ROWS.flatMap(([route, whose, send, statuses]) =>
   WHO.flatMap((who, column) => {
     const status = statuses[column];
     return status === undefined ? [] : [{ route, whose, who, status, send }];
   }),
 );
 
-test.each(cells)('$route ($whose) by $who: $status', async ({ route, who, status, send }) => {
+test.each(cells)('$route$whose returns $status (caller: $who)', async ({ route, who, status, send }) => {
   const answer = await send(await clientOf(who), { own: people.get(who)?.uuid ?? '', other: other.uuid });
   expect(answer.status).toBe(status);
   expect(answer.body?.code).toBe(CODES.get(status));
@@ -181,36 +182,36 @@ test.each(cells)('$route ($whose) by $who: $status', async ({ route, who, status
   if (/sessions/.test(route)) sessions.clear();
 });
 
-const narrowCells = TABLE.flatMap(([route, whose, send, statuses]) => {
+const narrowCells = ROWS.flatMap(([route, whose, send, statuses]) => {
   const full = statuses[WHO.indexOf('key')];
   if (full === undefined) return [];
   return NARROW.map((scope) => ({ route, whose, scope, status: statusFor(route, scope, full), send }));
 });
 
-test.each(narrowCells)('$route ($whose) by a key of $scope: $status', async ({ scope, status, send }) => {
+test.each(narrowCells)('$route$whose with scope $scope returns $status', async ({ scope, status, send }) => {
   const client = app.nobody.with({ 'x-api-key': narrow.get(scope) ?? '' });
   const answer = await send(client, { own: '', other: other.uuid });
   expect(answer.status).toBe(status);
   expect(answer.body?.code).toBe(status === 403 ? 'insufficient_scope' : CODES.get(status));
 });
 
-describe('the table', () => {
+describe('access matrix', () => {
   const documented = OPERATIONS.filter(({ path }) => path.startsWith('/api/')).map(
     (operation) => [`${operation.method} ${operation.path.replace('/api/0.3', '')}`, operation] as const,
   );
   const routes = documented.map(([route]) => route);
 
-  test('has a line for every route of the OpenAPI file, and for no other', () => {
+  test('covers exactly the API routes of the OpenAPI file', () => {
     expect(new Set(TABLE.map(([route]) => route))).toEqual(new Set(routes));
   });
 
-  test('has the scope of every route, as the OpenAPI file names it', () => {
+  test('requires the scope that the OpenAPI file names for each route', () => {
     const named = documented.map(([route, operation]) => [route, operation['x-required-scope']]);
     expect(named).toEqual(routes.map((route) => [route, scopeOf(route)]));
   });
 
-  test('leaves no route of the service out', () => {
-    const served = servedRoutes(app.app).filter((route) => !FOR_OTHERS.test(route));
+  test('covers every API route that the service serves', () => {
+    const served = servedRoutes(app.app).filter((route) => !OUTSIDE_API.test(route));
     expect(new Set(served)).toEqual(new Set(routes.map((route) => route.replace(' ', ' /api/0.3'))));
   });
 });

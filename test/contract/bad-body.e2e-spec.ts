@@ -8,18 +8,18 @@ import { sendChunked } from '../support/app/raw.js';
 import { ROUTES } from '../support/app/routes.js';
 import { service } from '../support/jest/native.js';
 
-/** All routes share one body reader. Two routes are tested with every fault, and all others show that they use it. */
+/** All routes share one body reader. Two routes are tested with every fault, the others with one of each kind. */
 const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 let app: TestApp;
 let target: { uuid: string; etag: string };
 let group: string;
 
-/** A path with records that there are. */
-const filled = (path: string): string =>
+/** Fills a path with the ids of existing records. */
+const fillPath = (path: string): string =>
   path.replace('{user_id}', target.uuid).replace('{group_id}', group).replace('{name}', 'nightly');
 
-const state = async () => {
+const readState = async () => {
   const user = await app.key.get(`/users/${target.uuid}`);
   const all = await app.key.get('/users/search?limit=1');
   return { count: all.body.Count as number, etag: user.headers['etag'] };
@@ -33,75 +33,75 @@ beforeAll(async () => {
   group = (await aGroup(app)).uuid;
 });
 afterEach(async () => {
-  expect(await state()).toEqual({ count: 2, etag: target.etag });
+  expect(await readState()).toEqual({ count: 2, etag: target.etag });
 });
 afterAll(() => app.end());
 
-const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-/** Bytes that are invalid in UTF-8, inside a text. */
+const nestArrays = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+/** A JSON string with bytes that are invalid in UTF-8. */
 const LATIN1 = Buffer.from('{"username":"J\xe9r\xf4me"}', 'latin1');
 const GZIP = { 'content-encoding': 'gzip' };
 
 type Case = [what: string, code: string, body: string | Uint8Array, headers?: Record<string, string>];
 const BODIES: Case[] = [
   ['an empty body', 'malformed_json', ''],
-  ['white space', 'malformed_json', ' \n'],
-  ['an open object', 'malformed_json', '{"username":"x"'],
+  ['a body of white space', 'malformed_json', ' \n'],
+  ['an unclosed object', 'malformed_json', '{"username":"x"'],
   ['two objects', 'malformed_json', '{}{}'],
-  ['a control character in a text', 'malformed_json', '{"username":"a\nb"}'],
+  ['an unescaped control character in a string', 'malformed_json', '{"username":"a\nb"}'],
   ['an array', 'malformed_json', '[{"username":"x"}]'],
-  ['a text', 'malformed_json', '"username"'],
+  ['a string', 'malformed_json', '"username"'],
   ['null', 'malformed_json', 'null'],
-  ['UTF-16', 'malformed_json', Buffer.from('{"username":"x"}', 'utf16le')],
-  ['bytes that are not UTF-8', 'malformed_json', LATIN1],
-  ['33 levels', 'malformed_json', nested(33)],
-  ['100,000 levels', 'malformed_json', nested(100_000)],
+  ['a body in UTF-16', 'malformed_json', Buffer.from('{"username":"x"}', 'utf16le')],
+  ['invalid UTF-8', 'malformed_json', LATIN1],
+  ['33 levels of nesting', 'malformed_json', nestArrays(33)],
+  ['100,000 levels of nesting', 'malformed_json', nestArrays(100_000)],
   ['invalid gzip', 'malformed_json', '{}', GZIP],
-  ['gzip that breaks off', 'malformed_json', gzipSync(nested(5)).subarray(0, 15), GZIP],
-  ['text', 'unsupported_media_type', '{}', { 'content-type': 'text/plain' }],
+  ['truncated gzip', 'malformed_json', gzipSync(nestArrays(5)).subarray(0, 15), GZIP],
+  ['the media type text/plain', 'unsupported_media_type', '{}', { 'content-type': 'text/plain' }],
   ['an empty media type', 'unsupported_media_type', '{}', { 'content-type': '' }],
-  ['a patch', 'unsupported_media_type', '{}', { 'content-type': 'application/merge-patch+json' }],
-  ['a type that begins alike', 'unsupported_media_type', '{}', { 'content-type': 'application/jsonx' }],
+  ['a merge patch', 'unsupported_media_type', '{}', { 'content-type': 'application/merge-patch+json' }],
+  ['application/jsonx', 'unsupported_media_type', '{}', { 'content-type': 'application/jsonx' }],
   [
-    'another character set',
+    'the charset ISO-8859-1',
     'unsupported_media_type',
     LATIN1,
     { 'content-type': 'application/json; charset=iso-8859-1' },
   ],
-  ['an unknown encoding', 'unsupported_media_type', '{}', { 'content-encoding': 'compress' }],
-  ['1 MiB and a byte', 'too_large', `{"a":"${'x'.repeat(MIB - 7)}"}`],
-  ['2 MiB of another type', 'unsupported_media_type', ' '.repeat(2 * MIB), { 'content-type': 'text/plain' }],
+  ['an unknown content encoding', 'unsupported_media_type', '{}', { 'content-encoding': 'compress' }],
+  ['a body of 1 MiB plus one byte', 'too_large', `{"a":"${'x'.repeat(MIB - 7)}"}`],
+  ['2 MiB of text/plain', 'unsupported_media_type', ' '.repeat(2 * MIB), { 'content-type': 'text/plain' }],
   ['a gzip bomb', 'too_large', gzipSync(Buffer.alloc(100 * MIB, ' ')), GZIP],
-  ['gzip of 1 MiB and a byte', 'too_large', gzipSync(' '.repeat(MIB + 1)), GZIP],
+  ['gzip of 1 MiB plus one byte', 'too_large', gzipSync(' '.repeat(MIB + 1)), GZIP],
 ];
 const STATUS: Record<string, number> = { malformed_json: 400, too_large: 413, unsupported_media_type: 415 };
 
-/** Bodies that a login refuses earlier than other routes, because a login is small and not compressed. */
-const OF_A_LOGIN: Record<string, string> = {
-  '100,000 levels': 'too_large',
+/** Codes of bodies that a login rejects earlier than other routes: its body must be small and uncompressed. */
+const LOGIN_CODES: Record<string, string> = {
+  '100,000 levels of nesting': 'too_large',
   'invalid gzip': 'unsupported_media_type',
-  'gzip that breaks off': 'unsupported_media_type',
+  'truncated gzip': 'unsupported_media_type',
   'a gzip bomb': 'unsupported_media_type',
-  'gzip of 1 MiB and a byte': 'unsupported_media_type',
+  'gzip of 1 MiB plus one byte': 'unsupported_media_type',
 };
 
 const expectRefused = ({ status, body, text }: Answer, code: string): void => {
   expect([status, body.code]).toEqual([STATUS[code], code]);
-  expect(text).not.toContain('username'); // the response repeats nothing of the body
+  expect(text).not.toContain('username'); // the response quotes nothing from the body
 };
 
-test.each(BODIES)('POST /users refuses %s as %s', async (_, code, body, headers = {}) => {
+test.each(BODIES)('POST /users rejects %s with the code %s', async (_, code, body, headers = {}) => {
   expectRefused(await app.key.send('POST', '/users', body, headers), code);
 });
 
-test.each(BODIES)('POST /sessions/login refuses %s', async (what, code, body, headers = {}) => {
-  expectRefused(await app.nobody.send('POST', '/sessions/login', body, headers), OF_A_LOGIN[what] ?? code);
+test.each(BODIES)('POST /sessions/login rejects %s', async (what, code, body, headers = {}) => {
+  expectRefused(await app.nobody.send('POST', '/sessions/login', body, headers), LOGIN_CODES[what] ?? code);
 });
 
 describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ method, path }) => {
-  test('refuses malformed, oversized and missing bodies, and other media types', async () => {
+  test('rejects malformed, oversized and missing bodies and unsupported media types', async () => {
     const send = (body?: string, headers?: Record<string, string>) =>
-      app.key.send(method, filled(path), body, headers);
+      app.key.send(method, fillPath(path), body, headers);
     expectRefused(await send('{"username":"x"'), 'malformed_json');
     expectRefused(await send('{}', { 'content-type': 'text/plain' }), 'unsupported_media_type');
     expectRefused(await send(' '.repeat(2 * MIB)), 'too_large');
@@ -109,43 +109,43 @@ describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ metho
   });
 });
 
-test('a body without a media type is refused', async () => {
+test('a body without a Content-Type header is rejected with 415', async () => {
   const { status, text } = await sendChunked(app.url, 'POST', '/api/0.3/users', app.key.headers, ['{}']);
   expect([status, JSON.parse(text)]).toMatchObject([415, { code: 'unsupported_media_type' }]);
 });
 
 test.each([
-  ['2 MiB in chunks', 413, 'too_large', Array.from({ length: 32 }, () => ' '.repeat(65_536))],
-  ['chunks without content', 400, 'malformed_json', []],
+  ['a chunked body of 2 MiB', 413, 'too_large', Array.from({ length: 32 }, () => ' '.repeat(65_536))],
+  ['an empty chunked body', 400, 'malformed_json', []],
   [
-    'a character cut between chunks and never ended',
+    'a chunked body that ends in the middle of a character',
     400,
     'malformed_json',
     ['{"a":"', Buffer.from([0xe2, 0x82])],
   ],
-])('%s is refused', async (_, status, code, chunks) => {
+])('%s is rejected with %d', async (_, status, code, chunks) => {
   const headers = { ...app.key.headers, ...JSON_TYPE, 'transfer-encoding': 'chunked' };
   const answer = await sendChunked(app.url, 'POST', '/api/0.3/users', headers, chunks);
   expect([answer.status, JSON.parse(answer.text)]).toMatchObject([status, { code }]);
 });
 
 test.each<[string, string | Uint8Array, Record<string, string>]>([
-  ['a charset', '{"bogus":1}', { 'content-type': 'application/json; charset=UTF-8' }],
+  ['the charset UTF-8', '{"bogus":1}', { 'content-type': 'application/json; charset=UTF-8' }],
   ['a quoted charset', '{"bogus":1}', { 'content-type': 'Application/JSON;charset="utf-8"' }],
   ['a byte order mark', '\ufeff{"bogus":1}', {}],
-  ['brackets in a text', `{"bogus":"${'['.repeat(1000)}"}`, {}],
-  ['gzip', gzipSync('{"bogus":1}'), GZIP],
-  ['deflate', deflateSync('{"bogus":1}'), { 'content-encoding': 'Deflate' }],
-  ['br', brotliCompressSync('{"bogus":1}'), { 'content-encoding': 'br' }],
-  ['exactly 1 MiB', `{"bogus":"${'x'.repeat(MIB - 12)}"}`, {}],
-  ['gzip of exactly 1 MiB', gzipSync(`{"bogus":"${'x'.repeat(MIB - 12)}"}`), GZIP],
-])('a body with %s is read', async (_, body, headers) => {
+  ['1,000 brackets in a string', `{"bogus":"${'['.repeat(1000)}"}`, {}],
+  ['gzip encoding', gzipSync('{"bogus":1}'), GZIP],
+  ['deflate encoding', deflateSync('{"bogus":1}'), { 'content-encoding': 'Deflate' }],
+  ['Brotli encoding', brotliCompressSync('{"bogus":1}'), { 'content-encoding': 'br' }],
+  ['a size of exactly 1 MiB', `{"bogus":"${'x'.repeat(MIB - 12)}"}`, {}],
+  ['gzip that expands to exactly 1 MiB', gzipSync(`{"bogus":"${'x'.repeat(MIB - 12)}"}`), GZIP],
+])('a body with %s is parsed', async (_, body, headers) => {
   const { status, body: problem } = await app.key.send('POST', '/users', body, headers);
   expect([status, problem.code]).toEqual([422, 'validation_failed']);
   expect(problem.errors).toContainEqual(expect.objectContaining({ field: 'bogus', code: 'unknown_field' }));
 });
 
-test('all unknown keys are reported at once, and none changes an object of the service', async () => {
+test('all unknown keys are reported in one response, and `__proto__` does not change any prototype', async () => {
   const keys = ['__proto__', 'constructor', 'toString', '', 'Username', 'user name'];
   const members = keys.map((key) => `${JSON.stringify(key)}:{"roles":["Webmaster"],"username":"x"}`);
   const { status, body } = await app.key.send('POST', '/users', `{${members.join()}}`);
@@ -155,14 +155,14 @@ test('all unknown keys are reported at once, and none changes an object of the s
   expect(Reflect.get(new service.Object(), 'roles')).toBeUndefined();
 });
 
-/** Unordered marks on one letter: sorting them takes quadratic time, here minutes. */
-const OVERLOADED = `a${'\u0301'.repeat(200_000)}${'\u0316'.repeat(200_000)}`;
+/** Unordered combining marks on one letter. Normalizing them takes quadratic time, here minutes. */
+const MANY_MARKS = `a${'\u0301'.repeat(200_000)}${'\u0316'.repeat(200_000)}`;
 
 test.each([
-  ['/users', { username: 'marks', email: 'marks@example.org', about_me: OVERLOADED }, 'about_me'],
-  ['/users', { username: 'marks', email: 'marks@example.org', password: OVERLOADED }, 'password'],
-  ['/api_keys', { name: OVERLOADED }, 'name'],
-])('%s refuses a text with more marks in a row than any script uses (%#)', async (path, body, field) => {
+  ['/users', { username: 'marks', email: 'marks@example.org', about_me: MANY_MARKS }, 'about_me'],
+  ['/users', { username: 'marks', email: 'marks@example.org', password: MANY_MARKS }, 'password'],
+  ['/api_keys', { name: MANY_MARKS }, 'name'],
+])('POST %s rejects 400,000 combining marks on one letter (case %#)', async (path, body, field) => {
   const answer = await app.key.post(path, body);
   expect(answer.status).toBe(422);
   expect(answer.body.errors).toMatchObject([

@@ -4,7 +4,7 @@ import type { Client } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { METHODS, ROUTES, type Route } from '../support/app/routes.js';
 
-/** Paths, methods and queries that no route serves. One guard checks all routes, and each route shows that it does. */
+/** Unsupported paths, methods and queries. One guard checks them for all routes, so each route is tested briefly. */
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
 let webmaster: Client;
@@ -21,33 +21,33 @@ afterEach(async () => {
 });
 afterAll(() => app.end());
 
-const filled = (path: string, id = uuid): string => path.replace(/\{[a-z_]+_id\}/, id);
+const fillPath = (path: string, id = uuid): string => path.replace(/\{[a-z_]+_id\}/, id);
 const bodyOf = ({ hasBody, file }: Route): [string?, Record<string, string>?] => {
   if (file !== undefined) return ['ExternalId\n', { 'content-type': file }];
   return hasBody ? ['{}'] : [];
 };
 
 describe.each(ROUTES)('$method $path', (route) => {
-  test('names an unknown query parameter', async () => {
+  test('rejects an unknown query parameter and names it', async () => {
     const { status, body } = await webmaster.send(
       route.method,
-      `${filled(route.path)}?bogus=1`,
+      `${fillPath(route.path)}?bogus=1`,
       ...bodyOf(route),
     );
     expect([status, body.code]).toEqual([400, 'invalid_parameter']);
     expect(body.detail).toContain('bogus');
-    expect(body.instance).toBe(`/api/0.3${filled(route.path)}`);
+    expect(body.instance).toBe(`/api/0.3${fillPath(route.path)}`);
   });
 
-  test('is not found under another version', async () => {
-    const path = `/api/0.2${filled(route.path)}`;
+  test('returns 404 under another API version', async () => {
+    const path = `/api/0.2${fillPath(route.path)}`;
     const { status, body } = await webmaster.raw(route.method, path, ...bodyOf(route));
     expect([status, body?.code]).toEqual([404, 'not_found']);
   });
 });
 
 test.each(['bogus', '__proto__=1', 'constructor=1', '=1', 'Limit=1', 'limit[]=1', 'limit%00=1', 'api_key=1'])(
-  'the unknown query parameter of ?%s is named',
+  'GET /users/search?%s is rejected, and the response names the unknown parameter',
   async (query) => {
     const { status, body } = await app.key.get(`/users/search?${query}`);
     expect([status, body.code]).toEqual([400, 'invalid_parameter']);
@@ -55,15 +55,15 @@ test.each(['bogus', '__proto__=1', 'constructor=1', '=1', 'Limit=1', 'limit[]=1'
   },
 );
 
-test.each(['0.30', '0x3', '1.0', '0.3.1', 'v0.3', ''])('no route has the version %j', async (version) => {
+test.each(['0.30', '0x3', '1.0', '0.3.1', 'v0.3', ''])('the API version %j returns 404', async (version) => {
   const { status, body } = await app.key.raw('GET', `/api/${version}/users/search`);
   expect([status, body?.code]).toEqual([404, 'not_found']);
 });
 
 describe.each(ROUTES.filter(({ path }) => path.includes('_id}')))('$method $path', (route) => {
-  const send = (id: string) => app.key.send(route.method, filled(route.path, id), ...bodyOf(route));
+  const send = (id: string) => app.key.send(route.method, fillPath(route.path, id), ...bodyOf(route));
 
-  test('refuses a malformed identifier, and does not find an unknown one', async () => {
+  test('returns 400 for a malformed id and 404 for an unknown id', async () => {
     for (const id of ['1', '%zz']) {
       const { status, body } = await send(id);
       expect([id, status, body.code]).toEqual([id, 400, 'malformed_uuid']);
@@ -74,7 +74,7 @@ describe.each(ROUTES.filter(({ path }) => path.includes('_id}')))('$method $path
   });
 
   if (route.path.includes('{user_id}'))
-    test('finds an identifier in upper case and returns it in lower case', async () => {
+    test('accepts an id in upper case and returns it in lower case', async () => {
       const { status, body } = await send(uuid.toUpperCase());
       if (route.path.endsWith('{user_id}')) expect([status, body.uuid]).toEqual([200, uuid]);
       // A user who was not deleted cannot be restored.
@@ -93,7 +93,7 @@ test.each([
   '%',
   '..%2f..%2fstatus',
   'x'.repeat(8000),
-])('the identifier %s is refused', async (id) => {
+])('the malformed user id %s is rejected with 400', async (id) => {
   const { status, body } = await app.key.get(`/users/${id}`);
   expect([status, body.code]).toEqual([400, 'malformed_uuid']);
 });
@@ -103,24 +103,24 @@ describe.each(METHODS)('%s', (path, methods) => {
   const allowed = methods.join(', ');
   const wrong = ALL.filter((method) => !methods.includes(method));
   test.each(wrong)(
-    `%s is refused with 405 and Allow: ${allowed}, whatever else is invalid`,
+    `%s returns 405 with Allow: ${allowed}, even if the path, query and body are invalid`,
     async (method) => {
-      const { status, body, headers } = await app.key.raw(method, `/api/0.3${filled(path)}`);
+      const { status, body, headers } = await app.key.raw(method, `/api/0.3${fillPath(path)}`);
       expect([status, body?.code, headers['allow']]).toEqual([405, 'method_not_allowed', allowed]);
-      const worse = `/api/0.3${filled(path, '%zz')}?no_parameter=1`;
+      const worse = `/api/0.3${fillPath(path, '%zz')}?no_parameter=1`;
       const answer = await app.key.raw(method, worse, '{', { 'content-type': 'text/plain' });
       expect([answer.status, answer.headers['allow']]).toEqual([405, allowed]);
     },
   );
 
-  test('OPTIONS lists the methods', async () => {
-    const { status, headers } = await app.nobody.raw('OPTIONS', `/api/0.3${filled(path)}`);
+  test('OPTIONS returns the allowed methods', async () => {
+    const { status, headers } = await app.nobody.raw('OPTIONS', `/api/0.3${fillPath(path)}`);
     expect([200, 204, 405]).toContain(status);
     expect(headers['allow']?.replace('OPTIONS, ', '')).toBe(allowed);
   });
 });
 
-/** One parameter of each kind. */
+/** Repeated parameters, one of each kind. */
 test.each([
   'limit=1&limit=2',
   'sort=email&sort=email',
@@ -129,7 +129,7 @@ test.each([
   'updated_since=2026-01-01&updated_since=2026-01-02',
   `manager_uuid=${UNKNOWN}&manager_uuid=${UNKNOWN}`,
   'after=a&after=b',
-])('no parameter may be repeated: %s', async (query) => {
+])('a repeated query parameter is rejected: %s', async (query) => {
   const { status, body } = await app.key.get(`/users/search?${query}`);
   expect([status, body.code]).toEqual([400, 'invalid_parameter']);
   expect(body.detail).toContain(query.split('=')[0]);
@@ -137,7 +137,7 @@ test.each([
 
 const QUERY = ROUTES.find(({ path }) => path === '/users/search')?.query ?? [];
 test.each(QUERY)(
-  'the query parameter %s refuses blank, long and control text, and no value causes an error',
+  'the search parameter %s rejects invalid text, and unusual values never cause a server error',
   async (name) => {
     for (const value of ['', '=', '=%20', '=%00', '=a%00b', `=${'x'.repeat(3000)}`, '=%0a']) {
       const { status, body } = await app.key.get(`/users/search?${name}${value}`);
@@ -163,11 +163,11 @@ test.each(QUERY)(
   },
 );
 
-/** `unit/cursor` tests all forms of forged cursors. */
+/** Two forged cursors. `unit/cursor` tests all forms. */
 test.each([
   ['updated', 'yesterday'],
   ['status', '😀'],
-])('a forged cursor of %s never breaks the search: %s', async (sort, key) => {
+])('a search with a forged cursor never causes a server error (sort %s, key %s)', async (sort, key) => {
   const after = Buffer.from(JSON.stringify([sort, 'desc', 0, key, UNKNOWN])).toString('base64url');
   const { status, body } = await app.key.get(`/users/search?sort=${sort}&order=desc&after=${after}`);
   expect([

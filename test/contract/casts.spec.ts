@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 const SRC = new URL('../../src/', import.meta.url).pathname;
-const MOST_PER_1000_LINES = 2;
+const MAX_PER_1000_LINES = 2;
 
 interface Assertions {
   lines: number;
@@ -13,17 +13,17 @@ interface Assertions {
   anys: string[];
 }
 
-/** Every type assertion of a source text, as `file:line`. `as const` narrows and is left out. */
-function assertionsOf(file: string, text: string): Assertions {
+/** Finds the type assertions of a source text, as `file:line`. Ignores `as const`, which only narrows a type. */
+function findAssertions(file: string, text: string): Assertions {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
   const found: Assertions = { lines: text.split('\n').length - 1, casts: [], castsOfCasts: [], anys: [] };
   const visit = (node: ts.Node): void => {
-    const place = (): string => `${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+    const locate = (): string => `${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
     if (ts.isAssertionExpression(node) && !ts.isConstTypeReference(node.type)) {
-      found.casts.push(place());
-      if (ts.isAssertionExpression(node.expression)) found.castsOfCasts.push(place());
+      found.casts.push(locate());
+      if (ts.isAssertionExpression(node.expression)) found.castsOfCasts.push(locate());
     }
-    if (node.kind === ts.SyntaxKind.AnyKeyword) found.anys.push(place());
+    if (node.kind === ts.SyntaxKind.AnyKeyword) found.anys.push(locate());
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -31,9 +31,9 @@ function assertionsOf(file: string, text: string): Assertions {
 }
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-const all = files.map((file) => assertionsOf(file, readFileSync(join(SRC, file), 'utf8')));
+const all = files.map((file) => findAssertions(file, readFileSync(join(SRC, file), 'utf8')));
 
-test('the counter sees casts, casts of casts and any, and neither as const nor renamed imports', () => {
+test('the counter finds casts, casts of casts and any, but ignores as const and renamed imports', () => {
   const text = [
     "import { a as b } from 'c';",
     "const d = ['e'] as const;",
@@ -43,7 +43,7 @@ test('the counter sees casts, casts of casts and any, and neither as const nor r
     'let i: any;',
     '',
   ].join('\n');
-  expect(assertionsOf('x', text)).toEqual({
+  expect(findAssertions('x', text)).toEqual({
     lines: 6,
     casts: ['x:3', 'x:4', 'x:4', 'x:5'],
     castsOfCasts: ['x:4'],
@@ -51,13 +51,13 @@ test('the counter sees casts, casts of casts and any, and neither as const nor r
   });
 });
 
-test(`src has at most ${MOST_PER_1000_LINES} casts in 1,000 lines`, () => {
+test(`src has at most ${MAX_PER_1000_LINES} casts per 1,000 lines`, () => {
   const casts = all.flatMap((found) => found.casts);
   const lines = all.reduce((sum, found) => sum + found.lines, 0);
-  const most = Math.floor((lines / 1000) * MOST_PER_1000_LINES);
+  const most = Math.floor((lines / 1000) * MAX_PER_1000_LINES);
   expect({ most, over: casts.length > most ? casts : [] }).toEqual({ most, over: [] });
 });
 
-test('src has no cast of a cast and no any', () => {
+test('src contains neither a cast of a cast nor any', () => {
   expect(all.flatMap((found) => [...found.castsOfCasts, ...found.anys])).toEqual([]);
 });

@@ -14,7 +14,7 @@ import { type TestDatabase, freshDatabase } from '../support/app/database.js';
 import { problemOf } from '../support/app/people.js';
 
 @Controller('probe')
-class Probe {
+class ProbeController {
   @Get('forgotten')
   forgotten(): object {
     return { open: true };
@@ -40,7 +40,7 @@ let nobody: Client;
 beforeAll(async () => {
   database = await freshDatabase('first-start');
   const env = loadEnv({ DATABASE_URL: database.url, DATA_DIR: database.folder, LOG_LEVEL: 'silent' });
-  const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [Probe] };
+  const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [ProbeController] };
   app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });
   const prepare = observeRequests(app.get(Log));
   app.use((request: Request, response: Response, next: NextFunction) => {
@@ -56,7 +56,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a route that says nothing about access is closed to everybody', async () => {
+test('a route without an access decorator is closed to every caller', async () => {
   const login = await nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });
   expect(problemOf(await nobody.get('/probe/forgotten'))).toEqual([401, 'unauthenticated']);
   expect(problemOf(await nobody.get('/probe/forgotten', { 'x-api-key': API_KEY }))).toEqual([
@@ -69,7 +69,7 @@ test('a route that says nothing about access is closed to everybody', async () =
   ]);
 });
 
-test('a route is open to the callers that it names', async () => {
+test('@Public and @Requires open a route to the callers that they name', async () => {
   expect((await nobody.get('/probe/public')).body).toEqual({ open: true });
   expect(problemOf(await nobody.get('/probe/members'))).toEqual([401, 'unauthenticated']);
   expect((await nobody.get('/probe/members', { 'x-api-key': API_KEY })).body).toEqual({ open: true });

@@ -8,8 +8,8 @@ import { refusal } from '../support/app/problems.js';
 import { aScimUser, scimOf } from '../support/app/scim.js';
 
 /**
- * `unit/user-text` tests which texts a field refuses. This file shows that every kind of input follows these rules, and that
- * values stored by older versions stay.
+ * `unit/user-text` tests which texts a field rejects. This file tests that every kind of input follows these rules, and
+ * that values stored by older versions are retained.
  */
 let app: TestApp;
 let user: Json;
@@ -21,25 +21,25 @@ afterAll(() => app.end());
 
 const search = (query: string) => app.key.get(`/users/search?${query}`);
 const WAYS: [way: string, send: (text: string) => Promise<Answer>, status: number, code: string][] = [
-  ['a new user', (surname) => app.key.post('/users', aUser({ surname })), 422, 'surname'],
-  ['a changed user', (surname) => app.key.put(`/users/${user.uuid}`, { surname }), 422, 'surname'],
-  ['an API key', (name) => app.key.post('/api_keys', { name }), 422, 'name'],
+  ['a surname in a POST', (surname) => app.key.post('/users', aUser({ surname })), 422, 'surname'],
+  ['a surname in a PUT', (surname) => app.key.put(`/users/${user.uuid}`, { surname }), 422, 'surname'],
+  ['the name of an API key', (name) => app.key.post('/api_keys', { name }), 422, 'name'],
   [
-    'a header',
+    'the header X-Audit-Reason',
     (reason) =>
       app.key.put(`/users/${user.uuid}`, { phone: '1' }, { 'x-audit-reason': encodeURIComponent(reason) }),
     400,
     'invalid_parameter',
   ],
   [
-    'a user of SCIM',
+    'the familyName of a SCIM user',
     (familyName) => scimOf(app).post('/Users', aScimUser({ name: { familyName } })),
     400,
     'invalidValue',
   ],
 ];
 describe.each(WAYS)('%s', (_, send, status, code) => {
-  test.each(['a\0b', 'ad\u202emin'])('refuses %j', async (text) => {
+  test.each(['a\0b', 'ad\u202emin'])('rejects %j', async (text) => {
     const { etag } = (await app.key.get(`/users/${user.uuid}`)).headers;
     const answer = await send(text);
     const fields = ((answer.body.errors ?? []) as Json[]).map(({ field }) => field);
@@ -48,7 +48,7 @@ describe.each(WAYS)('%s', (_, send, status, code) => {
   });
 });
 
-test('a file has the errors of the API, with the same messages', async () => {
+test('an import reports the same error for a surname as the API', async () => {
   const surname = 'ad\u202emin';
   const { body } = await app.key.post('/users', aUser({ surname }));
   const file = csv('ExternalId,Username,Email,Surname', `F1,file-user,file@example.org,${surname}`);
@@ -59,12 +59,12 @@ test('a file has the errors of the API, with the same messages', async () => {
   expect(planned.errors).toEqual([expect.objectContaining({ field, code, message })]);
 });
 
-test('a query refuses control characters, and a path with one is not found', async () => {
+test('a control character is rejected in a query and not found in a path', async () => {
   expect(refusal(await search('surname=a%00b'))).toEqual([400, 'invalid_parameter']);
   expect((await app.key.get('/import_profiles/a%00b')).status).toBe(404);
 });
 
-test.each(['a\0b', 'a\u001bb', 'a\ud800b'])('a login with %j in its name or password fails', async (text) => {
+test.each(['a\0b', 'a\u001bb', 'a\ud800b'])('a login fails if name or password contains %j', async (text) => {
   for (const login of [
     { username: `admin${text}`, password: 'some good password' },
     { username: 'admin', password: `some ${text}` },
@@ -72,7 +72,7 @@ test.each(['a\0b', 'a\u001bb', 'a\ud800b'])('a login with %j in its name or pass
     expect([401, 422]).toContain((await app.nobody.post('/sessions/login', login)).status);
 });
 
-test('authname with a method named __proto__ is stored as it was sent', async () => {
+test('an authname with a provider named __proto__ is stored unchanged', async () => {
   const authname = '{"__proto__":["x"],"constructor":["y"]}';
   const { status } = await app.key.send('PUT', `/users/${user.uuid}`, `{"authname":${authname}}`);
   const read = await app.key.get(`/users/${user.uuid}`);
@@ -86,7 +86,7 @@ test('authname with a method named __proto__ is stored as it was sent', async ()
   await app.key.put(`/users/${user.uuid}`, { authname: null });
 });
 
-describe('what older versions have stored', () => {
+describe('invisible characters stored by an older version', () => {
   let old: Json;
   beforeAll(async () => {
     old = await create(app.key, { external_id: 'OLD', password: 'a good long password', phone: '1' });
@@ -99,14 +99,14 @@ describe('what older versions have stored', () => {
   });
   const read = async (): Promise<Json> => (await app.key.get(`/users/${old.uuid}`)).body;
 
-  test('is read, and sent back changes nothing', async () => {
+  test('are returned, and sending them back changes nothing', async () => {
     const before = await read();
     expect(before.surname).toBe('Doe\u200b');
     const answer = await app.key.put(`/users/${old.uuid}`, before);
     expect([answer.status, answer.body]).toEqual([200, before]);
   });
 
-  test('does not block changes of other fields, and allows no other such value', async () => {
+  test('do not block changes of other fields, but a new such value is rejected', async () => {
     const answer = await app.key.put(`/users/${old.uuid}`, { ...(await read()), phone: '2' });
     expect({ status: answer.status, phone: answer.body.phone, surname: answer.body.surname }).toEqual({
       status: 200,
@@ -117,7 +117,7 @@ describe('what older versions have stored', () => {
     expect(refusal(other)).toEqual([422, 'surname invisible_character']);
   });
 
-  test('stays unchanged by a file that contains the value and changes other fields', async () => {
+  test('are retained when a file contains the stored value and changes another field', async () => {
     const file = (phone: string) => csv('ExternalId,Surname,Phone', `OLD,Doe\u200b,${phone}`);
     const { phone } = await read();
     const same = await imported(app.key, file(phone), 'dry_run=true');
@@ -128,7 +128,7 @@ describe('what older versions have stored', () => {
   });
 });
 
-test('a URL is returned in its parsed form, and a file with another form of the URL changes nothing', async () => {
+test('a URL is normalized, and an import of an equivalent URL changes nothing', async () => {
   const row = (url: string, phone = '') =>
     csv('ExternalId,Username,Email,ImageUrl,Twitter,Phone', `U1,url,url@example.org,${url},${url},${phone}`);
   expect((await imported(app.key, row('HTTP://Example.org'), '')).counts.created).toBe(1);
@@ -138,7 +138,7 @@ test('a URL is returned in its parsed form, and a file with another form of the 
   ]);
   for (const url of ['HTTP://Example.org', 'http://example.org/', 'http://EXAMPLE.org:80'])
     expect((await imported(app.key, row(url), '')).counts).toMatchObject({ unchanged: 1, updated: 0 });
-  // A value of an older version keeps its form.
+  // A URL that an older version stored is not rewritten.
   await databaseOf(app).execute('UPDATE users SET user_avatar = ? WHERE external_id = ?', [
     'http://example.org',
     'U1',
@@ -148,7 +148,7 @@ test('a URL is returned in its parsed form, and a file with another form of the 
   expect(changed.changes.map(({ field }: Json) => field)).toEqual(['phone']);
 });
 
-test('cells that a spreadsheet might run are disarmed, and the export imported again changes nothing', async () => {
+test('the export escapes spreadsheet formulas, and importing the export again changes nothing', async () => {
   const names = ['＝1+1', '＋44', '－1', '＠sum', '=1', "'＝x", "'+1", '@x', '-1'];
   for (const [index, surname] of names.entries())
     await create(app.key, { surname, known_as: surname, external_id: `${surname}${index}`, phone: surname });

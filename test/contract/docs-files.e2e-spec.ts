@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { TestApp } from '../support/app/app.js';
 
-/** Below `/docs` are the files that the page loads, and the documents: nothing else of the package of Swagger UI. */
+/** `/docs` serves only the files that its page loads and the documents, not the rest of the Swagger UI package. */
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 let app: TestApp;
 let page: string[];
@@ -16,19 +16,19 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const statusOf = async (path: string) => (await app.nobody.raw('GET', path)).status;
+const getStatus = async (path: string) => (await app.nobody.raw('GET', path)).status;
 
-test('what the page loads is there, with and without a slash behind its address', async () => {
+test('/docs and /docs/ serve the page, and every file that the page loads is served', async () => {
   expect(page).toContain('swagger-ui-bundle.js');
-  expect(await statusOf('/docs/')).toBe(200);
+  expect(await getStatus('/docs/')).toBe(200);
   for (const file of [...page, 'openapi.json', 'openapi.yaml'])
-    expect([file, await statusOf(`/docs/${file}`)]).toEqual([file, 200]);
+    expect([file, await getStatus(`/docs/${file}`)]).toEqual([file, 200]);
 });
 
-test('no other file of the package is', async () => {
+test('other files of the Swagger UI package return 404', async () => {
   const others = readdirSync(PACKAGE).filter((file) => !page.includes(file));
   expect(others).toEqual(expect.arrayContaining(['package.json', 'README.md', 'swagger-ui-bundle.js.map']));
-  for (const file of others) expect([file, await statusOf(`/docs/${file}`)]).toEqual([file, 404]);
+  for (const file of others) expect([file, await getStatus(`/docs/${file}`)]).toEqual([file, 404]);
 });
 
 test.each([
@@ -40,7 +40,7 @@ test.each([
   '/docs/swagger-ui.css/../package.json',
   '/docs/swagger-ui.css%2f..%2fpackage.json',
   '/docs/docs/package.json',
-])('nor is it as %s', async (path) => {
+])('GET %s returns 404', async (path) => {
   const { status, headers } = await app.nobody.raw('GET', path);
   expect([status, headers['content-type']]).toEqual([404, expect.stringContaining('problem+json')]);
 });

@@ -4,12 +4,12 @@ import { dirname, join, normalize } from 'node:path';
 import { blocksOf } from '../support/process/guide/blocks.js';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-const MADE = /^(node_modules|\.git|build|dist|data|coverage|artifacts)(\/|$)/;
+const GENERATED = /^(node_modules|\.git|build|dist|data|coverage|artifacts)(\/|$)/;
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-/** Every file and folder of the repository, folders with a final slash. Output of builds and runs is left out. */
+/** Every file of the repository, except output of builds and runs. */
 const files = readdirSync(ROOT, { withFileTypes: true })
-  .filter(({ name }) => !MADE.test(name))
+  .filter(({ name }) => !GENERATED.test(name))
   .flatMap((entry) =>
     entry.isDirectory()
       ? readdirSync(join(ROOT, entry.name), { recursive: true, encoding: 'utf8' }).map(
@@ -26,34 +26,34 @@ const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: obje
 
 const documents = files.filter((file) => file.endsWith('.md') && !file.startsWith('test/'));
 
-/** The part of a document that is checked. Older sections of a changelog name files that existed then. */
-function textOf(document: string): string {
+/** Reads the part of a document that is checked. Older sections of the changelog may name deleted files. */
+function readChecked(document: string): string {
   const text = read(document);
   return document === 'CHANGELOG.md' ? text.split(/^## /m).slice(0, 2).join('## ') : text;
 }
 
 /** Files that a reader creates by following a document. */
-const MADE_BY_READERS = ['api.ts', 'deploy/secrets'];
+const CREATED_BY_READERS = ['api.ts', 'deploy/secrets'];
 const SOURCE = /\.(ts|mjs|cjs|md|yaml|service|svg|example)$/;
 const FOLDER = /^(src|test|bench|docs|deploy|samples|\.ci)\//;
 
-/** The files and folders of the repository that a text names: `src/…`, `users/….ts`, `schedule.service.ts`. */
-const namesIn = (text: string): string[] =>
+/** Finds the files and folders that a text names: `src/…`, `users/….ts`, `schedule.service.ts`. */
+const findNames = (text: string): string[] =>
   text
     .split(/[\s"'`()<>,;=|]+/)
     .map((word) => word.replace(/^\.\//, '').replace(/[.:…]+$/, ''))
-    .filter((word) => /^[\w.*@-]+(\/[\w.*@-]*)*$/.test(word) && !MADE.test(word))
+    .filter((word) => /^[\w.*@-]+(\/[\w.*@-]*)*$/.test(word) && !GENERATED.test(word))
     .filter((word) => FOLDER.test(word) || (SOURCE.test(word) && !/^\.\w+$/.test(word)))
-    .filter((word) => !MADE_BY_READERS.some((made) => word.startsWith(made)));
+    .filter((word) => !CREATED_BY_READERS.some((made) => word.startsWith(made)));
 
-/** Whether the repository has a file or folder of this path, or a test of it. The path may start below the root. */
+/** Returns true if the repository has a file, folder or test of this path. The path may start below the root. */
 function exists(name: string): boolean {
   if (paths.has(name)) return true;
   const pattern = name.replace(/[.]/g, '\\.').replace(/\*/g, '[^/]*');
-  const wanted = new RegExp(
+  const matching = new RegExp(
     `${FOLDER.test(name) ? '^' : '(^|/)'}${pattern}(\\.e2e-spec\\.ts|\\.spec\\.ts|/)?$`,
   );
-  return files.some((file) => wanted.test(file));
+  return files.some((file) => matching.test(file));
 }
 
 const FENCE = /^( *)```.*\n[^]*?^\1```$/gm;
@@ -62,16 +62,16 @@ const fencesOf = (text: string): string => (text.match(FENCE) ?? []).join('\n');
 const codeOf = (text: string): string[] =>
   [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 
-test.each(documents)('every file that %s names exists', (document) => {
-  const text = textOf(document);
+test.each(documents)('%s names only files that exist', (document) => {
+  const text = readChecked(document);
   const named = [
-    ...codeOf(text).flatMap(namesIn),
-    ...namesIn(fencesOf(text)).filter((name) => FOLDER.test(name)),
+    ...codeOf(text).flatMap(findNames),
+    ...findNames(fencesOf(text)).filter((name) => FOLDER.test(name)),
   ];
   expect(named.filter((name) => !exists(name))).toEqual([]);
 });
 
-test.each(documents)('the commands of %s are run by a test, or it says why they are not', (document) => {
+test.each(documents)('%s: a test runs the commands, or the document states why not', (document) => {
   const blocks = blocksOf(document).filter(({ kind }) => kind === 'sh');
   for (const { noRun } of blocks) if (noRun !== undefined) expect(noRun).toMatch(/\w{2,}.* \w{2,}/);
   const guides = files.filter((file) => /^test\/.*guides?\.e2e-spec\.ts$/.test(file)).map(read);
@@ -79,7 +79,7 @@ test.each(documents)('the commands of %s are run by a test, or it says why they 
   expect(isFollowed).toBe(blocks.some(({ noRun }) => noRun === undefined));
 });
 
-/** The anchor that a heading gets on the usual platforms. */
+/** Returns the anchor that Markdown platforms give to a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -87,8 +87,8 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replace(/\s/g, '-');
 
-test.each(documents)('every link of %s has a target', (document) => {
-  const links = [...proseOf(textOf(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+test.each(documents)('%s contains only links with an existing target', (document) => {
+  const links = [...proseOf(readChecked(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
   const broken = links
     .filter((link) => !/^https?:/.test(link))
     .filter((link) => {
@@ -101,8 +101,8 @@ test.each(documents)('every link of %s has a target', (document) => {
   expect(broken).toEqual([]);
 });
 
-test.each(documents)('every npm script that %s names exists, and every decision', (document) => {
-  const text = textOf(document);
+test.each(documents)('%s names only npm scripts and decision records that exist', (document) => {
+  const text = readChecked(document);
   const named = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, script = '']) => script);
   expect(named.filter((script) => !scripts.includes(script))).toEqual([]);
   const decisions = [...text.matchAll(/\bADRs? 0*(\d+)/g)].map(([, number = '']) => number.padStart(4, '0'));
@@ -111,33 +111,33 @@ test.each(documents)('every npm script that %s names exists, and every decision'
   );
 });
 
-/** The folders of src, as `a/` and `a/b/`. */
-const foldersOf = (parent: string): string[] =>
+/** Lists the subfolders of a folder, with a final slash. */
+const listFolders = (parent: string): string[] =>
   readdirSync(join(ROOT, parent), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `${name}/`)
     .sort();
 
-test('docs/architecture.md places every folder of src on a layer, and names no other folder', () => {
+test('docs/architecture.md assigns exactly the existing folders of src to layers', () => {
   const section = /^## Layers\n[^]*?(?=^## )/m.exec(read('docs/architecture.md'))?.[0] ?? '';
   const rows = (section.match(/^\| .*\|$/gm) ?? []).map((row) =>
     row.split('|').map((cell) => [...cell.matchAll(/`([a-z/-]+\/)`/g)].map(([, folder = '']) => folder)),
   );
   const layers = rows.filter(([, , inner]) => inner?.length === 0).flatMap(([, folders = []]) => folders);
-  expect(layers.sort()).toEqual(foldersOf('src'));
+  expect(layers.sort()).toEqual(listFolders('src'));
   const layered = rows.filter(([, , inner = []]) => inner.length > 0);
   expect(layered.length).toBe(6);
-  for (const [, [folder] = [], inner] of layered) expect(inner?.sort()).toEqual(foldersOf(`src/${folder}`));
+  for (const [, [folder] = [], inner] of layered) expect(inner?.sort()).toEqual(listFolders(`src/${folder}`));
 });
 
-/** The rows of docs/asvs.md: number, status, and the tests after the dot. */
+/** Rows of docs/asvs.md: number, status, and the tests named after the dot. */
 const requirements = (read('docs/asvs.md').match(/^\| \d+\.\d+\.\d+ .*$/gm) ?? []).map((row) => {
   const [, number = '', , status = '', place = ''] = row.split('|').map((cell) => cell.trim());
   const named = / · ((?:[a-z0-9/-]+, )*[a-z0-9/-]+)/.exec(place)?.[1]?.split(', ') ?? [];
   return { number, status, chapter: number.split('.')[0] ?? '', named };
 });
 
-test('every requirement of docs/asvs.md that is met names a test, and every test that it names exists', () => {
+test('docs/asvs.md names an existing test for every requirement that is met', () => {
   expect(requirements.length).toBe(259);
   const met = requirements.filter(({ status }) => status === 'met');
   expect(met.filter(({ named }) => named.length === 0).map(({ number }) => number)).toEqual([]);
@@ -150,7 +150,7 @@ test('every requirement of docs/asvs.md that is met names a test, and every test
   expect(missing).toEqual([]);
 });
 
-test('docs/asvs.md counts its rows as they are', () => {
+test('docs/asvs.md shows the correct number of rows for each chapter and status', () => {
   const count = (chapter: string, status: string) =>
     requirements.filter((row) => (chapter === 'All' || row.chapter === chapter) && row.status === status)
       .length;
@@ -165,7 +165,7 @@ test('docs/asvs.md counts its rows as they are', () => {
   }
 });
 
-test('docs/security.md gives every asset a class, and names actors and boundaries', () => {
+test('docs/security.md classifies every asset and lists actors and trust boundaries', () => {
   const section = (title: string) =>
     new RegExp(`^## ${title}\n[^]*?(?=^## )`, 'm').exec(read('docs/security.md'))?.[0] ?? '';
   const classes = (section('Assets').match(/^\| .*$/gm) ?? [])

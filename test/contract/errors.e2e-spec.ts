@@ -32,8 +32,8 @@ beforeAll(async () => {
   const { uuid, username } = await create(app.key, { password: PASSWORD });
   member = await app.login(username as string, PASSWORD);
   const other = await create(app.key, {
-    username: 'taken',
-    email: 'taken@example.org',
+    username: 'createConflicting',
+    email: 'createConflicting@example.org',
     external_id: 'T',
     authname: { saml: ['t'] },
   });
@@ -48,16 +48,16 @@ const login = (username: string) =>
   app.nobody.post('/sessions/login', { username, password: 'a wrong password' });
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 
-/** More logins at once than cores and places in the queue. */
-async function fullQueue(): Promise<Answer> {
+/** Sends more logins at once than the hash queue accepts, and returns a refused response. */
+async function fillHashQueue(): Promise<Answer> {
   const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => login(`flood-${i}`)));
   const refused = answers.find(({ status }) => status !== 401 && status !== 429);
-  if (!refused) throw new Error('the queue took every login');
+  if (!refused) throw new Error('the queue accepted every login');
   return refused;
 }
 
-/** A table is missing: an error that the service does not expect. */
-async function brokenDatabase(): Promise<Answer> {
+/** Sends a search while a table is missing, which is an error that the service does not expect. */
+async function breakDatabase(): Promise<Answer> {
   await database().execute('ALTER TABLE user_words RENAME TO user_words_gone');
   try {
     return await app.key.get('/users/search?fulltext_search=hunter2');
@@ -66,9 +66,9 @@ async function brokenDatabase(): Promise<Answer> {
   }
 }
 
-const taken = (overrides: Record<string, unknown>) => app.key.post('/users', aUser(overrides));
+const createConflicting = (overrides: Record<string, unknown>) => app.key.post('/users', aUser(overrides));
 
-/** A request for every code. */
+/** For each error code, a request that produces it. */
 const REQUESTS: Record<string, () => Promise<Answer>> = {
   malformed_json: () => app.key.send('POST', '/users', '{'),
   malformed_request: () => answerTo(app.url, 'GET /api/0.3/status HTTP/1.1\r\n\r\n'),
@@ -90,10 +90,10 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   self_block: () => webmaster.put(`/users/${ids.admin}`, { status: 'Blocked' }),
   not_found: () => app.key.get(`/users/${UNKNOWN}`),
   method_not_allowed: () => app.key.send('DELETE', '/status'),
-  username_taken: () => taken({ username: 'TAKEN' }),
-  email_taken: () => taken({ email: 'Taken@Example.org' }),
-  external_id_taken: () => taken({ external_id: 'T' }),
-  authname_taken: () => taken({ authname: { saml: ['t'] } }),
+  username_taken: () => createConflicting({ username: 'TAKEN' }),
+  email_taken: () => createConflicting({ email: 'Taken@Example.org' }),
+  external_id_taken: () => createConflicting({ external_id: 'T' }),
+  authname_taken: () => createConflicting({ authname: { saml: ['t'] } }),
   last_webmaster: () => app.key.put(`/users/${ids.admin}`, { status: 'Blocked' }),
   wrong_state: async () => {
     const { id } = await imported(app.key, 'ExternalId\n');
@@ -120,7 +120,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     return answer.status === 200 ? member.get('/users/me') : answer;
   },
   fuse_blown: async () => {
-    const { key } = (await app.key.post('/api_keys', { name: 'one that blocks' })).body;
+    const { key } = (await app.key.post('/api_keys', { name: 'blocking key' })).body;
     const uuids = [(await create(app.key)).uuid, (await create(app.key)).uuid];
     const block = (uuid: string) =>
       app.nobody.with({ 'x-api-key': key }).put(`/users/${uuid}`, { status: 'Blocked' });
@@ -131,12 +131,12 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     for (let i = 0; i < 5; i++) await login('guessed');
     return login('guessed');
   },
-  internal: brokenDatabase,
-  unavailable: fullQueue,
+  internal: breakDatabase,
+  unavailable: fillHashQueue,
   outcome_unknown: () => lostCommit(app),
 };
 
-/** Members besides the seven that every problem has, and the headers that each code must have. */
+/** Members in addition to the seven common members, and the headers that each code must have. */
 const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegExp> }> = {
   unauthenticated: { headers: { 'www-authenticate': /^\w+ .*realm=/ } },
   method_not_allowed: { headers: { allow: /^GET, HEAD$/ } },
@@ -160,32 +160,32 @@ const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegE
 };
 const MEMBERS = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'];
 
-test('every code of the catalogue is produced by a request', () => {
+test('every code of the error catalogue has a request that produces it', () => {
   expect([...Object.keys(REQUESTS), ...Object.keys(SCIM_ONLY)].sort()).toEqual(Object.keys(CATALOGUE).sort());
 });
 
-test.each(OF_REST)('%s is answered as a problem', async (code, { status, title }) => {
+test.each(OF_REST)('the error %s is a problem with the required members', async (code, { status, title }) => {
   faults.mockClear();
   const answer = await REQUESTS[code]!();
   expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
   expect(answer.headers['content-type']).toMatch(/^application\/problem\+json(; charset=utf-8)?$/);
   expect(answer.body).toMatchObject({ type: `/problems/${code}`, title, status });
   expect(answer.body.detail).toMatch(/^\S.+\.$/s);
-  // The parser gives up on headers that are too large before it has told the path.
+  // With headers that are too large, the parser fails before it reports the path.
   expect(answer.body.instance).toMatch(code === 'headers_too_large' ? /^$/ : /^\/api\/0\.3\/[^?]+$/);
   expect(answer.body.request_id).toBe(answer.headers['x-request-id']);
   const { members = [], headers = {} } = EXTRAS[code] ?? {};
   expect(Object.keys(answer.body).sort()).toEqual([...MEMBERS, ...members].sort());
   for (const [name, form] of Object.entries(headers)) expect(answer.headers[name]).toMatch(form);
-  // Every 5xx is in the log, with the request id that the client got; nothing else is.
+  // Only 5xx errors are logged, with the request id that the client received.
   const logged = faults.mock.calls.map(([id, what]) => [id, what]);
   if (status < 500) expect(logged).toEqual([]);
   else expect(logged).toContainEqual([answer.body.request_id, code]);
 });
 
-test('a conflict names the field and the user who has the value', async () => {
-  const { body } = await taken({
-    username: 'taken@example.org',
+test('a conflict names each field and the user with the same value', async () => {
+  const { body } = await createConflicting({
+    username: 'createConflicting@example.org',
     external_id: 'T',
     authname: { saml: ['t', 'u'] },
   });
@@ -196,12 +196,12 @@ test('a conflict names the field and the user who has the value', async () => {
   ]);
 });
 
-test('an internal error reveals no internals and leaves the service running', async () => {
-  const { text } = await brokenDatabase();
+test('an internal error hides its cause, and the next request succeeds', async () => {
+  const { text } = await breakDatabase();
   expect(text).not.toMatch(
     /user_words|SELECT|SQL|no such table|doesn't exist|ER_|\bat \/|\.ts\b|\.js\b|hunter2/i,
   );
-  expect((await app.key.get('/users/search?fulltext_search=taken')).body.Count).toBe(1);
+  expect((await app.key.get('/users/search?fulltext_search=createConflicting')).body.Count).toBe(1);
 });
 
 test.each([
@@ -214,7 +214,7 @@ test.each([
   ['application/json, text/plain, */*', 'application/problem+json'],
   ['*/*', 'application/problem+json'],
   ['text/html;q=0.5, */*', 'application/problem+json'],
-])('Accept: %s is answered with %s', async (accept, type) => {
+])('an error for Accept: %s has the media type %s', async (accept, type) => {
   const answer = await app.nobody.get('/users/me', { accept });
   expect(answer.headers['content-type']?.split(';')[0]).toBe(type);
   expect(answer.body).toMatchObject({
@@ -224,7 +224,7 @@ test.each([
   });
 });
 
-test('a detail that quotes the request stays short', async () => {
+test('a detail that quotes the request has at most 2,000 characters', async () => {
   const unknown = Array.from({ length: 100 }, (_, number) => `${'p'.repeat(90)}${number}=1`);
   const { status, body } = await app.key.get(`/users/search?${unknown.join('&')}`);
   expect([status, body.detail.length]).toEqual([400, 2000]);

@@ -9,9 +9,9 @@ import { aGroup } from '../support/app/groups.js';
 import { csv, imported } from '../support/app/imports.js';
 
 /**
- * Unexpected requests for every operation of the OpenAPI file: good, nearly good and hostile. Never 500,
- * always a documented status and a body of its schema (the client checks both). The same requests in every run;
- * FUZZ_REQUESTS sets their number and prints the answers.
+ * Sends valid, almost valid and hostile requests to every operation of the OpenAPI file. A response must have a
+ * documented status below 500 and a body that matches its schema (the client checks both). Every run sends the same
+ * requests. FUZZ_REQUESTS sets their number and prints a summary of the responses.
  */
 const SEED = 20_260_131;
 const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 1500);
@@ -20,9 +20,9 @@ const EACH = Math.ceil(TOTAL / OPERATIONS.length);
 jest.setTimeout(60_000 + EACH * 500);
 
 let app: TestApp;
-/** Ids of existing records by path parameter. */
+/** Ids of existing records, by path parameter. */
 const known: Record<string, string[]> = {};
-/** Of people, for the two operations that a key cannot be the subject of. */
+/** Sessions for the two operations that do not accept an API key, by path. */
 const sessions: Record<string, Client> = {};
 
 beforeAll(async () => {
@@ -46,30 +46,30 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** The path with records that exist, the number `at` among them. */
-const located = (path: string, at: number) =>
+/** Fills the path with the id of an existing record, the one at position `at`. */
+const fillPath = (path: string, at: number) =>
   path.replace(/<(\w+)>/, (_, name: string) => {
     const ids = known[name.toLowerCase()] ?? [];
     const id = ids[at % ids.length] ?? '';
     return name === name.toLowerCase() ? id : id.toUpperCase();
   });
 
-/** @throws Error when an answer takes longer: a request that is never answered is a fault too. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+/** Waits for a response. @throws Error if the response takes longer than `ms` milliseconds */
+async function limitTime<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer after ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`no response after ${ms} ms`)), ms);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** @returns what is wrong with the answer, if anything. */
-async function fault(client: Client, request: FuzzRequest, seen: Map<number, number>, at: number) {
+/** Sends a request and returns its fault, or undefined if the response is valid. */
+async function findFault(client: Client, request: FuzzRequest, seen: Map<number, number>, at: number) {
   const { method, headers, body } = request;
-  const path = located(request.path, at);
+  const path = fillPath(request.path, at);
   let answer: Answer;
   try {
-    answer = await within(10_000, client.checked(method, path, body, headers));
+    answer = await limitTime(10_000, client.checked(method, path, body, headers));
   } catch (error) {
     return {
       why: String(error).slice(0, 1000),
@@ -81,8 +81,8 @@ async function fault(client: Client, request: FuzzRequest, seen: Map<number, num
   return { why: `${answer.status} ${answer.text}`, request: { ...request, path } };
 }
 
-/** The requests with their numbers, made some at a time: a long pause would outlast a connection. */
-function* requests(operation: Operation): Generator<[number, FuzzRequest]> {
+/** Yields numbered requests. Generates them in chunks, because a long pause would outlast a keep-alive connection. */
+function* generateRequests(operation: Operation): Generator<[number, FuzzRequest]> {
   const all = requestsOf(operation);
   for (let first = 0; first < EACH; first += CHUNK) {
     const numRuns = Math.min(CHUNK, EACH - first);
@@ -91,18 +91,18 @@ function* requests(operation: Operation): Generator<[number, FuzzRequest]> {
   }
 }
 
-describe(`${EACH} requests each`, () => {
+describe(`${EACH} random requests`, () => {
   test.each(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
-    '%s',
+    'to %s always get a documented status below 500',
     async (what, operation) => {
       const seen = new Map<number, number>();
       const faults: unknown[] = [];
       const client = sessions[operation.path] ?? new Client(app.url, { 'x-api-key': API_KEY });
       const began = performance.now();
       let slowest = 0;
-      for (const [at, request] of requests(operation)) {
+      for (const [at, request] of generateRequests(operation)) {
         const started = performance.now();
-        const found = await fault(client, request, seen, at);
+        const found = await findFault(client, request, seen, at);
         slowest = Math.max(slowest, performance.now() - started);
         if (found) faults.push(found);
       }

@@ -9,14 +9,14 @@ import { csv, imported, settled } from '../support/app/imports.js';
 import { OPERATIONS } from '../support/app/operations.js';
 import { aPerson, databaseOf, fieldErrorsOf } from '../support/app/people.js';
 
-/** A request that can be carried out once, and what is another one under the same key. */
+/** A request that takes effect once, and a different request that is sent with the same key. */
 interface Case {
   path: string;
   body?: object | string;
   other?: object | string;
-  /** What is counted beside the audit rows. */
+  /** Table whose rows are counted in addition to the audit events. */
   table?: string;
-  /** The run that goes on by itself after the answer. */
+  /** True if an import continues after the response. */
   settles?: boolean;
 }
 
@@ -24,10 +24,10 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const NOBODY = '00000000-0000-4000-8000-00000000dead';
+const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const HEAD = 'ExternalId,Username,Email';
-const file = (): string => csv(HEAD, `${randomUUID()},${randomUUID()},${randomUUID()}@example.org`);
-const planned = async (): Promise<string> => (await imported(app.key, file(), 'dry_run=true')).id;
+const aFile = (): string => csv(HEAD, `${randomUUID()},${randomUUID()},${randomUUID()}@example.org`);
+const planRun = async (): Promise<string> => (await imported(app.key, aFile(), 'dry_run=true')).id;
 
 /** Every unsafe route of the OpenAPI file that needs credentials. */
 const ROUTES: Record<string, () => Promise<Case> | Case> = {
@@ -86,29 +86,29 @@ const ROUTES: Record<string, () => Promise<Case> | Case> = {
   },
   'POST /imports': () => ({
     path: '/imports',
-    body: file(),
-    other: file(),
+    body: aFile(),
+    other: aFile(),
     table: 'import_runs',
     settles: true,
   }),
   'POST /imports/{import_id}/apply': async () => ({
-    path: `/imports/${await planned()}/apply`,
+    path: `/imports/${await planRun()}/apply`,
     settles: true,
   }),
-  'POST /imports/{import_id}/cancel': async () => ({ path: `/imports/${await planned()}/cancel` }),
-  'POST /imports/{import_id}/reject': async () => ({ path: `/imports/${await planned()}/reject` }),
+  'POST /imports/{import_id}/cancel': async () => ({ path: `/imports/${await planRun()}/cancel` }),
+  'POST /imports/{import_id}/reject': async () => ({ path: `/imports/${await planRun()}/reject` }),
   'POST /imports/{import_id}/revert': async () => ({
-    path: `/imports/${(await imported(app.key, file())).id}/revert`,
+    path: `/imports/${(await imported(app.key, aFile())).id}/revert`,
     table: 'import_runs',
     settles: true,
   }),
 };
-/** It ends the credential by which its answer could be asked for: a repetition is 401. */
+/** Ends the session of the request, so a retry returns 401. */
 const LOGOUT = 'POST /sessions/logout';
-/** It changes nothing, and its answer, which holds rows of a file, is not kept. */
+/** Changes nothing, and its response with rows of a file is not stored. */
 const PREVIEW = 'POST /imports/preview';
 
-/** The routes of SCIM have tests of their own, in test/scim. */
+/** Routes that change something and need credentials. `test/scim` tests the SCIM routes. */
 const UNSAFE = OPERATIONS.filter(
   ({ method, path, security = [] }) =>
     method !== 'GET' && !path.startsWith('/scim') && security.some((need) => Object.keys(need).length),
@@ -127,8 +127,8 @@ const send = (
   return client.send(method, path, text, { 'idempotency-key': key, ...type });
 };
 
-/** All that an effect leaves behind, whatever route it came by. */
-async function effects(table?: string): Promise<number[]> {
+/** Counts the audit events and the rows of a table, which show the effects of a request. */
+async function countEffects(table?: string): Promise<number[]> {
   const tables = ['audit_events', ...(table === undefined ? [] : [table])];
   const counts = tables.map((name) =>
     databaseOf(app).queryOne<{ count: number }>(`SELECT COUNT(*) AS count FROM ${name}`),
@@ -136,7 +136,7 @@ async function effects(table?: string): Promise<number[]> {
   return (await Promise.all(counts)).map((row) => row?.count ?? 0);
 }
 
-test('every unsafe route that needs credentials has a line here, and its header in the OpenAPI file', () => {
+test('every unsafe route with credentials is tested here and documents the header Idempotency-Key', () => {
   expect(UNSAFE.map(([route]) => route).sort()).toEqual([...Object.keys(ROUTES), LOGOUT, PREVIEW].sort());
   for (const [route, { parameters }] of UNSAFE) {
     if (route === PREVIEW) continue;
@@ -148,36 +148,36 @@ test('every unsafe route that needs credentials has a line here, and its header 
 });
 
 describe.each(Object.keys(ROUTES))('%s', (route) => {
-  test('takes effect once, and its key is refused for another request', async () => {
+  test('takes effect once when it is retried, and rejects its key for a different request', async () => {
     const { path, body, other, table, settles } = (await ROUTES[route]?.()) as Case;
     const key = randomUUID();
-    const nobody = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, NOBODY);
-    const refused = await send(app.key, route, nobody === path ? `${path}?nonsense=1` : nobody, body, key);
-    expect(refused.status).toBe(nobody === path ? 400 : 404); // a refused request leaves the key unused
+    const unknown = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, UNKNOWN_ID);
+    const refused = await send(app.key, route, unknown === path ? `${path}?nonsense=1` : unknown, body, key);
+    expect(refused.status).toBe(unknown === path ? 400 : 404); // a rejected request does not use up the key
     const first = await send(app.key, route, path, body, key);
     expect(first.status).toBeLessThan(300);
     expect(first.headers['idempotency-replayed']).toBeUndefined();
     if (settles) await settled(app.key, first.body.id);
-    const before = await effects(table);
+    const before = await countEffects(table);
     for (let retry = 0; retry < 2; retry++) {
       const again = await send(app.key, route, path, body, key);
-      expect(shown(again)).toEqual({ ...shown(first), replayed: 'true' });
+      expect(visibleOf(again)).toEqual({ ...visibleOf(first), replayed: 'true' });
     }
-    const others = [await send(app.key, 'PUT', `/users/${NOBODY}`, { phone: '1' }, key)];
+    const others = [await send(app.key, 'PUT', `/users/${UNKNOWN_ID}`, { phone: '1' }, key)];
     if (other) others.push(await send(app.key, route, path, other, key));
     for (const answer of others)
       expect(fieldErrorsOf(answer)).toEqual([['Idempotency-Key', 'invalid_value']]);
-    expect(await effects(table)).toEqual(before);
+    expect(await countEffects(table)).toEqual(before);
   });
 });
 
-/** What a client can tell an answer by. */
-function shown({ status, text, headers }: Answer) {
+/** Returns the parts of a response that a client can see. */
+function visibleOf({ status, text, headers }: Answer) {
   const { location, etag, 'content-type': type, 'idempotency-replayed': replayed } = headers;
   return { status, text, location, etag, type, replayed };
 }
 
-test('a login is never repeated from a store: each starts a session', async () => {
+test('two logins with the same Idempotency-Key start two sessions', async () => {
   const login = { username: 'admin', password: ADMIN_PASSWORD };
   const key = { 'idempotency-key': randomUUID() };
   const [first, second] = [
@@ -188,13 +188,13 @@ test('a login is never repeated from a store: each starts a session', async () =
   expect(second.cookie).not.toBe(first.cookie);
 });
 
-test('a logout is over with its session: a repetition is refused', async () => {
+test('a logout repeated with the same Idempotency-Key returns 401', async () => {
   const { client } = await aPerson(app);
   const key = { 'idempotency-key': randomUUID() };
   const logout = () => client.send('POST', '/sessions/logout', undefined, key);
   expect([(await logout()).status, (await logout()).status]).toEqual([200, 401]);
 });
 
-test('a safe request does not read the header', async () => {
+test('a GET request ignores an invalid Idempotency-Key', async () => {
   expect((await app.key.get('/users/search', { 'idempotency-key': 'not a key' })).status).toBe(200);
 });

@@ -12,8 +12,8 @@ import {
 } from '../support/app/operations.js';
 
 /**
- * The limits of the OpenAPI file are those of the service: what has the length that a schema allows is not refused for
- * it, and one more is. Over every bounded text, list and number of every JSON body and query of the API.
+ * The service enforces exactly the limits of the OpenAPI file: a value at a limit is accepted, and a value beyond it is
+ * rejected. Covers every bounded text, list and number of the JSON bodies and queries of the API.
  */
 interface Bounded {
   type?: string;
@@ -34,19 +34,19 @@ interface Bound {
   exceeds: Json;
 }
 
-const padded = (text: string) => (length: number) => text.padEnd(length);
-/** Texts of any length that obey the other rules of a field. */
+const padTo = (text: string) => (length: number) => text.padEnd(length);
+/** Builders of texts of any length that meet the other rules of a field. */
 const TEXTS: Readonly<Record<string, (length: number) => string>> = {
   email: (length) =>
     `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.`.padEnd(length - 1, 'd').concat('e'),
-  encoding: padded('utf-8'),
+  encoding: padTo('utf-8'),
   delimiter: (length) => 'tab'.padEnd(length, 'x'),
-  default_roles: padded('Editor'),
+  default_roles: padTo('Editor'),
   scopes: (length) => 'imports:write:'.padEnd(length, 'a'),
   networks: (length) => '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.padEnd(length, '0'),
 };
 
-/** The bounds of a schema, as values on both sides of them. A format has its own length. */
+/** Returns the limits of a schema with a value at each limit and a value beyond it. UUIDs and dates have fixed lengths. */
 function boundsOf(schema: Bounded, name = ''): Bound[] {
   const { type, format, items } = schema;
   if (format === 'uuid' || format === 'date-time') return [];
@@ -92,7 +92,7 @@ const FIELDS = OF_API.flatMap((operation) => {
 
 const LENGTH = /too_long|too_short/;
 let app: TestApp;
-/** Paths of records whose state no request has changed, by operation. */
+/** Paths of records that no request has changed, by operation. */
 const paths = new Map<string, string>();
 
 /** Sends a body to a record that no earlier request has changed. */
@@ -107,7 +107,7 @@ async function send(operation: Operation, body: Json): Promise<Answer> {
 beforeAll(async () => void (app = await TestApp.start({ PASSWORD_MIN_LENGTH: '8' })));
 afterAll(() => app.end());
 
-/** The errors of a field, as `code message`. */
+/** Returns the errors of a field, as `code: message`. */
 function errorsOf({ body }: Answer, [field]: string[]): string[] {
   const errors: { field: string; code: string; message: string }[] = body?.errors ?? [];
   return errors
@@ -127,21 +127,21 @@ const BODIES = OPERATIONS.flatMap((operation) => {
   }));
 });
 
-test.each(BODIES)('$name: $place of any type is answered', async ({ operation, path, least }) => {
+test.each(BODIES)('$name returns no 5xx for any type of $place', async ({ operation, path, least }) => {
   for (const value of [5, -0.5, true, 'a', '', null, [], [[]], {}, { a: { b: [null] } }]) {
     const { status } = await send(operation, put(least, path, value));
     expect([value, status < 500]).toEqual([value, true]);
   }
 });
 
-describe('fields', () => {
-  test('are those of all bodies', () => {
+describe('enforced limits of request bodies', () => {
+  test('cover every operation with a JSON body', () => {
     expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
       new Set(OF_API.filter((operation) => jsonBody(operation)).map(({ operationId }) => operationId)),
     );
   });
 
-  test.each(FIELDS)('$name: $place, $what', async ({ what, operation, path, least, fits, exceeds }) => {
+  test.each(FIELDS)('$name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
     const refusals = async (value: Json) => errorsOf(await send(operation, put(least, path, value)), path);
     const within = await refusals(fits);
     const beyond = await refusals(exceeds);
@@ -164,12 +164,12 @@ const PARAMETERS = OF_API.filter(({ method }) => method === 'GET').flatMap((oper
     }),
 );
 
-describe('parameters', () => {
-  test('are those of several lists', () => {
+describe('enforced limits of query parameters', () => {
+  test('cover more than five operations', () => {
     expect(new Set(PARAMETERS.map(({ id }) => id)).size).toBeGreaterThan(5);
   });
 
-  test.each(PARAMETERS)('$id: $name, $what', async ({ what, operation, name, fits, exceeds }) => {
+  test.each(PARAMETERS)('$id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
     const at = await filledPath(app, operation);
     const refusal = async (value: Json) => {
       const { status, body } = await app.key.raw(
@@ -178,7 +178,7 @@ describe('parameters', () => {
       );
       return status === 400 ? String(body.detail) : status < 500 ? '' : String(status);
     };
-    // A number above its maximum is that of the maximum: past every end.
+    // A number above its maximum is read as the maximum.
     if (what !== 'maximum') expect(await refusal(exceeds)).toContain(name);
     expect(await refusal(fits)).not.toMatch(/^\d|characters/);
   });

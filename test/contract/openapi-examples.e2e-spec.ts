@@ -16,7 +16,7 @@ import { ROOT } from '../support/process/process.js';
 const FORM = 'multipart/form-data';
 const SAMPLE = readFileSync(join(ROOT, 'samples/users.csv'), 'utf8');
 
-/** Every operation with every example that its body offers, which Swagger UI fills in: [title, operation, body]. */
+/** Every operation with each example of its body, which Swagger UI fills in: [title, operation, body]. */
 const EXAMPLES = OPERATIONS.flatMap((operation) => {
   const offered = Object.values(operation.requestBody?.content ?? {}).flatMap(({ examples }) =>
     Object.entries(examples ?? {}),
@@ -31,16 +31,16 @@ const EXAMPLES = OPERATIONS.flatMap((operation) => {
     : [[title, operation, jsonBody(operation)?.example] as [string, Operation, unknown]];
 });
 
-/** A public operation has an empty security requirement. */
+/** Returns true unless an operation is public. A public operation has an empty security requirement. */
 const needsKey = (security: object[] = []) => security.some((scheme) => Object.keys(scheme).length > 0);
-const OF_SESSIONS = /^(getCurrentUser|logOut)$/;
+const SESSION_ONLY = /^(getCurrentUser|logOut)$/;
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 async function chooseClient({ operationId, security }: Operation): Promise<Client> {
-  if (OF_SESSIONS.test(operationId)) return app.login();
+  if (SESSION_ONLY.test(operationId)) return app.login();
   return needsKey(security) ? app.key : app.nobody;
 }
 
@@ -50,10 +50,10 @@ function bodyOf(
   example: unknown,
 ): [body?: string, type?: string | undefined] {
   if (requestBody?.content[FORM]) {
-    const part = (head: string, text: string) =>
+    const formatPart = (head: string, text: string) =>
       `--sample\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
-    const file = part('name="file"; filename="users.csv"\r\nContent-Type: text/csv', SAMPLE);
-    return [`${part('name="dry_run"', 'true')}${file}--sample--\r\n`, `${FORM}; boundary=sample`];
+    const file = formatPart('name="file"; filename="users.csv"\r\nContent-Type: text/csv', SAMPLE);
+    return [`${formatPart('name="dry_run"', 'true')}${file}--sample--\r\n`, `${FORM}; boundary=sample`];
   }
   if (example === undefined) return [];
   const password = operationId === 'logIn' && { password: ADMIN_PASSWORD };
@@ -62,18 +62,18 @@ function bodyOf(
 }
 
 /** Evaluates an OpenAPI runtime expression that names a member of the body. */
-function valueOf(expression: string, { body }: Answer): string {
+function evaluateExpression(expression: string, { body }: Answer): string {
   const [, pointer] = /^\$response\.body#\/(\w+)$/.exec(expression) ?? [];
   if (pointer === undefined) throw new Error(`${expression} is not a part of the body`);
   return String((body as Record<string, Json>)[pointer]);
 }
 
-/** Follows a link with the value that it takes from an answer. */
+/** Follows a link with the value that it reads from a response. */
 async function follow({ operationId, parameters }: Link, answer: Answer): Promise<void> {
   const target = OPERATIONS.find((operation) => operation.operationId === operationId);
   const [[name, expression] = ['', '']] = Object.entries(parameters);
-  if (!target) throw new Error(`there is no ${operationId}`);
-  const path = target.path.replace(`{${name}}`, encodeURIComponent(valueOf(expression, answer)));
+  if (!target) throw new Error(`unknown operation ${operationId}`);
+  const path = target.path.replace(`{${name}}`, encodeURIComponent(evaluateExpression(expression, answer)));
   const body = jsonBody(target);
   const followed = await (body
     ? sendJson(app, target, path, body.example)
@@ -81,11 +81,11 @@ async function follow({ operationId, parameters }: Link, answer: Answer): Promis
   expect([path, String(followed.status)]).toEqual([path, Object.keys(target.responses)[0]]);
 }
 
-/** Returns 1 for operations that end the record, so that they run last. */
-const orderOf = ({ operationId }: Link): number => Number(/^(revoke|delete)/.test(operationId));
+/** Returns 1 for operations that delete or revoke the record, so that they run last. */
+const rankOf = ({ operationId }: Link): number => Number(/^(revoke|delete)/.test(operationId));
 
 test.each(EXAMPLES)(
-  '%s: the example works unchanged, and its links lead to records',
+  '%s: the documented example succeeds, and the links of the response work',
   async (_title, operation, example) => {
     const client = await chooseClient(operation);
     const path = await filledPath(app, operation);
@@ -94,12 +94,12 @@ test.each(EXAMPLES)(
     const answer = await client.checked(operation.method, path, body, headers);
     const [status = '', response] = Object.entries(operation.responses)[0] ?? [];
     expect(`${answer.status} ${answer.text}`).toMatch(new RegExp(`^${status} `));
-    const links = Object.values(response?.links ?? {}).toSorted((a, b) => orderOf(a) - orderOf(b));
+    const links = Object.values(response?.links ?? {}).toSorted((a, b) => rankOf(a) - rankOf(b));
     for (const link of links) await follow(link, answer);
   },
 );
 
-test('operations that create a record link to the record', () => {
+test('operations that create a record document a link to the record', () => {
   const linked = OPERATIONS.filter(({ responses }) => Object.values(responses)[0]?.links !== undefined);
   expect(linked.map(({ operationId }) => operationId)).toEqual(
     expect.arrayContaining([

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { CATALOGUE, type ErrorCode } from '../../src/platform/common/errors.js';
 import { DOCUMENT, OPERATIONS } from '../support/app/operations.js';
 
-/** Programs on generated clients call these names: one that changes or goes away breaks them. New ones are added. */
+/** Operation ids, which are method names in generated clients. Add new ids, and never change or remove an id. */
 const NAMES = `
 applyImport cancelImport checkLiveness checkReadiness createApiKey createScimGroup createScimUser createUser
 deleteImportProfile deleteScimGroup deleteScimUser downloadFailedRows downloadImportTemplate endSession
@@ -17,7 +17,7 @@ searchScimUsers searchUsers setGroupRoles startImport updateUser watchImport
   .trim()
   .split(/\s+/);
 
-test('every operation has the name that clients call', () => {
+test('the operation ids are exactly the published ids', () => {
   expect(OPERATIONS.map(({ operationId }) => operationId).sort()).toEqual(NAMES);
 });
 
@@ -28,7 +28,7 @@ const ERRORS = OPERATIONS.flatMap(({ operationId, path, responses }) =>
 );
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(CATALOGUE, name);
 
-test.each(ERRORS)('$operationId names the codes of its $status', ({ isScim, status, response }) => {
+test.each(ERRORS)('$operationId lists the codes of its $status error', ({ isScim, status, response }) => {
   const [content] = Object.values(response.content ?? {});
   const [base, { properties }] = content?.schema.allOf ?? [];
   if (isScim) {
@@ -42,10 +42,10 @@ test.each(ERRORS)('$operationId names the codes of its $status', ({ isScim, stat
   for (const code of codes) expect(isCode(code) && CATALOGUE[code].status).toBe(Number(status));
 });
 
-describe('files', () => {
+describe('CSV files', () => {
   const withFile = OPERATIONS.filter(({ requestBody }) => requestBody?.content['multipart/form-data']);
 
-  test.each(withFile)('$operationId takes text, or a form with the file and every option', (operation) => {
+  test.each(withFile)('$operationId accepts text or a form with file and query options', (operation) => {
     const { 'text/csv': text, 'multipart/form-data': form } = operation.requestBody?.content ?? {};
     expect(text?.schema).toEqual({ type: 'string', maxLength: expect.any(Number) });
     const { file, ...options } = (form?.schema.properties ?? {}) as Record<string, object>;
@@ -56,14 +56,14 @@ describe('files', () => {
     expect(form?.schema.required).toEqual(['file']);
   });
 
-  test('are text in an answer', () => {
+  test('are documented as a string in every response', () => {
     const files = OPERATIONS.flatMap(({ responses }) => responses['200']?.content?.['text/csv'] ?? []);
     expect(files.length).toBeGreaterThan(3);
     for (const { schema } of files) expect(schema).toEqual({ type: 'string' });
   });
 });
 
-test('a link leads to an operation, and gives all parameters of its path', () => {
+test('every link names an existing operation and all of its path parameters', () => {
   const links = OPERATIONS.flatMap(({ responses }) =>
     Object.values(responses).flatMap((response) => Object.values(response.links ?? {})),
   );
@@ -74,13 +74,13 @@ test('a link leads to an operation, and gives all parameters of its path', () =>
   }
 });
 
-test('an answer with the address of a record links to it', () => {
+test('every response with a Location header documents a link', () => {
   for (const { operationId, responses } of OPERATIONS)
     for (const { headers = {}, links } of Object.values(responses))
       expect([operationId, 'Location' in headers && links === undefined]).toEqual([operationId, false]);
 });
 
-test('every schema that is named is used', () => {
+test('every named schema is used', () => {
   const text = JSON.stringify(DOCUMENT);
   for (const name of Object.keys(DOCUMENT.components.schemas)) {
     expect([name, text.includes(`"#/components/schemas/${name}"`)]).toEqual([name, true]);

@@ -7,7 +7,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-test('the service serves the committed OpenAPI file', async () => {
+test('/docs/openapi.json equals the committed OpenAPI file', async () => {
   const { body } = await app.nobody.raw('GET', '/docs/openapi.json');
   const served = `${JSON.stringify(body, null, 2)}\n`;
   // After an intended change, `npm run openapi` writes the file.

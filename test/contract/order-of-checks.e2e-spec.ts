@@ -4,19 +4,19 @@ import type { Answer, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { type Person, aPerson, problemOf } from '../support/app/people.js';
 
-/** What can be wrong with a change, in the order in which it is reported. Either fault of one rank may come first. */
+/** Faults of a change in the order in which they are reported. Faults of the same rank may be reported in any order. */
 const FAULTS = [
   { fault: 'no credentials', rank: 0, problem: '401 unauthenticated' },
-  { fault: 'another media type', rank: 1, problem: '415 unsupported_media_type' },
-  { fault: 'too large', rank: 1, problem: '413 too_large' },
-  { fault: 'broken JSON', rank: 2, problem: '400 malformed_json' },
+  { fault: 'an unsupported media type', rank: 1, problem: '415 unsupported_media_type' },
+  { fault: 'an oversized body', rank: 1, problem: '413 too_large' },
+  { fault: 'malformed JSON', rank: 2, problem: '400 malformed_json' },
   { fault: 'a malformed uuid', rank: 3, problem: '400 malformed_uuid' },
   { fault: 'an unknown query parameter', rank: 3, problem: '400 invalid_parameter' },
-  { fault: 'a role that may not', rank: 4, problem: '403 forbidden' },
+  { fault: 'a role without permission', rank: 4, problem: '403 forbidden' },
   { fault: 'an unknown user', rank: 5, problem: '404 not_found' },
-  { fault: 'a bad value', rank: 6, problem: '422 validation_failed' },
-  { fault: 'a name that is taken', rank: 7, problem: '409 username_taken' },
-  { fault: 'an old version', rank: 8, problem: '412 precondition_failed' },
+  { fault: 'an invalid value', rank: 6, problem: '422 validation_failed' },
+  { fault: 'a user name that is in use', rank: 7, problem: '409 username_taken' },
+  { fault: 'an outdated If-Match', rank: 8, problem: '412 precondition_failed' },
 ] as const;
 type Fault = (typeof FAULTS)[number]['fault'];
 
@@ -33,11 +33,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** Sends a `PUT` of another user that has these faults and no others. */
+/** Sends a `PUT` of another user with exactly these faults. */
 function send(faults: ReadonlySet<Fault>): Promise<Answer> {
   const client = faults.has('no credentials')
     ? app.nobody
-    : faults.has('a role that may not')
+    : faults.has('a role without permission')
       ? member.client
       : app.key;
   const id = faults.has('a malformed uuid')
@@ -48,51 +48,51 @@ function send(faults: ReadonlySet<Fault>): Promise<Answer> {
   const query = faults.has('an unknown query parameter') ? '?force=true' : '';
   const body = JSON.stringify({
     surname: 'Doe',
-    ...(faults.has('too large') && { about_me: OVER_ONE_MIB }),
-    ...(faults.has('a bad value') && { phone: 5 }),
-    ...(faults.has('a name that is taken') && { username: taken.username }),
+    ...(faults.has('an oversized body') && { about_me: OVER_ONE_MIB }),
+    ...(faults.has('an invalid value') && { phone: 5 }),
+    ...(faults.has('a user name that is in use') && { username: taken.username }),
   });
-  return client.send('PUT', `/users/${id}${query}`, faults.has('broken JSON') ? body.slice(0, -1) : body, {
-    ...(faults.has('another media type') && { 'content-type': 'text/plain' }),
-    ...(faults.has('an old version') && { 'if-match': '"of-another-time"' }),
+  return client.send('PUT', `/users/${id}${query}`, faults.has('malformed JSON') ? body.slice(0, -1) : body, {
+    ...(faults.has('an unsupported media type') && { 'content-type': 'text/plain' }),
+    ...(faults.has('an outdated If-Match') && { 'if-match': '"of-another-time"' }),
   });
 }
 
-const reported = (answer: Answer) => `${answer.status} ${answer.body.code}`;
+const toText = (answer: Answer) => `${answer.status} ${answer.body.code}`;
 
-/** The problems that may be reported for several faults: those of the first rank. */
-function expected(faults: readonly Fault[]): string[] {
+/** Returns the problems that may be reported for several faults: the problems of the lowest rank. */
+function findExpected(faults: readonly Fault[]): string[] {
   const present = FAULTS.filter(({ fault }) => faults.includes(fault));
   const first = Math.min(...present.map(({ rank }) => rank));
   return present.filter(({ rank }) => rank === first).map(({ problem }) => problem);
 }
 
-test('without a fault the change is made', async () => {
+test('a change without a fault returns 200', async () => {
   expect((await send(new Set())).status).toBe(200);
 });
 
-test.each(FAULTS)('$fault is reported as $problem', async ({ fault, problem }) => {
-  expect(reported(await send(new Set([fault])))).toBe(problem);
+test.each(FAULTS)('a change with $fault returns $problem', async ({ fault, problem }) => {
+  expect(toText(await send(new Set([fault])))).toBe(problem);
 });
 
 const pairs = FAULTS.flatMap((first, index) =>
   FAULTS.slice(index + 1).map((then) => [first.fault, then.fault] as const),
 );
 test.each(pairs)('%s is reported before %s', async (...pair) => {
-  expect(expected(pair)).toContain(reported(await send(new Set(pair))));
+  expect(findExpected(pair)).toContain(toText(await send(new Set(pair))));
 });
 
-test('of all faults at once the first is reported, until none is left', async () => {
+test('a change with several faults returns the first fault in the documented order', async () => {
   for (let from = 0; from < FAULTS.length; from++) {
     const faults = FAULTS.slice(from).map(({ fault }) => fault);
-    expect(expected(faults)).toContain(reported(await send(new Set(faults))));
+    expect(findExpected(faults)).toContain(toText(await send(new Set(faults))));
   }
 });
 
-describe('refusals with their own code have the rank of "forbidden"', () => {
+describe('errors with the rank of "forbidden"', () => {
   const foreign = { origin: 'https://evil.example' };
 
-  test('another site: after the syntax, before the record', async () => {
+  test('cross_site is reported after syntax errors and before errors of the record', async () => {
     const { client, user } = member;
     expect(problemOf(await client.send('PUT', `/users/${user.uuid}`, '{', foreign))).toEqual([
       400,
@@ -107,14 +107,14 @@ describe('refusals with their own code have the rank of "forbidden"', () => {
     expect(problemOf(await webmaster.put(`/users/${UNKNOWN}`, {}, foreign))).toEqual([403, 'cross_site']);
   });
 
-  test('a field of the own profile: before the values and the version', async () => {
+  test('field_not_permitted is reported before invalid values and an outdated If-Match', async () => {
     const { client, user } = member;
     const body = { username: taken.username, phone: 5, no_field: 1 };
     const answer = await client.put(`/users/${user.uuid}`, body, { 'if-match': '"old"' });
     expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
   });
 
-  test('blocking oneself: before the values, the names and the last Webmaster', async () => {
+  test('self_block is reported before invalid values, user names in use and the last Webmaster', async () => {
     const webmaster = await app.login();
     const { uuid } = (await webmaster.get('/users/me')).body;
     const put = async (body: object) =>
@@ -125,9 +125,9 @@ describe('refusals with their own code have the rank of "forbidden"', () => {
   });
 });
 
-describe('a creation', () => {
+describe('a new user', () => {
   const post = async (body: string, headers = {}, path = '/users', client = app.key) =>
-    reported(await client.send('POST', path, body, headers));
+    toText(await client.send('POST', path, body, headers));
   const bad = '{"username": 5}';
 
   test('is checked in the same order', async () => {
@@ -144,7 +144,7 @@ describe('a creation', () => {
   });
 });
 
-test('reading and logging in follow the same order', async () => {
+test('reads and logins report faults in the same order as changes', async () => {
   expect(problemOf(await app.nobody.get('/users/not-a-uuid?x=1'))).toEqual([401, 'unauthenticated']);
   expect(problemOf(await member.client.get('/users/not-a-uuid'))).toEqual([400, 'malformed_uuid']);
   const external = await aPerson(app, { roles: ['External user'] });
@@ -152,9 +152,9 @@ test('reading and logging in follow the same order', async () => {
   expect(problemOf(await external.client.get('/users/search?limit=0'))).toEqual([400, 'invalid_parameter']);
   expect(problemOf(await member.client.get(`/users/${UNKNOWN}`))).toEqual([404, 'not_found']);
   const text = { 'content-type': 'text/plain' };
-  expect(reported(await app.nobody.send('POST', '/sessions/login', '{', text))).toBe(
+  expect(toText(await app.nobody.send('POST', '/sessions/login', '{', text))).toBe(
     '415 unsupported_media_type',
   );
-  expect(reported(await app.nobody.send('POST', '/sessions/login?x=1', '{'))).toBe('400 malformed_json');
-  expect(reported(await app.nobody.send('POST', '/sessions/login?x=1', '{}'))).toBe('400 invalid_parameter');
+  expect(toText(await app.nobody.send('POST', '/sessions/login?x=1', '{'))).toBe('400 malformed_json');
+  expect(toText(await app.nobody.send('POST', '/sessions/login?x=1', '{}'))).toBe('400 invalid_parameter');
 });

@@ -4,7 +4,7 @@ import { CATALOGUE } from '../../src/platform/common/errors.js';
 import { GUIDES } from '../../src/operations/health/guides.js';
 import { TestApp } from '../support/app/app.js';
 
-/** What browsers send for an address, and for what a script of a page asks. */
+/** `Accept` headers that browsers send for a page. */
 const BROWSERS = [
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
   'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
@@ -19,17 +19,17 @@ afterAll(() => app.end());
 const raw = (method: string, path: string, accept: string, headers = {}) =>
   app.nobody.raw(method, path, undefined, { accept, ...headers });
 
-describe('the address of the service', () => {
-  test.each(BROWSERS)('leads %j to the console', async (accept) => {
+describe('the base URL', () => {
+  test.each(BROWSERS)('redirects a browser with Accept %j to the console', async (accept) => {
     const { status, headers } = await raw('GET', '/', accept);
     expect([status, headers['location']]).toEqual([302, '/console']);
   });
-  test.each(PROGRAMS)('is a page for %j', async (accept) => {
+  test.each(PROGRAMS)('returns the start page for Accept %j', async (accept) => {
     const { status, text, headers } = await raw('GET', '/', accept);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(text).toMatch(/<h1>Rollcall \d+\.\d+\.\d+<\/h1>/);
   });
-  test('leads to pages that there are', async () => {
+  test('links only to existing pages', async () => {
     const { text } = await raw('GET', '/', '*/*');
     const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThan(2);
@@ -42,9 +42,9 @@ describe('the address of the service', () => {
   });
 });
 
-describe('the guides', () => {
+describe('guides', () => {
   const guides = Object.keys(GUIDES);
-  test.each(guides)('%s is a page, and its links have targets', async (name) => {
+  test.each(guides)('%s is an HTML page, and its links have existing targets', async (name) => {
     const { status, text, headers } = await raw('GET', `/guides/${name}`, BROWSERS[0]!);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(headers['content-security-policy']).toContain("default-src 'none'");
@@ -59,13 +59,13 @@ describe('the guides', () => {
     }
   });
 
-  test('another name is not found, and no file', async () => {
+  test('an unknown guide returns 404, even if the name is a path of an existing file', async () => {
     for (const name of ['nothing', 'asvs', '..%2fpackage', 'constructor', '__proto__', 'imports.md'])
       expect((await raw('GET', `/guides/${name}`, BROWSERS[0]!)).status).toBe(404);
   });
 });
 
-test.each(Object.entries(CATALOGUE))('/problems/%s explains the code', async (code, { status, title }) => {
+test.each(Object.entries(CATALOGUE))('/problems/%s explains the error', async (code, { status, title }) => {
   const page = await app.nobody.raw('GET', `/problems/${code}`);
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   for (const part of [code, String(status), title]) expect(page.text).toContain(part);
@@ -73,7 +73,7 @@ test.each(Object.entries(CATALOGUE))('/problems/%s explains the code', async (co
 });
 
 test.each(['nothing', 'constructor', '__proto__', '', 'internal/x', '%00'])(
-  '/problems/%s is not found',
+  '/problems/%s returns 404',
   async (code) => {
     const page = await app.nobody.raw('GET', `/problems/${code}`);
     expect([page.status, page.body?.code]).toEqual([404, 'not_found']);
@@ -83,20 +83,20 @@ test.each(['nothing', 'constructor', '__proto__', '', 'internal/x', '%00'])(
 const wrong = [
   ['an unknown path', 'GET', '/nowhere', 404],
   ['an unknown path of the API', 'GET', '/api/0.3/nowhere', 404],
-  ['no credentials', 'GET', '/api/0.3/users/search', 401],
-  ['a wrong method', 'DELETE', '/api/0.3/status', 405],
-  ['a file that Swagger UI does not have', 'GET', '/docs/nothing.js', 404],
+  ['missing credentials', 'GET', '/api/0.3/users/search', 401],
+  ['an unsupported method', 'DELETE', '/api/0.3/status', 405],
+  ['an unknown file of Swagger UI', 'GET', '/docs/nothing.js', 404],
 ] as const;
 
-describe.each(wrong)('an error: %s', (_, method, path, status) => {
-  test.each(BROWSERS)('is a page in a browser (%s)', async (accept) => {
+describe.each(wrong)('the error for %s', (_, method, path, status) => {
+  test.each(BROWSERS)('is an HTML page for Accept %j', async (accept) => {
     const answer = await raw(method, path, accept);
     expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
     expect(answer.text).toContain(`HTTP status ${status}`);
     expect(answer.text).toContain(answer.headers['x-request-id']);
     expect(answer.headers['vary']).toMatch(/accept/i);
   });
-  test.each(PROGRAMS)('stays JSON for %j', async (accept) => {
+  test.each(PROGRAMS)('is JSON for Accept %j', async (accept) => {
     const answer = await raw(method, path, accept);
     expect([answer.status, answer.headers['content-type']]).toEqual([
       status,
@@ -106,7 +106,7 @@ describe.each(wrong)('an error: %s', (_, method, path, status) => {
   });
 });
 
-test('the errors of fields are named, and nothing that was sent becomes markup', async () => {
+test('an HTML error page lists the invalid fields and escapes the request', async () => {
   const headers = { 'content-type': 'application/json', ...app.key.headers };
   const body = JSON.stringify({ username: MARKUP, [MARKUP]: 1, email: '"><script>' });
   const { status, text } = await app.nobody.raw('POST', '/api/0.3/users', body, {
@@ -121,7 +121,7 @@ test('the errors of fields are named, and nothing that was sent becomes markup',
   expect((await raw('GET', path, BROWSERS[0]!, app.key.headers)).text).not.toContain('<img');
 });
 
-test('a key that was sent in the wrong place is masked, as in JSON', async () => {
+test('an API key in a query is masked in HTML and JSON errors', async () => {
   const key = `rollcall_0123456789ab_${'Ab3'.repeat(14)}x_01234567`;
   const path = `/api/0.3/users/search?${key}=1`;
   for (const accept of [BROWSERS[0]!, '*/*']) {
@@ -130,12 +130,12 @@ test('a key that was sent in the wrong place is masked, as in JSON', async () =>
   }
 });
 
-test('SCIM answers in its own form, whoever asks', async () => {
+test('a SCIM error is application/scim+json, even for a browser', async () => {
   const { headers } = await raw('GET', '/scim/v2/Users', BROWSERS[0]!);
   expect(headers['content-type']).toMatch(/^application\/scim\+json/);
 });
 
-test.each(['/', '/nowhere', '/problems/not_found'])('%s loads nothing but its own style', async (path) => {
+test.each(['/', '/nowhere', '/problems/not_found'])('the CSP of %s allows only its style', async (path) => {
   const { text, headers } = await raw('GET', path, path === '/' ? '*/*' : BROWSERS[0]!);
   const [, style = ''] = /<style>([^]*)<\/style>/.exec(text) ?? [];
   const hash = createHash('sha256').update(style).digest('base64');

@@ -7,12 +7,12 @@ import { OPERATIONS } from '../support/app/operations.js';
 import { ScimClient, SCIM, scimAs, scimOf } from '../support/app/scim.js';
 import { servedRoutes } from '../support/app/served-routes.js';
 
-/** Always refused, and so not in the OpenAPI file. */
+/** Routes that are always rejected and therefore not in the OpenAPI file. */
 const ME = Object.fromEntries(
   ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [`${method} /Me`, 'any']),
 );
 
-/** The scope that each route of SCIM needs; `any`: every valid key comes through. */
+/** The scope that each SCIM route needs. Routes with `any` accept every valid key. */
 const TABLE: Readonly<Record<string, string>> = {
   'GET /ServiceProviderConfig': 'any',
   'GET /ResourceTypes': 'any',
@@ -23,11 +23,11 @@ const TABLE: Readonly<Record<string, string>> = {
   ...ME,
   'GET ': 'any',
   'POST /.search': 'any',
-  ...ofType('/Users', 'users'),
-  ...ofType('/Groups', 'groups'),
+  ...routesOf('/Users', 'users'),
+  ...routesOf('/Groups', 'groups'),
 };
 
-function ofType(path: string, type: string): Record<string, string> {
+function routesOf(path: string, type: string): Record<string, string> {
   return {
     [`GET ${path}`]: `${type}:read`,
     [`POST ${path}/.search`]: `${type}:read`,
@@ -54,29 +54,29 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-test('the table has every route of the service and of the OpenAPI file, each with its scope', () => {
+test('the table covers exactly the SCIM routes of the service, with the scopes of the OpenAPI file', () => {
   expect({ ...Object.fromEntries(documented), ...ME }).toEqual(TABLE);
   const served = servedRoutes(app.app).filter((route) => route.includes(SCIM));
   expect(new Set(served)).toEqual(new Set(Object.keys(TABLE).map((route) => route.replace(' ', ` ${SCIM}`))));
 });
 
-const NOBODY = '00000000-0000-4000-8000-00000000dead';
+const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const send = (client: ScimClient, route: string) => {
   const [method = '', path = ''] = route.split(' ');
   const body = ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined;
-  return client.send(method, path.replace(/\{\w+\}/, NOBODY), body);
+  return client.send(method, path.replace(/\{\w+\}/, UNKNOWN_ID), body);
 };
 
-/** A search over all types is of those that the key may read. */
+/** Returns true if a scope permits a route. A search over all types needs a scope that reads one of them. */
 const isEnough = (route: string, needed: string, scope: string): boolean =>
   ['GET ', 'POST /.search'].includes(route)
     ? ['users:read', 'groups:read'].includes(scope)
     : needed === 'any' || needed === scope;
 
-test.each(Object.entries(TABLE))('%s needs %s', async (route, needed) => {
+test.each(Object.entries(TABLE))('SCIM route %s: a key needs the scope %s', async (route, needed) => {
   const outside: [string, ScimClient][] = [
-    ['nobody', new ScimClient(app.nobody)],
-    ['a bad key', scimOf(app, generateApiKey())],
+    ['no credentials', new ScimClient(app.nobody)],
+    ['an unknown key', scimOf(app, makeApiKey())],
     ['the session of a Webmaster', new ScimClient(session)],
   ];
   for (const [who, client] of outside) expect([who, (await send(client, route)).status]).toEqual([who, 401]);

@@ -4,7 +4,7 @@ import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import { RawConnection, lastAnswer, sendBytes } from '../support/app/raw.js';
 
-/** What the server refuses before a route can: the answer has the form of every other one (interface §7). */
+/** Requests that the server rejects before a route receives them. The response is an ordinary problem. */
 let app: TestApp;
 const logged = jest.fn<(request: Request, status: number) => void>();
 beforeAll(async () => {
@@ -20,41 +20,41 @@ beforeEach(() => {
 afterAll(() => app.end());
 
 const HOST = 'Host: x\r\n';
-const KEY = () => `X-API-Key: ${app.key.headers['x-api-key'] ?? ''}\r\n`;
+const formatKey = () => `X-API-Key: ${app.key.headers['x-api-key'] ?? ''}\r\n`;
 const JSON_TYPE = 'Content-Type: application/json\r\n';
-const chunked = (chunks: string) =>
-  `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY()}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${chunks}`;
+const buildChunked = (chunks: string) =>
+  `POST /api/0.3/users HTTP/1.1\r\n${HOST}${formatKey()}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${chunks}`;
 
 type Case = [what: string, bytes: () => string, status: number, code: string, path: string];
 const STATUS = '/api/0.3/status';
-const malformed = (what: string, bytes: string, path = ''): Case => [
+const aCase = (what: string, bytes: string, path = ''): Case => [
   what,
   () => bytes,
   400,
   'malformed_request',
   path,
 ];
-const user = (lines: string) => `POST /api/0.3/users HTTP/1.1\r\n${HOST}${lines}\r\n\r\n`;
+const post = (lines: string) => `POST /api/0.3/users HTTP/1.1\r\n${HOST}${lines}\r\n\r\n`;
 const REFUSED: Case[] = [
-  malformed('no HTTP', 'HELLO\r\n\r\n'),
-  malformed('HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  malformed('a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc'),
-  malformed('two lengths', user('Content-Length: 2\r\nContent-Length: 3')),
-  malformed('a negative length', user('Content-Length: -1')),
-  malformed('a control character in a header', `GET ${STATUS} HTTP/1.1\r\n${HOST}X-Odd: a\x01b\r\n\r\n`),
-  malformed('a target that is no URL', `GET http://[ HTTP/1.1\r\n${HOST}\r\n`, 'http://['),
-  malformed('no host', `GET ${STATUS} HTTP/1.1\r\n\r\n`, STATUS),
+  aCase('a request that is not HTTP', 'HELLO\r\n\r\n'),
+  aCase('an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  aCase('a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc'),
+  aCase('a second Content-Length', post('Content-Length: 2\r\nContent-Length: 3')),
+  aCase('a negative Content-Length', post('Content-Length: -1')),
+  aCase('a control character in a header', `GET ${STATUS} HTTP/1.1\r\n${HOST}X-Odd: a\x01b\r\n\r\n`),
+  aCase('an invalid URL as the request target', `GET http://[ HTTP/1.1\r\n${HOST}\r\n`, 'http://['),
+  aCase('a missing Host header', `GET ${STATUS} HTTP/1.1\r\n\r\n`, STATUS),
   // `unit/host-header` tests all forms of the header.
   ...['Host: a\r\nHost: b', 'Host: a\r\nhOsT: a', 'Host:\r\nHost: a', 'Host: a b', 'Host: \xe9'].map(
-    (lines) => malformed(JSON.stringify(lines), `GET ${STATUS} HTTP/1.1\r\n${lines}\r\n\r\n`, STATUS),
+    (lines) => aCase(JSON.stringify(lines), `GET ${STATUS} HTTP/1.1\r\n${lines}\r\n\r\n`, STATUS),
   ),
-  malformed('two hosts in HTTP/1.0', `GET ${STATUS} HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n`, STATUS),
-  malformed(
-    'two hosts with a whole URL as the target',
+  aCase('two Host headers in HTTP/1.0', `GET ${STATUS} HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n`, STATUS),
+  aCase(
+    'two Host headers with an absolute URL as the target',
     `GET http://a${STATUS} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`,
     `http://a${STATUS}`,
   ),
-  malformed('a proxy', `CONNECT example.org:443 HTTP/1.1\r\n${HOST}\r\n`, 'example.org:443'),
+  aCase('a CONNECT request', `CONNECT example.org:443 HTTP/1.1\r\n${HOST}\r\n`, 'example.org:443'),
   [
     'headers of 17 KiB',
     () => `GET ${STATUS} HTTP/1.1\r\n${HOST}Cookie: ${'x'.repeat(17 * 1024)}\r\n\r\n`,
@@ -70,23 +70,23 @@ const REFUSED: Case[] = [
     '',
   ],
   [
-    'an expectation',
+    'an unknown Expect header',
     () => `GET ${STATUS}?x=1 HTTP/1.1\r\n${HOST}Expect: a-pony\r\n\r\n`,
     417,
     'expectation_failed',
     STATUS,
   ],
-  ['a chunk without a size', () => chunked('zz\r\n'), 400, 'malformed_request', '/api/0.3/users'],
+  ['a chunk without a size', () => buildChunked('zz\r\n'), 400, 'malformed_request', '/api/0.3/users'],
   [
     'a chunk extension of 17 KiB',
-    () => chunked(`2;${'x'.repeat(17 * 1024)}\r\n{}\r\n0\r\n\r\n`),
+    () => buildChunked(`2;${'x'.repeat(17 * 1024)}\r\n{}\r\n0\r\n\r\n`),
     413,
     'too_large',
     '/api/0.3/users',
   ],
 ];
 
-const count = async (status: number): Promise<number> => {
+const countResponses = async (status: number): Promise<number> => {
   const { text } = await app.nobody.raw('GET', '/metrics');
   const lines = text.split('\n').filter((line) => line.startsWith('http_request_duration_seconds_count'));
   const own = lines.filter((line) => line.includes(`status="${status}"`));
@@ -118,36 +118,36 @@ async function expectRefusal(
   expect(lines.map(([, logStatus]) => logStatus)).toEqual([status]);
 }
 
-test.each(REFUSED)('%s is refused, logged and counted', async (_, bytes, status, code, path) => {
-  const before = await count(status);
+test.each(REFUSED)('%s is rejected, logged and counted', async (_, bytes, status, code, path) => {
+  const before = await countResponses(status);
   const connection = await RawConnection.open(app.url);
   connection.socket.write(bytes(), 'latin1');
   await expectRefusal(connection, [status, code, path]);
-  expect((await count(status)) - before).toBe(1);
+  expect((await countResponses(status)) - before).toBe(1);
   expect((await app.nobody.get('/status')).status).toBe(200);
 });
 
-describe('deadlines', () => {
+describe('time limits', () => {
   const server = () => app.app.getHttpServer() as { headersTimeout: number; requestTimeout: number };
-  const timed = async (limits: object, work: () => Promise<void>): Promise<void> => {
+  const withLimits = async (limits: object, work: () => Promise<void>): Promise<void> => {
     const { headersTimeout, requestTimeout } = server();
     Object.assign(server(), limits);
     await work().finally(() => Object.assign(server(), { headersTimeout, requestTimeout }));
   };
 
-  test('are 15 seconds for headers and 15 minutes for a file', () => {
+  test('are 15 seconds for headers and 15 minutes for a whole request', () => {
     expect(server()).toMatchObject({ headersTimeout: 15_000, requestTimeout: 900_000 });
   });
 
-  test('headers that do not end in time are answered with 408', () =>
-    timed({ headersTimeout: 1 }, async () => {
+  test('headers that are not complete in time return 408', () =>
+    withLimits({ headersTimeout: 1 }, async () => {
       const connection = await RawConnection.open(app.url);
       connection.socket.write('GET /api/0.3/status HTTP/1.1\r\nHost: x\r\n');
       await expectRefusal(connection, [408, 'request_timeout', '']);
     }));
 
-  test('a file that does not end in time is answered with 408, and its upload ends', () =>
-    timed({ headersTimeout: 1, requestTimeout: 1 }, async () => {
+  test('an upload that is not complete in time returns 408', () =>
+    withLimits({ headersTimeout: 1, requestTimeout: 1 }, async () => {
       const headers = { ...app.key.headers, 'content-type': 'text/csv', 'content-length': '100' };
       const connection = await RawConnection.request(
         app.url,
@@ -158,8 +158,8 @@ describe('deadlines', () => {
       await expectRefusal(connection, [408, 'request_timeout', '/api/0.3/imports']);
     }));
 
-  test('a connection that has sent nothing is closed without an answer', () =>
-    timed({ headersTimeout: 1 }, async () => {
+  test('a connection that sends nothing is closed without a response', () =>
+    withLimits({ headersTimeout: 1 }, async () => {
       const connection = await RawConnection.open(app.url);
       expect(await connection.ended).toBe('');
       connection.socket.destroy();
@@ -168,13 +168,13 @@ describe('deadlines', () => {
 });
 
 test.each([
-  ['length and chunks', user('Content-Length: 2\r\nTransfer-Encoding: chunked') + '0\r\n\r\n', 400],
-  ['the target *', `GET * HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 404],
-])('%s is answered with %d', async (_, bytes, status) => {
+  ['Content-Length plus chunks', post('Content-Length: 2\r\nTransfer-Encoding: chunked') + '0\r\n\r\n', 400],
+  ['the request target *', `GET * HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 404],
+])('%s is rejected with %d', async (_, bytes, status) => {
   expect(await sendBytes(app.url, bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });
 
-test('what follows a request and is none does not take its answer away', async () => {
+test('invalid bytes after a valid request do not prevent its response', async () => {
   const connection = await RawConnection.open(app.url);
   connection.socket.write(`GET /api/0.3/status HTTP/1.1\r\n${HOST}\r\nHELLO\r\n\r\n`);
   const text = await connection.ended;
@@ -183,11 +183,11 @@ test('what follows a request and is none does not take its answer away', async (
   expect(text.match(/HTTP\/1\.1 \d+/g)).toHaveLength(1);
 });
 
-test('of two media types neither is taken', async () => {
+test('a request with two Content-Type headers returns 415', async () => {
   const connection = await RawConnection.open(app.url);
   const types = `${JSON_TYPE}Content-Type: text/csv\r\n`;
   connection.socket.write(
-    `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY()}${types}Content-Length: 2\r\n\r\n{}`,
+    `POST /api/0.3/users HTTP/1.1\r\n${HOST}${formatKey()}${types}Content-Length: 2\r\n\r\n{}`,
     'latin1',
   );
   const answer = lastAnswer(await connection.ended);

@@ -10,9 +10,9 @@ const page = toPageDocument(DOCUMENT as object as OpenAPIObject);
 const operations: Json[] = Object.entries(page.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ ...(operation as object), method, path })),
 );
-const operationOf = (id: string): Json => operations.find(({ operationId }) => operationId === id);
+const findOperation = (id: string): Json => operations.find(({ operationId }) => operationId === id);
 
-test('no optional parameter has a default or example, which Swagger UI would fill in and send', () => {
+test('no optional parameter has a default or an example, because Swagger UI would send it', () => {
   const filled = operations.flatMap(({ operationId, parameters = [] }) =>
     parameters
       .filter(
@@ -24,8 +24,8 @@ test('no optional parameter has a default or example, which Swagger UI would fil
   expect(filled).toEqual([]);
 });
 
-test('the form of an import begins with dry_run and file, and only dry_run is filled in', () => {
-  const { requestBody, parameters } = operationOf('startImport');
+test('the import form begins with dry_run and file, and only dry_run has a default', () => {
+  const { requestBody, parameters } = findOperation('startImport');
   expect(Object.keys(requestBody.content)).toEqual(['multipart/form-data']);
   const { properties } = requestBody.content['multipart/form-data'].schema;
   const [dryRun, file, ...options] = Object.entries<Json>(properties);
@@ -47,14 +47,14 @@ test.each([
       'get import_profiles',
     ],
   ],
-])('operations of %s are in the order of use', (tag, inOrder) => {
+])('operations with the tag %s are in the order of use', (tag, inOrder) => {
   const places = operations
     .filter(({ tags }) => tags.includes(tag))
     .map(({ method, path }) => `${method} ${path.replace('/api/0.3/', '')}`);
   expect(places.filter((place) => inOrder.includes(place))).toEqual(inOrder);
 });
 
-test('each operation has one error with an example, the 422 if it has one', () => {
+test('each operation has exactly one error example, the 422 error if it has one', () => {
   for (const { operationId, responses } of operations) {
     const errors = Object.keys(responses).filter((status) => Number(status) >= 400);
     const shown = errors.filter((status) => responses[status].content !== undefined);
@@ -65,6 +65,6 @@ test('each operation has one error with an example, the 422 if it has one', () =
   }
 });
 
-test('the description links to every guide', () => {
+test('the description of the API links to every guide', () => {
   for (const name of Object.keys(GUIDES)) expect(page.info.description).toContain(`](/guides/${name})`);
 });

@@ -6,10 +6,10 @@ import { csv, imported } from '../support/app/imports.js';
 import { DOCUMENT } from '../support/app/operations.js';
 import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/browser/swagger-page.js';
 
-/** Tests in a browser what the page adds to its document. `swagger-document` and `openapi-examples` test the rest. */
+/** Tests the page in a browser. `swagger-document` and `openapi-examples` test the document that it shows. */
 const TAGS = ['sessions', 'users', 'groups', 'imports', 'api keys', 'audit', 'scim', 'status'];
 const PEOPLE = ['ada', 'ben', 'cleo', 'dan', 'eve', 'finn', 'gwen', 'hugo', 'iris', 'jon', 'kay', 'leo'];
-/** Operations with many fields, and how many pixels each may take when it is opened. */
+/** Operations with many fields, and the maximum height of each in pixels when it is open. */
 const TALLEST: [tag: string, operation: string, pixels: number][] = [
   ['imports', 'startImport', 4000],
   ['users', 'searchUsers', 3500],
@@ -17,7 +17,7 @@ const TALLEST: [tag: string, operation: string, pixels: number][] = [
   ['imports', 'getImport', 3500],
 ];
 const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
-const json = (shown: { body: string }): Json => JSON.parse(shown.body);
+const parseBody = (shown: { body: string }): Json => JSON.parse(shown.body);
 
 jest.setTimeout(120_000);
 if (NO_BROWSER) process.stderr.write(`Swagger UI is not tested in a browser: ${NO_BROWSER}.\n`);
@@ -38,12 +38,12 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await app.end();
   });
 
-  test('the page opens without an error, loads nothing from other servers and shows the tags in order', async () => {
+  test('the page opens without errors or requests to other servers and shows the tags in order', async () => {
     expect(await page.tags()).toEqual(TAGS);
     expect(page.problems).toEqual([]);
   });
 
-  test('long operations fill in no optional field except dry_run, and stay short', async () => {
+  test('operations with many fields fill in no optional field except dry_run and stay below their height', async () => {
     for (const [tag, operation, most] of TALLEST) {
       await page.filter(tag);
       const { height, fields } = await page.open(operation);
@@ -70,23 +70,23 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
       expect(fields.find((field) => field.name === name)?.choices).toEqual(expect.arrayContaining(values));
   });
 
-  test('with a key entered in the dialog a user is created, found without a filter, and changed', async () => {
+  test('with an API key from the dialog, the examples create, find and update a user', async () => {
     await page.authorize(API_KEY);
     await page.filter('users');
     const created = await page.execute('createUser');
     expect(created.status).toBe('201');
-    const { uuid } = json(created);
+    const { uuid } = parseBody(created);
     const found = await page.execute('searchUsers');
     expect([found.status, found.url]).toEqual(['200', `${PAGE_URL}/api/0.3/users/search`]);
-    expect(json(found)).toEqual((await app.key.get('/users/search')).body);
+    expect(parseBody(found)).toEqual((await app.key.get('/users/search')).body);
     const changed = await page.execute('updateUser', { fill: { user_id: uuid } });
     expect(changed.status).toBe('200');
-    expect((await app.key.get(`/users/${uuid}`)).body).toEqual(json(changed));
+    expect((await app.key.get(`/users/${uuid}`)).body).toEqual(parseBody(changed));
     expect(page.problems).toEqual([]);
   });
 
-  test('Authorize begins with the API key, which the tab keeps, and the page reports who is logged in', async () => {
-    await page.who(/Not logged in/);
+  test('the page stores the API key for the tab and shows which credential requests use', async () => {
+    await page.who(/Nobody is logged in/);
     expect(await page.firstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
     await page.who(/^Requests use the entered API key\.$/);
@@ -100,18 +100,18 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     const login = await page.execute('logIn', { body: () => JSON.stringify(LOGIN) });
     await page.who(/^Requests use the session of admin\.$/);
     const me = await page.execute('getCurrentUser');
-    expect([login.status, me.status, json(me).uuid]).toEqual(['200', '200', json(login).uuid]);
+    expect([login.status, me.status, parseBody(me).uuid]).toEqual(['200', '200', parseBody(login).uuid]);
     await page.authorize(API_KEY);
     await page.who(/^Requests use the entered API key, which takes precedence over the session of admin\.$/);
     await page.unauthorize();
     const logout = await page.execute('logOut');
-    expect([logout.status, json(logout)]).toEqual(['200', {}]);
-    await page.who(/^Not logged in/);
+    expect([logout.status, parseBody(logout)]).toEqual(['200', {}]);
+    await page.who(/^Nobody is logged in/);
     expect(page.problems).toEqual([]);
     expect((await page.execute('getCurrentUser')).status).toBe('401');
   });
 
-  test('a key that is wrong, revoked or for another network is reported as refused', async () => {
+  test('the page shows that a wrong, revoked or network-restricted API key is refused', async () => {
     await page.authorize(`${API_KEY}x`);
     await page.who(/^The entered API key was rejected\. It is unknown, expired or revoked\.$/);
     await page.unauthorize();
@@ -128,7 +128,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.who(/^The API key [0-9a-f]{12} was rejected\. .*127\.0\.0\.1/);
   });
 
-  test('an import waits for an approval, and the page shows why (pictures for the documents)', async () => {
+  test('the page shows the guard for which an import waits for approval (takes the screenshots)', async () => {
     const people = (domain: string): string =>
       csv(
         'ExternalId,Username,Email,Forename,Surname',
@@ -139,7 +139,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.authorize(API_KEY);
     await page.filter('imports');
     const shown = await page.execute('getImport', { fill: { import_id: id } });
-    const run = json(shown);
+    const run = parseBody(shown);
     const hits = run.guards.flatMap(({ hit, field }: Json) => (hit ? field : []));
     expect({ status: shown.status, state: run.state, hits }).toEqual({
       status: '200',
@@ -150,7 +150,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.fold('getImport');
     await page.filter('users');
     const found = await page.execute('searchUsers', { fill: { fulltext_search: 'ada' } });
-    expect([found.status, json(found).Count]).toEqual(['200', 1]);
+    expect([found.status, parseBody(found).Count]).toEqual(['200', 1]);
     await page.picture('swagger', 'searchUsers');
   });
 });
