@@ -10,8 +10,8 @@ import { Link } from '../support/process/link.js';
 
 jest.setTimeout(60_000);
 
-/** One request of every kind: read, search, write, login, with a key and with a session. */
-function requests(app: TestApp, session: Client): [string, () => Promise<Answer>][] {
+/** Builds one request of every kind: status, search, read, create, login and logout. */
+function buildRequests(app: TestApp, session: Client): [string, () => Promise<Answer>][] {
   return [
     ['GET /status', () => app.nobody.get('/status')],
     ['GET /users/search with a key', () => app.key.get('/users/search')],
@@ -34,7 +34,7 @@ function expectUnavailable(where: string, answer: Answer): void {
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
-onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () => {
+onMariadb('an unreachable database server (MariaDB only)', () => {
   let direct: TestDatabase;
   let link: Link;
   let app: TestApp;
@@ -51,32 +51,32 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
     await direct.drop();
   });
 
-  test('is abandoned after 15 seconds when it hangs, and queried again', async () => {
+  test('ends a hanging query after 15 seconds, and the next query succeeds', async () => {
     const database = app.app.get<Database>(DATABASE);
     const tx = await database.begin();
-    await tx.query('SET SESSION max_statement_time = 0'); // a server that hangs keeps no limit of its own
+    await tx.query('SET SESSION max_statement_time = 0'); // a hanging server does not enforce its own limit
     await expect(tx.query('SELECT SLEEP(?) AS slept', [60])).rejects.toMatchObject({
       fault: 'moved',
       cause: { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
     });
     await tx.rollback();
-    expect(await database.queryOne('SELECT 1 AS one')).toEqual({ one: 1 });
-    // The import worker uses a connection now and then; one that is not returned would stay in use forever.
-    while (database.usage.inUse + database.usage.waiting > 0) await setImmediate();
+    expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
+    // The import worker also uses connections. A connection that is not returned would stay in use forever.
+    while (database.load.inUse + database.load.waiting > 0) await setImmediate();
   });
 
-  test('makes every request a 503, and all requests work again when it is back', async () => {
+  test('every request returns 503, and succeeds again when the server is back', async () => {
     await link.cut();
-    for (const [where, send] of requests(app, session)) expectUnavailable(where, await send());
+    for (const [where, send] of buildRequests(app, session)) expectUnavailable(where, await send());
     await link.mend();
-    for (const [where, send] of requests(app, session)) {
+    for (const [where, send] of buildRequests(app, session)) {
       const { status } = await send();
       expect([where, status]).toEqual([where, status < 300 ? status : 200]);
     }
   });
 });
 
-onMariadb('a user whose rights are refused (needs a server: MariaDB only)', () => {
+onMariadb('a database user without permissions (MariaDB only)', () => {
   const USER = `limited@'%'`;
   let direct: TestDatabase;
   let app: TestApp;
@@ -97,7 +97,7 @@ onMariadb('a user whose rights are refused (needs a server: MariaDB only)', () =
   });
 
   test.each(['', `; GRANT SELECT ON NAME.* TO ${USER}`])(
-    'makes requests a 503, and a right that is granted again takes effect within two seconds (%s)',
+    'a create returns 503 and succeeds within two seconds after a new GRANT (case %#)',
     async (left) => {
       await asAdministrator(
         `REVOKE ALL ON ${name}.* FROM ${USER}${left.replace('NAME', name)}; KILL USER limited`,
@@ -111,19 +111,19 @@ onMariadb('a user whose rights are refused (needs a server: MariaDB only)', () =
   );
 });
 
-onSqlite('a disk that is full (SQLite only)', () => {
+onSqlite('a full disk (SQLite only)', () => {
   let app: TestApp;
   beforeAll(async () => void (app = await TestApp.start()));
   afterAll(() => app.end());
 
-  test('makes an upload a 503, and nothing is stored', async () => {
+  test('an upload returns 503 and stores nothing', async () => {
     const database = app.app.get<Database>(DATABASE);
-    const left = () => database.query('SELECT part FROM import_file_parts');
+    const listParts = () => database.query('SELECT part FROM import_file_parts');
     const sizes = await database.query<{ page_count: number }>('PRAGMA page_count');
     await database.query(`PRAGMA max_page_count = ${(sizes[0]?.page_count ?? 0) + 50}`);
     const file = csv('ExternalId', 'x'.repeat(400 * 1024));
     expectUnavailable('POST /imports', await upload(app.key, file));
-    expect(await left()).toEqual([]);
+    expect(await listParts()).toEqual([]);
     await database.query('PRAGMA max_page_count = 1000000');
     expect((await upload(app.key, file)).status).toBe(202);
   });

@@ -12,14 +12,14 @@ import { nextOf, queryOf, search } from '../support/app/search.js';
 import { refreshStatistics, seedUsers, seededUser, seededUuid } from '../support/app/seed.js';
 
 /**
- * The cost of a request does not grow with the users (interface §5): it counts what the database reads with a
- * thousand users and with ten thousand. Rows are counted, not time, so that a busy machine gives the same result.
+ * The cost of a request does not grow with the number of users (interface §5). Compares the rows that the database
+ * reads with 1,000 and with 10,000 users. Counts rows instead of time, so that a busy machine gives the same result.
  */
 const FEW = 1000;
 const MANY = 10_000;
-/** The last one is among those without a surname. */
+/** Relative positions of pages. Users at the last position have no surname. */
 const DEPTHS = [0.1, 0.5, 0.99];
-/** Allows for a B-tree that has grown deeper and for a page that splits. */
+/** Largest accepted growth. Allows for a deeper B-tree and for a page split. */
 const RATIO = 2;
 
 jest.setTimeout(300_000);
@@ -29,23 +29,23 @@ let username: string;
 let changes = 0;
 
 const uuid = seededUuid(500);
-const page = (query: object) => () => ok(search(app.key, { limit: 25, ...query }));
-/** One condition each: with several, the cost may be the product of their matches. */
+const searchPage = (query: object) => () => ok(search(app.key, { limit: 25, ...query }));
+/** Filters with one condition. With several conditions, the cost may be the product of their matches. */
 const SINGLE = NARROW.filter((filter) => Object.keys(filter).length === 1);
 const WORK: [string, () => Promise<unknown>][] = [
-  ['a read by id, with the look-up of a key', () => ok(app.key.get(`/users/${uuid}`))],
-  ['a look-up of a session', () => ok(client.get('/users/me'))],
+  ['a read by id with an API key', () => ok(app.key.get(`/users/${uuid}`))],
+  ['a read with a session', () => ok(client.get('/users/me'))],
   ['a login', () => app.login(username, PASSWORD)],
   ['a change of one field', () => ok(app.key.put(`/users/${uuid}`, { phone: `${++changes}` }))],
   ['a create', () => ok(app.key.post('/users', aUser()), 201)],
-  ['a page with its Count', page({})],
-  ['a page in the order of names', page({ sort: 'surname', order: 'asc' })],
-  ['a page of blocked users with its Count', page({ status: 'Blocked' })],
-  ['a page of what a member sees', () => ok(search(client))],
-  ...SINGLE.map((filter): (typeof WORK)[number] => [queryOf(filter), page(filter)]),
+  ['a page of all users with Count', searchPage({})],
+  ['a page sorted by surname', searchPage({ sort: 'surname', order: 'asc' })],
+  ['a page of blocked users with Count', searchPage({ status: 'Blocked' })],
+  ['a page for a member', () => ok(search(client))],
+  ...SINGLE.map((filter): (typeof WORK)[number] => [`a search with ${queryOf(filter)}`, searchPage(filter)]),
   ...SINGLE.map((filter): (typeof WORK)[number] => [
-    `${queryOf(filter)} in the order of names`,
-    page({ ...filter, sort: 'surname', order: 'asc' }),
+    `a search with ${queryOf(filter)} sorted by surname`,
+    searchPage({ ...filter, sort: 'surname', order: 'asc' }),
   ]),
 ];
 const LOOKUPS = [
@@ -71,41 +71,42 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-test.each(WORK)('%s', (name) => {
+test.each(WORK)('the cost of %s does not grow with the number of users', (name) => {
   const [few = 0, many = Infinity] = efforts.get(name) ?? [];
   expect(few).toBeGreaterThan(0);
   expect(many).toBeLessThanOrEqual(RATIO * few);
 });
 
-describe('a walk costs the same at any depth', () => {
+describe('the cost of a page does not grow with its depth', () => {
   const sorts = ['updated', 'created', 'firstname', 'surname', 'username', 'email', 'external_id', 'status'];
   const walks = sorts.flatMap((sort) => ['asc', 'desc'].map((order) => ({ sort, order, limit: 25 })));
 
-  /** The cost of the page after that many users, reached by its cursor. */
-  const behind = async (walk: object, users: number): Promise<number> => {
-    const place = await ok(search(app.key, { ...walk, limit: 1, offset: users - 1 }));
-    const next = nextOf(place)?.replace('limit=1&', 'limit=25&') ?? '';
+  /** Measures the cost of the page after a number of users, which is reached by its cursor. */
+  const costAfter = async (walk: object, users: number): Promise<number> => {
+    const before = await ok(search(app.key, { ...walk, limit: 1, offset: users - 1 }));
+    const next = nextOf(before)?.replace('limit=1&', 'limit=25&') ?? '';
     return effortOf(app, () => ok(app.key.get(next)));
   };
 
-  test.each(walks)('by cursor, $sort $order', async (walk) => {
-    const first = await effortOf(app, page(walk));
-    for (const depth of DEPTHS) expect(await behind(walk, depth * MANY)).toBeLessThanOrEqual(RATIO * first);
+  test.each(walks)('for a cursor of sort=$sort&order=$order', async (walk) => {
+    const first = await effortOf(app, searchPage(walk));
+    for (const depth of DEPTHS)
+      expect(await costAfter(walk, depth * MANY)).toBeLessThanOrEqual(RATIO * first);
   });
 
-  // MariaDB reads unset values in one direction only: a known limit (ADR 0007).
+  // MariaDB reads unset values in one direction only, which is a known limit (ADR 0007).
   const unset = ENGINE === 'sqlite' ? ['asc', 'desc'] : ['asc'];
-  test.each(unset)('by cursor among users without an external id, %s', async (order) => {
+  test.each(unset)('for a cursor among users without external_id (order=%s)', async (order) => {
     const walk = { sort: 'external_id', order };
-    const first = await effortOf(app, page(walk));
+    const first = await effortOf(app, searchPage(walk));
     const unlinked = [seededUuid(MANY / 2)];
     await databaseOf(app).execute('UPDATE users SET external_id_key = NULL WHERE uuid < ?', unlinked);
     await refreshStatistics(app);
-    expect(await behind(walk, 0.9 * MANY)).toBeLessThanOrEqual(RATIO * first);
+    expect(await costAfter(walk, 0.9 * MANY)).toBeLessThanOrEqual(RATIO * first);
   });
 });
 
-test('seeded users have the rows that the user writer writes', async () => {
+test('seedUsers writes the same rows as UserWriter', async () => {
   const [seeded, written] = [await TestApp.start(), await TestApp.start()];
   await seedUsers(seeded, 0, 100);
   const numbers = Array.from({ length: 100 }, (_, n) => n);
@@ -118,15 +119,15 @@ test('seeded users have the rows that the user writer writes', async () => {
       .get(UserWriter)
       .apply(tx, creates, { actor: { kind: 'system', id: null }, requestId: '', ip: '' });
   });
-  const tables = await tablesOf(seeded);
+  const tables = await readTables(seeded);
   expect(tables.map((rows) => rows.length > 0)).toEqual([true, true, true, true, true]);
-  expect(tables).toEqual(await tablesOf(written));
+  expect(tables).toEqual(await readTables(written));
   await seeded.end();
   await written.end();
 });
 
-/** The rows of seeded users in every table, without the times at which they were written, and the counters. */
-async function tablesOf(of: TestApp): Promise<object[][]> {
+/** Reads the rows of seeded users in every table, without their write times, and the counters. */
+async function readTables(of: TestApp): Promise<object[][]> {
   const database = databaseOf(of);
   const seeded = seededUuid(100);
   const users = await database.query<object>('SELECT * FROM users WHERE uuid < ? ORDER BY uuid', [seeded]);

@@ -5,28 +5,28 @@ import { ENGINE } from '../support/app/database.js';
 import { runCommand } from '../support/process/command.js';
 import { ROOT, newcomer, processDatabase } from '../support/process/process.js';
 
-/** A mistyped DATABASE_URL may name what is not ours. */
+/** A mistyped DATABASE_URL may name the database of another program. */
 const database = processDatabase();
 
 const COMMANDS = [['migrate'], ['users', 'find', 'ann'], ['import', `${ROOT}samples/users.csv`]];
 
-/** Names of ours are names of others, too. */
+/** Table names of Rollcall may be table names of other programs, too. */
 test.each(['invoices', 'users', 'user_groups'].flatMap((table) => COMMANDS.map((args) => ({ table, args }))))(
-  'a database of another program, with a table $table, is left alone by rollcall $args',
+  'a foreign database with a table $table is refused and unchanged by rollcall $args',
   async ({ table, args }) => {
     const sql = await openDatabase(loadEnv({ ...newcomer(database), DATABASE_URL: database.url }));
     await sql.execute(`CREATE TABLE ${table} (id INTEGER)`);
-    const tables = () =>
+    const listTables = () =>
       sql.query(
         ENGINE === 'sqlite'
           ? 'SELECT name FROM sqlite_master'
           : 'SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()',
       );
-    const before = await tables();
+    const before = await listTables();
     const { code, out, err } = await runCommand(database, args, { MIGRATE_ON_START: 'true' });
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain(`belongs to another program (it has the table ${table})`);
-    expect(await tables()).toEqual(before);
+    expect(await listTables()).toEqual(before);
     await sql.close();
   },
 );
@@ -45,21 +45,18 @@ test.each([
     [MIGRATIONS, 'CREATE TABLE sessions (id INTEGER)'],
     /the table sessions without its migration/,
   ],
-])(
-  'a database of an unreleased build with %s is refused and left alone',
-  async (_case, statements, found) => {
-    const sql = await openDatabase(loadEnv({ ...newcomer(database), DATABASE_URL: database.url }));
-    for (const statement of statements) await sql.execute(statement);
-    const before = await sql.query('SELECT * FROM migrations');
-    const name = new URL(database.url).pathname.replace(ENGINE === 'sqlite' ? '' : '/', '');
-    for (const args of [...COMMANDS, ['doctor']]) {
-      const { code, out, err } = await runCommand(database, args, { MIGRATE_ON_START: 'true' });
-      expect([args, code]).toEqual([args, args[0] === 'doctor' ? 1 : 2]);
-      expect(out + err).toMatch(found);
-      expect(out + err).toContain(`The database ${name} belongs to an unreleased build`);
-      expect(out + err).toContain('Set DATABASE_URL to an empty database');
-    }
-    expect(await sql.query('SELECT * FROM migrations')).toEqual(before);
-    await sql.close();
-  },
-);
+])('a database of an unreleased build with %s is refused and unchanged', async (_case, statements, found) => {
+  const sql = await openDatabase(loadEnv({ ...newcomer(database), DATABASE_URL: database.url }));
+  for (const statement of statements) await sql.execute(statement);
+  const before = await sql.query('SELECT * FROM migrations');
+  const name = new URL(database.url).pathname.replace(ENGINE === 'sqlite' ? '' : '/', '');
+  for (const args of [...COMMANDS, ['doctor']]) {
+    const { code, out, err } = await runCommand(database, args, { MIGRATE_ON_START: 'true' });
+    expect([args, code]).toEqual([args, args[0] === 'doctor' ? 1 : 2]);
+    expect(out + err).toMatch(found);
+    expect(out + err).toContain(`The database ${name} belongs to an unreleased build`);
+    expect(out + err).toContain('Set DATABASE_URL to an empty database');
+  }
+  expect(await sql.query('SELECT * FROM migrations')).toEqual(before);
+  await sql.close();
+});

@@ -10,11 +10,11 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const once = (key: string = randomUUID()) => ({ 'idempotency-key': key });
+const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
-test('a change that is repeated after another change gets its first answer, and undoes nothing', async () => {
+test('a retried PUT returns the first response and does not overwrite a later change', async () => {
   const { uuid } = await create(app.key);
-  const key = once();
+  const key = withKey();
   const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
   await app.key.put(`/users/${uuid}`, { phone: '2' });
   const again = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
@@ -22,27 +22,27 @@ test('a change that is repeated after another change gets its first answer, and 
   expect((await app.key.get(`/users/${uuid}`)).body.phone).toBe('2');
 });
 
-test('a change with If-Match that is repeated gets its first answer, not 412', async () => {
+test('a retried PUT with If-Match returns the first response instead of 412', async () => {
   const { uuid } = await create(app.key);
   const { etag = '' } = (await app.key.get(`/users/${uuid}`)).headers;
   const send = (key: object) => app.key.put(`/users/${uuid}`, { phone: '1' }, { 'if-match': etag, ...key });
-  const key = once();
+  const key = withKey();
   const [first, again] = [await send(key), await send(key)];
   expect([again.status, again.text, again.headers['etag']]).toEqual([200, first.text, first.headers['etag']]);
-  expect((await send(once())).status).toBe(412);
+  expect((await send(withKey())).status).toBe(412);
 });
 
-test('a change of nothing is answered once', async () => {
+test('a retried PUT that changes nothing returns the first response', async () => {
   const { uuid } = await create(app.key, { phone: '1' });
-  const key = once();
+  const key = withKey();
   const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
   await app.key.put(`/users/${uuid}`, { phone: '2' });
   const again = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
   expect([again.status, again.text]).toEqual([200, first.text]);
 });
 
-test('the query is part of the request', async () => {
-  const key = once();
+test('a different query with the same Idempotency-Key is rejected with 422', async () => {
+  const key = withKey();
   const upload = (query: string): Promise<Answer> => {
     const type = { 'content-type': 'text/csv' };
     return app.key.send('POST', `/imports?${query}`, csv('ExternalId', 'Q1'), { ...type, ...key });
@@ -53,30 +53,30 @@ test('the query is part of the request', async () => {
   ]);
 });
 
-test('a form is the same request whatever its boundary is, and another one with other options', async () => {
-  const key = once();
-  const form = (boundary: string, mode: string): Promise<Answer> => {
-    const part = (head: string, value: string) =>
+test('a form may have another boundary when it is retried, but not other options', async () => {
+  const key = withKey();
+  const sendForm = (boundary: string, mode: string): Promise<Answer> => {
+    const formatPart = (head: string, value: string) =>
       `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
-    const file = part(
+    const file = formatPart(
       'name="file"; filename="a.csv"',
       csv('ExternalId,Username,Email', 'F1,f1,f1@example.org'),
     );
-    const body = `${part('name="dry_run"', 'true')}${part('name="mode"', mode)}${file}--${boundary}--\r\n`;
+    const body = `${formatPart('name="dry_run"', 'true')}${formatPart('name="mode"', mode)}${file}--${boundary}--\r\n`;
     const type = { 'content-type': `multipart/form-data; boundary=${boundary}` };
     return app.key.send('POST', '/imports', body, { ...type, ...key });
   };
-  const first = await form('one', 'upsert');
-  const again = await form('two', 'upsert');
+  const first = await sendForm('one', 'upsert');
+  const again = await sendForm('two', 'upsert');
   expect([again.status, again.text]).toEqual([202, first.text]);
-  expect((await form('three', 'create_only')).status).toBe(422);
+  expect((await sendForm('three', 'create_only')).status).toBe(422);
   await settled(app.key, first.body.id);
 });
 
-test('the secret of a new API key is stored under the key of its request only', async () => {
+test('the stored response of a new API key is encrypted with the Idempotency-Key', async () => {
   const [name, key] = [randomUUID(), randomUUID()];
-  const first = await app.key.post('/api_keys', { name }, once(key));
-  expect((await app.key.post('/api_keys', { name }, once(key))).body.key).toBe(first.body.key);
+  const first = await app.key.post('/api_keys', { name }, withKey(key));
+  expect((await app.key.post('/api_keys', { name }, withKey(key))).body.key).toBe(first.body.key);
   const rows = JSON.stringify(await databaseOf(app).query('SELECT * FROM idempotent_requests'));
   for (const secret of [first.body.key, key, name]) {
     expect(rows).not.toContain(secret);
@@ -84,27 +84,27 @@ test('the secret of a new API key is stored under the key of its request only', 
   }
 });
 
-test('an answer that was moved to another row is not given out', async () => {
+test('a stored response that was moved to another row returns 500', async () => {
   const [mine, other] = [randomUUID(), randomUUID()];
   const body = { name: 'moved' };
-  await app.key.post('/api_keys', body, once(mine));
+  await app.key.post('/api_keys', body, withKey(mine));
   const database = databaseOf(app);
-  const rows = () =>
+  const readRows = () =>
     database.query<{ id: string; answer: string }>('SELECT id, answer FROM idempotent_requests');
-  const before = new Set((await rows()).map(({ id }) => id));
-  await app.key.post('/api_keys', body, once(other));
-  const [row] = (await rows()).filter(({ id }) => !before.has(id));
-  const [foreign] = (await rows()).filter(({ id }) => before.has(id));
+  const before = new Set((await readRows()).map(({ id }) => id));
+  await app.key.post('/api_keys', body, withKey(other));
+  const [row] = (await readRows()).filter(({ id }) => !before.has(id));
+  const [foreign] = (await readRows()).filter(({ id }) => before.has(id));
   await database.execute('UPDATE idempotent_requests SET answer = ? WHERE id = ?', [
     foreign?.answer ?? '',
     row?.id ?? '',
   ]);
-  expect(problemOf(await app.key.post('/api_keys', body, once(other)))).toEqual([500, 'internal']);
+  expect(problemOf(await app.key.post('/api_keys', body, withKey(other)))).toEqual([500, 'internal']);
 });
 
-test('a repetition is asked for its permission like any request', async () => {
+test('a retried request needs the same permission as the first request', async () => {
   const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
-  const key = once();
+  const key = withKey();
   const send = () => client.post('/api_keys', { name: 'x' }, key);
   expect((await send()).status).toBe(201);
   await app.key.put(`/users/${user.uuid}`, { roles: ['Editor'] });

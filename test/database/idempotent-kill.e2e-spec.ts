@@ -7,15 +7,15 @@ import { RawConnection } from '../support/app/raw.js';
 import { aUser } from '../support/data/factories.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
-/** `kill -9` of the service while requests with keys are under way. KILLS=20 sets a higher number of them. */
+/** Kills the service during requests with an `Idempotency-Key`. KILLS=20 sets a higher number of kills. */
 const KILLS = Number(process.env['KILLS'] ?? 3);
 const CLIENTS = 6;
 const database = processDatabase('tables');
 const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
 const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
 
-/** Sends a request, and kills the service with the first byte of its answer, which nobody reads. */
-async function loseAnswer(service: Process, path: string, body: object, key: string): Promise<void> {
+/** Sends a request, and kills the service when the first byte of the response arrives. */
+async function loseResponse(service: Process, path: string, body: object, key: string): Promise<void> {
   const text = JSON.stringify(body);
   const headers = {
     'x-api-key': API_KEY,
@@ -33,12 +33,12 @@ async function loseAnswer(service: Process, path: string, body: object, key: str
 test.each([
   ['/users', () => aUser(), 'user.created'],
   ['/api_keys', () => ({ name: randomUUID() }), 'api_key.created'],
-] as const)('POST %s, killed between its commit and its answer', async (path, make, action) => {
+] as const)('POST %s, killed after its commit, takes effect once', async (path, make, action) => {
   const [body, key] = [make(), randomUUID()];
-  await loseAnswer(await Process.running(settings()), path, body, key);
+  await loseResponse(await Process.running(settings()), path, body, key);
   const client = clientOf(await Process.running(settings()));
-  const count = async () => (await client.get(`/audit?action=${action}`)).body.Results.length as number;
-  const before = await count();
+  const countEvents = async () => (await client.get(`/audit?action=${action}`)).body.Results.length as number;
+  const before = await countEvents();
   const answers = [await client.post(path, body, { 'idempotency-key': key })];
   answers.push(await client.post(path, body, { 'idempotency-key': key }));
   expect(answers.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
@@ -46,15 +46,15 @@ test.each([
     [201, 'true'],
   ]);
   expect(answers[1]?.text).toBe(answers[0]?.text);
-  expect(await count()).toBe(before);
+  expect(await countEvents()).toBe(before);
 });
 
-test('killed at any moment, every request takes effect once', async () => {
+test('every retried request takes effect once when the service is killed at random moments', async () => {
   let service = await Process.running(settings());
   let killed = 0;
   const sent: string[] = [];
-  /** As a connector does it: the same request, until it is answered. */
-  const insist = async (body: object, key: string): Promise<Answer> => {
+  /** Sends the same request until it gets a response below 500, as a connector does. */
+  const sendUntilDone = async (body: object, key: string): Promise<Answer> => {
     for (;;) {
       const target = service;
       try {
@@ -69,7 +69,7 @@ test('killed at any moment, every request takes effect once', async () => {
   let started: Promise<unknown> = Promise.resolve();
   const work = async (): Promise<void> => {
     do {
-      const answer = await insist(aUser(), randomUUID());
+      const answer = await sendUntilDone(aUser(), randomUUID());
       expect(answer.status).toBe(201);
       sent.push(answer.body.uuid as string);
     } while (killed < KILLS);
@@ -86,5 +86,5 @@ test('killed at any moment, every request takes effect once', async () => {
   await clients;
   const { Count } = (await clientOf(service).get('/users/search?limit=1')).body;
   expect(new Set(sent).size).toBe(sent.length);
-  expect(Count).toBe(sent.length + 1); // and the first Webmaster
+  expect(Count).toBe(sent.length + 1); // plus the first Webmaster
 });

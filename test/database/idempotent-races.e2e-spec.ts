@@ -7,7 +7,7 @@ import { aUser, create } from '../support/data/factories.js';
 import { csv } from '../support/app/imports.js';
 import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
 
-/** The same request several times at once, over two instances. */
+/** Number of concurrent copies of a request, which two instances receive. */
 const TIMES = 8;
 let app: TestApp;
 let second: TestApp;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await app.end();
 });
 
-async function atOnce(
+async function sendCopies(
   send: (client: Client, key: Record<string, string>) => Promise<Answer>,
 ): Promise<Answer[]> {
   const key = { 'idempotency-key': randomUUID() };
@@ -34,40 +34,40 @@ async function atOnce(
 const count = async (table: string): Promise<number> =>
   (await databaseOf(app).queryOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table}`))?.n ?? 0;
 
-test('a create', async () => {
+test('concurrent copies of a create insert one user', async () => {
   const [body, before] = [aUser({ external_id: randomUUID() }), await count('users')];
-  const [answer] = await atOnce((client, key) => client.post('/users', body, key));
+  const [answer] = await sendCopies((client, key) => client.post('/users', body, key));
   expect(answer?.status).toBe(201);
   expect(await count('users')).toBe(before + 1);
 });
 
-test('a change with If-Match: nobody gets 412', async () => {
+test('concurrent copies of a PUT with If-Match all return 200 and change the user once', async () => {
   const { uuid } = await create(app.key);
   const { etag = '' } = (await app.key.get(`/users/${uuid}`)).headers;
-  const [answer] = await atOnce((client, key) =>
+  const [answer] = await sendCopies((client, key) =>
     client.put(`/users/${uuid}`, { phone: '1' }, { 'if-match': etag, ...key }),
   );
   expect(answer?.status).toBe(200);
   expect(await auditRows(app, uuid)).toHaveLength(2);
 });
 
-test('an API key', async () => {
+test('concurrent copies of a POST of an API key create one key', async () => {
   const before = await count('api_keys');
-  const [answer] = await atOnce((client, key) => client.post('/api_keys', { name: 'one' }, key));
+  const [answer] = await sendCopies((client, key) => client.post('/api_keys', { name: 'one' }, key));
   expect(await count('api_keys')).toBe(before + 1);
   expect((await app.nobody.get('/users/search', { 'x-api-key': answer?.body.key })).status).toBe(200);
 });
 
-test('an upload, of which one file is kept', async () => {
+test('concurrent copies of an upload create one run and store one file', async () => {
   const [file, runs] = [csv('ExternalId,Username,Email', 'R1,r1,r1@example.org'), await count('import_runs')];
   const files = await count('import_file_parts');
   const type = { 'content-type': 'text/csv' };
-  await atOnce((client, key) => client.send('POST', '/imports?dry_run=true', file, { ...type, ...key }));
+  await sendCopies((client, key) => client.send('POST', '/imports?dry_run=true', file, { ...type, ...key }));
   expect(await count('import_runs')).toBe(runs + 1);
   expect(await count('import_file_parts')).toBe(files + 1);
 });
 
-test('a user who changes the password with the current one', async () => {
+test('concurrent copies of a password change with current_password all return 200', async () => {
   const { user, client } = await aPerson(app);
   const key = { 'idempotency-key': randomUUID() };
   const change = () =>
@@ -78,7 +78,7 @@ test('a user who changes the password with the current one', async () => {
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
 });
 
-test('different requests at once with one key: one is carried out, the others are refused', async () => {
+test('of different concurrent requests with the same key, one succeeds and the others return 422', async () => {
   const key = { 'idempotency-key': randomUUID() };
   const answers = await Promise.all(
     Array.from({ length: TIMES }, (_, index) => (index % 2 ? app : second).key.post('/users', aUser(), key)),

@@ -6,7 +6,7 @@ import { TestApp } from '../support/app/app.js';
 import { ENGINE, freshDatabase } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** Enough for MariaDB to take them as a stream, where it takes streams. */
+/** Number of rows from which MariaDB loads them as a stream, if it permits streams. */
 const MANY = 60;
 const INSERT: InsertStatement = {
   into: { table: 'many_rows', columns: ['id', 'name', 'note', 'day'] },
@@ -27,8 +27,8 @@ afterAll(() => app.end());
 
 type Row = { id: number; name: string; note: string | null; day: string | null };
 
-/** Inserts rows in a transaction, gives what the table holds then, and undoes it. */
-async function inserted(rows: readonly SqlValue[][]): Promise<Row[]> {
+/** Inserts rows in a transaction, reads the rows of the table and rolls the transaction back. */
+async function insertAndRead(rows: readonly SqlValue[][]): Promise<Row[]> {
   const tx = await databaseOf(app).begin();
   try {
     await tx.insert(INSERT, rows);
@@ -38,13 +38,13 @@ async function inserted(rows: readonly SqlValue[][]): Promise<Row[]> {
   }
 }
 
-const plain = (id: number): SqlValue[] => [id, `name ${id}`, null, DAY];
-const filled = (rows: readonly SqlValue[][]): SqlValue[][] => [
+const aRow = (id: number): SqlValue[] => [id, `name ${id}`, null, DAY];
+const fillUp = (rows: readonly SqlValue[][]): SqlValue[][] => [
   ...rows,
-  ...Array.from({ length: MANY - rows.length }, (_, index) => plain(1000 + index)),
+  ...Array.from({ length: MANY - rows.length }, (_, index) => aRow(1000 + index)),
 ];
 
-test('every text arrives as it was sent, whatever a statement or a stream means by its characters', async () => {
+test('every text is stored unchanged, even with characters that are special in SQL or in a stream', async () => {
   const pieces = [
     '\\',
     '\\N',
@@ -71,47 +71,47 @@ test('every text arrives as it was sent, whatever a statement or a stream means 
   const note = fc.option(text, { nil: null });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, note), { minLength: 1, maxLength: 20 }), async (values) => {
-      const rows = filled(values.map(([name, other], id) => [id, name, other, DAY]));
+      const rows = fillUp(values.map(([name, other], id) => [id, name, other, DAY]));
       const expected = rows.map(([id, name, other, day]) => ({ id, name, note: other, day }));
-      expect(await inserted(rows)).toEqual(expected);
+      expect(await insertAndRead(rows)).toEqual(expected);
     }),
     { numRuns: 40 },
   );
 });
 
-test('a key that exists is a duplicate, and nothing of the set stays', async () => {
-  const rows = filled([plain(7), plain(8), plain(7)]);
-  await expect(inserted(rows)).rejects.toMatchObject({ fault: 'duplicate' });
-  await expect(inserted(rows)).rejects.toBeInstanceOf(DatabaseError);
+test('a duplicate key is reported as a duplicate, and no row of the insert is stored', async () => {
+  const rows = fillUp([aRow(7), aRow(8), aRow(7)]);
+  await expect(insertAndRead(rows)).rejects.toMatchObject({ fault: 'duplicate' });
+  await expect(insertAndRead(rows)).rejects.toBeInstanceOf(DatabaseFault);
   expect(await databaseOf(app).query('SELECT id FROM many_rows')).toEqual([]);
 });
 
-test('a value that cannot be bound is refused', async () => {
-  await expect(inserted(filled([[7, 'a\0b', null, DAY]]))).rejects.toThrow();
-  await expect(inserted(filled([[7, '\ud800', null, DAY]]))).rejects.toThrow();
-  expect(await inserted(filled([]))).toHaveLength(MANY);
+test('an insert with a NUL or a lone surrogate is rejected', async () => {
+  await expect(insertAndRead(fillUp([[7, 'a\0b', null, DAY]]))).rejects.toThrow();
+  await expect(insertAndRead(fillUp([[7, '\ud800', null, DAY]]))).rejects.toThrow();
+  expect(await insertAndRead(fillUp([]))).toHaveLength(MANY);
 });
 
-/** SQLite keeps any value in any column. */
+/** SQLite stores any value in any column. */
 const strict = ENGINE === 'sqlite' ? test.skip : test;
 
 strict.each([
   ['a text that is too long', [7, 'x'.repeat(41), null, DAY]],
-  ['no value where one is needed', [7, null, null, DAY]],
-  ['a text for a number', ['seven', 'x', null, DAY]],
+  ['null in a NOT NULL column', [7, null, null, DAY]],
+  ['a text in a number column', ['seven', 'x', null, DAY]],
   ['a number that is too large', [2 ** 40, 'x', null, DAY]],
-  ['a day that never was', [7, 'x', null, '2026-02-31 00:00:00.000']],
-])('%s is refused, and not cut to fit', async (_, row: SqlValue[]) => {
-  await expect(inserted(filled([row]))).rejects.toThrow(/rows were loaded, with warnings/);
+  ['a day that does not exist', [7, 'x', null, '2026-02-31 00:00:00.000']],
+])('%s is rejected and not converted', async (_, row: SqlValue[]) => {
+  await expect(insertAndRead(fillUp([row]))).rejects.toThrow(/rows were loaded, with warnings/);
 });
 
-strict('a server that takes no streams is sent statements', async () => {
+strict('rows are inserted with statements if the server has local_infile disabled', async () => {
   const database = databaseOf(app);
-  const rows = filled([[7, 'back\\slash', null, DAY]]);
+  const rows = fillUp([[7, 'back\\slash', null, DAY]]);
   await database.execute('SET GLOBAL local_infile = 0');
   try {
-    expect(await inserted(rows)).toHaveLength(MANY);
-    await expect(inserted(filled([plain(7), plain(7)]))).rejects.toMatchObject({ fault: 'duplicate' });
+    expect(await insertAndRead(rows)).toHaveLength(MANY);
+    await expect(insertAndRead(fillUp([aRow(7), aRow(7)]))).rejects.toMatchObject({ fault: 'duplicate' });
   } finally {
     await database.execute('SET GLOBAL local_infile = 1');
   }

@@ -6,10 +6,10 @@ import { aUser } from '../support/data/factories.js';
 import { Link } from '../support/process/link.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** A connection that breaks at a moment that matters. */
+/** Breaks the database connection at critical moments. */
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 
-onMariadb('a connection that breaks (needs a server: MariaDB only)', () => {
+onMariadb('a lost database connection (MariaDB only)', () => {
   let direct: TestDatabase;
   let link: Link;
   let app: TestApp;
@@ -23,52 +23,52 @@ onMariadb('a connection that breaks (needs a server: MariaDB only)', () => {
     await link.cut();
     await direct.drop();
   });
-  const count = async (username: unknown): Promise<number> =>
+  const countUsers = async (username: unknown): Promise<number> =>
     (await app.key.get(`/users/search?username=${String(username)}`)).body.Count as number;
 
-  const breakAtCommitOf = (body: Record<string, unknown>, arrives: boolean) => {
-    link.breakAt('COMMIT', { arrives, after: String(body['username']) }); // others commit too
+  const breakAtCommit = (body: Record<string, unknown>, arrives: boolean) => {
+    link.breakAt('COMMIT', { arrives, after: String(body['username']) }); // other transactions commit too
   };
 
   test.each([
     [true, 1],
     [false, 0],
-  ])('at the COMMIT, which arrives (%s): the outcome is unknown', async (arrives, made) => {
+  ])('at COMMIT (applied: %s) returns outcome_unknown', async (arrives, made) => {
     const body = aUser();
-    breakAtCommitOf(body, arrives);
+    breakAtCommit(body, arrives);
     const lost = await app.key.post('/users', body);
     expect(problemOf(lost)).toEqual([503, 'outcome_unknown']);
     expect(lost.headers['retry-after']).toBe('1');
-    expect(await count(body['username'])).toBe(made);
+    expect(await countUsers(body['username'])).toBe(made);
   });
 
   test.each([
     [true, 201],
     [false, 503],
-  ])('at the COMMIT, which arrives (%s), with an Idempotency-Key: one user', async (arrives, status) => {
+  ])('at COMMIT (applied: %s) creates one user with a retried key', async (arrives, status) => {
     const body = aUser();
     const headers = { 'idempotency-key': `commit-${String(arrives)}` };
-    breakAtCommitOf(body, arrives);
-    // Where the commit was made, the service finds its answer by the key.
+    breakAtCommit(body, arrives);
+    // If the commit was applied, the service finds its response by the key.
     expect((await app.key.post('/users', body, headers)).status).toBe(status);
     expect((await app.key.post('/users', body, headers)).status).toBe(201);
-    expect(await count(body['username'])).toBe(1);
+    expect(await countUsers(body['username'])).toBe(1);
   });
 
-  test.each(['START TRANSACTION', 'INSERT INTO users'])('at %s: the work is run again', async (statement) => {
+  test.each(['START TRANSACTION', 'INSERT INTO users'])('at %s causes a retry', async (statement) => {
     const body = aUser();
     link.breakAt(statement, { arrives: true });
     expect((await app.key.post('/users', body)).status).toBe(201);
-    expect(await count(body['username'])).toBe(1);
+    expect(await countUsers(body['username'])).toBe(1);
   });
 
-  test('at a read: the read is run again', async () => {
+  test('during a read causes a retry', async () => {
     link.breakAt('SELECT 42', { arrives: true });
     expect(await databaseOf(app).queryOne('SELECT 42 AS answer')).toEqual({ answer: 42 });
   });
 
   test.each([true, false])(
-    'at a change that is its own transaction, which arrives (%s): unknown',
+    'during a single INSERT (applied: %s) reports an unknown outcome',
     async (arrives) => {
       const database = databaseOf(app);
       const before = await database.queryOne<{ failures: number }>(
@@ -87,7 +87,7 @@ onMariadb('a connection that breaks (needs a server: MariaDB only)', () => {
     },
   );
 
-  test('connections that are killed while idle cost nothing', async () => {
+  test('while idle does not fail any request', async () => {
     const database = databaseOf(app);
     await Promise.all(Array.from({ length: 8 }, () => database.query('SELECT SLEEP(0.01) AS slept')));
     const own = await database.query<{ id: number }>(

@@ -9,15 +9,15 @@ import { ENGINE } from '../support/app/database.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
 /**
- * Kills processes while they migrate, and lets others take over. This file tests the lease. `migrations` tests
- * the state of the database after each statement.
+ * Kills processes while they migrate, and lets other processes take over. This file tests the lease. `migrations`
+ * tests the state of the database after each statement.
  */
 const database = processDatabase();
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
-const migrator = () => Process.command(['migrate'], newcomer(database));
+const startMigrator = () => Process.command(['migrate'], newcomer(database));
 
-async function connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+async function withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
   const connection = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') });
   try {
     return await work(connection);
@@ -26,22 +26,22 @@ async function connected<T>(work: (connection: Connection) => Promise<T>): Promi
   }
 }
 
-const tables = async (connection: Connection): Promise<number> => {
+const countTables = async (connection: Connection): Promise<number> => {
   const [rows] = await connection.query<RowDataPacket[]>('SHOW TABLES');
   return rows.length;
 };
 
 /** Starts a migrator and kills it as soon as there are `least` tables. */
 async function killMigratorAt(connection: Connection, least: number): Promise<void> {
-  const process = migrator();
+  const process = startMigrator();
   const ended: unknown[] = [];
   void process.exit.then((exit) => ended.push(exit));
-  while (ended.length === 0 && (await tables(connection)) < least);
+  while (ended.length === 0 && (await countTables(connection)) < least);
   process.signal('SIGKILL');
   await process.exit;
 }
 
-/** What the tables lack, and how often each migration was recorded. */
+/** Expects that the tables match the entities, and that each migration was recorded once. */
 async function expectComplete(): Promise<void> {
   const dataSource = await openDataSource(loadEnv({ DATABASE_URL: database.url }), ENTITIES);
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
@@ -51,31 +51,31 @@ async function expectComplete(): Promise<void> {
   expect(recorded.map(({ name }) => name).sort()).toEqual(MIGRATIONS.map(({ name }) => name).sort());
 }
 
-onMariadb('the lease of a killed migrator ends by itself, and those that wait take turns', async () => {
-  await connected(async (connection) => {
+onMariadb('waiting migrators complete the migration of a killed migrator', async () => {
+  await withConnection(async (connection) => {
     await killMigratorAt(connection, 4);
-    expect(await tables(connection)).toBeLessThan(27); // the migration is not complete
+    expect(await countTables(connection)).toBeLessThan(27); // the migration is not complete
     const started = Date.now();
-    const waiting = [migrator(), migrator(), migrator()];
+    const waiting = [startMigrator(), startMigrator(), startMigrator()];
     const codes = await Promise.all(waiting.map(async ({ exit }) => (await exit).code));
     expect(codes).toEqual([0, 0, 0]);
     expect(Date.now() - started).toBeLessThan(40_000);
-    // One of them did all of it, or one after the other what was left: nothing was done twice.
+    // Any of them may have done the rest, but nothing was done twice.
     await expectComplete();
   });
 });
 
 onMariadb('a migrator that lost its lease stops before the next step', async () => {
-  await connected(async (connection) => {
-    const process = migrator();
-    while ((await tables(connection)) < 3);
+  await withConnection(async (connection) => {
+    const process = startMigrator();
+    while ((await countTables(connection)) < 3);
     await connection.query(
       "UPDATE migration_lease SET owner = 'another', until = UTC_TIMESTAMP(3) + INTERVAL 2 SECOND",
     );
     expect((await process.exit).code).toBe(2);
     expect(process.err).toContain('Another process has taken over the migration');
     await delay(2000);
-    expect((await migrator().exit).code).toBe(0);
+    expect((await startMigrator().exit).code).toBe(0);
     await expectComplete();
   });
 });

@@ -21,8 +21,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The current tables of the service. */
-const tables = async () => {
+/** Lists the existing tables of the service. */
+const listTables = async () => {
   const runner = dataSource.createQueryRunner();
   const found = await Promise.all(
     dataSource.entityMetadatas.map(async ({ tableName }) =>
@@ -32,29 +32,29 @@ const tables = async () => {
   await runner.release();
   return found.flat();
 };
-const drift = async () => {
+const findDrift = async () => {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);
 };
 
-test('migrations run up, down to nothing, and up again, and match the entities', async () => {
+test('migrations run up, down and up again, and the tables match the entities', async () => {
   await dataSource.runMigrations();
-  expect(await tables()).toHaveLength(27);
-  expect(await drift()).toEqual([]);
+  expect(await listTables()).toHaveLength(27);
+  expect(await findDrift()).toEqual([]);
   const counts = await dataSource.query<object[]>('SELECT name, value FROM user_counts ORDER BY name');
   expect(counts).toEqual(['Active', 'Blocked', 'webmasters'].map((name) => ({ name, value: 0 })));
 
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
-  expect(await tables()).toEqual([]);
+  expect(await listTables()).toEqual([]);
 
   await dataSource.runMigrations();
-  expect(await drift()).toEqual([]);
+  expect(await findDrift()).toEqual([]);
 });
 
-/** On SQLite all migrations are one transaction, so that each attempt begins anew: not every statement is tried. */
+/** Statements between two kills. On SQLite every attempt starts again in one transaction, so a larger step saves time. */
 const STRIDE = ENGINE === 'sqlite' ? 12 : 1;
 
-/** Migrates, killed a stride later in each attempt, until it comes to its end. @returns attempts. */
+/** Migrates until it completes, and fails each attempt `STRIDE` statements later. @returns the number of attempts */
 async function migrateKilled(): Promise<number> {
   const printed = jest.spyOn(service.console, 'log').mockReturnValue(undefined);
   let attempts = 0;
@@ -63,7 +63,7 @@ async function migrateKilled(): Promise<number> {
     const runner = dataSource.createQueryRunner();
     const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<never>;
     const killed = jest.spyOn(runner, 'query').mockImplementation(async (sql, ...rest) => {
-      // The database itself does this for a dead process.
+      // The database rolls back for a dead process.
       if (sql.startsWith('ROLLBACK')) return query(sql, ...rest);
       if (left === 0) throw new Error('killed');
       if (/^(CREATE|ALTER|INSERT|UPDATE|DELETE|DROP)/.test(sql)) left--;
@@ -79,24 +79,24 @@ async function migrateKilled(): Promise<number> {
   return attempts;
 }
 
-test('whatever a killed migration has left, the next one continues from there', async () => {
+test('a migration continues after a kill at any statement', async () => {
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
-  // Later attempts get through several migrations.
+  // Later attempts complete several migrations.
   expect(await migrateKilled()).toBeGreaterThan(MIGRATIONS.length / 2);
-  expect(await drift()).toEqual([]);
+  expect(await findDrift()).toEqual([]);
   expect(await dataSource.query<object[]>('SELECT name FROM user_counts')).toHaveLength(3);
   expect(await dataSource.query<object[]>('SELECT name FROM user_rules')).toHaveLength(2);
 });
 
-test('a difference between entity and table is noticed', async () => {
+test('the comparison detects a column whose length differs from the entity', async () => {
   const column = dataSource.getMetadata('users').columns.find(({ propertyName }) => propertyName === 'phone');
-  if (!column) throw new Error('the column is gone');
+  if (!column) throw new Error('the column is missing');
   column.length = '65';
-  expect(await drift()).not.toEqual([]);
+  expect(await findDrift()).not.toEqual([]);
   column.length = '64';
 });
 
-test('a program that is older than the schema does not start', async () => {
+test('the service does not start if the schema is newer than the program', async () => {
   const database = await freshDatabase();
   const app = await TestApp.on(database);
   await databaseOf(app).execute(

@@ -14,15 +14,15 @@ import { seedHistory } from '../support/app/seed-history.js';
 import { sourceSql } from '../support/data/source-sql.js';
 
 /**
- * The plan of every statement of the service, recorded while it works: on large tables none reads what it does not
- * need. A full scan or a sort of a large set reads more rows than `MOST`, whatever the plan calls it.
+ * Checks the plan of every statement that the service runs: no statement may read a large table needlessly. A full
+ * scan or a sort of a large set reads more rows than `MOST`.
  */
 const USERS = 13_000;
 const HISTORY = 3000;
 const MOST = { sqlite: 10_000, mariadb: 1000 }[ENGINE];
 const PILOTS = 1000;
 
-/** Tables with a handful of rows, and a list of values that a statement names. */
+/** Tables with few rows, and the list of values of a statement. */
 const SMALL = new Set([
   'json_each',
   'user_counts',
@@ -33,40 +33,37 @@ const SMALL = new Set([
   'import_runs',
 ]);
 
-/** Statements that may read many rows, and why. */
+/** Statements that may read many rows, each with the reason. */
 const WALKS: [RegExp, string][] = [
-  [/^UPDATE idempotent_requests SET created/, 'the test lets time go by'],
+  [/^UPDATE idempotent_requests SET created/, 'only the test runs it, to change times'],
   [
     /FROM users WHERE managed_by = \? .*LIMIT \?\) AS page/,
-    'the users of a data set are counted, 2,000 at a time',
+    'counts the users of a data set, 2,000 at a time',
   ],
-  [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export goes through all users by their key, 500 at a time'],
-  [/FROM \(SELECT DISTINCT run_id FROM audit_runs/, 'a look-up for each import of a person'],
+  [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export reads all users by their key, 500 at a time'],
+  [/FROM \(SELECT DISTINCT run_id FROM audit_runs/, 'one look-up for each import of a user'],
   [
     /^SELECT COUNT\(\*\) AS n FROM \(SELECT 1 FROM .* LIMIT 10000\) AS part/,
-    'what is too broad: 10,000 matches of each part',
+    'counts at most 10,000 matches of each condition of a broad search',
   ],
-  [
-    /FROM import_profiles$|FROM import_profiles ORDER BY name$/,
-    'all profiles, of which there are at most 200',
-  ],
-  [/^SELECT COUNT\(\*\) AS n FROM user_groups u/, 'an exact number costs its matches'],
-  [/^SELECT COUNT\(\*\) AS n FROM \(SELECT .* AS c JOIN users u/, 'an exact number costs its matches'],
+  [/FROM import_profiles$|FROM import_profiles ORDER BY name$/, 'reads all profiles, at most 200'],
+  [/^SELECT COUNT\(\*\) AS n FROM user_groups u/, 'an exact count reads its matches'],
+  [/^SELECT COUNT\(\*\) AS n FROM \(SELECT .* AS c JOIN users u/, 'an exact count reads its matches'],
   [/FROM user_groups u WHERE .*u\.external_id IS /, 'groups without an external id are sorted by uuid'],
-  [/COUNT\(\*\) AS count FROM group_members/, 'an exact number costs its matches: members of one group'],
+  [/COUNT\(\*\) AS count FROM group_members/, 'an exact count reads its matches: members of one group'],
   [
     /^SELECT user_uuid FROM group_members WHERE group_uuid = \? AND user_uuid > \?/,
     'the members of a group are read by their key, up to 5,000 at a time',
   ],
-  [/COUNT\(\*\) AS count FROM sessions/, 'an exact number costs its matches: sessions that live'],
-  [/COUNT\(\*\) AS count FROM import_rows/, 'an exact number costs its matches: rows of one import'],
+  [/COUNT\(\*\) AS count FROM sessions/, 'an exact count reads its matches: open sessions'],
+  [/COUNT\(\*\) AS count FROM import_rows/, 'an exact count reads its matches: rows of one import'],
 ];
-/** Lists by `json_each`, and the first statement of the reader process. */
+/** Sources of statements that only SQLite runs: lists with `json_each`, and the first statement of the read worker. */
 const ON_SQLITE_ONLY = /^(platform\/database\/engine\/sql|users\/search\/search-budget\.service)\.ts/;
-/** For filters that most users match. */
+/** Statements that may read many rows for filters that most users match. */
 const BROAD: [RegExp, string][] = [
-  [/^SELECT COUNT\(\*\) AS n FROM users u/, 'an exact number costs its matches (interface §5)'],
-  [/FROM user_words WHERE word/, 'words cost their matches (interface §5)'],
+  [/^SELECT COUNT\(\*\) AS n FROM users u/, 'an exact count reads its matches (interface §5)'],
+  [/FROM user_words WHERE word/, 'a word search reads its matches (interface §5)'],
 ];
 
 jest.setTimeout(120_000);
@@ -81,7 +78,7 @@ beforeAll(async () => {
     IMPORT_FOLDER: database.folder,
   });
   driven = new Driven(app);
-  // Numbers without a seal: the service makes the first one after a minute.
+  // Statistics before the first seal, which the service creates after a minute.
   await scenario.ok(app.key.get('/statistics?days=1'));
   await seedUsers(app, 0, USERS);
   await seedHistory(app, HISTORY);
@@ -89,71 +86,71 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** The faults in the plans of all statements since the last call. */
-async function faults(allowed: readonly [RegExp, string][], most = MOST): Promise<string[]> {
+/** Finds the faults in the plans of all statements since the last call. */
+async function findFaults(allowed: readonly [RegExp, string][], most = MOST): Promise<string[]> {
   const found: string[] = [];
   recorder.listens = false;
   await removeDeleted(app);
   const isAllowed = ({ sql }: Statement): boolean => allowed.some(([pattern]) => pattern.test(formOf(sql)));
-  const asked = recorder.take().filter((statement) => isPlanned(statement) && !isAllowed(statement));
-  for await (const [statement, { scans, effort, text }] of plansOf(app, asked)) {
+  const planned = recorder.take().filter((statement) => isPlanned(statement) && !isAllowed(statement));
+  for await (const [statement, { scans, effort, text }] of plansOf(app, planned)) {
     const form = formOf(statement.sql);
     const large = scans.filter((table) => !SMALL.has(table));
     const about = `${form} ${JSON.stringify(statement.params.slice(0, 20))}\n${text}`;
     if (large.length > 0) found.push(`reads all of ${large.join()}: ${about}`);
-    if (effort > most) found.push(`looks at ${effort}: ${about}`);
+    if (effort > most) found.push(`reads ${effort} rows: ${about}`);
   }
   recorder.listens = true;
   return found;
 }
 
-/** An INSERT of rows has no plan. */
+/** Returns false for statements without a plan, such as an INSERT of rows. */
 const isPlanned = ({ sql }: Statement): boolean => !/^(INSERT|PRAGMA|ANALYZE)/.test(sql);
 
-test('a search that finds few users reads few, in every order', async () => {
+test('a search that finds few users reads few rows in every sort order', async () => {
   recorder.take();
   await scenario.searchAll(app.key, [{}, ...scenario.NARROW]);
-  expect(await faults([])).toEqual([]);
+  expect(await findFaults([])).toEqual([]);
 });
 
-test('a search that finds most users reads a page in its order', async () => {
+test('a search that finds most users reads only its page', async () => {
   await scenario.searchAll(app.key, scenario.BROAD, ['updated', 'surname', 'external_id', 'relevance']);
-  expect(await faults(BROAD)).toEqual([]);
+  expect(await findFaults(BROAD)).toEqual([]);
 });
 
-test('the same holds for readers who see active users only', async () => {
+test('a search by a member, who sees only active users, reads only its page', async () => {
   const { client } = await aPerson(app);
   await scenario.searchAll(client, scenario.FOR_MEMBERS, ['updated', 'surname', 'username']);
-  expect(await faults(BROAD)).toEqual([]);
+  expect(await findFaults(BROAD)).toEqual([]);
 });
 
-test('matches at the far end of an order are looked up directly', async () => {
+test('a search finds matches at the end of the sort order without reading all rows', async () => {
   const pilots = ['pilot', seededUuid(PILOTS)];
   await databaseOf(app).execute('UPDATE users SET managed_by = ? WHERE uuid < ?', pilots);
   await refreshStatistics(app);
   recorder.take();
   await scenario.searchAll(app.key, [{ managed_by: 'pilot' }]);
-  expect(await faults([], 5 * MOST)).toEqual([]);
+  expect(await findFaults([], 5 * MOST)).toEqual([]);
 });
 
 test.each([
   ['users', scenario.liveThrough],
   ['groups', liveInGroups],
-  ['users of SCIM', liveInScim],
-  ['searches that are too broad', scenario.nameTheBroadest],
+  ['SCIM users', liveInScim],
+  ['broad searches', scenario.nameTheBroadest],
   ['logins and sessions', scenario.comeAndGo],
-  ['keys, audit and metrics', scenario.lookAround],
+  ['API keys, audit and metrics', scenario.lookAround],
   ['imports and exports', importEverything],
-  ['what is purged', scenario.purge],
-  ['seals of the audit', scenario.seal],
-])('%s', async (_, live) => {
+  ['purges', scenario.purge],
+  ['audit seals', scenario.seal],
+])('%s read only the rows that they need', async (_, live) => {
   await live(app);
-  expect(await faults(WALKS)).toEqual([]);
+  expect(await findFaults(WALKS)).toEqual([]);
 });
 
-test('nothing was left out: every statement of the sources, every operation of the OpenAPI file', () => {
+test('the recorded requests cover every SQL statement of src and every API operation', () => {
   const { texts } = recorder;
-  // Migrations run before the service starts, commands run outside it, and the state or version of a server is no table.
+  // Excludes migrations, commands, and statements that read the state of the server instead of a table.
   const known = sourceSql([
     'platform/database/migrat',
     'platform/database/mysql/session.ts',

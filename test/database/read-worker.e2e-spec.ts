@@ -5,13 +5,13 @@ import { ALL_BUT_INTERVALS } from '../support/app/clock.js';
 import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
 import { ROOT, childrenOf } from '../support/process/process.js';
 
-/** Searches, exports and the log of an embedded database, in the process beside the service. */
+/** The read worker runs searches, exports and audit queries of SQLite in a separate process. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
-/** A statement that takes minutes, and one of half a second or more. */
-const counting = (to: number) =>
+/** Builds a statement that counts to a number. 2,000,000 takes at least half a second, 1e15 never ends. */
+const countTo = (to: number) =>
   `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${to}) SELECT COUNT(*) AS n FROM c`;
 
-onSqlite('the process that reads', () => {
+onSqlite('the read worker (SQLite only)', () => {
   let folder: TestDatabase;
   let database: Database;
   beforeAll(async () => {
@@ -30,7 +30,7 @@ onSqlite('the process that reads', () => {
     await folder.drop();
   });
 
-  test('what is acknowledged is seen by the next search', async () => {
+  test('the next search sees every committed change', async () => {
     for (let i = 1; i <= 200; i++) {
       await database.execute('INSERT INTO t (a, b) VALUES (?, ?)', [i, `é${i}`]);
       const [row] = await database.scan('SELECT COUNT(*) AS n, MAX(b) AS b FROM t WHERE a >= ?', [i]);
@@ -38,15 +38,15 @@ onSqlite('the process that reads', () => {
     }
   });
 
-  test('rows are those that the connection of the service finds, whatever their types', async () => {
+  test('returns the same rows and types as the connection of the service', async () => {
     const sql = "SELECT a, b, NULL AS missing, 0.5 AS part, '' AS empty FROM t WHERE a < ? ORDER BY a DESC";
     expect(await database.scan(sql, [4])).toEqual(await database.query(sql, [4]));
     expect(await database.scan('SELECT a FROM t WHERE a < 0')).toEqual([]);
   });
 
-  test('the thread of the service goes on, and answers, while a search runs', async () => {
+  test('the service runs other statements while a search runs', async () => {
     let answered = 0;
-    const search = database.scan(counting(2_000_000));
+    const search = database.aside(countTo(2_000_000));
     const done = search.then(() => true);
     while (!(await Promise.race([done, new Promise((resolve) => setImmediate(resolve, false))]))) {
       await database.queryOne('SELECT b FROM t WHERE a = ?', [1]);
@@ -57,13 +57,13 @@ onSqlite('the process that reads', () => {
     expect(await search).toEqual([{ n: 2_000_000 }]);
   });
 
-  test('a search that is given up is stopped, and those behind it run', async () => {
-    const gone = new AbortController();
-    const endless = database.scan(counting(1e15), [], gone.signal);
-    const behind = database.scan('SELECT 1 AS one');
-    const late = database.scan('SELECT 2 AS two', [], gone.signal);
-    const settled = Promise.allSettled([endless, behind, late]);
-    gone.abort();
+  test('an aborted search is stopped, and the waiting searches run', async () => {
+    const aborted = new AbortController();
+    const endless = database.aside(countTo(1e15), [], aborted.signal);
+    const waiting = database.aside('SELECT 1 AS one');
+    const late = database.aside('SELECT 2 AS two', [], aborted.signal);
+    const settled = Promise.allSettled([endless, waiting, late]);
+    aborted.abort();
     expect(await settled).toMatchObject([
       { status: 'rejected', reason: { name: 'AbortError' } },
       { status: 'fulfilled', value: [{ one: 1 }] },
@@ -71,16 +71,16 @@ onSqlite('the process that reads', () => {
     ]);
   });
 
-  test('a process that is killed from outside is replaced, and its search repeated', async () => {
-    await database.scan('SELECT 1 AS one');
+  test('a killed read worker is replaced, and its search is repeated', async () => {
+    await database.aside('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
-    const search = database.scan(counting(2_000_000));
+    const search = database.aside(countTo(2_000_000));
     process.kill(reader, 'SIGKILL');
     expect(await search).toEqual([{ n: 2_000_000 }]);
   });
 
-  test('a read worker that does not answer for 20 seconds is replaced by another one', async () => {
-    await database.scan('SELECT 1 AS one');
+  test('a read worker that does not respond for 20 seconds is replaced', async () => {
+    await database.aside('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
     process.kill(reader, 'SIGSTOP');
     jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
@@ -92,13 +92,13 @@ onSqlite('the process that reads', () => {
     expect(await database.scan('SELECT 2 AS two')).toEqual([{ two: 2 }]);
   });
 
-  test('errors are those of the connection of the service, and nothing can be written', async () => {
-    const wrong = (error: unknown) => Promise.resolve(error);
-    const codeOf = async (sql: string, at: 'query' | 'scan') => database[at](sql).catch(wrong);
+  test('reports the same errors as the connection of the service and rejects writes', async () => {
+    const passOn = (error: unknown) => Promise.resolve(error);
+    const runAt = async (sql: string, at: 'query' | 'aside') => database[at](sql).catch(passOn);
     const bad = 'SELECT nothing FROM nowhere';
-    expect(await codeOf(bad, 'scan')).toMatchObject({ code: 'SQLITE_ERROR' });
-    expect(await codeOf(bad, 'query')).toMatchObject({ code: 'SQLITE_ERROR' });
-    expect(await codeOf('DELETE FROM t RETURNING a', 'scan')).toMatchObject({
+    expect(await runAt(bad, 'aside')).toMatchObject({ code: 'SQLITE_ERROR' });
+    expect(await runAt(bad, 'query')).toMatchObject({ code: 'SQLITE_ERROR' });
+    expect(await runAt('DELETE FROM t RETURNING a', 'aside')).toMatchObject({
       cause: { code: 'SQLITE_READONLY' },
     });
     await expect(database.scan('SELECT ?', ['\0'])).rejects.toThrow(TypeError);

@@ -5,13 +5,13 @@ import { type Answer, Client, type Json } from '../support/app/client.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 import { group, post } from '../support/app/scim-bulk.js';
 
-/** `kill -9` of the service in a Bulk with an `Idempotency-Key`. KILLS=20 sets a higher number of them. */
+/** Kills the service during a Bulk request with an `Idempotency-Key`. KILLS=20 sets a higher number of kills. */
 const KILLS = Number(process.env['KILLS'] ?? 2);
 const USERS = 600;
 const database = processDatabase('tables');
 const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
 const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
-async function countIn(client: Client): Promise<number> {
+async function countUsers(client: Client): Promise<number> {
   const { body, status, text } = await client.get('/users/search?limit=1');
   if (status !== 200) throw new Error(`${status} ${text}`);
   return body.Count as number;
@@ -20,7 +20,7 @@ async function countIn(client: Client): Promise<number> {
 const ids = Array.from({ length: USERS }, (_, index) => `u${index}`);
 const operations = [...ids.map((id) => post(id)), group('all', ...ids.map((id) => `bulkId:${id}`))];
 
-test('killed at any moment and sent again, it makes everything once, and is answered as one', async () => {
+test('a Bulk request that is retried after kills creates every resource once and returns one response', async () => {
   const key = randomUUID();
   const send = (service: Process): Promise<Answer> =>
     clientOf(service).raw('POST', '/scim/v2/Bulk', JSON.stringify({ Operations: operations }), {
@@ -28,18 +28,18 @@ test('killed at any moment and sent again, it makes everything once, and is answ
       'idempotency-key': key,
     });
   let service = await Process.running(settings());
-  const before = await countIn(clientOf(service));
+  const before = await countUsers(clientOf(service));
   let reached = before;
   for (let kill = 0; kill < KILLS; kill++) {
     const lost = send(service).catch(() => undefined);
     const watched = clientOf(service);
     const aim = Math.min(reached + USERS / (KILLS + 2), before + USERS - 1);
-    while ((reached = await countIn(watched)) < aim);
+    while ((reached = await countUsers(watched)) < aim);
     service.signal('SIGKILL');
     await service.exit;
     await lost;
     service = await Process.running(settings());
-    const kept = await countIn(clientOf(service));
+    const kept = await countUsers(clientOf(service));
     expect(kept).toBeGreaterThanOrEqual(reached);
     reached = kept;
   }
@@ -51,7 +51,7 @@ test('killed at any moment and sent again, it makes everything once, and is answ
   );
   expect(second).toEqual(first);
   const client = clientOf(service);
-  expect(await countIn(client)).toBe(before + USERS);
+  expect(await countUsers(client)).toBe(before + USERS);
   const { body } = await client.get('/audit?action=user.created&limit=1000');
   const created = (body.Results as Json[]).map(({ target }) => target?.id as string);
   expect(new Set(created).size).toBe(created.length);

@@ -7,15 +7,15 @@ import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/databas
 import { aUser } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** A primary and a replica of it, both of which `DATABASE_URL` names. */
+/** `DATABASE_URL` names a primary database server and its replica. */
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 jest.setTimeout(120_000);
 
-/** Without the superuser's right to write where it is not allowed. */
+/** The user of the service, who cannot write to a read-only server as a superuser can. */
 const USER = "CREATE USER service@'127.0.0.1'; GRANT ALL ON rollcall.* TO service@'127.0.0.1'";
 const hostOf = (server: MariaDb) => new URL(server.url).host;
 
-onMariadb('a primary and its replica (needs servers: MariaDB only)', () => {
+onMariadb('a database primary and its replica (MariaDB only)', () => {
   let primary: MariaDb;
   let replica: MariaDb;
   let database: TestDatabase;
@@ -24,7 +24,7 @@ onMariadb('a primary and its replica (needs servers: MariaDB only)', () => {
     const shared = ['--skip-name-resolve', '--log-bin', '--gtid-strict-mode=1'];
     primary = await MariaDb.make(undefined, [...shared, '--server-id=1']);
     replica = await MariaDb.make(undefined, [...shared, '--server-id=2']);
-    replica.sql('RESET MASTER; SET GLOBAL read_only = 1'); // what follows comes from the primary
+    replica.sql('RESET MASTER; SET GLOBAL read_only = 1'); // later changes come from the primary
     replica.sql('SET GLOBAL gtid_slave_pos = @@global.gtid_slave_pos');
     replica.sql('DROP DATABASE rollcall; RESET MASTER');
     replica.sql(
@@ -32,7 +32,7 @@ onMariadb('a primary and its replica (needs servers: MariaDB only)', () => {
        master_use_gtid = slave_pos; START SLAVE`,
     );
     primary.sql(USER);
-    await caughtUp();
+    await waitForReplica();
     database = {
       ...(await freshDatabase()),
       url: `mysql://service@${hostOf(primary)},${hostOf(replica)}/rollcall`,
@@ -44,21 +44,21 @@ onMariadb('a primary and its replica (needs servers: MariaDB only)', () => {
     await Promise.all([primary.remove(), replica.remove()]);
   });
 
-  const caughtUp = async () => {
+  const waitForReplica = async () => {
     const [position = ''] = primary.sql('SELECT @@gtid_binlog_pos');
     while (replica.sql(`SELECT MASTER_GTID_WAIT('${position}', 10)`)[0] !== '0') await delay(100);
   };
-  const inUse = async () => (await databaseOf(app).queryOne<{ port: number }>('SELECT @@port AS port'))?.port;
-  const ready = () => app.nobody.raw('GET', '/health/ready');
+  const readPort = async () => (await databaseOf(app).first<{ port: number }>('SELECT @@port AS port'))?.port;
+  const getReadiness = () => app.nobody.raw('GET', '/health/ready');
 
-  /** Clients that create users until they are told to stop. */
-  function creators(count: number) {
+  /** Starts clients that create users until `end` is called. */
+  function startClients(count: number) {
     const answers: Answer[] = [];
     let going = true;
     const all = Array.from({ length: count }, async () => {
       while (going) answers.push(await app.key.post('/users', aUser()));
     });
-    const some = async (more: number) => {
+    const waitFor = async (more: number) => {
       const least = answers.length + more;
       while (answers.length < least) await delay(5);
     };
@@ -67,84 +67,84 @@ onMariadb('a primary and its replica (needs servers: MariaDB only)', () => {
       await Promise.all(all);
       return answers;
     };
-    return { some, end };
+    return { waitFor, end };
   }
   const statusesOf = (answers: readonly Answer[]) => [...new Set(answers.map(({ status }) => status))];
-  const expectKept = async (answers: readonly Answer[]) => {
+  const expectStored = async (answers: readonly Answer[]) => {
     for (const { body, status } of answers) {
       if (status === 201) expect((await app.key.get(`/users/${body.uuid as string}`)).status).toBe(200);
     }
   };
 
-  test('the first host that takes changes serves', async () => {
-    expect(await inUse()).toBe(Number(new URL(primary.url).port));
-    expect((await ready()).status).toBe(200);
+  test('the service uses the first host that accepts changes', async () => {
+    expect(await readPort()).toBe(Number(new URL(primary.url).port));
+    expect((await getReadiness()).status).toBe(200);
   });
 
-  test('a demotion costs no request its answer, and nothing that was acknowledged', async () => {
-    const clients = creators(8);
-    await clients.some(50);
+  test('after a demotion of the primary, every request succeeds and no created user is lost', async () => {
+    const clients = startClients(8);
+    await clients.waitFor(50);
     primary.sql('SET GLOBAL read_only = 1');
-    await caughtUp();
+    await waitForReplica();
     replica.sql('STOP SLAVE; SET GLOBAL read_only = 0');
-    await clients.some(50);
+    await clients.waitFor(50);
     const answers = await clients.end();
     expect(statusesOf(answers)).toEqual([201]);
-    expect(await inUse()).toBe(Number(new URL(replica.url).port));
-    await expectKept(answers);
+    expect(await readPort()).toBe(Number(new URL(replica.url).port));
+    await expectStored(answers);
   });
 
-  test('a service that only reads leaves a demoted server too', async () => {
+  test('a service that only reads leaves a demoted server and does not return to it', async () => {
     primary.sql('SET GLOBAL read_only = 0');
     replica.sql('SET GLOBAL read_only = 1');
-    while ((await inUse()) !== Number(new URL(primary.url).port)) await delay(100);
+    while ((await readPort()) !== Number(new URL(primary.url).port)) await delay(100);
     replica.sql('SET GLOBAL read_only = 0');
     primary.sql('SET GLOBAL read_only = 1');
-    while ((await inUse()) !== Number(new URL(replica.url).port)) await delay(100);
+    while ((await readPort()) !== Number(new URL(replica.url).port)) await delay(100);
     primary.sql('SET GLOBAL read_only = 0');
-    await delay(2500); // it does not go back by itself: the old primary lacks what the new one has
-    expect(await inUse()).toBe(Number(new URL(replica.url).port));
+    await delay(2500); // must not switch back: the old primary lacks later changes
+    expect(await readPort()).toBe(Number(new URL(replica.url).port));
   });
 
-  test('while no host takes changes it waits, then says so, and is ready again by itself', async () => {
+  test('requests return 503 while all hosts are read-only, and succeed when a host accepts changes', async () => {
     for (const server of [primary, replica]) server.sql('SET GLOBAL read_only = 1');
     const answer = await app.key.post('/users', aUser());
     expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
-    const { status, body } = await ready();
+    const { status, body } = await getReadiness();
     expect([status, body.code]).toEqual([503, 'unavailable']);
-    expect(body.detail).toMatch(/^Not ready: database is read-only\.$/);
-    // Others have waited for long enough: this one is told at once.
+    expect(body.detail).toMatch(/^Not ready: database takes no changes\.$/);
+    // An earlier request has waited long enough, so this request fails immediately.
     const started = Date.now();
     expect((await app.key.post('/users', aUser())).status).toBe(503);
     expect(Date.now() - started).toBeLessThan(1500);
     replica.sql('SET GLOBAL read_only = 0');
     expect((await app.key.post('/users', aUser())).status).toBe(201);
-    expect((await ready()).status).toBe(200);
+    expect((await getReadiness()).status).toBe(200);
   });
 
-  test('a server that freezes is left for the other one', async () => {
-    expect(await inUse()).toBe(Number(new URL(replica.url).port));
+  test('the service switches to the other server when a server freezes', async () => {
+    expect(await readPort()).toBe(Number(new URL(replica.url).port));
     primary.sql('SET GLOBAL read_only = 0');
     process.kill(replica.pid, 'SIGSTOP');
     try {
       const answer = await app.key.get('/users/me');
       expect(answer.status).toBeLessThan(500);
-      expect(await inUse()).toBe(Number(new URL(primary.url).port));
+      expect(await readPort()).toBe(Number(new URL(primary.url).port));
     } finally {
       process.kill(replica.pid, 'SIGCONT');
     }
   });
 
-  test('a server that is killed is left at once, and what it acknowledged is known', async () => {
-    const clients = creators(8);
-    await clients.some(50);
+  test('after a kill of the primary, requests succeed on the replica or report outcome_unknown', async () => {
+    const clients = startClients(8);
+    await clients.waitFor(50);
     await primary.end('SIGKILL');
-    await clients.some(50);
+    await clients.waitFor(50);
     const answers = await clients.end();
-    // A commit that was on its way may have been made; every other request was run again on the other server.
+    // A commit in transit may have been applied. Every other request was repeated on the other server.
     for (const { status, body } of answers)
       expect([201, 'outcome_unknown']).toContain(status === 201 ? 201 : body.code);
     expect(statusesOf(answers.slice(-20))).toEqual([201]);
-    expect(await inUse()).toBe(Number(new URL(replica.url).port));
+    expect(await readPort()).toBe(Number(new URL(replica.url).port));
   });
 });

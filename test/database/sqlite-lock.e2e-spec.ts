@@ -5,10 +5,10 @@ import { TestApp } from '../support/app/app.js';
 import { speedUp } from '../support/app/clock.js';
 import { aUser } from '../support/data/factories.js';
 
-/** Another program that writes to the file of an embedded database, as the command line does. */
+/** Another program, such as the command line, writes to the SQLite file. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
-onSqlite('while another program has the lock', () => {
+onSqlite('while another program holds the SQLite write lock', () => {
   let app: TestApp;
   let other: DatabaseSync;
   beforeEach(async () => {
@@ -22,11 +22,11 @@ onSqlite('while another program has the lock', () => {
     await app.end();
   });
 
-  test('reads are answered, and writes wait without stopping them', async () => {
+  test('reads succeed and writes wait', async () => {
     const created = Promise.all([app.key.post('/users', aUser()), app.key.post('/users', aUser())]);
     let settled = false;
     void created.then(() => (settled = true));
-    // Far more than fits into one pause between two attempts.
+    // Many more reads than fit into the pause between two attempts.
     for (let i = 0; i < 50; i++) expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(1);
     expect(settled).toBe(false);
     other.exec('COMMIT');
@@ -34,7 +34,7 @@ onSqlite('while another program has the lock', () => {
     expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(3);
   });
 
-  test('a lock that lasts is a 503 with Retry-After, and nothing is written', async () => {
+  test('a write that waits too long returns 503 with Retry-After and stores nothing', async () => {
     speedUp();
     const blocked = await app.key.post('/users', aUser());
     expect([blocked.status, blocked.body.code]).toEqual([503, 'unavailable']);

@@ -3,13 +3,13 @@ import { DATABASE, type Database } from '../../src/platform/database/engine/data
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 
-/** Statements end in the server too, whatever happens to whoever has sent them. */
+/** Statements end in the database server, even if their sender is gone. */
 const onServer = ENGINE === 'mariadb' ? describe : describe.skip;
 
 /** A statement that takes hours. */
 const ENDLESS = `SELECT COUNT(*) AS n FROM ${['a', 'b', 'c', 'd'].map((name) => `information_schema.columns ${name}`).join(', ')}`;
 
-onServer('statements of a server', () => {
+onServer('database statements (MariaDB only)', () => {
   let app: TestApp;
   let database: Database;
   beforeAll(async () => {
@@ -18,19 +18,19 @@ onServer('statements of a server', () => {
   });
   afterAll(() => app.end());
 
-  const sleeping = async (): Promise<number> => {
+  const countSleeping = async (): Promise<number> => {
     const rows = await database.query(
       "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()",
     );
     return rows.length;
   };
-  const until = async (count: number): Promise<void> => {
+  const waitUntil = async (count: number): Promise<void> => {
     const deadline = performance.now() + 20_000;
-    while ((await sleeping()) !== count && performance.now() < deadline);
-    expect(await sleeping()).toBe(count);
+    while ((await countSleeping()) !== count && performance.now() < deadline);
+    expect(await countSleeping()).toBe(count);
   };
 
-  test('every session has a limit', async () => {
+  test('every session has max_statement_time', async () => {
     const rows = await Promise.all(
       Array.from({ length: 4 }, () =>
         database.query('SELECT @@max_statement_time AS seconds, SLEEP(0.05) AS s'),
@@ -39,7 +39,7 @@ onServer('statements of a server', () => {
     for (const [row] of rows) expect(row).toMatchObject({ seconds: 14 });
   });
 
-  test('what the limit ends is answered as unavailable, and the connection goes on', async () => {
+  test('a statement over the limit reports unavailable, and its connection remains usable', async () => {
     const tx = await database.begin();
     await tx.query('SET SESSION max_statement_time = 0.1');
     await expect(tx.query(ENDLESS)).rejects.toMatchObject({
@@ -51,23 +51,23 @@ onServer('statements of a server', () => {
     expect(after).toEqual([{ one: 1 }]);
   });
 
-  test('a statement that is given up ends in the server, and the pool has its connection again', async () => {
+  test('an aborted statement ends in the server, and its connection returns to the pool', async () => {
     for (let round = 0; round < 3; round++) {
       const gone = new AbortController();
       const reads = Array.from({ length: 3 }, () => database.scan('SELECT SLEEP(600) AS s', [], gone.signal));
       const ended = Promise.allSettled(reads);
-      await until(3);
+      await waitUntil(3);
       gone.abort();
       for (const end of await ended) expect(end).toMatchObject({ reason: { name: 'AbortError' } });
-      await until(0);
+      await waitUntil(0);
     }
     expect(database.usage).toEqual({ inUse: 0, waiting: 0 });
     const rows = await Promise.all(Array.from({ length: 8 }, () => database.query('SELECT 1 AS one')));
     expect(rows).toEqual(Array(8).fill([{ one: 1 }]));
   });
 
-  test('a statement that was given up before is not sent', async () => {
-    const read = database.scan('SELECT SLEEP(600) AS s', [], AbortSignal.abort());
+  test('a statement with an aborted signal is not sent', async () => {
+    const read = database.aside('SELECT SLEEP(600) AS s', [], AbortSignal.abort());
     await expect(read).rejects.toMatchObject({ name: 'AbortError' });
     expect(database.usage.inUse).toBe(0);
   });

@@ -5,7 +5,7 @@ import { TransactionRunner } from '../../src/platform/database/transaction-runne
 import { ENGINE } from '../support/app/database.js';
 import { TestApp } from '../support/app/app.js';
 
-/** What TypeORM alone does not provide on one SQLite connection: transactions isolated from each other. */
+/** Isolation of transactions, which TypeORM alone does not provide on one SQLite connection. */
 let app: TestApp;
 let database: Database;
 let transactions: TransactionRunner;
@@ -18,8 +18,8 @@ afterAll(() => app.end());
 
 const insert = (sql: Sql, name: string) =>
   sql.execute("INSERT INTO user_identifiers (identifier, user_uuid) VALUES (?, '')", [name]);
-/** Names with a beginning, by a range as the search does: MariaDB's LIKE misses characters beyond U+FFFF. */
-const names = async (beginning: string) => {
+/** Lists names with a prefix. Uses a range as the search does, because LIKE in MariaDB misses characters beyond U+FFFF. */
+const listNames = async (beginning: string) => {
   const rows = await database.query<{ name: string }>(
     'SELECT identifier AS name FROM user_identifiers WHERE identifier >= ? AND identifier < ? ORDER BY identifier',
     [beginning, `${beginning}\u{10FFFF}`],
@@ -27,14 +27,14 @@ const names = async (beginning: string) => {
   return rows.map(({ name }) => name);
 };
 
-test('a transaction that rolls back takes nothing of another one with it', async () => {
+test('a rollback does not undo the changes of a concurrent transaction', async () => {
   // A barrier for each of two transactions.
   const first = Promise.withResolvers<undefined>();
   const second = Promise.withResolvers<undefined>();
   const failing = transactions.run(async (tx) => {
     await insert(tx, 'barrier-lost');
     first.resolve(undefined);
-    // Where transactions run one by one, the other one cannot reach its barrier while this one is open.
+    // If transactions run one by one, the second cannot reach its barrier while the first is open.
     await Promise.race([second.promise, new Promise((resolve) => setImmediate(resolve))]);
     throw new Error('rolled back on purpose');
   });
@@ -46,10 +46,10 @@ test('a transaction that rolls back takes nothing of another one with it', async
   );
   await expect(failing).rejects.toThrow('rolled back on purpose');
   await succeeding;
-  expect(await names('barrier-')).toEqual(['barrier-kept']);
+  expect(await listNames('barrier-')).toEqual(['barrier-kept']);
 });
 
-test('uncommitted changes are invisible, and no single statement joins their transaction', async () => {
+test('a concurrent statement does not see uncommitted changes and is not part of their transaction', async () => {
   const written = Promise.withResolvers<undefined>();
   const open = transactions.run(async (tx) => {
     await insert(tx, 'dirty-1');
@@ -58,15 +58,15 @@ test('uncommitted changes are invisible, and no single statement joins their tra
     throw new Error('rolled back on purpose');
   });
   await written.promise;
-  const seen = names('dirty-');
+  const seen = listNames('dirty-');
   const alone = insert(database, 'dirty-2');
   await expect(open).rejects.toThrow('rolled back on purpose');
   await alone;
   expect((await seen).filter((name) => name === 'dirty-1')).toEqual([]);
-  expect(await names('dirty-')).toEqual(['dirty-2']);
+  expect(await listNames('dirty-')).toEqual(['dirty-2']);
 });
 
-test('after a lost race the work runs again, a limited number of times', async () => {
+test('a transaction is repeated after a duplicate key, at most 12 times', async () => {
   await insert(database, 'race-1');
   let attempts = 0;
   await transactions.run(async (tx) => {
@@ -74,7 +74,7 @@ test('after a lost race the work runs again, a limited number of times', async (
     await insert(tx, attempts === 1 ? 'race-1' : 'race-2');
   });
   expect(attempts).toBe(2);
-  expect(await names('race-')).toEqual(['race-1', 'race-2']);
+  expect(await listNames('race-')).toEqual(['race-1', 'race-2']);
 
   attempts = 0;
   const hopeless = transactions.run(async (tx) => {
@@ -85,7 +85,7 @@ test('after a lost race the work runs again, a limited number of times', async (
   expect(attempts).toBe(12);
 });
 
-test('a hundred transactions at once all leave their row', async () => {
+test('100 concurrent transactions store the rows of the 90 that commit', async () => {
   const runs = Array.from({ length: 100 }, (_, index) =>
     transactions.run(async (tx) => {
       await insert(tx, `storm-${String(index).padStart(3, '0')}`);
@@ -94,22 +94,22 @@ test('a hundred transactions at once all leave their row', async () => {
   );
   const results = await Promise.allSettled(runs);
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(10);
-  expect(await names('storm-')).toHaveLength(90);
+  expect(await listNames('storm-')).toHaveLength(90);
 });
 
 test.each([
   ['a boolean', true],
   ['undefined', undefined],
-  ['no number', Number.NaN],
-  ['text with NUL', 'cut\0off'],
+  ['NaN', Number.NaN],
+  ['a text with NUL', 'cut\0off'],
   ['an object', {}],
-])('%s is never bound, since a driver would mangle it', async (_, value) => {
+])('%s is rejected as a parameter, because a driver would change it', async (_, value) => {
   await expect(database.query('SELECT ? AS x', [value as never])).rejects.toThrow(
     /parameter 1 .* cannot be bound/,
   );
 });
 
-test('a statement run for one row and for all rows finds the row of its own values', async () => {
+test('a statement that is run again with first() or query() uses its own values', async () => {
   for (const name of ['values-a', 'values-b']) await insert(database, name);
   const sql = 'SELECT identifier AS name FROM user_identifiers WHERE identifier = ?';
   expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
@@ -120,14 +120,14 @@ test('a statement run for one row and for all rows finds the row of its own valu
 test('text is compared byte by byte and stored without loss', async () => {
   for (const name of ['José', 'jose', 'Jose', 'josé', '😀', '😁', 'ﷺ', 'ß'])
     await insert(database, `text-${name}`);
-  expect(await names('text-')).toHaveLength(8);
+  expect(await listNames('text-')).toHaveLength(8);
   const exact = await database.query('SELECT identifier AS name FROM user_identifiers WHERE identifier = ?', [
     'text-jose',
   ]);
   expect(exact).toEqual([{ name: 'text-jose' }]);
 });
 
-test(`what is acknowledged is on disk (${ENGINE})`, async () => {
+test(`the database settings make committed changes durable (${ENGINE})`, async () => {
   if (ENGINE === 'sqlite') {
     const [row] = await database.query<{ synchronous: number }>('PRAGMA synchronous');
     const [mode] = await database.query<{ journal_mode: string }>('PRAGMA journal_mode');
