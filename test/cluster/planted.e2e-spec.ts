@@ -8,30 +8,30 @@ import { type Target, startTarget } from '../../tools/checker/targets.js';
 import { ENGINE } from '../support/app/database.js';
 
 /**
- * Selects a user whose changes by clients let every planted row break a promise. The user has a word to search for, and
- * `about_me` counts more than one write with If-Match.
+ * Selects a user for whom every planted fault breaks a promise. The user has a searchable word, and `about_me` counts
+ * more than one write with If-Match.
  */
 const HOT =
   "(SELECT uuid FROM users WHERE about_me LIKE '%-%' AND about_me NOT LIKE '1 %' AND known_as <> '' ORDER BY uuid LIMIT 1)";
 
-/** Rows that are changed directly in the database, and the promises that each change breaks. */
+/** Changes that are made directly in the database, each with the promises that it breaks. */
 const PLANTED: [name: string, sql: string, promises: string[]][] = [
   [
-    'an audit row deleted',
+    'a deleted audit row',
     `DELETE FROM audit_events WHERE target_id = ${HOT} AND action = 'user.updated'`,
     ['audit'],
   ],
   [
-    'an update lost',
+    'a lost update',
     `UPDATE users SET about_me = '1 x' WHERE uuid = ${HOT}`,
     ['nothing lost', 'no lost update'],
   ],
-  ['a user deleted', `DELETE FROM users WHERE uuid = ${HOT}`, ['nothing lost', 'counts']],
-  ['a count changed', 'UPDATE user_counts SET value = value + 1', ['counts']],
-  ['the words of a user deleted', `DELETE FROM user_words WHERE user_uuid = ${HOT}`, ['searches']],
+  ['a deleted user', `DELETE FROM users WHERE uuid = ${HOT}`, ['nothing lost', 'counts']],
+  ['a changed count', 'UPDATE user_counts SET value = value + 1', ['counts']],
+  ['deleted words of a user', `DELETE FROM user_words WHERE user_uuid = ${HOT}`, ['searches']],
 ];
 
-/** Builds a fault that keeps the clients running until such a user exists, however slow the machine is. */
+/** Builds a fault that keeps the clients running until the user of `HOT` exists, even on a slow machine. */
 const waitForChange = (database: DatabaseSync): Fault => ({
   name: 'a user is changed',
   to: database,
@@ -40,8 +40,8 @@ const waitForChange = (database: DatabaseSync): Fault => ({
   },
 });
 
-/** Without this the checker could be blind and nobody would notice. */
-describe('the checker on a service whose database was changed by hand', () => {
+/** Proves that the checker detects broken promises. */
+describe('the checker', () => {
   let target: Target | undefined;
   let database: DatabaseSync | undefined;
   afterEach(async () => {
@@ -52,7 +52,7 @@ describe('the checker on a service whose database was changed by hand', () => {
 
   if (ENGINE === 'sqlite') {
     it.each(PLANTED)(
-      'sees %s',
+      'detects %s in the database',
       async (_name, sql, promises) => {
         target = await startTarget('sqlite');
         const file = join(target.instances[0]!.folder, 'rollcall.sqlite');
@@ -70,6 +70,6 @@ describe('the checker on a service whose database was changed by hand', () => {
       60_000,
     );
   } else {
-    it.skip('is tried on SQLite only', () => undefined);
+    it.skip('is tested only on SQLite', () => undefined);
   }
 });

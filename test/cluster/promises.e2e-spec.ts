@@ -5,25 +5,25 @@ import { saveHistory } from '../../tools/checker/report.js';
 import { ENGINE } from '../support/app/database.js';
 import { galeraMissing } from '../../tools/galera.js';
 
-/** CHECK_SEED repeats the choices of a run; their timing is new every time. */
+/** CHECK_SEED repeats the random choices of a run, but not their timing. */
 const seed = Number(process.env['CHECK_SEED'] ?? Date.now() % 1_000_000);
 
 let target: Target | undefined;
-/** A cluster starts while the previous test runs, as it takes most of a minute and little CPU. */
+/** The cluster starts during the previous test, because its start takes almost a minute and little CPU. */
 let cluster: Promise<Target> | undefined;
 afterEach(async () => {
   await target?.remove();
   target = undefined;
 });
 
-/** Injects every fault at least once, even if that takes longer than these seconds. */
-async function keeps(name: TargetName, seconds: number): Promise<void> {
+/** Expects that a target keeps its promises. Injects every fault at least once, even if that exceeds `seconds`. */
+async function expectKept(name: TargetName, seconds: number): Promise<void> {
   target = await (name === 'galera' && cluster ? cluster : startTarget(name));
   if (name === 'galera') cluster = undefined;
   const checked = await check(target, { seconds, seed });
   const { broken, effects, faults } = checked;
   const examples = broken.slice(0, 20).map(({ promise, text }) => `${promise}: ${text}`);
-  const history = broken.length > 0 ? saveHistory(checked, `${name}-${seed}`) : 'not kept';
+  const history = broken.length > 0 ? saveHistory(checked, `${name}-${seed}`) : 'not saved';
   expect({ seed, faults: broken.length, examples, history }).toMatchObject({ faults: 0, examples: [] });
   expect(effects['done']).toBeGreaterThan(100);
   expect(Object.keys(faults).toSorted()).toEqual(target.faults.map((fault) => fault.name).toSorted());
@@ -32,7 +32,7 @@ async function keeps(name: TargetName, seconds: number): Promise<void> {
 describe('promises under faults', () => {
   const missing = galeraMissing();
   if (ENGINE === 'sqlite') {
-    it('a killed instance keeps every change that it has acknowledged', () => keeps('sqlite', 5), 120_000);
+    it('a killed instance keeps every acknowledged change', () => expectKept('sqlite', 5), 120_000);
   } else {
     beforeAll(() => {
       if (missing !== undefined) return;
@@ -40,11 +40,11 @@ describe('promises under faults', () => {
       cluster.catch(() => undefined); // the test that awaits it fails
     });
     afterAll(async () => (await cluster)?.remove());
-    it('two instances keep it while they and the database are killed and COMMITs are cut', async () => {
-      await keeps('mariadb', 10);
+    it('two instances keep every acknowledged change while instances and the database are killed', async () => {
+      await expectKept('mariadb', 10);
     }, 240_000);
-    const name = 'three instances on three Galera nodes keep it while nodes are killed, frozen and isolated';
-    if (missing === undefined) it(name, () => keeps('galera', 15), 400_000);
+    const name = 'three instances on Galera keep every acknowledged change while nodes fail';
+    if (missing === undefined) it(name, () => expectKept('galera', 15), 400_000);
     else it.skip(`${name} (${missing})`, () => undefined);
   }
 });

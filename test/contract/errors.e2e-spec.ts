@@ -32,8 +32,8 @@ beforeAll(async () => {
   const { uuid, username } = await create(app.key, { password: PASSWORD });
   member = await app.login(username as string, PASSWORD);
   const other = await create(app.key, {
-    username: 'createConflicting',
-    email: 'createConflicting@example.org',
+    username: 'taken',
+    email: 'taken@example.org',
     external_id: 'T',
     authname: { saml: ['t'] },
   });
@@ -185,7 +185,7 @@ test.each(OF_REST)('the error %s is a problem with the required members', async 
 
 test('a conflict names each field and the user with the same value', async () => {
   const { body } = await createConflicting({
-    username: 'createConflicting@example.org',
+    username: 'taken@example.org',
     external_id: 'T',
     authname: { saml: ['t', 'u'] },
   });
@@ -201,7 +201,7 @@ test('an internal error hides its cause, and the next request succeeds', async (
   expect(text).not.toMatch(
     /user_words|SELECT|SQL|no such table|doesn't exist|ER_|\bat \/|\.ts\b|\.js\b|hunter2/i,
   );
-  expect((await app.key.get('/users/search?fulltext_search=createConflicting')).body.Count).toBe(1);
+  expect((await app.key.get('/users/search?fulltext_search=taken')).body.Count).toBe(1);
 });
 
 test.each([

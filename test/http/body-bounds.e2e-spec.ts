@@ -6,7 +6,7 @@ import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';
 
-/** What a body may cost before it is known to be good (interface §9). */
+/** Limits on the memory of a body before it is known to be valid (interface §9). */
 let app: TestApp;
 let budget: BodyBudget;
 jest.setTimeout(60_000);
@@ -14,17 +14,17 @@ beforeAll(async () => {
   app = await TestApp.start();
   budget = app.app.get(BodyBudget);
 });
-/** Waits until something holds, and no longer than a request may reasonably take: what follows says what was expected. */
-async function until(holds: () => boolean): Promise<void> {
+/** Waits until a condition holds, at most 30 seconds. The caller then checks the condition with `expect`. */
+async function waitUntil(holds: () => boolean): Promise<void> {
   const end = performance.now() + 30_000;
   while (!holds() && performance.now() < end) await setImmediate();
 }
 let kept = 0;
 afterEach(async () => {
   const before = kept;
-  await until(() => budget.bytes <= before);
-  kept = budget.bytes; // the tests behind one that fails are judged by themselves
-  expect(kept).toBe(before); // every request gives back what it took
+  await waitUntil(() => budget.bytes <= before);
+  kept = budget.bytes; // a failing test does not affect the following tests
+  expect(kept).toBe(before); // every request releases its bytes
 });
 afterAll(() => app.end());
 
@@ -36,31 +36,31 @@ const codeOf = (text: string): string => (JSON.parse(lastAnswer(text).body) as {
 describe('a login', () => {
   const login = (body: string | Uint8Array, headers = {}) =>
     app.nobody.send('POST', '/sessions/login', body, headers);
-  const ofSize = (bytes: number) => {
+  const buildLogin = (bytes: number) => {
     const empty = JSON.stringify({ username: 'x', password: '' }).length;
     return JSON.stringify({ username: 'x', password: 'p'.repeat(bytes - empty) });
   };
 
-  test('has at most 4 KiB', async () => {
+  test('rejects a body over 4 KiB with 413', async () => {
     expect(LOGIN_BODY.maxBytes).toBe(4096);
-    expect((await login(ofSize(4096))).status).toBe(422); // the password is too long
-    const { status, body } = await login(ofSize(4097));
+    expect((await login(buildLogin(4096))).status).toBe(422); // the password is too long
+    const { status, body } = await login(buildLogin(4097));
     expect([status, body.code]).toEqual([413, 'too_large']);
     const path = '/api/0.3/sessions/login';
-    const answer = await sendChunked(app.url, 'POST', path, JSON_TYPE, [ofSize(4097)]);
+    const answer = await sendChunked(app.url, 'POST', path, JSON_TYPE, [buildLogin(4097)]);
     expect(answer.status).toBe(413);
   });
 
-  test.each(['gzip', 'deflate', 'br', 'zstd', 'compress'])('is not compressed: %s', async (encoding) => {
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'compress'])('rejects %s encoding', async (encoding) => {
     const headers = { ...JSON_TYPE, 'content-encoding': encoding, 'content-length': '1000' };
     const connection = await RawConnection.request(app.url, 'POST /api/0.3/sessions/login', headers);
-    expect(codeOf(await connection.ended)).toBe('unsupported_media_type'); // before any byte of it
+    expect(codeOf(await connection.ended)).toBe('unsupported_media_type'); // before any byte of the body
     connection.socket.destroy();
   });
 });
 
 describe('bodies in flight', () => {
-  const announced = (bytes: number, more = {}) => ({
+  const announce = (bytes: number, more = {}) => ({
     ...app.key.headers,
     ...JSON_TYPE,
     'content-length': String(bytes),
@@ -76,10 +76,10 @@ describe('bodies in flight', () => {
     for (const { socket } of connections) socket.destroy();
   };
 
-  test('hold at most 64 MiB together; one more is answered with 503 until there is room', async () => {
+  test('hold at most 64 MiB together, and a further body returns 503 until memory is released', async () => {
     const count = IN_FLIGHT_BYTES / MIB;
-    const bodies = await open(count, announced(MIB), Buffer.alloc(MIB - 1, ' '));
-    await until(() => budget.bytes >= IN_FLIGHT_BYTES);
+    const bodies = await open(count, announce(MIB), Buffer.alloc(MIB - 1, ' '));
+    await waitUntil(() => budget.bytes >= IN_FLIGHT_BYTES);
     const { status, body, headers } = await app.key.post('/users', aUser());
     expect({ status, code: body.code, retryAfter: headers['retry-after'] }).toEqual({
       status: 503,
@@ -89,21 +89,21 @@ describe('bodies in flight', () => {
     expect((await app.key.get('/users/search')).status).toBe(200);
     expect(budget.bytes).toBe(IN_FLIGHT_BYTES);
     close(bodies.splice(0, 1));
-    await until(() => budget.bytes < IN_FLIGHT_BYTES);
+    await waitUntil(() => budget.bytes < IN_FLIGHT_BYTES);
     expect((await app.key.post('/users', aUser())).status).toBe(201);
     close(bodies);
   });
 
-  test('hold their bytes and no decompressor while they are unfinished', async () => {
+  test('count only their received bytes while a gzip body is incomplete', async () => {
     const packed = gzipSync(Buffer.alloc(900_000, 'x')).subarray(0, 600);
-    const bodies = await open(200, announced(1000, { 'content-encoding': 'gzip' }), packed);
-    await until(() => budget.bytes >= 200 * packed.length);
+    const bodies = await open(200, announce(1000, { 'content-encoding': 'gzip' }), packed);
+    await waitUntil(() => budget.bytes >= 200 * packed.length);
     expect(budget.bytes).toBe(200 * packed.length);
     close(bodies);
   });
 
-  test('count their memory, however small their pieces are', async () => {
-    const [connection] = await open(1, announced(500), Buffer.from('{'));
+  test('count less than 1 KiB for a body of 400 single bytes', async () => {
+    const [connection] = await open(1, announce(500), Buffer.from('{'));
     for (let sent = 1; sent < 400; sent++) {
       connection?.socket.write(' ');
       while (budget.bytes < sent) await setImmediate();
@@ -112,16 +112,16 @@ describe('bodies in flight', () => {
     close(connection ? [connection] : []);
   });
 
-  test('an upload counts what it holds', async () => {
+  test('count 1 MiB for an unfinished upload', async () => {
     const headers = { ...app.key.headers, ...CSV_TYPE, 'content-length': '1000' };
     const connection = await RawConnection.request(app.url, 'POST /api/0.3/imports', headers, 'ExternalId\n');
-    await until(() => budget.bytes > 0);
+    await waitUntil(() => budget.bytes > 0);
     expect(budget.bytes).toBe(MIB);
     connection.socket.destroy();
   });
 
-  test.each(['gzip', 'deflate', 'br'])('%s that claims a large window takes its turn', async (encoding) => {
-    const bad = Buffer.from([0x78, 0x9c, 0xff]); // is none of them
+  test.each(['gzip', 'deflate', 'br'])('wait for a decompressor if they are invalid %s', async (encoding) => {
+    const bad = Buffer.from([0x78, 0x9c, 0xff]); // invalid in every encoding
     const sent = Array.from({ length: 20 }, () =>
       app.key.send('POST', '/users', bad, { 'content-encoding': encoding }),
     );
@@ -132,7 +132,7 @@ describe('bodies in flight', () => {
   });
 });
 
-test('a body holds at most 20,000 values, whatever they are', async () => {
+test('a JSON body with more than 20,000 values is rejected with 413', async () => {
   const members = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`;
   const most = await app.key.send('POST', '/users', members(JSON_BODY.maxValues - 1));
   expect([most.status, most.body.errors.length]).toEqual([422, 100]);

@@ -11,13 +11,13 @@ import { TestApp } from '../support/app/app.js';
 import { csv, imported } from '../support/app/imports.js';
 import { RawConnection } from '../support/app/raw.js';
 
-/** A request that the client breaks off is `aborted`: never a success, and never a fault of the service or its database. */
+/** A request that the client aborts is logged and counted as `aborted`, not as a success or a fault of the service. */
 let app: TestApp;
 let faults: jest.SpiedFunction<Log['logFault']>;
 let requests: jest.SpiedFunction<Log['logRequest']>;
 /** The next log line of a request. */
 let logged: Promise<Record<string, unknown>>;
-/** When the next error has been answered, with the request that it belongs to. */
+/** The error that the error filter handles next. */
 let failed: Promise<unknown>;
 
 beforeEach(async () => {
@@ -46,13 +46,13 @@ const open = async (
 ): Promise<Socket> =>
   (await RawConnection.request(app.url, line, { ...app.key.headers, ...headers }, body)).socket;
 
-/** How clients leave: orderly, by a reset, or after the service has begun to work. */
-const LEAVE: Record<string, (socket: Socket) => void> = {
+/** Ways in which a client ends a connection: orderly or with a reset. */
+const DISCONNECTS: Record<string, (socket: Socket) => void> = {
   closes: (socket) => socket.destroy(),
   resets: (socket) => socket.resetAndDestroy(),
 };
 
-async function statuses(): Promise<string[]> {
+async function readStatuses(): Promise<string[]> {
   const { text } = await app.nobody.raw('GET', '/metrics');
   return [...text.matchAll(/http_request_duration_seconds_count\{.*status="(\w+)"\} [1-9]/g)].map(
     ([, status = '']) => status,
@@ -74,29 +74,29 @@ const BODIES: [what: string, line: string, headers: Record<string, string>, body
     { ...JSON_TYPE, ...LENGTH, 'content-encoding': 'gzip' },
     gzipSync(user).subarray(0, 30),
   ],
-  ['a file', 'POST /api/0.3/imports', { ...CSV_TYPE, ...LENGTH }, 'ExternalId,'],
-  ['a file in chunks', 'POST /api/0.3/imports', { ...CSV_TYPE, ...CHUNKED }, 'b\r\nExternalId,\r\n'],
-  ['a form', 'POST /api/0.3/imports', { ...FORM_TYPE, ...LENGTH }, form],
+  ['a CSV file', 'POST /api/0.3/imports', { ...CSV_TYPE, ...LENGTH }, 'ExternalId,'],
+  ['a chunked CSV file', 'POST /api/0.3/imports', { ...CSV_TYPE, ...CHUNKED }, 'b\r\nExternalId,\r\n'],
+  ['a multipart form', 'POST /api/0.3/imports', { ...FORM_TYPE, ...LENGTH }, form],
 ];
 
-describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
+describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_, disconnect) => {
   test.each(BODIES)(
-    'in %s gets no answer and causes no fault in the service',
+    'during an upload of %s is logged as aborted and causes no fault',
     async (name, line, headers, body) => {
       const socket = await open(line, headers, body);
-      await app.nobody.get('/status'); // the service has read what was sent before
-      leave(socket);
+      await app.nobody.get('/status'); // the service has read the sent part
+      disconnect(socket);
       if (name !== 'a compressed body') await failed; // its reader waits until the time-out
-      expect(await aborted()).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
+      expect(await findAborted()).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
       expect(faults.mock.calls).toEqual([]);
-      expect((await statuses()).filter((status) => status !== '200')).toEqual(['aborted']);
+      expect((await readStatuses()).filter((status) => status !== '200')).toEqual(['aborted']);
     },
   );
 
   test.each([
     ['a CSV file', '/api/0.3/users/export.csv'],
-    ['compressed CSV', '/api/0.3/users/export.csv'],
-  ])('in the middle of %s has none either', async (name, path) => {
+    ['a compressed CSV file', '/api/0.3/users/export.csv'],
+  ])('during a download of %s is logged as aborted and stops the export', async (name, path) => {
     const left = Promise.withResolvers<undefined>();
     jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
       try {
@@ -105,27 +105,27 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
         left.resolve(undefined);
       }
     });
-    const accept = name === 'compressed CSV' ? { 'accept-encoding': 'gzip' } : {};
+    const accept = name === 'a compressed CSV file' ? { 'accept-encoding': 'gzip' } : {};
     const socket = await open(`GET ${path}`, accept);
     await once(socket, 'data');
     socket.pause();
-    leave(socket);
-    await left.promise; // reading stops when the client has left
+    disconnect(socket);
+    await left.promise; // reading stops when the client disconnects
     expect(await logged).toMatchObject({ path, aborted: true, ip: '127.0.0.1' });
-    expect(await statuses()).toEqual(['aborted']);
+    expect(await readStatuses()).toEqual(['aborted']);
     expect(faults.mock.calls).toEqual([]);
   });
 
-  test('in the middle of a file of a page, which needs no credentials, has left its address', async () => {
+  test('during a download of a static file is logged with its address', async () => {
     const path = '/docs/swagger-ui-bundle.js';
     const socket = await open(`GET ${path}`);
     await once(socket, 'data');
     socket.pause();
-    leave(socket);
-    expect(await aborted()).toMatchObject({ path, ip: '127.0.0.1' });
+    disconnect(socket);
+    expect(await findAborted()).toMatchObject({ path, ip: '127.0.0.1' });
   });
 
-  test('in the middle of events has none either', async () => {
+  test('during an event stream causes no fault', async () => {
     const file = csv('ExternalId,Username,Email', 'e,e,e@example.org');
     const { id } = await imported(app.key, file, 'dry_run=true');
     jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
@@ -134,14 +134,14 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
     });
     const socket = await open(`GET /api/0.3/imports/${id as string}/events`);
     await app.nobody.get('/status');
-    leave(socket);
-    await aborted();
+    disconnect(socket);
+    await findAborted();
     expect(faults.mock.calls).toEqual([]);
   });
 });
 
-/** The log line of the request that was broken off; those beside it are whole. */
-async function aborted(): Promise<Record<string, unknown>> {
+/** Waits for the log line of the aborted request. */
+async function findAborted(): Promise<Record<string, unknown>> {
   for (;;) {
     const line = requests.mock.calls.map(([fields]) => fields).find((fields) => fields.aborted === true);
     if (line) {
@@ -152,25 +152,25 @@ async function aborted(): Promise<Record<string, unknown>> {
   }
 }
 
-test('an answer that fails half-way is cut, logged as a fault and counted as one', async () => {
-  const fault = new Error('the table is gone');
-  jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
+test('a response that fails halfway is cut off, logged as a fault and counted as 500', async () => {
+  const fault = new Error('the table is missing');
+  jest.spyOn(app.app.get(UsersExport), 'lines').mockImplementation(async function* () {
     yield await Promise.resolve('ExternalId\r\n');
     throw fault;
   });
   await expect(app.key.get('/users/export.csv')).rejects.toThrow(/aborted|hang up|ECONNRESET/);
   expect(await logged).toMatchObject({ path: '/api/0.3/users/export.csv', status: 500 });
   expect(faults.mock.calls.map(([, code, thrown]) => [code, thrown])).toEqual([['internal', fault]]);
-  expect(await statuses()).toEqual(['500']);
+  expect(await readStatuses()).toEqual(['500']);
 });
 
-test('a client that left while its key was looked up holds nothing either', async () => {
+test('a client that disconnects during authentication is logged as aborted and causes no fault', async () => {
   const keys = app.app.get(ApiKeysService);
   const authenticate = keys.authenticate.bind(keys);
   const sockets: Socket[] = [];
   jest.spyOn(keys, 'authenticate').mockImplementationOnce(async (...args) => {
     for (const socket of sockets) socket.resetAndDestroy();
-    await logged; // the connection is gone
+    await logged; // the connection is closed
     return authenticate(...args);
   });
   sockets.push(await open('POST /api/0.3/imports', { ...FORM_TYPE, ...LENGTH }, form));

@@ -38,7 +38,7 @@ test.each([
   '/docs/swagger-ui.css',
   '/docs/openapi.json',
   '/metrics',
-])('%s is compressed for who accepts it, and the same for who does not', async (path) => {
+])('%s is compressed only if the client accepts gzip', async (path) => {
   const [packed, plain] = [await get(path, GZIP), await get(path)];
   expect([packed.status, packed.headers['content-encoding']]).toEqual([200, 'gzip']);
   expect([plain.status, plain.headers['content-encoding']]).toEqual([200, undefined]);
@@ -53,14 +53,14 @@ test.each([
 });
 
 test.each(['identity', 'gzip;q=0', 'br', 'gzip;q=0, *;q=0'])(
-  'Accept-Encoding: %s is respected',
+  'a response to Accept-Encoding: %s is not compressed',
   async (sent) => {
     const { headers } = await get('/api/0.3/users/search', { 'accept-encoding': sent });
     expect(headers['content-encoding']).toBeUndefined();
   },
 );
 
-test('what is short, fails, or is an event stream stays as it is', async () => {
+test('short responses, errors and event streams are not compressed', async () => {
   for (const path of [
     '/api/0.3/status',
     '/api/0.3/users/search?limit=1',
@@ -71,7 +71,7 @@ test('what is short, fails, or is an event stream stays as it is', async () => {
   }
 });
 
-test('a user keeps the ETag of its bytes, which a change may name', async () => {
+test('a user is not compressed and has a strong ETag that If-Match accepts', async () => {
   const { uuid } = await create(app.key, { about_me: 'words '.repeat(1000) });
   const { headers } = await get(`/api/0.3/users/${uuid as string}`, GZIP);
   expect([headers['content-encoding'], headers.etag]).toEqual([undefined, expect.stringMatching(/^"/)]);
@@ -83,7 +83,7 @@ test('a user keeps the ETag of its bytes, which a change may name', async () => 
   expect(put.status).toBe(200);
 });
 
-test('a file of Swagger UI is not sent again while it is the same', async () => {
+test('an unchanged file of Swagger UI returns 304 for its ETag', async () => {
   const { headers } = await get('/docs/swagger-ui.css', GZIP);
   expect(headers.etag).toMatch(/^W\//);
   const again = await get('/docs/swagger-ui.css', { ...GZIP, 'if-none-match': String(headers.etag) });
@@ -91,7 +91,7 @@ test('a file of Swagger UI is not sent again while it is the same', async () => 
   expect(again.headers.vary).toMatch(/Accept-Encoding/i);
 });
 
-test('no answer with a secret is compressed', async () => {
+test('responses of /api_keys and /sessions/login are not compressed', async () => {
   const login = { username: 'admin', password: 'x' };
   for (const answer of [
     await app.key.post('/api_keys', { name: 'n'.repeat(100) }, GZIP),
@@ -101,7 +101,7 @@ test('no answer with a secret is compressed', async () => {
   }
 });
 
-test('COMPRESSION=false leaves it to a proxy', async () => {
+test('COMPRESSION=false disables compression', async () => {
   const other = await TestApp.start({ COMPRESSION: 'false' });
   const { headers } = await get('/docs/swagger-ui.css', GZIP, other.url);
   await other.end();
@@ -116,6 +116,6 @@ test.each([
   ['/problems/not_found', 'same-origin'],
   ['/nowhere', 'same-origin'],
   ['/assets/default-avatar.svg', 'cross-origin'],
-])('%s may be embedded by %s', async (path, policy) => {
+])('the Cross-Origin-Resource-Policy of %s is %s', async (path, policy) => {
   expect((await get(path)).headers['cross-origin-resource-policy']).toBe(policy);
 });

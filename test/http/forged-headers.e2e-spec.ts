@@ -3,8 +3,8 @@ import { API_KEY, TestApp } from '../support/app/app.js';
 import { aUser, create } from '../support/data/factories.js';
 import { sendBytes } from '../support/app/raw.js';
 
-/** What a client claims in headers never reaches another client, and changes no address that the service gives out. */
-const CLAIMED = {
+/** Forged request headers change neither the route of a request nor any URL in a response. */
+const FORGED = {
   host: 'evil.example',
   'x-forwarded-host': 'evil.example',
   'x-forwarded-proto': 'https',
@@ -18,8 +18,8 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-test('no address in an answer contains a forged host', async () => {
-  const claimed = app.key.with(CLAIMED);
+test('no URL in a response contains a forged host', async () => {
+  const claimed = app.key.with(FORGED);
   const made = await claimed.post('/users', aUser());
   expect(made.headers['location']).toBe(`/api/0.3/users/${made.body.uuid}`);
   await create(app.key);
@@ -34,13 +34,13 @@ test('no address in an answer contains a forged host', async () => {
   }
 });
 
-test('neither method nor path is taken from a header', async () => {
+test('headers cannot override the method or the path of a request', async () => {
   const { uuid } = await create(app.key);
-  const answer = await app.key.with(CLAIMED).get(`/users/${uuid}`);
+  const answer = await app.key.with(FORGED).get(`/users/${uuid}`);
   expect([answer.status, answer.body.uuid]).toEqual([200, uuid]);
 });
 
-test('a forged host does not make a foreign origin ours', async () => {
+test('a forged X-Forwarded-Host does not permit a cross-site request', async () => {
   const session = await app.login();
   const { uuid } = (await session.get('/users/me')).body;
   const claims = { origin: 'https://elsewhere.example', 'x-forwarded-host': 'elsewhere.example' };
@@ -49,10 +49,10 @@ test('a forged host does not make a foreign origin ours', async () => {
 });
 
 test.each([
-  ['X-Request-Id', 'X-Request-Id: a\rSet-Cookie: sid=evil'],
-  ['X-Request-Id', 'X-Request-Id: a\nSet-Cookie: sid=evil'],
-  ['Idempotency-Key', 'Idempotency-Key: a\rX-Evil: 1'],
-])('a line break in %s adds no header to the answer', async (_, line) => {
+  ['a carriage return in X-Request-Id', 'X-Request-Id: a\rSet-Cookie: sid=evil'],
+  ['a line feed in X-Request-Id', 'X-Request-Id: a\nSet-Cookie: sid=evil'],
+  ['a carriage return in Idempotency-Key', 'Idempotency-Key: a\rX-Evil: 1'],
+])('%s does not add a response header', async (_, line) => {
   const key = `X-API-Key: ${API_KEY}`;
   const answer = await sendBytes(
     app.url,
@@ -62,7 +62,7 @@ test.each([
   expect(head).not.toMatch(/^(set-cookie: sid=evil|x-evil)/im);
 });
 
-test('an encoded line break in a path or query reaches no header', async () => {
+test('an encoded line break in a path or query does not add a response header', async () => {
   for (const path of ['/users/%0d%0aX-Evil:1', '/users/search?after=%0d%0aX-Evil:1&limit=1']) {
     const { status, headers } = await app.key.get(path);
     expect([status, headers['x-evil']]).toEqual([400, undefined]);

@@ -9,21 +9,21 @@ import { auditRows } from '../support/app/audit-rows.js';
 let app: TestApp;
 afterEach(() => app.end());
 
-const from = (address: string) => app.key.with({ 'x-forwarded-for': address });
+const clientFrom = (address: string) => app.key.with({ 'x-forwarded-for': address });
 
 test.each(['1', 'loopback'])(
-  'TRUST_PROXY=%s: what is no address is refused before anything else',
+  'with TRUST_PROXY=%s, an invalid X-Forwarded-For is rejected with 400',
   async (proxy) => {
     app = await TestApp.start({ TRUST_PROXY: proxy });
     const request = jest.spyOn(app.app.get(Log), 'logRequest');
     for (const junk of ['junk', 'unknown', "1'--", '1.2.3.4, nobody', '999.1.1.1', 'z'.repeat(4000)]) {
-      const answer = await from(junk).post('/users', aUser());
+      const answer = await clientFrom(junk).post('/users', aUser());
       expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
       expect(answer.body.request_id).toBe(answer.headers['x-request-id']);
       expect(answer.body.detail).not.toContain(junk);
     }
     expect(request.mock.calls.map(([{ status }]) => status)).toEqual(Array(6).fill(400));
-    expect(problemOf(await from('junk').get('/users/me'))).toEqual([400, 'invalid_parameter']);
+    expect(problemOf(await clientFrom('junk').get('/users/me'))).toEqual([400, 'invalid_parameter']);
   },
 );
 
@@ -32,11 +32,11 @@ test.each([
   ['::FFFF:203.0.113.7', '203.0.113.7'],
   ['2001:0DB8:0:0:0:0:0:1', '2001:db8::1'],
   ['203.0.113.7:4711', '203.0.113.7'],
-  ['junk, 203.0.113.8', '203.0.113.8'], // what the client itself has claimed counts for nothing
-])('%s is recorded as %s', async (sent, address) => {
+  ['junk, 203.0.113.8', '203.0.113.8'], // an address that the client claims is ignored
+])('the forwarded address %s is recorded as %s', async (sent, address) => {
   app = await TestApp.start({ TRUST_PROXY: '1' });
-  const request = jest.spyOn(app.app.get(Log), 'logRequest');
-  const { body } = await from(sent).post('/users', aUser());
+  const request = jest.spyOn(app.app.get(Log), 'request');
+  const { body } = await clientFrom(sent).post('/users', aUser());
   expect((await auditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual([address]);
   await app.nobody.get('/users/me', { 'x-forwarded-for': sent });
   expect(request.mock.lastCall?.[0]).toMatchObject({ status: 401, ip: address });
@@ -54,7 +54,7 @@ async function guessPasswords(settings: Record<string, string>, addresses: strin
   return statuses;
 }
 
-test('all spellings of an address count as one address', async () => {
+test('failed logins from all spellings of an address count together', async () => {
   const spellings = ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:C000:201', '192.0.2.1:99'];
   expect(await guessPasswords({ TRUST_PROXY: '1' }, spellings)).toEqual([401, 401, 429, 429]);
 });
@@ -62,28 +62,28 @@ test('all spellings of an address count as one address', async () => {
 const CLIENTS = ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.1'];
 
 test.each([{}, { TRUST_PROXY: '198.51.100.7' }])(
-  'X-Forwarded-For is ignored unless its sender is a trusted proxy: %j',
+  'with the settings %j, X-Forwarded-For of an untrusted sender is ignored',
   async (settings) => {
     expect(await guessPasswords(settings, CLIENTS)).toEqual([401, 401, 429, 429, 429]);
   },
 );
 
 test.each(['1', 'loopback', '127.0.0.0/8'])(
-  'behind the proxy TRUST_PROXY=%s each client address has its own count',
+  'with TRUST_PROXY=%s, failed logins are counted per client address',
   async (proxy) => {
     expect(await guessPasswords({ TRUST_PROXY: proxy }, CLIENTS)).toEqual([401, 401, 401, 401, 429]);
   },
 );
 
-test('without a trusted proxy the address is the remote address of the connection', async () => {
+test('without TRUST_PROXY, the recorded address is the remote address of the connection', async () => {
   app = await TestApp.start();
-  const { status, body } = await from('junk').post('/users', aUser());
+  const { status, body } = await clientFrom('junk').post('/users', aUser());
   expect(status).toBe(201);
   expect((await auditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual(['127.0.0.1']);
 });
 
 test.each([{}, { TRUST_PROXY: '1' }])(
-  'with %j a request whose connection is gone has no address',
+  'with the settings %j, a request on a closed connection has an undefined address',
   async (settings) => {
     app = await TestApp.start(settings);
     const { request } = app.app.getHttpAdapter().getInstance() as { request: object };

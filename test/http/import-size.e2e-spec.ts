@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { sendChunked } from '../support/app/raw.js';
 
-/** Files at the limit of 100 MiB and one byte over it, with and without their length in the headers. */
+/** Files of 100 MiB and of one byte more, with and without a Content-Length. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
@@ -11,21 +11,21 @@ const MIB = 1024 * 1024;
 const LIMIT = Array.from({ length: 100 }, () => Buffer.alloc(MIB, 'x'));
 const BEYOND = [...LIMIT, Buffer.from('x')];
 const FORM = 'multipart/form-data; boundary=frontier';
-const inForm = (file: readonly Buffer[]): Buffer[] => [
+const wrapInForm = (file: readonly Buffer[]): Buffer[] => [
   Buffer.from(
     '--frontier\r\nContent-Disposition: form-data; name="file"; filename="big.csv"\r\nContent-Type: text/csv\r\n\r\n',
   ),
   ...file,
   Buffer.from('\r\n--frontier--\r\n'),
 ];
-const bytesOf = (parts: readonly Buffer[]): number => parts.reduce((sum, part) => sum + part.length, 0);
+const countBytes = (parts: readonly Buffer[]): number => parts.reduce((sum, part) => sum + part.length, 0);
 
-/** @param announced whether the headers give the length, so that a request can be refused before its body comes. */
+/** @param announced true if the request has a Content-Length, so that it can be rejected before its body arrives */
 const send = async (type: string, parts: readonly Buffer[], announced: boolean) => {
   const headers = {
     ...app.key.headers,
     'content-type': type,
-    ...(announced && { 'content-length': String(bytesOf(parts)) }),
+    ...(announced && { 'content-length': String(countBytes(parts)) }),
   };
   const { status, text } = await sendChunked(
     app.url,
@@ -40,16 +40,16 @@ const send = async (type: string, parts: readonly Buffer[], announced: boolean) 
 
 const TYPES: [type: string, body: (file: readonly Buffer[]) => readonly Buffer[]][] = [
   ['text/csv', (file) => file],
-  [FORM, inForm],
+  [FORM, wrapInForm],
 ];
 
-test.each(TYPES)('a file one byte over 100 MiB is refused as %s', async (type, body) => {
+test.each(TYPES)('a file of 100 MiB plus one byte, sent as %s, returns 413', async (type, body) => {
   for (const announced of [true, false])
     expect(await send(type, body(BEYOND), announced)).toEqual([413, 'too_large']);
 });
 
-test.each(TYPES)('a file of 100 MiB is accepted as %s', async (type, body) => {
-  // Storing a file takes seconds, so each media type is stored in one of the two ways.
+test.each(TYPES)('a file of 100 MiB, sent as %s, returns 202', async (type, body) => {
+  // Storing a file takes seconds, so each media type is sent in only one of the two ways.
   const announced = type === FORM;
   expect(await send(type, body(LIMIT), announced)).toEqual([202, undefined]);
 });

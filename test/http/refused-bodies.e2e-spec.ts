@@ -5,7 +5,7 @@ import { aUser } from '../support/data/factories.js';
 import { type Person, aPerson } from '../support/app/people.js';
 import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';
 
-/** A body that is refused because of its headers is not read, and gets no 100 Continue. */
+/** A body that is rejected because of the request headers is not read, and gets no 100 Continue. */
 let app: TestApp;
 let member: Person;
 beforeAll(async () => {
@@ -19,49 +19,49 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const CSV_TYPE = { 'content-type': 'text/csv' };
 /** A foreign origin, which prevents a case from ending the session of the member. */
 const ELSEWHERE = { origin: 'https://evil.example' };
-const ofLength = (bytes: number) => ({ 'content-length': String(bytes) });
-const length = ofLength(MIB);
+const withLength = (bytes: number) => ({ 'content-length': String(bytes) });
+const length = withLength(MIB);
 const chunked = { 'transfer-encoding': 'chunked' };
-const credentials = (who: 'key' | 'member' | 'nobody'): Record<string, string> =>
+const headersOf = (who: 'key' | 'member' | 'nobody'): Record<string, string> =>
   who === 'key' ? app.key.headers : who === 'member' ? { ...member.client.headers, ...ELSEWHERE } : {};
 
 const REFUSED = [
   ['without credentials', 'POST /api/0.3/users', 'nobody', { ...JSON_TYPE, ...length }, 401],
   ['without credentials, in chunks', 'POST /api/0.3/users', 'nobody', { ...JSON_TYPE, ...chunked }, 401],
-  ['of another type', 'POST /api/0.3/users', 'key', { 'content-type': 'text/plain', ...length }, 415],
-  ['that is too long', 'POST /api/0.3/users', 'key', { ...JSON_TYPE, ...ofLength(MIB + 1) }, 413],
+  ['of type text/plain', 'POST /api/0.3/users', 'key', { 'content-type': 'text/plain', ...length }, 415],
+  ['that is too long', 'POST /api/0.3/users', 'key', { ...JSON_TYPE, ...withLength(MIB + 1) }, 413],
   [
-    'of gzip that is too long',
+    'in gzip that is too long',
     'POST /api/0.3/users',
     'key',
-    { ...JSON_TYPE, 'content-encoding': 'gzip', ...ofLength(MIB + 1) },
+    { ...JSON_TYPE, 'content-encoding': 'gzip', ...withLength(MIB + 1) },
     413,
   ],
   [
     'of a login that is too long',
     'POST /api/0.3/sessions/login',
     'nobody',
-    { ...JSON_TYPE, ...ofLength(4097) },
+    { ...JSON_TYPE, ...withLength(4097) },
     413,
   ],
   [
-    'of a file that is too long',
+    'with a file that is too long',
     'POST /api/0.3/imports',
     'key',
-    { ...CSV_TYPE, ...ofLength(100 * MIB + 1) },
+    { ...CSV_TYPE, ...withLength(100 * MIB + 1) },
     413,
   ],
-  ['of a member who may not', 'POST /api/0.3/imports', 'member', { ...CSV_TYPE, ...length }, 403],
-  ['with a bad query', 'POST /api/0.3/imports?x=1', 'key', { ...CSV_TYPE, ...length }, 400],
-  ['at an unknown path', 'POST /api/0.3/nowhere', 'nobody', { ...JSON_TYPE, ...length }, 404],
-  ['of a route that takes none', 'POST /api/0.3/sessions/logout', 'member', { ...JSON_TYPE, ...length }, 403],
-  ['of a read', 'GET /api/0.3/status', 'nobody', { ...JSON_TYPE, ...length }, 200],
+  ['of a member without permission', 'POST /api/0.3/imports', 'member', { ...CSV_TYPE, ...length }, 403],
+  ['with an invalid query', 'POST /api/0.3/imports?x=1', 'key', { ...CSV_TYPE, ...length }, 400],
+  ['for an unknown path', 'POST /api/0.3/nowhere', 'nobody', { ...JSON_TYPE, ...length }, 404],
+  ['of a logout', 'POST /api/0.3/sessions/logout', 'member', { ...JSON_TYPE, ...length }, 403],
+  ['of a GET request', 'GET /api/0.3/status', 'nobody', { ...JSON_TYPE, ...length }, 200],
 ] as const;
 
-test('the answer to a refused body closes the connection, even if the client continues to send', () =>
+test('the response to a rejected body closes the connection even while the client still sends', () =>
   Promise.all(
     REFUSED.map(async ([what, line, who, headers, status]) => {
-      const connection = await RawConnection.request(app.url, line, { ...credentials(who), ...headers });
+      const connection = await RawConnection.request(app.url, line, { ...headersOf(who), ...headers });
       const drip = setInterval(() => connection.socket.write('1\r\nx\r\n'), 50);
       const { status: answered, headers: sent } = lastAnswer(await connection.ended);
       const since = performance.now();
@@ -77,14 +77,14 @@ test('the answer to a refused body closes the connection, even if the client con
   ));
 
 test.each(REFUSED)('a body %s gets no 100 Continue', async (_, line, who, headers, status) => {
-  const expecting = { ...credentials(who), ...headers, expect: '100-continue' };
+  const expecting = { ...headersOf(who), ...headers, expect: '100-continue' };
   const connection = await RawConnection.request(app.url, line, expecting);
   const text = await connection.ended;
   connection.socket.destroy();
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
 
-test('a body that is refused after it was read keeps the connection open', async () => {
+test('the connection stays open after the content of a body is rejected', async () => {
   const headers = { ...app.key.headers, ...JSON_TYPE, 'content-length': '2' };
   const connection = await RawConnection.request(app.url, 'POST /api/0.3/users', headers, '{}');
   const answer = lastAnswer(await connection.until(/\}$/));
@@ -92,14 +92,14 @@ test('a body that is refused after it was read keeps the connection open', async
   connection.socket.destroy();
 });
 
-test('a client that is still sending gets the answer', async () => {
+test('a client that is still sending receives the error response', async () => {
   const chunks = Array.from({ length: 16 }, () => Buffer.alloc(65_536, ' '));
   const { status } = await sendChunked(app.url, 'POST', '/api/0.3/users', JSON_TYPE, chunks);
   expect(status).toBe(401);
 });
 
 test.each([
-  ['JSON', 'POST /api/0.3/users', JSON_TYPE, JSON.stringify(aUser()), 201],
+  ['a JSON body', 'POST /api/0.3/users', JSON_TYPE, JSON.stringify(aUser()), 201],
   ['a file', 'POST /api/0.3/imports?dry_run=true', CSV_TYPE, 'ExternalId\n', 202],
   [
     'a form',
@@ -108,8 +108,8 @@ test.each([
     '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nExternalId\n\r\n--b--\r\n',
     202,
   ],
-])('%s that is accepted gets 100 Continue', async (_, line, type, body, status) => {
-  const expecting = { expect: '100-continue', ...ofLength(body.length) };
+])('%s with valid headers gets 100 Continue', async (_, line, type, body, status) => {
+  const expecting = { expect: '100-continue', ...withLength(body.length) };
   const headers = { ...app.key.headers, ...type, ...expecting };
   const connection = await RawConnection.request(app.url, line, headers);
   await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);

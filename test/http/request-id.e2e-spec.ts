@@ -4,56 +4,56 @@ import { DATABASE, type Database } from '../../src/platform/database/engine/data
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 
-const MADE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const GENERATED = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const withId = (id: string) => app.key.get('/users/search', { 'x-request-id': id });
+const sendWithId = (id: string) => app.key.get('/users/search', { 'x-request-id': id });
 
 test.each(['a', 'x'.repeat(64), 'A-z_0.9', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'])(
-  'the id %s is taken',
+  'the X-Request-Id %s is returned unchanged',
   async (id) => {
-    expect((await withId(id)).headers['x-request-id']).toBe(id);
+    expect((await sendWithId(id)).headers['x-request-id']).toBe(id);
   },
 );
 
 test.each(['', 'x'.repeat(65), 'a b', 'a/b', 'a,b', 'é', '<script>', 'a"b', '{}', 'a, a'])(
-  'the id %j is replaced by one that the service makes',
+  'the invalid X-Request-Id %j is replaced by a generated id',
   async (id) => {
-    const returned = (await withId(id)).headers['x-request-id'];
-    expect(returned).toMatch(MADE);
+    const returned = (await sendWithId(id)).headers['x-request-id'];
+    expect(returned).toMatch(GENERATED);
   },
 );
 
-test('without an id every request gets one of its own', async () => {
+test('every request without X-Request-Id gets a different generated id', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => app.nobody.get('/status')));
   const ids = answers.map(({ headers }) => headers['x-request-id']);
-  for (const id of ids) expect(id).toMatch(MADE);
+  for (const id of ids) expect(id).toMatch(GENERATED);
   expect(new Set(ids).size).toBe(20);
 });
 
 test.each([
   ['an unknown path', '/api/0.3/nothing', 404],
-  ['a path of another version', '/api/0.2/users/search', 404],
-  ['a missing credential', '/api/0.3/users/me', 401],
-  ['a broken percent-encoding', '/api/0.3/users/%zz', undefined],
-  ['a page for people', '/problems/internal', 200],
+  ['an unknown API version', '/api/0.2/users/search', 404],
+  ['missing credentials', '/api/0.3/users/me', 401],
+  ['invalid percent-encoding', '/api/0.3/users/%zz', undefined],
+  ['a problem page', '/problems/internal', 200],
   ['the OpenAPI file', '/docs/openapi.json', 200],
-])('the id is in the answer to %s', async (_, path, expected) => {
+])('the response for %s contains the X-Request-Id', async (_, path, expected) => {
   const { status, headers, body } = await app.nobody.raw('GET', path, undefined, { 'x-request-id': 'my-id' });
   expect(headers['x-request-id']).toBe('my-id');
   if (expected !== undefined) expect(status).toBe(expected);
   if (status >= 400) expect(body.request_id).toBe('my-id');
 });
 
-test('the id is in the error body, in the log line and in the audit row', async () => {
-  const logged = jest.spyOn(app.app.get(Log), 'logRequest');
+test('the X-Request-Id is in the error body, the log line and the audit event', async () => {
+  const logged = jest.spyOn(app.app.get(Log), 'request');
   const id = 'traced.request_1';
   const created = await app.key.post('/users', aUser(), { 'x-request-id': id });
   const refused = await app.key.post('/users', {}, { 'x-request-id': id });
   expect([created.status, refused.status, refused.body.request_id]).toEqual([201, 422, id]);
-  await app.nobody.get('/status'); // by then the line of the request before is written
+  await app.nobody.get('/status'); // the log line of the previous request is written by now
   const lines = logged.mock.calls.map(([fields]) => fields).filter((fields) => fields.request_id === id);
   const line = {
     ...{ request_id: id, method: 'POST', path: '/api/0.3/users', ms: expect.any(Number) },

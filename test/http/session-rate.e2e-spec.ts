@@ -6,8 +6,8 @@ import type { Client } from '../support/app/client.js';
 let app: TestApp;
 afterEach(() => app.end());
 
-/** The status of so many requests and one more. */
-async function after(count: number, client: Client): Promise<number[]> {
+/** Sends `count` requests and one more, and returns the statuses of the last two. */
+async function sendRequests(count: number, client: Client): Promise<number[]> {
   for (let sent = 1; sent < count; sent++) await client.get('/users/search?limit=1');
   return [
     (await client.get('/users/search?limit=1')).status,
@@ -15,15 +15,15 @@ async function after(count: number, client: Client): Promise<number[]> {
   ];
 }
 
-test('the sessions of a user share one limit, a key has none, and another user is not touched', async () => {
+test('the sessions of one user share a rate limit, which does not apply to API keys or other users', async () => {
   app = await TestApp.start({ SESSION_RATE_LIMIT_PER_MINUTE: '5' });
   const [one, other] = [await aPerson(app), await aPerson(app)];
-  expect(await after(5, one.client)).toEqual([200, 429]);
+  expect(await sendRequests(5, one.client)).toEqual([200, 429]);
   const refused = await (await app.login(one.user.username, 'open the window, please')).get('/users/me');
   expect(problemOf(refused)).toEqual([429, 'rate_limited']);
   expect(refused.headers['retry-after']).toMatch(/^\d+$/);
   expect((await other.client.get('/users/me')).status).toBe(200);
-  expect(await after(20, app.key)).toEqual([200, 200]);
+  expect(await sendRequests(20, app.key)).toEqual([200, 200]);
 });
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   [{ SESSION_RATE_LIMIT_PER_MINUTE: '' }, '"default";q=600;w=60'],
   [{ SESSION_RATE_LIMIT_PER_MINUTE: '50', RATE_LIMIT_PER_MINUTE: '40' }, '"default";q=40;w=60'],
   [{ SESSION_RATE_LIMIT_PER_MINUTE: '50', RATE_LIMIT_PER_MINUTE: '60' }, '"default";q=50;w=60'],
-])('%j limits a session as %s', async (settings, policy) => {
+])('with %j, the RateLimit-Policy of a session is %s', async (settings, policy) => {
   app = await TestApp.start(settings);
   const client = await app.login();
   expect((await client.get('/users/me')).headers['ratelimit-policy']).toBe(policy);

@@ -10,7 +10,7 @@ import { selfSigned } from '../support/process/certificate.js';
 import { type TestDatabase, freshDatabase } from '../support/app/database.js';
 import { Process, newcomer } from '../support/process/process.js';
 
-/** What happens below the endpoints: headers, HTTPS, connections. */
+/** Security headers, connections and HTTPS. */
 let app: TestApp;
 jest.setTimeout(60_000);
 beforeAll(async () => void (app = await TestApp.start()));
@@ -22,7 +22,7 @@ describe('security headers', () => {
     ['/api/0.3/users', 405],
     ['/nowhere', 404],
     ['/health/live', 200],
-  ])('are on %s, whose content may do nothing', async (path, status) => {
+  ])('are sent with %s (status %d)', async (path, status) => {
     const answer = await app.nobody.raw('GET', path);
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject({
@@ -35,20 +35,20 @@ describe('security headers', () => {
     expect(answer.headers['strict-transport-security']).toBeUndefined();
     for (const name of ['x-powered-by', 'server']) expect(answer.headers[name]).toBeUndefined();
   });
-  test('personal data is never cached', async () => {
+  test('forbid caching of API responses', async () => {
     for (const prefix of ['/api', '/API']) {
       const { status, headers } = await app.key.raw('GET', `${prefix}/0.3/users/search`);
       expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
     }
   });
-  test('Swagger UI runs its own scripts and no others', async () => {
+  test('permit only scripts of the service in Swagger UI', async () => {
     const { headers } = await app.nobody.raw('GET', '/docs');
     expect(headers['content-security-policy']).toContain("script-src 'self';");
     expect(headers['content-security-policy']).not.toContain('unsafe-eval');
   });
 });
 
-test('hundreds of idle connections do not hold up anybody', async () => {
+test('500 idle connections do not block a request', async () => {
   const { hostname, port } = new URL(app.url);
   const sockets = Array.from({ length: 500 }, () => connect(Number(port), hostname));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
@@ -56,7 +56,7 @@ test('hundreds of idle connections do not hold up anybody', async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-describe('HTTPS of its own', () => {
+describe('built-in HTTPS', () => {
   let database: TestDatabase;
   let settings: Record<string, string>;
   beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('HTTPS of its own', () => {
     await database.drop();
   });
 
-  test('is spoken with the certificate of the settings, and browsers must keep to it (HSTS)', async () => {
+  test('uses the configured certificate, sends HSTS and rejects old protocols and weak ciphers', async () => {
     const service = await Process.running(settings);
     const url = /^ *API +(https:\S+)$/m.exec(service.err)?.[1] ?? '';
     const ca = readFileSync(settings['TLS_CERT_FILE'] ?? '');
@@ -90,10 +90,10 @@ describe('HTTPS of its own', () => {
   });
 
   test.each([
-    ['a key that is not there', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE names a file .*ENOENT/],
+    ['a missing key file', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE names a file .*ENOENT/],
     ['a certificate without a key', { TLS_KEY_FILE: '' }, /TLS_KEY_FILE is missing/],
     ['an invalid key', { TLS_KEY_FILE: 'broken' }, /Rollcall cannot start/],
-  ])('%s is reported at start', async (_, wrong, message) => {
+  ])('does not start with %s and prints the reason', async (_, wrong, message) => {
     const broken = join(database.folder, 'broken.pem');
     writeFileSync(broken, 'no key');
     const key = wrong.TLS_KEY_FILE === 'broken' ? { TLS_KEY_FILE: broken } : wrong;
