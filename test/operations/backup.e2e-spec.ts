@@ -21,13 +21,13 @@ const run = (...args: string[]) => runCommand(database, args);
 const fileOf = ({ folder }: TestDatabase) => join(folder, 'backup.gz');
 const nameOf = ({ url }: TestDatabase) => url.replace(/^.*\//, '');
 
-/** As `freshDatabase`, for a second one. */
-async function beside(work: (other: TestDatabase) => Promise<void>): Promise<void> {
+/** Runs work with a second database, and drops the database afterwards. */
+async function withSecond(work: (other: TestDatabase) => Promise<void>): Promise<void> {
   const other = await freshDatabase();
   await work(other).finally(() => other.drop());
 }
 
-/** Bytes that do not compress, so that a backup takes a while. */
+/** Inserts random bytes, which do not compress, so that a backup takes a while. */
 async function fill(app: TestApp, parts: number): Promise<void> {
   for (let part = 0; part < parts; part++) {
     const bytes = randomBytes(750_000).toString('base64');
@@ -37,7 +37,7 @@ async function fill(app: TestApp, parts: number): Promise<void> {
 
 const ODD = 'Ω ü é "q" \\ ; , | \u2028 😀 \'x\' %_ NULL \\N';
 
-test('a backup restores every row, logins and a clean audit on either engine, without sessions', async () => {
+test('a backup restores every row except sessions, on either engine', async () => {
   const app = await TestApp.on(database);
   const { user, client } = await aPerson(app, { about_me: `${ODD}\n2`, firstname: 'Zoë' });
   await create(app.key, { manager_uuid: user.uuid, roles: ['Webmaster'], email: 'zoë@example.org' });
@@ -58,7 +58,7 @@ test('a backup restores every row, logins and a clean audit on either engine, wi
   const second = join(database.folder, 'second.gz');
   expect((await runCommand(file, ['backup', second])).code).toBe(0);
 
-  await beside(async (other) => {
+  await withSecond(async (other) => {
     const restored = await runCommand(other, ['restore', second]);
     expect(restored.err).not.toMatch(/cannot/);
     expect([restored.code, restored.out]).toEqual([
@@ -76,7 +76,7 @@ test('a backup restores every row, logins and a clean audit on either engine, wi
   });
 });
 
-test('one moment: what is written while a backup reads is in none of its tables', async () => {
+test('a backup excludes changes that are made while it reads', async () => {
   const app = await TestApp.on(database);
   await create(app.key);
   const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
@@ -94,7 +94,7 @@ test('one moment: what is written while a backup reads is in none of its tables'
   await app.stop();
 });
 
-test('a service that writes all the time: it goes on, and the tables of the backup fit together', async () => {
+test('a backup of a busy service is consistent and does not block its writes', async () => {
   const app = await TestApp.on(database);
   await fill(app, 10);
   let going = true;
@@ -110,7 +110,7 @@ test('a service that writes all the time: it goes on, and the tables of the back
   await app.stop();
   expect(made.code).toBe(0);
   expect(written).toBeGreaterThan(2);
-  await beside(async (other) => {
+  await withSecond(async (other) => {
     const { code, out, err } = await runCommand(other, ['restore', fileOf(database)]);
     expect([code, out.includes('BAD'), err]).toEqual([0, false, expect.not.stringContaining('cannot')]);
     const { users, audit_events: events } = await contentsOf(other);
@@ -119,7 +119,7 @@ test('a service that writes all the time: it goes on, and the tables of the back
   });
 });
 
-test('nothing is overwritten unasked: neither a file nor a database, nor one in use', async () => {
+test('a backup file or a database is replaced only on request, and never while it is in use', async () => {
   const app = await TestApp.on(database);
   await create(app.key);
   expect((await run('backup', fileOf(database))).code).toBe(0);
@@ -143,7 +143,7 @@ test('nothing is overwritten unasked: neither a file nor a database, nor one in 
   expect((await contentsOf(database))['users']).toHaveLength(2);
 });
 
-test('a damaged file: --check says so, and a restore changes nothing', async () => {
+test('restore --check reports a damaged file, and a restore from it changes nothing', async () => {
   const app = await TestApp.on(database);
   await app.stop();
   await run('backup', fileOf(database));
@@ -160,30 +160,30 @@ test('a damaged file: --check says so, and a restore changes nothing', async () 
   expect(await contentsOf(database)).toEqual(before);
 });
 
-test('a backup that is killed leaves no file of the name, and the one of before', async () => {
+test('a killed backup does not create or change its target file', async () => {
   const app = await TestApp.on(database);
   await fill(app, 20);
   await app.stop();
-  const parts = () => readdirSync(database.folder).filter((name) => name.endsWith('.part'));
+  const listParts = () => readdirSync(database.folder).filter((name) => name.endsWith('.part'));
   const settings = { ...newcomer(database), DATABASE_URL: database.url };
   for (const before of [undefined, 'the backup of yesterday']) {
     if (before !== undefined) writeFileSync(fileOf(database), before);
-    const left = parts().length;
+    const left = listParts().length;
     const backup = Process.command(['backup', '--force', fileOf(database)], settings);
-    while (parts().length === left) await new Promise(setImmediate);
+    while (listParts().length === left) await new Promise(setImmediate);
     backup.signal('SIGKILL');
     expect((await backup.exit).signal).toBe('SIGKILL');
     expect(existsSync(fileOf(database)) ? readFileSync(fileOf(database), 'utf8') : undefined).toBe(before);
   }
 });
 
-test('a restore that is killed changes nothing, and can be repeated', async () => {
+test('a killed restore changes nothing and can be repeated', async () => {
   const app = await TestApp.on(database);
   await fill(app, 20);
   await run('backup', fileOf(database));
   await app.stop();
   const whole = await contentsOf(database);
-  await beside(async (seeded) => {
+  await withSecond(async (seeded) => {
     const second = await TestApp.on(seeded);
     await create(second.key);
     await second.stop();
@@ -198,7 +198,7 @@ test('a restore that is killed changes nothing, and can be repeated', async () =
     restore.signal('SIGKILL');
     expect((await restore.exit).signal).toBe('SIGKILL');
     expect(await contentsOf(seeded)).toEqual(before);
-    // The server may need a moment to end the session of the one that was killed.
+    // The server may need a moment to end the session of the killed restore.
     for (let tries = 0; ; tries++) {
       const again = await runCommand(seeded, args);
       if (again.code === 0) break;
@@ -208,7 +208,7 @@ test('a restore that is killed changes nothing, and can be repeated', async () =
   });
 });
 
-/** Whether the transaction of a restore has written rows. */
+/** Returns true if the transaction of a restore has written rows. */
 async function hasBegun({ url }: TestDatabase): Promise<boolean> {
   if (ENGINE === 'sqlite') {
     const log = `${url.replace('sqlite:', '')}-wal`;

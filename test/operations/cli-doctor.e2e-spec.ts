@@ -14,15 +14,15 @@ const database = processDatabase();
 const SECRET = 'topsecret';
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
-const doctor = (settings: Record<string, string> = {}) => runCommand(database, ['doctor'], settings);
-const started = async (work?: (app: TestApp) => Promise<unknown>) => {
+const runDoctor = (settings: Record<string, string> = {}) => runCommand(database, ['doctor'], settings);
+const runOnce = async (work?: (app: TestApp) => Promise<unknown>) => {
   const app = await TestApp.on(database);
   await work?.(app);
   await app.stop();
 };
 
-/** "level what" of every line, in order: each finding is one line with a text. */
-function findings({ out, err }: CommandResult): string[] {
+/** Returns the level and the name of every finding, in order. Each finding is one line with a text. */
+function parseOut({ out, err }: CommandResult): string[] {
   expect(err).toBe('');
   return out
     .trimEnd()
@@ -31,17 +31,17 @@ function findings({ out, err }: CommandResult): string[] {
       const [, level, what] = /^(ok|warn|fail) +(\S+(?: \S+)?) {2,}\S/.exec(line) ?? [];
       return level === undefined ? `unreadable: ${line}` : `${level} ${what}`;
     })
-    .filter((found) => found !== 'warn host'); // the tests' own server does not wait for the disk
+    .filter((found) => found !== 'warn host'); // the test server does not wait for the disk
 }
 
 const SERVER = ENGINE === 'mariadb' ? ['ok database', 'ok connections', 'ok host'] : ['ok database'];
 const MACHINE = ['ok node', 'ok settings', 'ok data folder', 'ok disk', 'ok address'];
 
-test('all is well after the first start: only ok, exit code 0, and no probe is left behind', async () => {
-  await started();
+test('after the first start, every finding is ok and the exit code is 0', async () => {
+  await runOnce();
   const before = readdirSync(database.folder);
-  const well = await doctor();
-  expect(findings(well)).toEqual([
+  const well = await runDoctor();
+  expect(parseOut(well)).toEqual([
     ...MACHINE,
     ...SERVER,
     'ok migrations',
@@ -56,74 +56,74 @@ test('all is well after the first start: only ok, exit code 0, and no probe is l
       /host +127\.0\.0\.1:\d+ +1\d\.\S+ +no cluster, writable +innodb_flush_log_at_trx_commit=\d /,
     );
   expect(well.out).toMatch(/webmasters +1 active\n/);
-  // What is risky about it is a finding of --security alone.
+  // Only --security reports that a key without scopes is risky.
   expect(well.out).toMatch(/api keys +1 usable, 0 of them limited by scopes\n/);
   expect(readdirSync(database.folder)).toEqual(before);
 });
 
-/** A database without tables; SQLite has one where there is an empty file. */
-const emptyDatabase = (): void => {
+/** Creates a database without tables, which on SQLite is an empty file. */
+const createEmptyDatabase = (): void => {
   if (ENGINE === 'sqlite') writeFileSync(database.url.replace('sqlite:', ''), '');
 };
 
-onSqlite('a mistyped file is a failure, and is not made', async () => {
-  const absent = await doctor();
-  expect(findings(absent)).toEqual([...MACHINE, 'fail database', 'ok imports']);
-  expect([absent.code, absent.out]).toEqual([1, expect.stringContaining('no database at /')]);
+onSqlite('a database file that does not exist is a failure and is not created', async () => {
+  const absent = await runDoctor();
+  expect(parseOut(absent)).toEqual([...MACHINE, 'fail database', 'ok imports']);
+  expect([absent.code, absent.out]).toEqual([1, expect.stringContaining('there is none at /')]);
   expect(readdirSync(database.folder)).toEqual([]);
 });
 
-test('pending migrations give a warning, and missing tables are not read', async () => {
-  emptyDatabase();
-  const pending = await doctor({ MIGRATE_ON_START: 'false' });
-  expect(findings(pending)).toEqual([...MACHINE, ...SERVER, 'warn migrations', 'ok imports']);
+test('pending migrations are a warning, and missing tables are not read', async () => {
+  createEmptyDatabase();
+  const pending = await runDoctor({ MIGRATE_ON_START: 'false' });
+  expect(parseOut(pending)).toEqual([...MACHINE, ...SERVER, 'warn migrations', 'ok imports']);
   expect([pending.code, pending.out]).toEqual([0, expect.stringContaining('run "rollcall migrate"')]);
 });
 
-test('a database without users or keys gives a warning: exit code 0', async () => {
+test('a database without users or keys is a warning with exit code 0', async () => {
   await runCommand(database, ['migrate']);
-  const empty = await doctor();
-  expect(findings(empty)).toEqual(expect.arrayContaining(['warn webmasters', 'warn api keys']));
+  const empty = await runDoctor();
+  expect(parseOut(empty)).toEqual(expect.arrayContaining(['warn webmasters', 'warn api keys']));
   expect(empty.code).toBe(0);
   expect(empty.out).toContain('rollcall keys create NAME');
 });
 
 test.each(['revoked', 'expires'])(
-  'keys that are all invalid (%s) are reported as not usable',
+  'a database with only unusable keys is a warning (column: %s)',
   async (column) => {
-    await started((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
-    expect(findings(await doctor())).toContain('warn api keys');
+    await runOnce((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
+    expect(parseOut(await runDoctor())).toContain('warn api keys');
   },
 );
 
-test('keys of makers who are no Webmasters any more are listed, with the keys that were made with those', async () => {
+test('keys that former Webmasters created are listed, with the keys created with these keys', async () => {
   const ids = new Map<string, string>();
-  await started(async (app) => {
-    const make = async (client: Client, name: string): Promise<Client> => {
+  await runOnce(async (app) => {
+    const createKey = async (client: Client, name: string): Promise<Client> => {
       const { body } = await client.post('/api_keys', { name, expires: '2999-01-31' });
       ids.set(name, body.id as string);
       return app.nobody.with({ 'x-api-key': body.key as string });
     };
-    const webmaster = () => aPerson(app, { roles: ['Webmaster'] });
-    const [kept, demoted, blocked] = [await webmaster(), await webmaster(), await webmaster()];
-    await make(kept.client, 'of a Webmaster');
-    const first = await make(demoted.client, 'of a demoted one');
-    await make(first, 'made with that');
-    await make(blocked.client, 'of a blocked one');
-    await make(await make(app.key, 'of the first key'), 'made with the first key');
+    const aWebmaster = () => aPerson(app, { roles: ['Webmaster'] });
+    const [kept, demoted, blocked] = [await aWebmaster(), await aWebmaster(), await aWebmaster()];
+    await createKey(kept.client, 'of a Webmaster');
+    const first = await createKey(demoted.client, 'of a demoted user');
+    await createKey(first, 'created with that key');
+    await createKey(blocked.client, 'of a blocked user');
+    await createKey(await createKey(app.key, 'of the first key'), 'created with the first key');
     await app.key.put(`/users/${demoted.user.uuid as string}`, { roles: ['Editor'] });
     await app.key.put(`/users/${blocked.user.uuid as string}`, { status: 'Blocked' });
   });
-  const result = await doctor();
-  expect(findings(result)).toContain('warn key creators');
-  const line = result.out.split('\n').find((text) => text.includes('key creators')) ?? '';
+  const result = await runDoctor();
+  expect(parseOut(result)).toContain('warn key makers');
+  const line = result.out.split('\n').find((text) => text.includes('key makers')) ?? '';
   const listed = [...ids].filter(([, id]) => line.includes(id)).map(([name]) => name);
-  expect(listed).toEqual(['of a demoted one', 'made with that', 'of a blocked one']);
-  expect(line).toMatch(/ 3 created by users who are no longer active Webmasters: .*, then revoke them/);
+  expect(listed).toEqual(['of a demoted user', 'created with that key', 'of a blocked user']);
+  expect(line).toMatch(/ 3 made by users who are no active Webmasters any more: .*; revoke them/);
   expect(result.code).toBe(0);
 });
 
-/** Databases that cannot be opened, each on its engine or on both, and what the finding says. */
+/** Databases that cannot be opened, with the engines for which they are tested and the text of the finding. */
 const CLOSED: [what: string, engines: string[], url: () => string, message: RegExp][] = [
   [
     'an unreachable server',
@@ -148,29 +148,29 @@ const CLOSED: [what: string, engines: string[], url: () => string, message: RegE
   ],
 ];
 test.each(CLOSED.filter(([, engines]) => engines.includes(ENGINE)))(
-  '%s is one failure without a secret, and the other checks still run (%s)',
+  '%s is a failure that hides the password, and the other checks still run (%s)',
   async (_what, _engines, url, message) => {
-    const refused = await doctor({ DATABASE_URL: url() });
-    expect(findings(refused)).toEqual([...MACHINE, 'fail database', 'ok imports']);
+    const refused = await runDoctor({ DATABASE_URL: url() });
+    expect(parseOut(refused)).toEqual([...MACHINE, 'fail database', 'ok imports']);
     expect([refused.code, refused.out]).toEqual([1, expect.stringMatching(message)]);
     expect(refused.out).not.toContain(SECRET);
   },
 );
 
-test('a missing table is a failure of the database, and earlier findings are still reported', async () => {
-  await started((app) => databaseOf(app).execute('DROP TABLE user_counts'));
-  const broken = await doctor();
-  expect(findings(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
+test('a missing table is a database failure, and earlier findings are still reported', async () => {
+  await runOnce((app) => databaseOf(app).execute('DROP TABLE user_counts'));
+  const broken = await runDoctor();
+  expect(parseOut(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
   expect(broken.code).toBe(1);
 });
 
-test('every broken setting is a line that names the rule and not the value', async () => {
-  const broken = await doctor({
+test('every invalid setting is a failure that names the rule and hides the value', async () => {
+  const broken = await runDoctor({
     PORT: `7${SECRET}`,
     DATABASE_URL: `postgres://u:${SECRET}@h/d`,
     LOG_LEVEL: SECRET,
   });
-  expect(new Set(findings(broken))).toEqual(new Set(['ok node', 'fail settings']));
+  expect(new Set(parseOut(broken))).toEqual(new Set(['ok node', 'fail settings']));
   for (const rule of ['PORT must be', 'DATABASE_URL must be', 'LOG_LEVEL must be']) {
     expect(broken.out).toContain(rule);
   }
@@ -178,12 +178,12 @@ test('every broken setting is a line that names the rule and not the value', asy
   expect(broken.out).not.toContain(SECRET);
 });
 
-test('a folder that cannot be written to is a failure', async () => {
-  emptyDatabase();
+test('an unwritable DATA_DIR is a failure', async () => {
+  createEmptyDatabase();
   const file = join(database.folder, 'file');
   writeFileSync(file, '');
-  const stuck = await doctor({ DATA_DIR: join(file, 'data') });
-  expect(findings(stuck)).toEqual([
+  const stuck = await runDoctor({ DATA_DIR: join(file, 'data') });
+  expect(parseOut(stuck)).toEqual([
     ...['ok node', 'ok settings', 'fail data folder', 'warn disk', 'ok address'],
     ...SERVER,
     'warn migrations',
@@ -195,28 +195,28 @@ test('a folder that cannot be written to is a failure', async () => {
   ]);
 });
 
-test('a BASE_URL that is not https is reported without its password if other hosts can reach the service', async () => {
+test('a BASE_URL without https is a warning without its password if other hosts can connect', async () => {
   const BASE_URL = `http://u:${SECRET}@people.example.org/app`;
   for (const HOST of ['0.0.0.0', '::']) {
-    const open = await doctor({ BASE_URL, HOST });
-    expect(findings(open)).toContain('warn address');
+    const open = await runDoctor({ BASE_URL, HOST });
+    expect(parseOut(open)).toContain('warn address');
     expect(open.out).toContain('http://people.example.org/app is not https');
     expect(open.out).not.toContain(SECRET);
   }
   for (const HOST of ['127.0.0.1', '::1', 'localhost'])
-    expect(findings(await doctor({ BASE_URL, HOST }))).toContain('ok address');
-  const https = await doctor({ BASE_URL: 'https://people.example.org', HOST: '0.0.0.0' });
-  expect(findings(https)).toContain('ok address');
+    expect(parseOut(await runDoctor({ BASE_URL, HOST }))).toContain('ok address');
+  const https = await runDoctor({ BASE_URL: 'https://people.example.org', HOST: '0.0.0.0' });
+  expect(parseOut(https)).toContain('ok address');
 });
 
-test('the folder of scheduled imports is checked', async () => {
+test('a missing IMPORT_FOLDER is a failure', async () => {
   const folder = join(database.folder, 'drop');
-  expect(findings(await doctor({ IMPORT_FOLDER: folder }))).toContain('fail imports');
+  expect(parseOut(await runDoctor({ IMPORT_FOLDER: folder }))).toContain('fail imports');
   mkdirSync(folder);
-  expect(findings(await doctor({ IMPORT_FOLDER: folder }))).toContain('ok imports');
+  expect(parseOut(await runDoctor({ IMPORT_FOLDER: folder }))).toContain('ok imports');
 });
 
-test('a wrong usage ends with 2, and --help lists the exit codes', async () => {
+test('an unknown option ends with exit code 2, and --help lists the exit codes', async () => {
   expect((await runCommand(database, ['doctor', '--bogus'])).code).toBe(2);
   const { code, out } = await runCommand(database, ['doctor', '--help']);
   expect([code, out]).toEqual([

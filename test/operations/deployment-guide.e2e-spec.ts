@@ -9,12 +9,12 @@ import { Services } from '../support/process/guide/services.js';
 import { ROOT, processDatabase } from '../support/process/process.js';
 
 /**
- * The guide to an installation, on a machine that is a folder: its `/etc`, `/opt`, `/srv` and `/var/lib`. What only root
- * or a machine can do (users, owners, systemd) is done by test/support/process/guide/root-bin.
+ * Follows the deployment guide in a folder that contains `/etc`, `/opt`, `/srv` and `/var/lib` of a machine. The
+ * programs in test/support/process/guide/root-bin replace commands that need root or a machine (users, owners, systemd).
  */
 const database = processDatabase();
 const isSqlite = ENGINE === 'sqlite';
-const NOT_HERE = isSqlite ? ['The database', 'MariaDB and MySQL'] : ['SQLite'];
+const SKIPPED = isSqlite ? ['The database', 'MariaDB and MySQL'] : ['SQLite'];
 const FOLDERS = ['etc/systemd/system', 'opt', 'srv', 'var/lib'];
 
 let services: Services;
@@ -24,11 +24,11 @@ afterEach(async () => {
   if (!isSqlite) await asAdministrator('DROP DATABASE IF EXISTS rollcall; DROP USER IF EXISTS rollcall');
 });
 
-test('an installation, its upgrade, a backup and a restore', async () => {
+test('docs/deployment.md: installation, upgrade, backup and restore succeed', async () => {
   const machine = join(database.folder, 'machine');
   for (const folder of FOLDERS) mkdirSync(join(machine, folder), { recursive: true });
   const server = isSqlite ? '' : new URL(process.env['TEST_DATABASE_URL'] ?? '').host;
-  const here = (script: string): string =>
+  const adapt = (script: string): string =>
     script
       .replaceAll(/(?<=^|[\s'"=:])(?=\/(?:etc|opt|srv|var\/lib)\/)/gm, machine)
       .replaceAll('127.0.0.1:3000', services.address ?? '127.0.0.1:3000')
@@ -45,13 +45,13 @@ test('an installation, its upgrade, a backup and a restore', async () => {
         GUIDE_MACHINE: machine,
         REPOSITORY: 'the project',
       },
-      here,
+      here: adapt,
       asShown: (printed) => printed.replaceAll(machine, ''),
       after: async ({ kind, text }: Block) => {
         if (kind === 'sql') await asAdministrator(text);
       },
     },
-    blocksOf('docs/deployment.md').filter(({ heading }) => !NOT_HERE.includes(heading)),
+    blocksOf('docs/deployment.md').filter(({ heading }) => !SKIPPED.includes(heading)),
   );
   expect(done.compared).toBeGreaterThan(3);
 });

@@ -13,17 +13,17 @@ import { create } from '../support/data/factories.js';
 import { runCommand } from '../support/process/command.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
-/** The socket by which commands reach the running service of their settings. */
+/** The Unix socket on which commands call the running service that has the same settings. */
 jest.setTimeout(90_000);
 const FIND = ['users', 'find', '--json'];
 const SEARCH = '/api/0.3/users/search';
 const LOGGED = `"path":"${SEARCH}"`;
 
-describe('a service in this process', () => {
+describe('the private socket', () => {
   let app: TestApp;
   beforeAll(async () => void (app = await TestApp.start({ RATE_LIMIT_PER_MINUTE: '9' })));
   afterAll(() => app.end());
-  const fileOf = (name: string, text: string): string => {
+  const writeFile = (name: string, text: string): string => {
     const path = join(app.database.folder, name);
     writeFileSync(path, text);
     return path;
@@ -31,11 +31,11 @@ describe('a service in this process', () => {
   const isAnswered = async (): Promise<boolean> =>
     (await app.nobody.raw('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
 
-  test('commands have the same output and audit without it and through its socket, where no rate limit applies', async () => {
+  test('gives commands the same output and audit as without a service, without a rate limit', async () => {
     const { uuid } = await create(app.key, { external_id: 'S-1' });
     const columns = { Nr: 'ExternalId', Name: 'Username', Mail: 'Email' };
-    const profile = fileOf('payroll.json', JSON.stringify({ columns }));
-    const file = fileOf("it's.csv", csv('Nr,Name,Mail', 'S-9,nine,nine@example.org'));
+    const profile = writeFile('payroll.json', JSON.stringify({ columns }));
+    const file = writeFile("it's.csv", csv('Nr,Name,Mail', 'S-9,nine,nine@example.org'));
     const commands = [
       ['users', 'block', uuid, '--reason', 'left'],
       ['users', 'reactivate', uuid, '--json'],
@@ -44,7 +44,7 @@ describe('a service in this process', () => {
       ['keys', 'revoke', uuid],
       ['import', file, '--profile', profile, '--preview'],
       ['import', file, '--profile', profile, '--dry-run'],
-      ['import', file, '--profile', fileOf('bad.json', '{"columns": {"Nr": "Nothing"}}')],
+      ['import', file, '--profile', writeFile('bad.json', '{"columns": {"Nr": "Nothing"}}')],
       ...Array<string[]>(4).fill(['users', 'show', 'S-1']),
     ];
     const run = async () => {
@@ -70,7 +70,7 @@ describe('a service in this process', () => {
     ]);
   });
 
-  test('its file is for its owner alone, and a command with another database looks for another one', () => {
+  test('has a file for its owner only, with a different path for a different database', () => {
     const env = app.app.get(Env);
     expect(statSync(getSocketPath(env)).mode & 0o777).toBe(0o600);
     const { DATA_DIR } = env;
@@ -78,12 +78,12 @@ describe('a service in this process', () => {
     expect(getSocketPath(other)).not.toBe(getSocketPath(env));
   });
 
-  test('a client of the port has no rights by what it sends', async () => {
+  test('does not grant its rights to a client of the port that sends its headers', async () => {
     const headers = { 'x-local-user': 'root', 'x-request-id': 'cli', 'x-forwarded-for': 'unix:root' };
     expect(problemOf(await app.nobody.get('/users/search', headers))).toEqual([401, 'unauthenticated']);
   });
 
-  test('a client of the socket needs no name, and a wrong key does not matter', async () => {
+  test('ignores an invalid API key and an invalid user name', async () => {
     const headers = { 'x-api-key': 'wrong', 'x-local-user': 'not a name' };
     const socket = { socketPath: getSocketPath(app.app.get(Env)), path: SEARCH, headers };
     const answer = await new Promise((resolve, reject) => {
@@ -97,23 +97,23 @@ describe('a service in this process', () => {
   });
 });
 
-describe('services in processes', () => {
+describe('the private socket of a service process', () => {
   const database = processDatabase();
   const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
-  const find = () => runCommand(database, FIND, settings());
+  const findUsers = () => runCommand(database, FIND, settings());
 
-  test('a crash leaves a file that stops no command, and the next service takes its place', async () => {
-    const path = getSocketPath(loadEnv(settings()));
+  test('is replaced by the next service after a crash, and commands work without a service', async () => {
+    const path = socketPath(loadEnv(settings()));
     const crashed = await Process.running(settings());
-    expect((await find()).code).toBe(0);
+    expect((await findUsers()).code).toBe(0);
     await crashed.says(LOGGED);
     crashed.signal('SIGKILL');
     await crashed.exit;
     expect(existsSync(path)).toBe(true);
-    expect((await find()).code).toBe(0);
+    expect((await findUsers()).code).toBe(0);
     const next = await Process.running(settings());
     const another = await Process.running(settings());
-    expect((await find()).code).toBe(0);
+    expect((await findUsers()).code).toBe(0);
     await next.says(LOGGED);
     await another.stop();
     expect(another.out).not.toContain(LOGGED);
@@ -122,9 +122,9 @@ describe('services in processes', () => {
     expect(readdirSync(database.folder).filter((name) => name.endsWith('.sock'))).toEqual([]);
   });
 
-  test('a long path moves to a folder of its own in the temporary folder, which must belong to the user', async () => {
-    const place = { DATA_DIR: join(database.folder, 'x'.repeat(80)), TMPDIR: database.folder };
-    const long = { ...settings(), DATABASE_URL: database.url, ...place };
+  test('is in a private folder below the temporary folder if its path is too long', async () => {
+    const paths = { DATA_DIR: join(database.folder, 'x'.repeat(80)), TMPDIR: database.folder };
+    const long = { ...settings(), DATABASE_URL: database.url, ...paths };
     const search = () => Process.command(FIND, long).exit;
     const service = await Process.running(long);
     const [name = ''] = readdirSync(database.folder).filter((file) => /^rollcall-[0-9a-f]{12}$/.test(file));
@@ -141,21 +141,21 @@ describe('services in processes', () => {
     expect(unsafe.out).toMatch(/"msg":"private socket unavailable"/);
   });
 
-  test('two commands at once have an application each where no service runs', async () => {
+  test('is not needed by two concurrent commands while no service runs', async () => {
     await (await Process.running(settings())).stop();
     const created = ['one', 'two'].map((name) => Process.command(['keys', 'create', name], settings()).exit);
     expect(await Promise.all(created)).toMatchObject([{ code: 0 }, { code: 0 }]);
   });
 
   const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
-  onMariadb('one of several workers answers (needs a server: MariaDB only)', async () => {
+  onMariadb('is served by another instance after one is killed (MariaDB only)', async () => {
     const service = await Process.running({ ...settings(), WORKERS: '2' });
-    expect((await find()).code).toBe(0);
+    expect((await findUsers()).code).toBe(0);
     await service.says(LOGGED);
     const [worker = 0] = service.answered(SEARCH);
     process.kill(worker, 'SIGKILL');
-    await service.says('"msg":"instance ready"');
-    expect((await find()).code).toBe(0);
+    await service.says('"msg":"worker ready"');
+    expect((await findUsers()).code).toBe(0);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
     expect(service.answered(SEARCH)).toHaveLength(2);
   });

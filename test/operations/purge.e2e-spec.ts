@@ -9,7 +9,7 @@ import { aUser, create } from '../support/data/factories.js';
 import { csv, imported } from '../support/app/imports.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 
-/** The daily work of a service leaves nothing behind except the users and what the operators want to keep. */
+/** The purge deletes all expired data, so that only users and retained data grow with time. */
 const DAY = 24 * 60 * 60 * 1000;
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
@@ -19,15 +19,15 @@ afterAll(() => app.end());
 const setClock = (now: number) => jest.useFakeTimers({ now, advanceTimers: true, doNotFake: ALL_BUT_DATE });
 const purge = () => app.app.get(PurgeService).run();
 
-/** The number of rows in every table except those of the users. */
-async function counts(): Promise<Record<string, number>> {
+/** Counts the rows of every table except the tables of users. */
+async function countRows(): Promise<Record<string, number>> {
   const database = databaseOf(app);
   const names = await database.query<{ name: string }>(
     database.dialect === 'sqlite'
       ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
       : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
   );
-  const others = names.map(({ name }) => name).filter((name) => !KEPT.test(name));
+  const others = names.map(({ name }) => name).filter((name) => !USER_TABLES.test(name));
   const rows = others.sort().map(async (name) => {
     const row = await database.queryOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${name}`);
     return [name, row?.n ?? 0] as const;
@@ -35,11 +35,11 @@ async function counts(): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(rows));
 }
 
-/** Users. The seals are the one table that grows by design: small rows, an hour each (ADR 19). */
-const KEPT = /^user(s|_.*)$/;
+/** Tables of users. Apart from these, only seals grow by design, by one small row per hour (ADR 19). */
+const USER_TABLES = /^user(s|_.*)$/;
 
-/** Log-ins that succeed and fail, a user, an import that is applied and one that is only planned. */
-async function day(number: number): Promise<void> {
+/** Does the work of a day: a login, a failed login, a new user, a planned import and an applied import. */
+async function workOneDay(number: number): Promise<void> {
   await app.login();
   expect(problemOf(await app.nobody.post('/sessions/login', { username: 'nobody', password: 'x' }))).toEqual([
     401,
@@ -54,28 +54,28 @@ async function day(number: number): Promise<void> {
 
 const BUSY = ['sessions', 'login_failures', 'idempotent_requests', 'import_runs', 'import_rows'];
 
-test('no table grows with time', async () => {
+test('the purge keeps every table except seals and users from growing', async () => {
   const left: Record<string, number>[] = [];
   let sealed = 0;
   const start = Date.now();
   for (const number of [1, 2, 3]) {
     setClock(start + number * 200 * DAY);
-    await day(number);
-    const busy = await counts();
+    await workOneDay(number);
+    const busy = await countRows();
     for (const table of [...BUSY, 'audit_runs']) {
       expect([table, busy[table]]).not.toEqual([table, 0]);
     }
     setClock(start + (number * 200 + 95) * DAY);
     await purge();
-    setClock(start + (number * 200 + 190) * DAY); // and a plan that nobody decided on
+    setClock(start + (number * 200 + 190) * DAY); // the age at which undecided plans are purged
     await purge();
-    const { audit_seals: seals, ...others } = await counts();
+    const { audit_seals: seals, ...others } = await countRows();
     expect(seals).toBeGreaterThan(sealed);
     sealed = seals ?? 0;
     const [full] = await databaseOf(app).query(
       'SELECT number FROM audit_seals WHERE members IS NOT NULL AND number <= (SELECT MAX(purged) FROM audit_seals)',
     );
-    expect(full).toBeUndefined(); // the list of the events of a seal goes with these
+    expect(full).toBeUndefined(); // the event list of a seal is deleted with its events
     left.push(others);
   }
   expect(left[1]).toEqual(left[0]);
@@ -84,22 +84,22 @@ test('no table grows with time', async () => {
   expect(left[0]).toMatchObject({ ...nothing, import_file_parts: 0, audit_events: 0, audit_runs: 0 });
 });
 
-test('what is still valid stays', async () => {
+test('the purge does not delete rows that are still valid', async () => {
   const start = Date.now() + 1000 * DAY;
   setClock(start);
   const session = await app.login();
-  await day(9);
+  await workOneDay(9);
   setClock(start + 60_000);
-  // What is counted of the audit goes with its age.
-  const { audit_seals: sealed, audit_counts: _counted, ...before } = await counts();
+  // Counts of the audit expire, too.
+  const { audit_seals: sealed, audit_counts: _counted, ...before } = await countRows();
   await purge();
-  const { audit_seals: seals, audit_counts: _left, ...others } = await counts();
+  const { audit_seals: seals, audit_counts: _left, ...others } = await countRows();
   expect(others).toEqual(before);
   expect(seals).toBeGreaterThanOrEqual(sealed ?? 0);
   expect((await session.get('/users/me')).status).toBe(200);
 });
 
-test('who is behind an import stays as long as an event of it, or the import itself', async () => {
+test('the actor of an import is retained as long as an event of the import exists', async () => {
   const audit = app.app.get(AuditService);
   const database = databaseOf(app);
   const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
@@ -124,7 +124,7 @@ test('who is behind an import stays as long as an event of it, or the import its
   );
 });
 
-test('a deleted user is listed for 30 days, and forgotten by the next purge', async () => {
+test('a deleted user is listed for 30 days and removed by the next purge', async () => {
   const { uuid } = await create(app.key);
   await writeUsers(app, [deletion(uuid)]);
   const isListed = async (): Promise<boolean> => {

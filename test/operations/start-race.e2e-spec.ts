@@ -6,13 +6,13 @@ import { Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
 import { type Exit, Process, newcomer, processDatabase } from '../support/process/process.js';
 
-/** Several instances that start at once on one empty database. */
+/** Several instances start at the same time on one empty database. */
 const database = processDatabase();
 
 const KEY = /API key +(\S+)/g;
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
-/** One Webmaster and one key in the database, printed by one of the instances and accepted by all. */
+/** Expects one Webmaster and one API key. One instance has printed the key, and all instances accept it. */
 async function expectOneFirstStart(instances: readonly Process[], url: string): Promise<void> {
   const keys = instances.flatMap(({ err }) => [...err.matchAll(KEY)].map(([, key]) => key ?? ''));
   expect(keys).toHaveLength(1);
@@ -30,33 +30,30 @@ async function expectOneFirstStart(instances: readonly Process[], url: string): 
   expect(Number(rows[0]?.n)).toBe(1);
 }
 
-test('instances that start at once on an empty database create one schema, one Webmaster and one key', async () => {
+test('instances that start together on an empty database create one schema, one Webmaster and one key', async () => {
   const settings = { ...newcomer(database), DATABASE_URL: database.url };
   const instances = await Promise.all([1, 2, 3].map(() => Process.running(settings)));
   await expectOneFirstStart(instances, database.url);
 });
 
-onMariadb(
-  'instances that all found an empty database create one schema (needs a server: MariaDB only)',
-  async () => {
-    const columns =
-      'id int NOT NULL AUTO_INCREMENT PRIMARY KEY, timestamp bigint NOT NULL, name varchar(255) NOT NULL';
-    // Finished migrations can be read, but none can be recorded until one instance waits for that and the other for it.
-    const instances = await startBehind(
-      1,
-      `CREATE TABLE migrations (${columns})`,
-      'LOCK TABLES migrations READ',
-    );
-    await expectOneFirstStart(instances, database.url);
-  },
-);
+onMariadb('two instances that both find an empty database create one schema (MariaDB only)', async () => {
+  const columns =
+    'id int NOT NULL AUTO_INCREMENT PRIMARY KEY, timestamp bigint NOT NULL, name varchar(255) NOT NULL';
+  // The lock blocks the record of a migration until one instance waits for it and the other for that instance.
+  const instances = await startWithLocks(
+    1,
+    `CREATE TABLE migrations (${columns})`,
+    'LOCK TABLES migrations READ',
+  );
+  await expectOneFirstStart(instances, database.url);
+});
 
 onMariadb(
-  'instances that all found an empty table create one Webmaster and one key (needs a server: MariaDB only)',
+  'two instances that both find no users create one Webmaster and one key (MariaDB only)',
   async () => {
     expect((await Process.command(['migrate'], newcomer(database)).exit).code).toBe(0);
-    // All can see that there are no users; none can create one until all are about to.
-    const instances = await startBehind(
+    // Both instances can read that there are no users, but the lock blocks inserts until both try to insert.
+    const instances = await startWithLocks(
       2,
       'LOCK TABLES users READ, api_keys READ, user_counts READ, user_rules READ',
     );
@@ -64,15 +61,15 @@ onMariadb(
   },
 );
 
-/** Two running instances of which so many waited for the locks of `statements` while both started. */
-async function startBehind(least: number, ...statements: string[]): Promise<Process[]> {
+/** Starts two instances while locks are held, and releases the locks when `least` connections wait for them. */
+async function startWithLocks(least: number, ...statements: string[]): Promise<Process[]> {
   const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') });
   try {
     for (const statement of statements) await holder.query(statement);
     const starting = [1, 2].map(() => new Process('dist/main.js', newcomer(database)));
     const ended: Exit[] = [];
     for (const { exit } of starting) void exit.then((end) => ended.push(end));
-    while (ended.length === 0 && (await waiting(holder)) < least);
+    while (ended.length === 0 && (await countWaiting(holder)) < least);
     await holder.query('UNLOCK TABLES');
     await Promise.all(starting.map((instance) => instance.ready()));
     return starting;
@@ -81,11 +78,11 @@ async function startBehind(least: number, ...statements: string[]): Promise<Proc
   }
 }
 
-/** How many connections to the database wait for a lock. */
-async function waiting(connection: Connection): Promise<number> {
+/** Counts the connections to the database that wait for a lock. */
+async function countWaiting(connection: Connection): Promise<number> {
   const [rows] = await connection.query<RowDataPacket[]>('SHOW FULL PROCESSLIST');
   const here = rows.filter(({ db }) => db === connection.config.database);
-  // The holder, and two of each instance: the one that migrates and the one that waits its turn have as many.
+  // One connection of the holder and two of each instance, whether it migrates or waits.
   if (here.length < 5) return 0;
   return here.filter(({ State }) => /^Waiting for.*lock/.test(String(State))).length;
 }

@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { ENGINE } from '../support/app/database.js';
 import { Process, ROOT, type Script, newcomer, processDatabase, said } from '../support/process/process.js';
 
-/** What the service and its migrations print when they cannot start. */
+/** Messages of the service and of `rollcall migrate` when they cannot start. */
 const database = processDatabase();
 
 const SECRET = 'topsecret';
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 const SCRIPTS: Script[] = ['dist/main.js', 'dist/cli.js migrate'];
-/** The service ends with 1; a command that did nothing with 2. */
-const failure = (script: Script) => (script === 'dist/main.js' ? 1 : 2);
-const ended = async (script: Script, settings: Record<string, string>) => {
+/** Returns the exit code of a failed start: 1 for the service, 2 for a command that did nothing. */
+const exitCodeOf = (script: Script) => (script === 'dist/main.js' ? 1 : 2);
+const runToEnd = async (script: Script, settings: Record<string, string>) => {
   const run = new Process(script, { ...newcomer(database), ...settings });
   return { exit: await run.exit, out: run.out, err: run.err };
 };
-/** A few lines for a person: no stack, no source, and no colours, as there is no terminal. */
+/** Expects a short message without a stack, source lines or colours. */
 const expectPlain = (text: string) => {
   expect(text).not.toMatch(/^\s+(?:\S+\[\d+m)*at /m);
   expect(text).not.toMatch(/node_modules|node:|\.ts:\d|throw new/);
   expect(text.split('\n').length).toBeLessThan(30);
 };
 
-/** [variable, a value that breaks its rule, what the message says about the rule]. `unit/env` tests all rules. */
+/** Settings with an invalid value and the expected message. `unit/env` tests all rules. */
 const BAD: [string, string, RegExp][] = [
   ['PORT', `7${SECRET}`, /PORT must be an integer/],
   ['DATABASE_URL', `postgres://u:${SECRET}@h/d`, /DATABASE_URL must be sqlite:<file> or mysql:/],
@@ -31,70 +31,70 @@ const BAD: [string, string, RegExp][] = [
   ['BOOTSTRAP_WEBMASTER_PASSWORD', 'pass-77', /must be a good password: it must have at least 12/],
 ];
 
-test.each(SCRIPTS)('%s names every setting that breaks its rule, and none of the values', async (script) => {
-  const run = await ended(script, Object.fromEntries(BAD.map(([name, value]) => [name, value])));
-  expect(run.exit).toEqual({ code: failure(script), signal: null });
+test.each(SCRIPTS)('%s names every invalid setting without its value', async (script) => {
+  const run = await runToEnd(script, Object.fromEntries(BAD.map(([name, value]) => [name, value])));
+  expect(run.exit).toEqual({ code: exitCodeOf(script), signal: null });
   for (const [, , rule] of BAD) expect(run.err).toMatch(rule);
   expect(run.out + run.err).not.toContain(SECRET);
   expect(run.out + run.err).not.toContain('pass-77');
   expectPlain(run.err);
 });
 
-/** Settings that the service refuses on an empty database, by its list of common passwords. */
+/** Values that contain common passwords. */
 test.each([
   ['BOOTSTRAP_WEBMASTER_PASSWORD', 'dragon-monkey'],
   ['BOOTSTRAP_API_KEY', 'correct-horse-battery-staple-2024'],
-])('the first start refuses a %s that is easy to guess', async (name, value) => {
-  const run = await ended('dist/main.js', { [name]: value });
+])('the first start rejects a %s that is easy to guess', async (name, value) => {
+  const run = await runToEnd('dist/main.js', { [name]: value });
   expect(run.exit).toEqual({ code: 1, signal: null });
   expect(run.err).toMatch(new RegExp(`${name} must be`));
   expect(run.out + run.err).not.toContain(value);
   expectPlain(run.err);
-  // Nothing was created: with a good value, or none, the next start is the first one.
+  // Nothing was created, so the next start without the value is a first start again.
   expect((await Process.running(newcomer(database))).err).toContain('Password');
 });
 
 test.each([
   ['an invalid port', `mysql://root:${SECRET}@127.0.0.1:99999/rollcall`],
   ['a stray percent sign', `mysql://root:${SECRET}%@127.0.0.1:3306/rollcall`],
-])('a database address with %s is named and not shown', async (_what, url) => {
-  const run = await ended('dist/main.js', { DATABASE_URL: url });
+])('a DATABASE_URL with %s is reported without its value', async (_what, url) => {
+  const run = await runToEnd('dist/main.js', { DATABASE_URL: url });
   expect(run.exit).toEqual({ code: 1, signal: null });
   expect(run.err).toContain('DATABASE_URL');
   expect(run.out + run.err).not.toContain(SECRET);
   expectPlain(run.err);
 });
 
-test.each(SCRIPTS)('%s reports in one line that the database does not answer', async (script) => {
-  const run = await ended(script, { DATABASE_URL: `mysql://root:${SECRET}@127.0.0.1:1/rollcall` });
-  expect(run.exit).toEqual({ code: failure(script), signal: null });
+test.each(SCRIPTS)('%s reports an unreachable database without its password', async (script) => {
+  const run = await runToEnd(script, { DATABASE_URL: `mysql://root:${SECRET}@127.0.0.1:1/rollcall` });
+  expect(run.exit).toEqual({ code: exitCodeOf(script), signal: null });
   expect(run.err).toContain('127.0.0.1:1');
   expect(run.out + run.err).not.toContain(SECRET);
   expectPlain(run.err);
 });
 
 onMariadb(
-  'an empty MariaDB is not migrated unasked: the message advises, and following it helps (needs a server: MariaDB only)',
+  'with MIGRATE_ON_START=auto, an empty MariaDB is not migrated until the advice is followed',
   async () => {
     const settings = { MIGRATE_ON_START: 'auto' };
-    const refused = await ended('dist/main.js', settings);
+    const refused = await runToEnd('dist/main.js', settings);
     expect(refused.exit).toEqual({ code: 1, signal: null });
     expect(refused.err).toContain('npm run migration:run');
     expect(refused.err).toContain('MIGRATE_ON_START=true');
     expect(refused.out).toBe('');
     expectPlain(refused.err);
 
-    const migrated = await ended('dist/cli.js migrate', settings);
+    const migrated = await runToEnd('dist/cli.js migrate', settings);
     expect([migrated.exit.code, said(migrated.err).err]).toEqual([0, '']);
     expect(migrated.out).toMatch(/^migrated \w+\nmigrated \w+\n/);
-    expect(await ended('dist/cli.js migrate', settings)).toMatchObject({ out: 'nothing to migrate\n' });
+    expect(await runToEnd('dist/cli.js migrate', settings)).toMatchObject({ out: 'nothing to migrate\n' });
 
     const service = await Process.running({ ...newcomer(database), ...settings });
     expect(service.err).toContain('Password');
   },
 );
 
-test('the settings in .env apply to both the service and its migrations', async () => {
+test('the settings in .env apply to the service and to rollcall migrate', async () => {
   const { folder } = database;
   const url = ENGINE === 'mariadb' ? database.url : `sqlite:${join(folder, 'elsewhere', 'users.sqlite')}`;
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

@@ -9,7 +9,7 @@ import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 import { ok } from '../support/app/scenario.js';
 import { DAY, HOUR, SealedAudit, afterHours } from '../support/app/sealed-audit.js';
 
-/** What operators see first: is all well? */
+/** `GET /statistics`, which shows operators the state of the service. */
 let app: TestApp;
 beforeAll(
   async () => void (app = await TestApp.start({ IMPORT_OVERDUE_HOURS: '1', AUDIT_SEAL_KEY: 'x'.repeat(32) })),
@@ -17,13 +17,13 @@ beforeAll(
 afterAll(() => app.end());
 
 const { insert } = new SealedAudit(() => app);
-const statistics = async (query = ''): Promise<Json> => (await ok(app.key.get(`/statistics${query}`))).body;
-const today = async () => (await statistics('?days=1')).days[0];
-const row = (name: string) => `${name},${name},${name}@example.org`;
+const fetchStats = async (query = ''): Promise<Json> => (await ok(app.key.get(`/statistics${query}`))).body;
+const getToday = async () => (await fetchStats('?days=1')).days[0];
+const formatRow = (name: string) => `${name},${name},${name}@example.org`;
 const HEAD = 'ExternalId,Username,Email';
 
-test('a new service has nothing to tell', async () => {
-  const { users, imports, api_keys, failed_logins, days, time } = await statistics();
+test('a new service reports one active user, an overdue import and zero counts', async () => {
+  const { users, imports, api_keys, failed_logins, days, time } = await fetchStats();
   expect(users).toEqual({ active: 1, blocked: 0 });
   expect(imports).toEqual({ overdue: true, needs_approval: 0, planned: 0, running: 0, datasets: [] });
   expect(api_keys).toEqual({ expiring: [], fuses_blown: 0 });
@@ -33,8 +33,8 @@ test('a new service has nothing to tell', async () => {
   expect(days.every(({ complete }: Json) => complete)).toBe(true);
 });
 
-test('users are counted by status, and what becomes of them by day', async () => {
-  const before = await today();
+test('users are counted by status, and their changes by day', async () => {
+  const before = await getToday();
   const one = await create(app.key);
   const two = await create(app.key);
   await app.key.put(`/users/${one.uuid}`, { phone: '1' });
@@ -43,17 +43,17 @@ test('users are counted by status, and what becomes of them by day', async () =>
   await app.key.put(`/users/${two.uuid}`, { status: 'Active' });
   await app.nobody.post('/sessions/login', { username: 'nobody', password: 'x' });
   await app.login();
-  expect((await statistics()).users).toEqual({ active: 2, blocked: 1 });
-  const after = await today();
+  expect((await fetchStats()).users).toEqual({ active: 2, blocked: 1 });
+  const after = await getToday();
   const change = (name: string) => after[name] - before[name];
   expect(['created', 'updated', 'blocked', 'reactivated', 'logins', 'failed_logins'].map(change)).toEqual([
     2, 1, 2, 1, 1, 1,
   ]);
-  expect((await statistics()).failed_logins).toEqual({ last_24_hours: 1, exact: true });
+  expect((await fetchStats()).failed_logins).toEqual({ last_24_hours: 1, exact: true });
 });
 
-test('failed logins of more than 24 hours ago are not of the last 24', async () => {
-  const { last_24_hours: before } = (await statistics()).failed_logins;
+test('a failed login older than 24 hours is not in last_24_hours', async () => {
+  const { last_24_hours: before } = (await fetchStats()).failed_logins;
   const [old = '', young = ''] = [
     ...(await insert(Date.now() - DAY - HOUR)),
     ...(await insert(Date.now() - DAY + HOUR)),
@@ -62,16 +62,16 @@ test('failed logins of more than 24 hours ago are not of the last 24', async () 
     "UPDATE audit_events SET action = 'session.login_failed' WHERE id IN (?, ?)",
     [old, young],
   );
-  expect((await statistics()).failed_logins.last_24_hours).toBe(Number(before) + 1);
+  expect((await fetchStats()).failed_logins.last_24_hours).toBe(Number(before) + 1);
   await app.app.get(Sealer).run();
 });
 
 describe('imports', () => {
-  test('each data set has its last run, and the last that was completed', async () => {
-    const done = await imported(app.key, csv(HEAD, row('S1'), row('S2')), 'dataset=staff');
-    const plan = await imported(app.key, csv(HEAD, row('S1')), 'dataset=staff&dry_run=true');
+  test('show the last run and the last completed run of each data set', async () => {
+    const done = await imported(app.key, csv(HEAD, formatRow('S1'), formatRow('S2')), 'dataset=staff');
+    const plan = await imported(app.key, csv(HEAD, formatRow('S1')), 'dataset=staff&dry_run=true');
     const failed = await imported(app.key, csv('Wrong,Header', 'a,b'), 'dataset=pilots');
-    const { imports } = await statistics();
+    const { imports } = await fetchStats();
     const [pilots, staff] = imports.datasets;
     expect(imports).toMatchObject({ overdue: false, planned: 1, needs_approval: 0 });
     expect(imports.datasets).toHaveLength(2);
@@ -84,48 +84,48 @@ describe('imports', () => {
     expect(staff.last_completed).toMatchObject({ id: done.id, state: 'completed', counts: { created: 2 } });
     expect(staff.last_completed.finished).toBe(done.finished);
   });
-  test('what waits for a decision is counted, and the ends of runs by day', async () => {
-    const before = await today();
-    const people = Array.from({ length: 30 }, (_, index) => row(`G${index}`));
+  test('count runs that wait for approval, and completed and rejected runs by day', async () => {
+    const before = await getToday();
+    const people = Array.from({ length: 30 }, (_, index) => formatRow(`G${index}`));
     await imported(app.key, csv(HEAD, ...people), 'dataset=guarded');
     const parked = await imported(app.key, csv(HEAD, people[0]!), 'dataset=guarded&missing=block');
     expect(parked.state).toBe('needs_approval');
-    expect((await statistics()).imports.needs_approval).toBe(1);
+    expect((await fetchStats()).imports.needs_approval).toBe(1);
     await app.key.post(`/imports/${parked.id}/reject`);
-    const after = await today();
-    expect((await statistics()).imports.needs_approval).toBe(0);
+    const after = await getToday();
+    expect((await fetchStats()).imports.needs_approval).toBe(0);
     expect(after.imports_completed - before.imports_completed).toBe(1);
     expect(after.imports_rejected - before.imports_rejected).toBe(1);
     expect(after.created - before.created).toBe(30);
   });
 });
 
-test('keys that expire within 30 days are named, the next one first', async () => {
-  const make = async (name: string, days: number) =>
+test('keys that expire within 30 days are listed in the order of expiry', async () => {
+  const createKey = async (name: string, days: number) =>
     app.key.post('/api_keys', { name, expires: new Date(Date.now() + days * DAY).toISOString() });
-  await make('in 31', 31);
-  const later = (await make('in 29', 29)).body;
-  await make('in 3', 3);
-  const revoked = (await make('revoked', 5)).body;
+  await createKey('in 31', 31);
+  const later = (await createKey('in 29', 29)).body;
+  await createKey('in 3', 3);
+  const revoked = (await createKey('revoked', 5)).body;
   await app.key.delete(`/api_keys/${revoked.id}`);
-  const gone = (await make('expired', 7)).body;
+  const gone = (await createKey('expired', 7)).body;
   await databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), gone.id]);
-  const { expiring } = (await statistics()).api_keys;
+  const { expiring } = (await fetchStats()).api_keys;
   expect(expiring.map(({ name }: Json) => name)).toEqual(['in 3', 'in 29']);
   expect(expiring[1]).toEqual({ id: later.id, name: 'in 29', expires: later.expires });
 });
 
 describe('days', () => {
   const first = new Date(Date.now() - 89 * DAY).toISOString().slice(0, 10);
-  test('are as many as are asked for, and follow each other', async () => {
-    const { days } = await statistics('?days=90');
+  test('are consecutive and as many as the query requests', async () => {
+    const { days } = await fetchStats('?days=90');
     expect(days).toHaveLength(90);
     expect(days[0].day).toBe(first);
     const millis = days.map(({ day }: Json) => Date.parse(day));
     expect(millis).toEqual(millis.map((_: number, index: number) => Date.parse(first) + index * DAY));
   });
-  test.each([14, -12])('begin where the client is: %i hours from Greenwich', async (offset) => {
-    const { days, time } = await statistics(`?days=2&utc_offset=${offset}`);
+  test.each([14, -12])('follow the time zone of utc_offset=%i', async (offset) => {
+    const { days, time } = await fetchStats(`?days=2&utc_offset=${offset}`);
     const local = new Date(Date.parse(time) + offset * HOUR).toISOString().slice(0, 10);
     expect(days.at(-1).day).toBe(local);
   });
@@ -138,16 +138,16 @@ describe('days', () => {
     'utc_offset=-13',
     'utc_offset=%2B2',
     'day=1',
-  ])('%s is refused', async (query) => {
+  ])('with the query %s are rejected with 400', async (query) => {
     expect(problemOf(await app.key.get(`/statistics?${query}`))).toEqual([400, 'invalid_parameter']);
   });
 });
 
-describe('seals of the audit', () => {
-  test('are listed, newest first', async () => {
-    const before = await today();
+describe('audit seals', () => {
+  test('are listed in pages, newest first', async () => {
+    const before = await getToday();
     await app.app.get(Sealer).run(afterHours(1));
-    expect(await today()).toEqual(before);
+    expect(await getToday()).toEqual(before);
     const all = (await app.key.get('/audit/seals?limit=100')).body;
     expect(all.Count).toBe(all.Results.length);
     const numbers = all.Results.map(({ number }: Json) => number);
@@ -172,9 +172,9 @@ describe('seals of the audit', () => {
   });
 });
 
-// Last, because a second service in the process takes the place of the first.
-describe('on a service of its own', () => {
-  test('days keep their numbers when the retention deletes their events', async () => {
+// Last, because a second service in the process replaces the first.
+describe('a second service', () => {
+  test('retains the counts of days when the purge deletes their events', async () => {
     const other = await TestApp.start({ AUDIT_RETENTION_DAYS: '2' });
     try {
       await new SealedAudit(() => other).insert(Date.now() - 5 * DAY, 7);
@@ -193,7 +193,7 @@ describe('on a service of its own', () => {
       await other.end();
     }
   });
-  test('there are no seals at first', async () => {
+  test('lists no audit seals before the first seal', async () => {
     const fresh = await TestApp.start();
     expect((await fresh.key.get('/audit/seals')).body).toEqual({ Count: 0, Results: [] });
     expect((await fresh.key.post('/users', aUser())).status).toBe(201);

@@ -8,7 +8,7 @@ import { drainUnderLoad } from '../support/app/drain.js';
 import { Link } from '../support/process/link.js';
 import { Process, newcomer, processDatabase, takenPort } from '../support/process/process.js';
 
-/** How several workers start together, and how they end together. */
+/** Start and end of several instances under one primary. */
 const database = processDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
@@ -19,31 +19,31 @@ const settings = (more: Record<string, string> = {}) => ({
   ...more,
 });
 const start = (more?: Record<string, string>) => Process.running(settings({ WORKERS: '2', ...more }));
-/** Opens a new connection each time, as a connection stays with its worker. */
-const ANEW = { connection: 'close' };
+/** Opens a new connection for each request, because a connection stays with its instance. */
+const CLOSE = { connection: 'close' };
 const PATH = '/api/0.3/status';
 
-/** The ids of both workers, once both have answered something. */
-async function pidsOf(service: Process): Promise<number[]> {
-  const client = new Client(service.url, ANEW);
+/** Sends requests until both instances have answered, and returns their process ids. */
+async function waitForPids(service: Process): Promise<number[]> {
+  const client = new Client(service.url, CLOSE);
   while (service.answered(PATH).length < 2) {
     await Promise.all(Array.from({ length: 10 }, () => client.get('/status')));
   }
   return service.answered(PATH);
 }
 
-onSqlite('on SQLite several workers are refused, with the reason and the way out (SQLite only)', async () => {
+onSqlite('WORKERS=2 is rejected on SQLite with the reason and a solution (SQLite only)', async () => {
   const refused = new Process('dist/main.js', settings({ WORKERS: '2' }));
   expect(await refused.exit).toEqual({ code: 1, signal: null });
   expect(refused.err).toMatch(/WORKERS must be 1 on SQLite.*DATABASE_URL/);
   expect(refused.out).toBe('');
 });
 
-onMariadb('two workers (need a server: MariaDB only)', () => {
+onMariadb('two instances (MariaDB only)', () => {
   test.each<[string, () => Promise<[Record<string, string>, () => Promise<void>]>, RegExp]>([
-    ['a setting that breaks its rule', async () => [{ PORT: 'x' }, async () => undefined], /PORT must be/],
+    ['an invalid setting', async () => [{ PORT: 'x' }, async () => undefined], /PORT must be/],
     [
-      'a port that is taken',
+      'a port in use',
       async () => {
         const { port, release } = await takenPort();
         return [{ PORT: String(port) }, release];
@@ -51,16 +51,16 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       /already in use 127\.0\.0\.1:\d+\n$/,
     ],
     [
-      'a database that does not answer',
+      'an unreachable database',
       async () => [{ DATABASE_URL: 'mysql://root@127.0.0.1:1/rollcall' }, async () => undefined],
       /127\.0\.0\.1:1\n$/,
     ],
     [
-      'migrations that must not run by themselves',
+      'pending migrations with MIGRATE_ON_START=false',
       async () => [{ MIGRATE_ON_START: 'false' }, async () => undefined],
       /MIGRATE_ON_START=true\.\n$/,
     ],
-  ])('%s stops the start with one line, from one process', async (_what, arrange, reason) => {
+  ])('do not start with %s and print the same reason as one instance', async (_what, arrange, reason) => {
     const [wrong, undo] = await arrange();
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {
@@ -79,10 +79,10 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       Object.assign(database, await freshDatabase('first-start'));
     });
 
-    test('a worker that cannot restart logs the reason and is retried, while the other worker serves', async () => {
+    test('an instance that cannot restart logs the reason and is retried while the other one serves', async () => {
       const link = await Link.to(database.url);
       const service = await start({ DATABASE_URL: link.through(database.url) });
-      const [pid = 0] = await pidsOf(service);
+      const [pid = 0] = await waitForPids(service);
       await link.cut();
       process.kill(pid, 'SIGKILL');
       await service.says('An instance cannot start. ');
@@ -93,7 +93,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       await link.cut();
     });
 
-    test('a worker that dies while it starts is replaced, while the first worker serves', async () => {
+    test('an instance that is killed during its start is replaced', async () => {
       const service = new Process('dist/main.js', settings({ WORKERS: '2' }));
       const workers = (): number[] => {
         const found = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8');
@@ -109,13 +109,13 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       await service.ready();
       await service.says('"msg":"instance ready"');
       expect(workers()).toEqual([first, expect.any(Number)]);
-      expect(await pidsOf(service)).toHaveLength(2);
+      expect(await waitForPids(service)).toHaveLength(2);
       expect(await service.stop()).toEqual({ code: 0, signal: null });
     });
 
-    test('SIGTERM under load behind a balancer: each request is answered, each 201 is kept, exit 0', async () => {
+    test('SIGTERM under load ends with exit code 0, and every created user is stored', async () => {
       const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });
-      const client = new Client(service.url, { 'x-api-key': API_KEY, ...ANEW });
+      const client = new Client(service.url, { 'x-api-key': API_KEY, ...CLOSE });
       const { created, seen } = await drainUnderLoad(service, client);
       expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
       expect(await service.exit).toEqual({ code: 0, signal: null });
@@ -125,14 +125,14 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       expect((await next.get('/users/search')).body.Count).toBe(created + 1);
     });
 
-    test('a worker that hangs is killed after the shutdown timeout', async () => {
+    test('an instance that hangs is killed after the shutdown timeout', async () => {
       const service = await start({ REQUEST_TIMEOUT_SECONDS: '1' });
-      const [pid = 0] = await pidsOf(service);
+      const [pid = 0] = await waitForPids(service);
       process.kill(pid, 'SIGSTOP');
       expect(await service.stop()).toEqual({ code: 1, signal: null });
     });
 
-    test('a second signal ends the service at once', async () => {
+    test('a second signal ends the service immediately', async () => {
       const service = await start({ SHUTDOWN_DELAY_SECONDS: '300' });
       service.signal('SIGTERM');
       const again = setInterval(() => service.signal('SIGINT'), 200);
@@ -141,7 +141,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       expect(exit).toEqual({ code: 1, signal: null });
     });
 
-    test('kill -9 of the primary under load ends the workers, without any output', async () => {
+    test('SIGKILL of the primary under load ends the instances without any output', async () => {
       const service = await start({ RATE_LIMIT_PER_MINUTE: '1000000' });
       const client = new Client(service.url, { 'x-api-key': API_KEY });
       let answered = 0;
@@ -152,7 +152,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
         }
       };
       await Promise.all(Array.from({ length: 8 }, load));
-      // The workers share the standard output of the primary, which closes when the last worker ends.
+      // The instances share the standard output of the primary, which closes when the last instance ends.
       expect(await service.exit).toEqual({ code: null, signal: 'SIGKILL' });
       expect(service.complaints).toBe('');
     });

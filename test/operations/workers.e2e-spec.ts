@@ -6,33 +6,33 @@ import { aUser } from '../support/data/factories.js';
 import { csv, settled, upload } from '../support/app/imports.js';
 import { Process, newcomer, processDatabase, takenPort } from '../support/process/process.js';
 
-/** Several workers on one port: every worker gives the same answers. */
+/** Several instances on one port give the same responses. */
 const database = processDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const start = (settings: Record<string, string> = {}) =>
   Process.running({ ...newcomer(database), WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, ...settings });
-/** Opens a new connection each time, as a connection stays with its worker. */
-const ANEW = { connection: 'close' };
-const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY, ...ANEW });
+/** Opens a new connection for each request, because a connection stays with its instance. */
+const CLOSE = { connection: 'close' };
+const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY, ...CLOSE });
 const count = (text: string, part: string) => text.split(part).length - 1;
-const many = <T>(length: number, send: () => Promise<T>) => Promise.all(Array.from({ length }, send));
+const repeat = <T>(length: number, send: () => Promise<T>) => Promise.all(Array.from({ length }, send));
 
-/** Sends requests until both workers have answered some. @returns how many. */
-async function untilBothAnswer(service: Process, path: string, send: () => Promise<unknown>) {
+/** Sends requests until both instances have answered. @returns the number of requests */
+async function waitForBoth(service: Process, path: string, send: () => Promise<unknown>) {
   let sent = 0;
-  for (; service.answered(path).length < 2; sent += 20) await many(20, send);
+  for (; service.answered(path).length < 2; sent += 20) await repeat(20, send);
   return sent;
 }
 
-/** The value of a line of the metrics. */
-async function metric(service: Process, line: string): Promise<number> {
-  const { text } = await new Client(service.url, ANEW).raw('GET', '/metrics');
+/** Reads the value of a metric. */
+async function readMetric(service: Process, line: string): Promise<number> {
+  const { text } = await new Client(service.url, CLOSE).raw('GET', '/metrics');
   const found = text.split('\n').find((candidate) => candidate.startsWith(`${line} `));
   return Number(found?.slice(line.length));
 }
 
-/** Kills one of the workers that have answered, and waits for the one that takes its place. */
+/** Kills an instance that has answered, and waits for its replacement. */
 async function killOne(service: Process, path: string): Promise<number> {
   const [pid = 0] = service.answered(path);
   process.kill(pid, 'SIGKILL');
@@ -40,13 +40,13 @@ async function killOne(service: Process, path: string): Promise<number> {
   return pid;
 }
 
-onMariadb('two workers (need a server: MariaDB only)', () => {
-  test('the first start prints the credentials once, the next one does not; a session is valid in all workers', async () => {
+onMariadb('two instances (MariaDB only)', () => {
+  test('print the credentials only at the first start and accept the same session', async () => {
     const service = await start({ BOOTSTRAP_API_KEY: '' });
     const [, password = ''] = /^ *Password +(\S+)$/m.exec(service.err) ?? [];
     const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
-    const session = new Client(service.url, { cookie: login.cookie, ...ANEW });
-    await untilBothAnswer(service, '/api/0.3/users/me', async () => {
+    const session = new Client(service.url, { cookie: login.cookie, ...CLOSE });
+    await waitForBoth(service, '/api/0.3/users/me', async () => {
       expect((await session.get('/users/me')).status).toBe(200);
     });
     expect(await service.stop()).toEqual({ code: 0, signal: null });
@@ -58,12 +58,12 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     expect([count(next.err, 'is running'), count(next.err, 'Password')]).toEqual([1, 0]);
   });
 
-  test('the first key is valid from the first answer on', async () => {
+  test('accept the bootstrap API key from their first response', async () => {
     const { port, release } = await takenPort();
     await release();
     const settings = { WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, PORT: String(port) };
     const service = new Process('dist/main.js', { ...newcomer(database), ...settings });
-    const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY, ...ANEW });
+    const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY, ...CLOSE });
     const first = await service.firstAnswer(() => client.get('/users/search'));
     expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
   });
@@ -74,44 +74,44 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       Object.assign(database, await freshDatabase('first-start'));
     });
 
-    test('the rate limit is shared by both workers', async () => {
+    test('both instances share the rate limit', async () => {
       const LIMIT = 30;
       const service = await start({ RATE_LIMIT_PER_MINUTE: String(LIMIT) });
       const client = clientOf(service);
       const statuses: number[] = [];
-      await untilBothAnswer(service, '/api/0.3/users/search', async () => {
+      await waitForBoth(service, '/api/0.3/users/search', async () => {
         statuses.push((await client.get('/users/search')).status);
       });
-      for (const answer of await many(LIMIT, () => client.get('/users/search'))) statuses.push(answer.status);
+      for (const sent of await repeat(LIMIT, () => client.get('/users/search'))) statuses.push(sent.status);
       expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
       expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - LIMIT);
     });
 
-    test('metrics are the sum of both workers, and do not shrink when one dies', async () => {
+    test('metrics are the sum of both instances and do not decrease when one is killed', async () => {
       const service = await start({ IMPORT_OVERDUE_HOURS: '1' });
       const path = '/api/0.3/status';
-      const sent = await untilBothAnswer(service, path, () => new Client(service.url, ANEW).get('/status'));
+      const sent = await waitForBoth(service, path, () => new Client(service.url, CLOSE).get('/status'));
       const line = `http_request_duration_seconds_count{method="GET",route="${path}",status="200"}`;
-      for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
-      // A value that both workers read from the database is reported once.
-      expect(await metric(service, 'rollcall_import_overdue')).toBe(1);
+      for (const value of await repeat(6, () => readMetric(service, line))) expect(value).toBe(sent);
+      // A value that both instances read from the database is not summed.
+      expect(await readMetric(service, 'rollcall_import_overdue')).toBe(1);
       await killOne(service, path);
-      for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
+      for (const value of await repeat(6, () => readMetric(service, line))) expect(value).toBe(sent);
     });
 
-    test('either worker sends the events of an import', async () => {
+    test('either instance sends the events of an import', async () => {
       const service = await start();
       const client = clientOf(service);
       const rows = Array.from({ length: 2000 }, (_, i) => `W${i},w${i},w${i}@example.org`);
       const { id } = (await upload(client, csv('ExternalId,Username,Email', ...rows))).body;
-      await untilBothAnswer(service, `/api/0.3/imports/${id as string}/events`, async () => {
+      await waitForBoth(service, `/api/0.3/imports/${id as string}/events`, async () => {
         const { text } = await client.get(`/imports/${id as string}/events`);
         expect(text).toContain('"state":"completed"');
       });
       expect((await settled(client, id)).counts).toMatchObject({ created: 2000 });
     });
 
-    test('kill -9 of one worker under load loses only its own requests, and another worker replaces it', async () => {
+    test('SIGKILL of one instance under load loses only its open requests, and a new instance replaces it', async () => {
       const service = await start();
       const client = clientOf(service);
       const path = '/api/0.3/users';
