@@ -4,18 +4,18 @@ import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { aUser, create } from '../support/data/factories.js';
 import { PASSWORD } from '../support/app/people.js';
 
-/** The clock of the machine jumps: an operator or NTP sets it, or the machine was suspended. */
+/** The clock of the machine may jump, because an operator or NTP sets it, or because the machine was suspended. */
 const HOUR = 60 * 60 * 1000;
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.useRealTimers());
 afterAll(() => app.end());
 
-/** Sets the clock that the service reads; timers are unaffected. */
+/** Sets the clock that the service reads. Timers are unaffected. */
 const setClock = (millis: number) =>
   jest.useFakeTimers({ now: Date.now() + millis, advanceTimers: true, doNotFake: ALL_BUT_DATE });
 
-async function walked(sort: string): Promise<string[]> {
+async function listAllUsers(sort: string): Promise<string[]> {
   const uuids: string[] = [];
   for (let path: string | undefined = `/users/search?sort=${sort}&limit=2`; path !== undefined;) {
     const answer = await app.key.get(path);
@@ -26,7 +26,7 @@ async function walked(sort: string): Promise<string[]> {
   return uuids;
 }
 
-test('set back, everything still works: changes, log-ins, walks that return every user once', async () => {
+test('after the clock is set back, changes, logins and paged searches still work', async () => {
   const before = await Promise.all([1, 2, 3].map(() => create(app.key)));
   const session = await app.login();
   setClock(-2 * HOUR);
@@ -38,7 +38,7 @@ test('set back, everything still works: changes, log-ins, walks that return ever
   expect((await app.login(after[0].username, PASSWORD)).headers).toBeDefined();
   const all = [...before, ...after].map(({ uuid }) => uuid);
   for (const sort of ['updated', 'created']) {
-    const seen = await walked(sort);
+    const seen = await listAllUsers(sort);
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen).toEqual(expect.arrayContaining(all));
   }
@@ -46,7 +46,7 @@ test('set back, everything still works: changes, log-ins, walks that return ever
   expect(history.body.Results).toHaveLength(2);
 });
 
-test('set back, a retry with its Idempotency-Key still gets the first answer', async () => {
+test('after the clock is set back, a retry with the same Idempotency-Key returns the first response', async () => {
   const [user, headers] = [aUser(), { 'idempotency-key': 'the-clock-was-set' }];
   const first = await app.key.post('/users', user, headers);
   setClock(-2 * HOUR);

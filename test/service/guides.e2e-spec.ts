@@ -6,7 +6,7 @@ import { follow } from '../support/process/guide/guide.js';
 import { Services } from '../support/process/guide/services.js';
 import { processDatabase } from '../support/process/process.js';
 
-/** Documents that a reader follows in a clone: each block in order, with what it prints. */
+/** Runs every command block of the documents in a clone, in order, and compares the documented output. */
 const database = processDatabase();
 let folder: string;
 let services: Services;
@@ -20,7 +20,7 @@ afterEach(() => services.close());
 const followHere = (document: string, knows = {}) =>
   follow(document, {
     folder,
-    // The audit shows the user who runs a command: always the same one.
+    // The audit shows the user who runs a command, which must be the same on every machine.
     variables: {
       ...terminalOf(addCommand(database.folder), database.folder, services.control),
       SUDO_USER: 'ada',
@@ -30,18 +30,20 @@ const followHere = (document: string, knows = {}) =>
     here: (script) => script.replaceAll('127.0.0.1:3000', services.address ?? '127.0.0.1:3000'),
   });
 
-test.each(['README.md', 'docs/connectors.md'])('%s, which starts the service', async (document) => {
+const STARTING = ['README.md', 'docs/connectors.md'];
+test.each(STARTING)('the commands of %s print the documented output', async (document) => {
   expect((await followHere(document)).compared).toBeGreaterThan(3);
 });
 
-test.each(['docs/operator.md', 'docs/scim.md'])('%s, for a service that runs', async (document) => {
+const USING = ['docs/operator.md', 'docs/scim.md'];
+test.each(USING)('on a running service, the commands of %s print the documented output', async (document) => {
   const key = randomBytes(24).toString('hex');
   await services.start(folder, { BOOTSTRAP_API_KEY: key });
   expect((await followHere(document, { [README_KEY]: key })).compared).toBeGreaterThan(3);
 });
 
 test.each(['CONTRIBUTING.md', 'docs/checker.md', 'docs/performance.md'])(
-  '%s, whose commands are scripts of the project',
+  'the project scripts that %s names succeed',
   async (document) => {
     expect((await followHere(document)).run).toBeGreaterThan(0);
   },

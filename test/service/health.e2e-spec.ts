@@ -4,31 +4,31 @@ import type { WriteState } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
 import { csv, imported } from '../support/app/imports.js';
 
-/** What monitoring uses: probes and metrics. */
+/** Health probes and metrics. */
 const TOKEN = 'a-token-of-prometheus';
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ METRICS_TOKEN: TOKEN, IMPORT_OVERDUE_HOURS: '1' })));
 afterAll(() => app.end());
 
-const metrics = async (headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` }) =>
+const getMetrics = async (headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` }) =>
   app.nobody.raw('GET', '/metrics', undefined, headers);
-/** The value of a line of the metrics. */
-const value = async (line: string): Promise<number> => {
-  const { text } = await metrics();
+/** Reads the value of a metric. */
+const readMetric = async (line: string): Promise<number> => {
+  const { text } = await getMetrics();
   const found = text.split('\n').find((candidate) => candidate.startsWith(`${line} `));
   return Number(found?.slice(line.length));
 };
 
-test('a process that answers is alive, and ready with its database', async () => {
+test('/health/live and /health/ready return 200 while the database is available', async () => {
   for (const probe of ['live', 'ready']) {
     const { status, body } = await app.nobody.raw('GET', `/health/${probe}`);
     expect([status, body]).toEqual([200, { status: 'ok' }]);
   }
 });
 
-test('without its database it is alive and not ready', async () => {
-  const database = app.app.get<{ query: unknown; checkWriteState: unknown }>(DATABASE);
-  const { query, checkWriteState } = database;
+test('without a database, /health/ready returns 503 and /health/live returns 200', async () => {
+  const database = app.app.get<{ query: unknown; writability: unknown }>(DATABASE);
+  const { query, writability } = database;
   const away = () => Promise.reject(new Error('away'));
   Object.assign(database, { query: away, checkWriteState: away });
   try {
@@ -40,7 +40,7 @@ test('without its database it is alive and not ready', async () => {
     });
     expect(headers['retry-after']).toMatch(/^\d+$/);
     expect((await app.nobody.raw('GET', '/health/live')).status).toBe(200);
-    expect(await value('rollcall_imports_parked')).toBeNaN();
+    expect(await readMetric('rollcall_imports_parked')).toBeNaN();
   } finally {
     Object.assign(database, { query, checkWriteState });
   }
@@ -48,9 +48,9 @@ test('without its database it is alive and not ready', async () => {
 });
 
 test.each([
-  ['read_only', 'Not ready: database is read-only.'],
-  ['out_of_sync', 'Not ready: database is out of sync with its cluster.'],
-])('a database that is %s makes it not ready, and the answer says so', async (writability, detail) => {
+  ['read_only', 'Not ready: database takes no changes.'],
+  ['out_of_sync', 'Not ready: database is not in step with its cluster.'],
+])('/health/ready returns 503 with the reason if the database is %s', async (writability, detail) => {
   const asked = jest
     .spyOn(app.app.get<Database>(DATABASE), 'checkWriteState')
     .mockResolvedValueOnce(writability as WriteState);
@@ -61,23 +61,23 @@ test.each([
 });
 
 describe('metrics', () => {
-  test('need their token', async () => {
+  test('require METRICS_TOKEN', async () => {
     for (const authorization of ['', 'Bearer wrong-token-of-nobody', `Basic ${TOKEN}x`]) {
-      const { status, headers } = await metrics({ authorization });
+      const { status, headers } = await getMetrics({ authorization });
       expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="rollcall metrics"']);
     }
-    const { status, headers, text } = await metrics();
+    const { status, headers, text } = await getMetrics();
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     expect(text).toContain('# HELP process_cpu_seconds_total');
   });
-  test('count requests by route, never by path', async () => {
+  test('count requests by route and never contain a path', async () => {
     await app.key.get('/users/00000000-0000-4000-8000-00000000dead');
     await app.key.raw('GET', '/secret-of-a-client');
     const count = (route: string, status: number) =>
       `http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`;
-    expect(await value(count('/api/0.3/users/:user_id', 404))).toBe(1);
-    expect(await value(count('none', 404))).toBe(1);
-    expect((await metrics()).text).not.toMatch(/dead|secret-of/);
+    expect(await readMetric(count('/api/0.3/users/:user_id', 404))).toBe(1);
+    expect(await readMetric(count('none', 404))).toBe(1);
+    expect((await getMetrics()).text).not.toMatch(/dead|secret-of/);
   });
   test('count logins by result', async () => {
     await app.login();
@@ -85,38 +85,38 @@ describe('metrics', () => {
       await app.nobody.post('/sessions/login', { username: 'guessed', password: 'a wrong password' });
     }
     const logins = ['success', 'failed', 'throttled'].map((result) =>
-      value(`rollcall_logins_total{result="${result}"}`),
+      readMetric(`rollcall_logins_total{result="${result}"}`),
     );
     expect(await Promise.all(logins)).toEqual([1, 5, 1]);
   });
-  test('count imports: overdue, parked, completed', async () => {
-    expect(await value('rollcall_import_overdue')).toBe(1);
-    expect(await value('rollcall_import_last_completed_timestamp_seconds')).toBe(0);
+  test('report overdue and completed imports, and imports that wait for approval', async () => {
+    expect(await readMetric('rollcall_import_overdue')).toBe(1);
+    expect(await readMetric('rollcall_import_last_completed_timestamp_seconds')).toBe(0);
     const people = (status: string) =>
       csv(
         'ExternalId,Username,Email,Status',
         ...Array.from({ length: 9 }, (_, i) => `m${i},m${i},m${i}@example.org,${status}`),
       );
     await imported(app.key, people('Active'));
-    expect(await value('rollcall_import_overdue')).toBe(0);
-    const last = await value('rollcall_import_last_completed_timestamp_seconds');
+    expect(await readMetric('rollcall_import_overdue')).toBe(0);
+    const last = await readMetric('rollcall_import_last_completed_timestamp_seconds');
     expect(Math.abs(last - Date.now() / 1000)).toBeLessThan(60);
     await imported(app.key, people('Blocked'));
-    expect(await value('rollcall_imports_parked')).toBe(1);
+    expect(await readMetric('rollcall_imports_parked')).toBe(1);
   });
-  test('show what waits, which is nothing in the end', async () => {
+  test('report zero connections in use and zero waiting requests when the service is idle', async () => {
     for (const name of [
       'rollcall_database_connections_in_use',
       'rollcall_database_requests_waiting',
       'rollcall_password_hashes_waiting',
     ]) {
-      // The import worker uses the database now and then.
-      while ((await value(name)) !== 0);
+      // The import worker also uses the database.
+      while ((await readMetric(name)) !== 0);
     }
   });
 });
 
-test('without a token the metrics are open', async () => {
+test('/metrics is public without METRICS_TOKEN', async () => {
   const open = await TestApp.start();
   try {
     expect((await open.nobody.raw('GET', '/metrics')).status).toBe(200);

@@ -11,7 +11,7 @@ import { follow } from '../support/process/guide/guide.js';
 import { settled } from '../support/app/imports.js';
 import { newcomer } from '../support/process/process.js';
 
-/** The guide from an export to a schedule (docs/imports.md): every block of it is run, in order, with its output. */
+/** Runs every command block of docs/imports.md in order, and compares the documented output. */
 let database: TestDatabase;
 let app: TestApp;
 jest.setTimeout(300_000);
@@ -21,43 +21,43 @@ afterEach(async () => {
   await database.drop();
 });
 
-test('every block of the guide does what it shows', async () => {
+test('every command of docs/imports.md prints its documented output', async () => {
   const folder = join(database.folder, 'guide');
   mkdirSync(join(folder, 'drop/processing'), { recursive: true });
   let settings: Record<string, string> = {};
   let parked = 0;
   app = await TestApp.on(database, settings);
 
-  const restarted = async (): Promise<TestApp> => {
-    await app.stop(); // waits for the turn that every start begins with
+  const restart = async (): Promise<TestApp> => {
+    await app.stop(); // waits for the check of the schedule at start
     return (app = await TestApp.on(database, settings));
   };
-  const newest = async (): Promise<string> => {
+  const findNewest = async (): Promise<string> => {
     const [run] = (await app.key.get('/imports?limit=1')).body.Results;
     return (run as { id: string } | undefined)?.id ?? '';
   };
-  const alerts = async (count: number): Promise<void> => {
+  const waitForAlerts = async (count: number): Promise<void> => {
     const watcher = watch(folder);
     const file = join(folder, 'alerts.txt');
-    const told = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0);
-    while (told() < count) await once(watcher, 'change');
+    const countAlerts = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0);
+    while (countAlerts() < count) await once(watcher, 'change');
     watcher.close();
   };
-  /** The tick of a night, which was missed and is made up. */
-  const night = async (): Promise<void> => {
-    await app.stop(); // waits for the turn of its start, which notes the tick before
+  /** Restarts the service after a missed scheduled time, so that the schedule catches up. */
+  const runNight = async (): Promise<void> => {
+    await app.stop(); // waits for the check at start, which records the previous scheduled time
     app = await TestApp.on(database);
-    const before = await newest();
+    const before = await findNewest();
     await missTick(app);
     const watcher = watch(join(folder, 'drop/processing'));
-    const claimed = once(watcher, 'change');
-    await restarted();
-    await claimed;
+    const moved = once(watcher, 'change');
+    await restart();
+    await moved;
     watcher.close();
     let id = before;
-    while (id === before) id = await newest(); // the schedule has claimed the file, and makes a run of it
+    while (id === before) id = await findNewest(); // the schedule has moved the file and creates a run
     const { state } = await settled(app.key, id);
-    if (state === 'needs_approval') await alerts(++parked);
+    if (state === 'needs_approval') await waitForAlerts(++parked);
   };
 
   const done = await follow('docs/imports.md', {
@@ -66,7 +66,7 @@ test('every block of the guide does what it shows', async () => {
     knows: { [README_KEY]: API_KEY },
     here: (script) => script.replaceAll('http://127.0.0.1:3000', app.url),
     after: async ({ kind, text }: Block) => {
-      if (kind === 'sh' && text.includes('drop/payroll')) await night();
+      if (kind === 'sh' && text.includes('drop/payroll')) await runNight();
       if (kind !== 'ini') return;
       settings = Object.fromEntries(
         text
@@ -76,7 +76,7 @@ test('every block of the guide does what it shows', async () => {
       );
       for (const name of ['IMPORT_FOLDER', 'NOTIFY_COMMAND'])
         settings[name] = join(folder, settings[name] ?? '');
-      await restarted();
+      await restart();
     },
   });
   expect(done.compared).toBeGreaterThan(12);

@@ -7,11 +7,12 @@ import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { ROOT, newcomer, processDatabase, takenPort } from '../support/process/process.js';
 
-/** Whatever becomes of standard output and standard error, the service goes on. */
+/** Kinds of standard output and standard error that do not accept log lines. */
+const OUTPUTS = ['a full disk', 'a closed pipe', 'an unread pipe'];
 const database = processDatabase();
 jest.setTimeout(60_000);
 
-test.each(['a full disk', 'a closed pipe', 'a pipe that nobody reads'])('%s ends nothing', async (kind) => {
+test.each(OUTPUTS)('the service continues to run if its output is %s', async (kind) => {
   const { port, release } = await takenPort();
   await release();
   const output = kind === 'a full disk' ? openSync('/dev/full', 'w') : 'pipe';
@@ -29,7 +30,7 @@ test.each(['a full disk', 'a closed pipe', 'a pipe that nobody reads'])('%s ends
       if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
       await delay(50);
     }
-    // More lines than a pipe holds (64 KiB).
+    // More log lines than fit into a pipe (64 KiB).
     for (let sent = 0; sent < 800; sent++) {
       expect((await client.raw('GET', `/api/0.3/nowhere/${'x'.repeat(200)}`)).status).toBe(404);
     }

@@ -6,46 +6,46 @@ import { aUser, create } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
 import { sendBytes } from '../support/app/raw.js';
 
-/** What looks like a credential of this service is masked wherever others read it, and wherever a client has put it. */
+/** Credentials are masked in logs, audit events, errors and metrics, wherever a client has sent them. */
 let app: TestApp;
 let logged = '';
 let audited = '';
 let metrics = '';
-/** What an error says, by the place where the credential was sent. */
+/** Responses by the part of the request that contained the credential. */
 const answers: [string, string][] = [];
 let key: string;
 let token: string;
 
-const escaped = (text: string): string =>
+const encode = (text: string): string =>
   Array.from(text, (char) => `%${char.charCodeAt(0).toString(16)}`).join('');
-const unescaped = (text: string): string =>
+const decode = (text: string): string =>
   text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
-/** Every place of a request that takes a text. */
-function places(secret: string, client: Client): Record<string, () => Promise<Answer | string>> {
-  const line = (target: string, headers = '') =>
+/** Builds requests with a secret in every part of a request that accepts text. */
+function buildRequests(secret: string, client: Client): Record<string, () => Promise<Answer | string>> {
+  const formatHead = (target: string, headers = '') =>
     `${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`;
   const id = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
-  const csv = (text: string, query = '') =>
+  const uploadCsv = (text: string, query = '') =>
     client.raw('POST', `/api/0.3/imports${query}`, text, { 'content-type': 'text/csv' });
   return {
     path: () => client.raw('GET', `/${secret}`),
     'version of the path': () => client.raw('GET', `/api/${secret}/users/${id}`),
     'id in the path': () => client.raw('GET', `/api/0.3/users/${secret}`),
-    'id, escaped': () => client.raw('GET', `/api/0.3/users/${escaped(secret)}`),
+    'percent-encoded id': () => client.raw('GET', `/api/0.3/users/${encode(secret)}`),
     'end of the path': () => client.raw('GET', `/api/0.3/users/me/x${secret}-7/more`),
     'path without credentials': () => app.nobody.raw('DELETE', `/api/0.3/sessions/${secret}`),
     'path with a wrong method': () => client.raw('PATCH', `/api/0.3/users/${secret}`),
-    'path without an end': () => client.raw('GET', `/api/0.3/users/${secret}%zz`),
+    'path with invalid percent-encoding': () => client.raw('GET', `/api/0.3/users/${secret}%zz`),
     'name of a parameter': () => client.raw('GET', `/api/0.3/users/search?${secret}=1`),
     'value of a parameter': () =>
       client.raw('GET', `/api/0.3/users/search?api_key=${secret}&limit=${secret}`),
     'value of a sort': () => client.raw('GET', `/api/0.3/users/search?sort=${secret}`),
-    'whole URL': () => sendBytes(app.url, line(`GET http://x/${secret}?a=${secret}`)),
-    'target that is none': () => sendBytes(app.url, line(`GET ${secret}`)),
-    proxy: () => sendBytes(app.url, line(`CONNECT ${secret}:443`)),
-    expectation: () => sendBytes(app.url, line(`GET /${secret}`, `Expect: ${secret}\r\n`)),
-    host: () => sendBytes(app.url, `GET /${secret} HTTP/1.1\r\nHost: ${secret}\r\nHost: ${secret}\r\n\r\n`),
+    'whole URL': () => sendBytes(app.url, formatHead(`GET http://x/${secret}?a=${secret}`)),
+    'invalid target': () => sendBytes(app.url, formatHead(`GET ${secret}`)),
+    'CONNECT target': () => sendBytes(app.url, formatHead(`CONNECT ${secret}:443`)),
+    'Expect header': () => sendBytes(app.url, formatHead(`GET /${secret}`, `Expect: ${secret}\r\n`)),
+    Host: () => sendBytes(app.url, `GET /${secret} HTTP/1.1\r\nHost: ${secret}\r\nHost: ${secret}\r\n\r\n`),
     'request id': () =>
       client.raw('GET', '/api/0.3/users/x', undefined, { 'x-request-id': secret.slice(0, 64) }),
     'other headers': () =>
@@ -68,10 +68,9 @@ function places(secret: string, client: Client): Record<string, () => Promise<An
         password: 'wrong',
       }),
     'password of a login': () => app.nobody.post('/sessions/login', { username: 'x', password: secret }),
-    'a wrong key': () =>
-      app.nobody.raw('GET', `/api/0.3/users/${id}`, undefined, { 'x-api-key': `${secret}x` }),
-    'options of an import': () => csv('ExternalId\r\n1\r\n', `?dataset=${secret}&mode=${secret}`),
-    'column of a file': () => csv(`ExternalId,${secret}\r\n1,2\r\n`),
+    'API key': () => app.nobody.raw('GET', `/api/0.3/users/${id}`, undefined, { 'x-api-key': `${secret}x` }),
+    'options of an import': () => uploadCsv('ExternalId\r\n1\r\n', `?dataset=${secret}&mode=${secret}`),
+    'column of a file': () => uploadCsv(`ExternalId,${secret}\r\n1,2\r\n`),
   };
 }
 
@@ -84,7 +83,7 @@ beforeAll(async () => {
   key = String((await app.key.post('/api_keys', { name: 'leaked' })).body.key);
   token = (await app.login()).headers['cookie']?.split('=')[1] ?? '';
   for (const secret of [key, token]) {
-    for (const [place, send] of Object.entries(places(secret, app.key))) {
+    for (const [place, send] of Object.entries(buildRequests(secret, app.key))) {
       const answer = await send();
       const [status, text] =
         typeof answer === 'string'
@@ -94,7 +93,7 @@ beforeAll(async () => {
       answers.push([place, text]);
     }
   }
-  // Good requests that leave a row behind.
+  // Successful requests that write audit events.
   const { uuid } = await create(app.key, { firstname: key, about_me: `it is ${key}.` });
   await app.key.put(`/users/${uuid as string}`, { surname: key, firstname: null, authname: { saml: [key] } });
   await app.key.post('/api_keys', { name: `old ${key}` });
@@ -108,35 +107,35 @@ afterAll(async () => {
   await app.end();
 });
 
-const shown = (text: string): string[] => {
+const findSecrets = (text: string): string[] => {
   const secrets = [key.slice(22, 65), token].map((secret) => secret.slice(0, 20).toLowerCase());
-  const plain = unescaped(unescaped(text)).toLowerCase();
+  const plain = decode(decode(text)).toLowerCase();
   return secrets.filter((secret) => plain.includes(secret));
 };
 
-test('the secrets are what is looked for', () => {
-  expect(shown(`${key} ${escaped(token)}`)).toHaveLength(2);
+test('the search for secrets finds plain and percent-encoded secrets', () => {
+  expect(findSecrets(`${key} ${encode(token)}`)).toHaveLength(2);
   expect(logged.split('\n').length).toBeGreaterThan(60);
   expect(audited).toContain('session.login_failed');
 });
 
-test('no log line contains a secret, and each is JSON and names the key', () => {
-  expect(logged.split('\n').filter((line) => shown(line).length > 0)).toEqual([]);
+test('every log line is JSON without a secret, and the log names the masked key', () => {
+  expect(logged.split('\n').filter((line) => findSecrets(line).length > 0)).toEqual([]);
   expect(logged).toContain(`/api/0.3/users/rollcall_${key.slice(9, 21)}_***`);
   for (const line of logged.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
 });
 
-test('no row of the audit or of the throttle contains a secret, and the audit names the key', () => {
-  expect(shown(audited)).toEqual([]);
+test('audit events and login failures contain no secret, and the audit names the masked key', () => {
+  expect(findSecrets(audited)).toEqual([]);
   expect(audited).toContain(`rollcall_${key.slice(9, 21)}_***`);
 });
 
-test('no error response and no metric label contains a secret, wherever the secret was sent', () => {
-  expect(answers.filter(([, text]) => shown(text).length > 0)).toEqual([]);
-  expect(shown(metrics)).toEqual([]);
+test('error responses and metrics contain no secret, whichever part of the request contained it', () => {
+  expect(answers.filter(([, text]) => findSecrets(text).length > 0)).toEqual([]);
+  expect(findSecrets(metrics)).toEqual([]);
 });
 
-test('a request id that looks like one is replaced', async () => {
+test('an X-Request-Id that looks like a secret is replaced', async () => {
   for (const id of [token, `a.${token}`, key.slice(0, 64)]) {
     const answer = await app.key.get('/users/search', { 'x-request-id': id });
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);

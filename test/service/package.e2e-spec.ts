@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Process, ROOT } from '../support/process/process.js';
 
-/** The file that `npm run pack` creates, installed from the registry into an empty folder, as `npx` does. */
+/** Installs the package that `npm run pack` creates into an empty folder, as `npx` does. */
 jest.setTimeout(300_000);
 let folder: string;
 let home: string;
@@ -26,11 +26,11 @@ afterAll(() => {
 });
 afterEach(() => Process.killAll());
 
-const described = (path: string): Record<string, Record<string, string>> =>
+const readPackage = (path: string): Record<string, Record<string, string>> =>
   JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
 
-test('it brings the packages that the bundle needs and no others, and nothing of the sources', () => {
-  const { dependencies, devDependencies, optionalDependencies, scripts, version } = described(
+test('the package contains the built files and only the dependencies that the bundle needs', () => {
+  const { dependencies, devDependencies, optionalDependencies, scripts, version } = readPackage(
     join(installed, 'rollcall'),
   );
   expect(Object.keys(dependencies ?? {})).toEqual([
@@ -43,7 +43,7 @@ test('it brings the packages that the bundle needs and no others, and nothing of
     optionalDependencies: undefined,
     scripts: undefined,
   });
-  expect(version).toBe(described(ROOT)['version']);
+  expect(version).toBe(readPackage(ROOT)['version']);
   expect(readdirSync(join(installed, 'rollcall')).sort()).toEqual([
     '.env.example',
     'CHANGELOG.md',
@@ -58,7 +58,7 @@ test('it brings the packages that the bundle needs and no others, and nothing of
 });
 
 test.each([[[]], [['start']]])(
-  '`rollcall %j` serves, in its own process, from an empty folder',
+  '`rollcall` with the arguments %j serves Swagger UI and the console from an empty folder',
   async (args) => {
     const data = mkdtempSync(join(folder, 'data-'));
     const service = new Process('dist/rollcall.js', { PORT: '0' }, data, args, join(installed, 'rollcall/'));
@@ -72,9 +72,9 @@ test.each([[[]], [['start']]])(
   },
 );
 
-test('`rollcall` is the command line too', () => {
+test('the installed `rollcall` prints its version and lists its commands', () => {
   const bin = join(installed, '.bin', 'rollcall');
-  expect(run(bin, ['--version'], home).trim()).toBe(described(ROOT)['version']);
+  expect(run(bin, ['--version'], home).trim()).toBe(readPackage(ROOT)['version']);
   const help = run(bin, ['--help'], home);
   for (const command of ['start', 'import', 'users', 'keys', 'doctor'])
     expect(help).toContain(`  ${command} `);

@@ -6,17 +6,17 @@ import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { Process, ROOT, newcomer, processDatabase, takenPort } from '../support/process/process.js';
 
-/** The service as a process, and what a first start shows. */
+/** The service as a process, and the output of its first start. */
 const database = processDatabase();
 
-const MADE_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
+const GENERATED_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
 const PASSWORD = /^ *Password +(\S{16,})$/m;
-const count = (text: string, part: string) => text.split(part).length - 1;
-const secrets = ({ err }: Process) => ({
-  key: MADE_KEY.exec(err)?.[0] ?? '(no key)',
+const countIn = (text: string, part: string) => text.split(part).length - 1;
+const readSecrets = ({ err }: Process) => ({
+  key: GENERATED_KEY.exec(err)?.[0] ?? '(no key)',
   password: PASSWORD.exec(err)?.[1] ?? '(no password)',
 });
-/** Runs the lines below "Try it", as pasted into a shell with the key in the blank. */
+/** Runs the printed "Try it" commands in a shell, with the key filled in. */
 const runCurl = ({ err }: Process, key = 'no key') => {
   const lines = /^Try it:\n([^]*?)\n\n/m.exec(err)?.[1] ?? 'false';
   return execFileSync(
@@ -33,13 +33,13 @@ const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
   version: string;
 };
 
-/** Standard output is for programs: log lines, and nothing else. */
-function logLines({ out }: Process): Record<string, unknown>[] {
+/** Parses standard output, which must contain only log lines. */
+function parseLog({ out }: Process): Record<string, unknown>[] {
   const lines = out.split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('the first start prints the addresses and the credentials, all of them work, and the log names start and end', async () => {
+test('the first start prints working URLs and credentials, and the log records start and end', async () => {
   const service = await Process.running({ ...newcomer(database), BASE_URL: 'https://people.example.org' });
   expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
   expect(service.err).toMatch(new RegExp(`^ *Swagger UI +${service.url}/docs$`, 'm'));
@@ -48,16 +48,16 @@ test('the first start prints the addresses and the credentials, all of them work
   const found = JSON.parse(runCurl(service)) as { Count: number; Results: object[] };
   expect(found).toMatchObject({ Count: 1, Results: [{ username: 'admin', roles: ['Webmaster'] }] });
 
-  const { key, password } = secrets(service);
+  const { key, password } = readSecrets(service);
   const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
   expect([login.status, login.body.username]).toEqual([200, 'admin']);
   expect((await new Client(service.url, { 'x-api-key': key }).get('/users/search')).status).toBe(200);
 
   await service.stop();
-  // The key once by itself and once in the curl line; neither secret in the log of the requests above.
-  expect([count(service.printed, password), count(service.printed, key)]).toEqual([1, 2]);
+  // The key is printed alone and in the curl command. The log of the requests contains neither secret.
+  expect([countIn(service.printed, password), countIn(service.printed, key)]).toEqual([1, 2]);
   expect(service.complaints).toBe('');
-  const lines = logLines(service);
+  const lines = parseLog(service);
   expect(lines).toContainEqual(expect.objectContaining({ path: '/api/0.3/sessions/login' }));
   expect(lines.filter(({ msg }) => String(msg).startsWith('service '))).toEqual([
     expect.objectContaining({
@@ -75,7 +75,7 @@ test('the first start prints the addresses and the credentials, all of them work
   expect(lines.at(-1)?.['msg']).toBe('service ended');
 });
 
-test('the bundle serves the committed OpenAPI file and all of Swagger UI', async () => {
+test('the built service serves the committed OpenAPI file and all files of Swagger UI', async () => {
   const service = await Process.running(newcomer(database));
   const nobody = new Client(service.url);
   const { body } = await nobody.raw('GET', '/docs/openapi.json');
@@ -86,27 +86,27 @@ test('the bundle serves the committed OpenAPI file and all of Swagger UI', async
   }
 });
 
-test('the second start prints the addresses and no secret, and its settings change no credentials', async () => {
+test('the second start prints no secrets and does not apply new bootstrap credentials', async () => {
   const first = await Process.running(newcomer(database));
   await first.stop();
-  const { key, password } = secrets(first);
+  const { key, password } = readSecrets(first);
   const late = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
   const second = await Process.running({ ...newcomer(database), ...late });
-  const statusOf = async (given: string) =>
+  const logIn = async (given: string) =>
     (await new Client(second.url).post('/sessions/login', { username: 'admin', password: given })).status;
-  expect(await statusOf(password)).toBe(200);
-  expect(await statusOf(late.BOOTSTRAP_WEBMASTER_PASSWORD)).toBe(401);
+  expect(await logIn(password)).toBe(200);
+  expect(await logIn(late.BOOTSTRAP_WEBMASTER_PASSWORD)).toBe(401);
   const found = await new Client(second.url, { 'x-api-key': key }).get('/users/search');
   expect(found.body.Count).toBe(1);
   expect((await new Client(second.url, { 'x-api-key': API_KEY }).get('/users/search')).status).toBe(401);
   await second.stop();
   expect(second.err).toMatch(/^ *Swagger UI +http:\S+\/docs$/m);
-  expect(second.printed).not.toMatch(MADE_KEY);
+  expect(second.printed).not.toMatch(GENERATED_KEY);
   expect(second.printed).not.toMatch(/password|curl/i);
   expect(second.printed).not.toContain(password);
 });
 
-test('credentials from the settings are used and never printed', async () => {
+test('bootstrap credentials from the settings work and are never printed', async () => {
   const secretsSet = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
   const service = await Process.running({ ...newcomer(database), ...secretsSet });
   expect(JSON.parse(runCurl(service, API_KEY))).toMatchObject({ Count: 1 });
@@ -117,10 +117,10 @@ test('credentials from the settings are used and never printed', async () => {
   expect(service.err).toContain('BOOTSTRAP_WEBMASTER_PASSWORD');
   expect(service.printed).not.toContain(API_KEY);
   expect(service.printed).not.toContain(password);
-  expect(service.printed).not.toMatch(MADE_KEY);
+  expect(service.printed).not.toMatch(GENERATED_KEY);
 });
 
-test('the first key is valid from the first answer on', async () => {
+test('BOOTSTRAP_API_KEY is valid from the first response of the service', async () => {
   const { port, release } = await takenPort();
   await release();
   const service = new Process('dist/main.js', {
@@ -133,7 +133,7 @@ test('the first key is valid from the first answer on', async () => {
   expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
 });
 
-test('a port in use stops the start with a message that says so, and no credentials are lost', async () => {
+test('a port in use stops the start with a message, and the credentials are printed once', async () => {
   const { port, release } = await takenPort();
   const refused = new Process('dist/main.js', { ...newcomer(database), PORT: String(port) });
   expect(await refused.exit).toEqual({ code: 1, signal: null });
@@ -145,7 +145,7 @@ test('a port in use stops the start with a message that says so, and no credenti
 
   const next = await Process.running(newcomer(database));
   const printed = refused.err + next.err;
-  expect([count(printed, 'Password '), count(printed, 'API key ')]).toEqual([1, 1]);
-  const key = MADE_KEY.exec(printed)?.[0] ?? '';
+  expect([countIn(printed, 'Password '), countIn(printed, 'API key ')]).toEqual([1, 1]);
+  const key = GENERATED_KEY.exec(printed)?.[0] ?? '';
   expect((await new Client(next.url, { 'x-api-key': key }).get('/users/search')).status).toBe(200);
 });

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../support/process/process.js';
 
-/** What the built programs have in them: a process keeps all of it in memory. */
-const textOf = (name: string): string => readFileSync(join(ROOT, `dist/${name}.js`), 'utf8');
-const schemaTools = 'MigrationExecutor'; // of TypeORM
+/** Code in the built programs, all of which a process keeps in memory. */
+const readProgram = (name: string): string => readFileSync(join(ROOT, `dist/${name}.js`), 'utf8');
+const schemaTools = 'MigrationExecutor'; // a class of TypeORM
 
-test.each(['main', 'import-worker', 'read-worker'])('%s has no tools for the schema in it', (name) => {
-  expect(textOf(name)).not.toContain(schemaTools);
+test.each(['main', 'import-lane', 'reader-lane'])('%s.js lacks the migration tools of TypeORM', (name) => {
+  expect(readProgram(name)).not.toContain(schemaTools);
 });
 
-test.each(['cli', 'migrator'])('%s has them', (name) => {
-  expect(textOf(name)).toContain(schemaTools);
+test.each(['cli', 'migrator'])('%s.js has the migration tools of TypeORM', (name) => {
+  expect(readProgram(name)).toContain(schemaTools);
 });

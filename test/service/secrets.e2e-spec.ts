@@ -7,18 +7,18 @@ import { csv, settled, upload } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /**
- * Passwords, keys, cookies and tokens are sent in every possible way: no output and no table may contain one. The log has no
- * value of a query or body either, and a line for every request.
+ * Sends passwords, keys, cookies and tokens in every possible way. No output and no table may contain a secret. The log
+ * has a line for every request, without values of queries and bodies.
  */
 const SECRET = 'planted-secret';
 const PASSWORD = `${SECRET}-password`;
 const TOKEN = `${SECRET}-token-of-metrics`;
 const WRONG_KEY = `${SECRET}-wrong-key-0123456789-0123456789`;
-/** Values that tables contain and the log does not. */
+/** A personal value, which tables may contain but the log may not. */
 const PRIVATE = 'hunter2';
 let app: TestApp;
 let user: { uuid: string; username: string };
-/** Secrets that are not planted. */
+/** Real secrets, which do not contain `SECRET`. */
 const others = [API_KEY, ADMIN_PASSWORD];
 const answers = new Map<string, Answer>();
 let output = '';
@@ -118,19 +118,19 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.end());
 
-/** The secrets that a text contains. */
-const secretsIn = (text: string): string[] => [SECRET, ...others].filter((secret) => text.includes(secret));
+/** Finds the secrets in a text. */
+const findSecrets = (text: string): string[] => [SECRET, ...others].filter((secret) => text.includes(secret));
 const idOf = ({ headers }: Answer) => headers['x-request-id'];
 
-test('secrets were sent in every way', () => {
+test('the recorded requests use four real secrets and return every expected status', () => {
   expect(others.map((secret) => secret.length > 10)).toEqual([true, true, true, true]);
   const statuses = new Set([...answers.values()].map(({ status }) => status));
   expect([...statuses].sort()).toEqual([200, 201, 202, 204, 400, 401, 403, 415, 422, 500]);
 });
 
-test('no answer repeats a secret, neither in its text nor in its headers', () => {
+test('no response contains a secret in its body or headers', () => {
   for (const { text, headers } of answers.values())
-    expect(secretsIn(text + JSON.stringify(headers))).toEqual([]);
+    expect(findSecrets(text + JSON.stringify(headers))).toEqual([]);
 });
 
 describe('the log', () => {
@@ -146,7 +146,7 @@ describe('the log', () => {
     [undefined, ['bad key 401', 'bad cookie 401', 'bad login 401']],
     ['user', ['own profile 200', 'other site 403', 'logout 200']],
     ['key', ['query 200', 'bad query 400', 'malformed 400', 'invalid 422', 'fault in a write 500']],
-  ])('names the actor of a request: %s', (kind, names) => {
+  ])('names the actor of a request (kind: %s)', (kind, names) => {
     for (const name of names) {
       const answer = answers.get(name);
       const line = lines.find(
@@ -171,9 +171,9 @@ describe('the log', () => {
     }
   });
 
-  test('has no secret, and no value of a query or body', () => {
+  test('contains no secret and no value of a query or body', () => {
     expect(lines.length).toBeGreaterThan(answers.size);
-    const isPrivate = (line: string) => secretsIn(line).length > 0 || line.toLowerCase().includes(PRIVATE);
+    const isPrivate = (line: string) => findSecrets(line).length > 0 || line.toLowerCase().includes(PRIVATE);
     expect(output.split('\n').filter(isPrivate)).toEqual([]);
   });
 });
@@ -186,17 +186,17 @@ test.each([
   '/imports',
   '/users/search',
   '/users/export.csv?all=true',
-])('%s shows no secret', async (path) => {
+])('GET %s returns no secret', async (path) => {
   const { status, text } = await app.key.get(path);
-  expect([status, secretsIn(text)]).toEqual([200, []]);
+  expect([status, findSecrets(text)]).toEqual([200, []]);
 });
 
-test("a user's history and the metrics show no secret", async () => {
+test('the history of a user and the metrics contain no secret', async () => {
   const history = await app.key.get(`/users/${user.uuid}/history`);
   const metrics = await app.nobody.raw('GET', '/metrics', undefined, { authorization: `Bearer ${TOKEN}` });
   expect([history.status, metrics.status]).toEqual([200, 200]);
   expect(history.text).toContain('password changed');
-  expect(secretsIn(history.text + metrics.text)).toEqual([]);
+  expect(findSecrets(history.text + metrics.text)).toEqual([]);
 });
 
 test.each([
@@ -212,5 +212,5 @@ test.each([
   'import_rows',
 ])('the table %s contains no secret', async (table) => {
   const rows = await databaseOf(app).query(`SELECT * FROM ${table}`);
-  expect(secretsIn(JSON.stringify(rows))).toEqual([]);
+  expect(findSecrets(JSON.stringify(rows))).toEqual([]);
 });

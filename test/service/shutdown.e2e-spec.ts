@@ -13,14 +13,14 @@ import { csv, upload } from '../support/app/imports.js';
 import { RawConnection, lastAnswer } from '../support/app/raw.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
-/** How the service ends. */
+/** Shutdown of the service. */
 const database = processDatabase();
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 const start = (settings: Record<string, string> = {}) =>
   Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, ...settings });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
-/** A `POST /users` that the server is working on, with the body still incomplete. */
+/** Sends a `POST /users` with an incomplete body, which the service waits for. */
 async function sendHalf(url: string, body: string): Promise<RawConnection> {
   const length = { 'content-length': String(Buffer.byteLength(body)), 'content-type': 'application/json' };
   const headers = { 'x-api-key': API_KEY, ...length, expect: '100-continue' };
@@ -30,7 +30,7 @@ async function sendHalf(url: string, body: string): Promise<RawConnection> {
   return connection;
 }
 
-/** The service is ending when the rest is sent, so the answer closes the connection. */
+/** Sends the rest of a body during the shutdown, and expects that the response closes the connection. */
 async function sendRest(connection: RawConnection, rest: string): Promise<number> {
   connection.socket.write(rest);
   const { status, headers } = lastAnswer(await connection.until(/\}$/));
@@ -39,8 +39,8 @@ async function sendRest(connection: RawConnection, rest: string): Promise<number
   return status;
 }
 
-/** Resolves once the server accepts no new connections. */
-async function closed(url: string): Promise<void> {
+/** Waits until the server refuses new connections. */
+async function waitUntilClosed(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   for (let open = true; open;) {
     const socket = connect(Number(port), hostname);
@@ -53,7 +53,7 @@ async function closed(url: string): Promise<void> {
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s: requests in flight are answered, then exit 0',
+  'after %s, the service completes open requests and exits with code 0',
   async (name) => {
     const service = await start();
     const agent = new Agent({ keepAlive: true });
@@ -66,7 +66,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     const bodies = Array.from({ length: 5 }, () => JSON.stringify(aUser()));
     const sent = await Promise.all(bodies.map((body) => sendHalf(service.url, body)));
     service.signal(name);
-    await closed(service.url);
+    await waitUntilClosed(service.url);
     const statuses = await Promise.all(
       sent.map((one, index) => sendRest(one, bodies[index]?.slice(10) ?? '')),
     );
@@ -80,7 +80,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('under load behind a balancer no request is lost: each one that was sent is answered, each 201 is kept', async () => {
+test('a shutdown under load answers every request and loses no created user', async () => {
   const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });
   const { created, seen } = await drainUnderLoad(service, clientOf(service));
   expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
@@ -88,7 +88,7 @@ test('under load behind a balancer no request is lost: each one that was sent is
   expect((await clientOf(await start()).get('/users/search')).body.Count).toBe(created + 1);
 });
 
-test('SIGTERM while a client watches an import: the stream ends, the import waits for the next start, exit 0', async () => {
+test('SIGTERM during an import ends its event stream, and the service exits with code 0', async () => {
   const service = await start();
   const client = clientOf(service);
   const rows = Array.from({ length: 20_000 }, (_, i) => `S${i},s${i},s${i}@example.org`);
@@ -108,7 +108,7 @@ test('SIGTERM while a client watches an import: the stream ends, the import wait
   expect(service.complaints).toBe('');
 });
 
-onSqlite('after a clean end the database is one file, which may be copied (SQLite only)', async () => {
+onSqlite('a clean shutdown empties the write-ahead log (SQLite only)', async () => {
   const service = await start();
   const client = clientOf(service);
   for (let i = 0; i < 20; i++) expect((await client.post('/users', aUser())).status).toBe(201);

@@ -6,7 +6,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-test('the status is OK with the time in seconds and as a date, for everybody', async () => {
+test('GET /status returns OK and the current time without credentials', async () => {
   const before = Date.now();
   const { status, body, headers } = await app.nobody.get('/status');
   expect(status).toBe(200);
@@ -22,18 +22,18 @@ test('the status is OK with the time in seconds and as a date, for everybody', a
 });
 
 test.each([
-  ['a bad key', { 'x-api-key': 'wrong' }],
-  ['a bad cookie', { cookie: 'rollcall_session=wrong' }],
-])('%s does not matter where nobody needs credentials', async (_, headers) => {
+  ['an invalid API key', { 'x-api-key': 'wrong' }],
+  ['an invalid cookie', { cookie: 'rollcall_session=wrong' }],
+])('GET /status returns 200 with %s', async (_, headers) => {
   expect((await app.nobody.get('/status', headers)).status).toBe(200);
 });
 
-test('HEAD answers like GET, without a body', async () => {
+test('HEAD /status returns 200 without a body', async () => {
   const { status, text } = await app.nobody.raw('HEAD', '/api/0.3/status');
   expect([status, text]).toEqual([200, '']);
 });
 
-test('a failing database is reported as 503 with Retry-After', async () => {
+test('GET /status returns 503 with Retry-After if the database fails', async () => {
   const database = app.app.get<Database>(DATABASE);
   await database.execute('ALTER TABLE users RENAME TO users_gone');
   const failed = await app.nobody.get('/status');
