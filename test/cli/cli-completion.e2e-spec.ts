@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { runCommand } from '../support/process/command.js';
 import { processDatabase } from '../support/process/process.js';
 
-/** What a shell offers when Tab is pressed. */
+/** Completions that a shell offers when Tab is pressed. */
 const database = processDatabase();
 
-const isThere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
-const scriptOf = async (shell: string): Promise<string> => {
+const isInstalled = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
+const writeScript = async (shell: string): Promise<string> => {
   const { code, out } = await runCommand(database, ['completion', shell]);
   expect(code).toBe(0);
   const file = join(database.folder, `completion.${shell}`);
@@ -17,7 +17,7 @@ const scriptOf = async (shell: string): Promise<string> => {
   return file;
 };
 
-/** The words before Tab, and what is offered. */
+/** The words before Tab, the expected offers, and words that must not be offered. */
 const CASES: [line: string[], offered: string[], notOffered: string[]][] = [
   [[''], ['import', 'users', 'doctor', 'completion'], ['find']],
   [['us'], ['users'], ['import']],
@@ -33,16 +33,16 @@ const CASES: [line: string[], offered: string[], notOffered: string[]][] = [
   [['keys', 'users', ''], ['create'], ['find']],
 ];
 
-test.each(['bash', 'zsh', 'fish'])('%s', async (shell) => {
-  if (!isThere(shell)) {
+test.each(['bash', 'zsh', 'fish'])('%s completes commands, subcommands and options', async (shell) => {
+  if (!isInstalled(shell)) {
     process.stderr.write(`skipped: ${shell} is not installed\n`);
     return;
   }
-  const script = await scriptOf(shell);
+  const script = await writeScript(shell);
   for (const [line, offered, notOffered] of CASES) {
     const words = ['rollcall', ...line];
-    const printed = execFileSync(shell, argumentsOf(shell, script, words), { encoding: 'utf8' });
-    // zsh leaves it to itself to match the beginning.
+    const printed = execFileSync(shell, buildArguments(shell, script, words), { encoding: 'utf8' });
+    // The script for zsh offers all words, because zsh filters them.
     const found = printed
       .split('\n')
       .map((word) => word.split('\t')[0] ?? '')
@@ -52,7 +52,7 @@ test.each(['bash', 'zsh', 'fish'])('%s', async (shell) => {
   }
 });
 
-function argumentsOf(shell: string, script: string, words: string[]): string[] {
+function buildArguments(shell: string, script: string, words: string[]): string[] {
   if (shell === 'fish') return ['--no-config', '-c', `source ${script}; complete -C '${words.join(' ')}'`];
   const list = words.map((word) => `'${word}'`).join(' ');
   const load =

@@ -26,10 +26,10 @@ const examine = async (settings: Record<string, string> = {}) => {
   );
   return { findings: JSON.parse(out) as Finding[], code, out };
 };
-const of = (findings: Finding[], subject: string) =>
+const levelsOf = (findings: Finding[], subject: string) =>
   findings.filter((finding) => finding.subject === subject).map(({ level }) => level);
 
-test('every subject has its finding; the exit code says whether one failed', async () => {
+test('doctor --security has a finding for every subject and exits with 1 if one fails', async () => {
   const app = await TestApp.on(database);
   await app.stop();
   const { findings, code, out } = await examine({ METRICS_TOKEN: SECRET, BOOTSTRAP_API_KEY: SECRET });
@@ -41,46 +41,46 @@ test('every subject has its finding; the exit code says whether one failed', asy
     ]),
   );
   expect(code).toBe(findings.some(({ level }) => level === 'fail') ? 1 : 0);
-  expect(of(findings, 'api keys')).toEqual(['warn', 'warn']); // the first key has no end and all rights
+  expect(levelsOf(findings, 'api keys')).toEqual(['warn', 'warn']); // the first key never expires and has all scopes
   expect(out).not.toContain(SECRET);
   const { out: table } = await runCommand(database, ['doctor', '--security'], { BOOTSTRAP_API_KEY: SECRET });
   expect(table.trimEnd().split('\n')).toHaveLength(findings.length);
   expect(table).toMatch(/^warn {2}api keys {8}1 of 1 never expire/m);
 });
 
-onSqlite('what the service writes is open to its user alone, and wider rights are found', async () => {
+onSqlite('files of the service are private, and wider permissions are a failure', async () => {
   const data = join(database.folder, 'data');
   const service = await Process.running({ ...newcomer(database), DATA_DIR: data });
   const settings = { DATABASE_URL: '', DATA_DIR: data };
   const kept = await examine(settings);
-  expect(of(kept.findings, 'data folder')).toEqual(['ok']);
-  expect(of(kept.findings, 'database file')).toEqual(['ok', 'ok', 'ok']);
+  expect(levelsOf(kept.findings, 'data folder')).toEqual(['ok']);
+  expect(levelsOf(kept.findings, 'database file')).toEqual(['ok', 'ok', 'ok']);
   await service.stop();
   chmodSync(join(data, 'rollcall.sqlite'), 0o644);
   chmodSync(data, 0o755);
   writeFileSync(join(database.folder, '.env'), 'METRICS_TOKEN=Zk3vQ8wXr1tYb6nM\n', { mode: 0o640 });
   const wide = await examine(settings);
   expect([
-    of(wide.findings, 'data folder'),
-    of(wide.findings, 'database file')[0],
-    of(wide.findings, '.env'),
+    levelsOf(wide.findings, 'data folder'),
+    levelsOf(wide.findings, 'database file')[0],
+    levelsOf(wide.findings, '.env'),
   ]).toEqual([['fail'], 'fail', ['fail']]);
   expect([wide.code, wide.out.includes('Zk3vQ8wXr1tYb6nM')]).toEqual([1, false]);
 });
 
-test('the drop folder and its work folder', async () => {
+test('a drop folder that other users can write to is a failure or a warning', async () => {
   const [drop, work] = [join(database.folder, 'drop'), join(database.folder, 'work')];
   mkdirSync(drop);
   mkdirSync(work);
-  const found = async (rights: [number, number], settings: Record<string, string>) => {
+  const findLevels = async (rights: [number, number], settings: Record<string, string>) => {
     chmodSync(drop, rights[0]);
     chmodSync(work, rights[1]);
-    return of((await examine({ IMPORT_FOLDER: drop, ...settings })).findings, 'drop folder');
+    return levelsOf((await examine({ IMPORT_FOLDER: drop, ...settings })).findings, 'drop folder');
   };
-  expect(await found([0o755, 0o755], {})).toEqual(['ok']);
-  expect(await found([0o777, 0o755], {})).toEqual(['fail']);
-  expect(await found([0o775, 0o755], {})).toEqual(['warn']);
-  expect(await found([0o775, 0o755], { IMPORT_WORK_FOLDER: work })).toEqual(['ok']);
-  expect(await found([0o775, 0o775], { IMPORT_WORK_FOLDER: work })).toEqual(['fail']);
-  expect(await found([0o755, 0o755], { IMPORT_FOLDER: join(drop, 'nowhere') })).toEqual(['fail']);
+  expect(await findLevels([0o755, 0o755], {})).toEqual(['ok']);
+  expect(await findLevels([0o777, 0o755], {})).toEqual(['fail']);
+  expect(await findLevels([0o775, 0o755], {})).toEqual(['warn']);
+  expect(await findLevels([0o775, 0o755], { IMPORT_WORK_FOLDER: work })).toEqual(['ok']);
+  expect(await findLevels([0o775, 0o775], { IMPORT_WORK_FOLDER: work })).toEqual(['fail']);
+  expect(await findLevels([0o755, 0o755], { IMPORT_FOLDER: join(drop, 'nowhere') })).toEqual(['fail']);
 });

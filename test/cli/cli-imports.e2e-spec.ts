@@ -8,7 +8,7 @@ import { csv, imported, linked, settled } from '../support/app/imports.js';
 import { PLACES, runAt, runCommand } from '../support/process/command.js';
 import { takenPort } from '../support/process/process.js';
 
-/** Imports looked at and decided on from a shell, on the database of a running service and through the service. */
+/** `rollcall imports` on the database of a running service and through the service. */
 let app: TestApp;
 let name = '';
 jest.setTimeout(90_000);
@@ -17,9 +17,9 @@ beforeEach(() => void (name = `d-${randomUUID()}`));
 afterAll(() => app.end());
 
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
-const imports = (args: readonly string[], more: Record<string, string> = {}) =>
+const runImports = (args: readonly string[], more: Record<string, string> = {}) =>
   runCommand(app.database, ['imports', ...args], more);
-const file = (users: number, phone: string, bad = 0): string =>
+const buildFile = (users: number, phone: string, bad = 0): string =>
   csv(
     'ExternalId,Username,Email,Phone',
     ...Array.from({ length: users }, (_, i) => {
@@ -27,23 +27,23 @@ const file = (users: number, phone: string, bad = 0): string =>
       return `${id},${id},${i < bad ? 'no address' : `${id}@example.org`},${phone}${i}`;
     }),
   );
-/** A run that waits: three of twelve phones change, and of so few people that is many. */
-async function parked(): Promise<Json> {
-  await imported(app.key, file(12, '1'), `dataset=${name}`);
-  const lines = file(12, '1').split('\r\n');
+/** Starts a run that waits for approval, because 3 of 12 phones change. */
+async function parkRun(): Promise<Json> {
+  await imported(app.key, buildFile(12, '1'), `dataset=${name}`);
+  const lines = buildFile(12, '1').split('\r\n');
   const changed = lines.map((line, i) => (i > 0 && i < 4 ? `${line}9` : line)).join('\r\n');
   const run = await imported(app.key, changed, `dataset=${name}`);
   expect(run.state).toBe('needs_approval');
   return run;
 }
-/** A run with one row that failed. */
-const withAFailure = () => imported(app.key, file(3, '1', 1), `dataset=${name}`);
+/** Runs an import with one failed row. */
+const importWithError = () => imported(app.key, buildFile(3, '1', 1), `dataset=${name}`);
 
-describe.each(PLACES)('on the %s', (door) => {
-  const run = (...args: string[]) => runAt(door, app, ['imports', ...args]);
+describe.each(PLACES)('rollcall imports on the %s', (target) => {
+  const run = (...args: string[]) => runAt(target, app, ['imports', ...args]);
 
-  test('list: as a table and as JSON, by state and data set', async () => {
-    const { id } = await parked();
+  test('list prints a table or JSON and filters by state and data set', async () => {
+    const { id } = await parkRun();
     const shown = await run('list', '--dataset', name, '--state', 'needs_approval', 'completed');
     const [head, first, second, ...rest] = shown.out.split('\n');
     expect([shown.code, shown.err, rest]).toEqual([0, '', ['']]);
@@ -57,8 +57,8 @@ describe.each(PLACES)('on the %s', (door) => {
     expect((await run('list', '--dataset', name, '--limit', '1', '--offset', '1')).err).toBe('');
   });
 
-  test('show: the guard that was hit, with its number, limit, sentence, and rows before and after', async () => {
-    const { id } = await parked();
+  test('show prints the guard that was hit, with its count, limit, explanation and example rows', async () => {
+    const { id } = await parkRun();
     const { code, out, err } = await run('show', id);
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain(
@@ -79,8 +79,8 @@ describe.each(PLACES)('on the %s', (door) => {
     );
   });
 
-  test('rows: what changes, what is wrong, by outcome and page by page', async () => {
-    const { id } = await withAFailure();
+  test('rows prints changes and errors, filters by outcome and external id, and pages', async () => {
+    const { id } = await importWithError();
     const failed = await run('rows', id, '--outcome', 'error');
     expect([failed.code, failed.err, failed.out]).toEqual([
       0,
@@ -91,12 +91,12 @@ describe.each(PLACES)('on the %s', (door) => {
         ),
       ),
     ]);
-    const [found, nobody] = [
+    const [found, missing] = [
       await run('rows', id, '--external-id', `${name}-0`, 'nobody'),
       await run('rows', id, '--external-id', 'nobody'),
     ];
     expect([found.code, found.out]).toEqual([0, failed.out]);
-    expect(nobody.out).toBe('Line  Outcome  ExternalId  Name  Details\n');
+    expect(missing.out).toBe('Line  Outcome  ExternalId  Name  What\n');
     expect((await run('rows', id)).out).toContain('phone: "" → 11');
     const first = await run('rows', id, '--limit', '2');
     expect(first.err).toBe('3 in total. Next page: --after 3\n');
@@ -104,8 +104,8 @@ describe.each(PLACES)('on the %s', (door) => {
     expect([rest.err, JSON.parse(rest.out).Results.map(({ line }: Json) => line)]).toEqual(['', [4]]);
   });
 
-  test('approve: waits for the end, shows the result, and exits as an import', async () => {
-    const { id } = await parked();
+  test('approve waits for the end of the run, prints the result and exits as an import does', async () => {
+    const { id } = await parkRun();
     const { code, out, err } = await run('approve', id);
     expect([code, out]).toEqual([0, expect.stringContaining(`Import ${id}: completed\n`)]);
     expect(out).toMatch(/updated +3\n/);
@@ -117,14 +117,14 @@ describe.each(PLACES)('on the %s', (door) => {
       '',
       `rollcall failed. Import ${id} is completed. It must be planned or needs_approval.\n`,
     ]);
-    const bad = await imported(app.key, file(3, '2', 1), `dataset=${name}&dry_run=true`);
+    const bad = await imported(app.key, buildFile(3, '2', 1), `dataset=${name}&dry_run=true`);
     expect((await run('approve', bad.id)).code).toBe(1);
   });
 
-  test('reject and cancel: nothing is written', async () => {
-    const rejected = await run('reject', (await parked()).id, '--json');
+  test('reject and cancel change no user', async () => {
+    const rejected = await run('reject', (await parkRun()).id, '--json');
     expect([rejected.code, JSON.parse(rejected.out).state]).toEqual([0, 'rejected']);
-    const plan = await imported(app.key, file(3, '7'), `dataset=${name}&dry_run=true`);
+    const plan = await imported(app.key, buildFile(3, '7'), `dataset=${name}&dry_run=true`);
     const cancelled = await run('cancel', plan.id);
     expect([cancelled.code, cancelled.out]).toEqual([
       0,
@@ -133,8 +133,8 @@ describe.each(PLACES)('on the %s', (door) => {
     expect((await linked(app.key, `${name}-0`)).phone).toBe('10');
   });
 
-  test('revert: planned first, which writes nothing, then applied; and at once', async () => {
-    const first = await imported(app.key, file(3, '1'), `dataset=${name}`);
+  test('revert --dry-run only plans, and revert without it also applies', async () => {
+    const first = await imported(app.key, buildFile(3, '1'), `dataset=${name}`);
     const plan = await run('revert', first.id, '--dry-run', '--json');
     const planned = JSON.parse(plan.out);
     expect({
@@ -156,8 +156,8 @@ describe.each(PLACES)('on the %s', (door) => {
     expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}, `));
   });
 
-  test('failed: the file that the service gives, on standard output or in a file', async () => {
-    const { id } = await withAFailure();
+  test('failed writes failed.csv to standard output or to a file', async () => {
+    const { id } = await importWithError();
     const { text } = await app.key.get(`/imports/${id}/failed.csv`);
     expect(text).toContain('no address');
     const printed = await run('failed', id);
@@ -168,7 +168,7 @@ describe.each(PLACES)('on the %s', (door) => {
   });
 
   test.each(['show', 'rows', 'approve', 'reject', 'cancel', 'revert', 'failed'])(
-    '%s of a run that there is not: exit code 2, and why',
+    '%s of an unknown run exits with 2 and prints the reason',
     async (command) => {
       const { code, out, err } = await run(command, UNKNOWN);
       expect([code, out, err]).toEqual([2, '', `rollcall failed. There is no import ${UNKNOWN}.\n`]);
@@ -187,14 +187,14 @@ test.each([
   [['rows', UNKNOWN, '--after', 'x'], "option '--after' must be the cursor of a page"],
   [['list', '--url', 'http://127.0.0.1:1'], '--url needs an API key'],
   [['list', '--url', 'localhost', '--key', 'k'], '--url must be the address of a service'],
-])('imports %j does nothing, says why, and ends with 2', async (args, why) => {
-  const { code, out, err } = await imports(args);
+])('imports %j is rejected with exit code 2 and the reason', async (args, reason) => {
+  const { code, out, err } = await runImports(args);
   expect([code, out]).toEqual([2, '']);
-  expect(err).toContain(why);
+  expect(err).toContain(reason);
 });
 
-test('a service that refuses the key, or that is not there; the key may be in the environment', async () => {
-  const refused = await imports(['list', '--url', app.url, '--key', 'wrong']);
+test('imports --url reports a wrong key or an unreachable service, and accepts ROLLCALL_KEY', async () => {
+  const refused = await runImports(['list', '--url', app.url, '--key', 'wrong']);
   expect([refused.code, refused.out, refused.err]).toEqual([
     2,
     '',
@@ -202,16 +202,16 @@ test('a service that refuses the key, or that is not there; the key may be in th
   ]);
   const { port, release } = await takenPort();
   await release();
-  const away = await imports(['list', '--url', `http://127.0.0.1:${port}`, '--key', 'k']);
+  const away = await runImports(['list', '--url', `http://127.0.0.1:${port}`, '--key', 'k']);
   expect([away.code, away.err]).toEqual([
     2,
     `rollcall failed. No service answers at http://127.0.0.1:${port} (ECONNREFUSED). Check --url.\n`,
   ]);
-  expect((await imports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
+  expect((await runImports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
 });
 
-test('a revert that was refused, or only planned, does not stand in the way of another one', async () => {
-  const { id } = await imported(app.key, file(3, '1'), `dataset=${name}`);
+test('a planned or rejected revert does not prevent another revert', async () => {
+  const { id } = await imported(app.key, buildFile(3, '1'), `dataset=${name}`);
   const plan = await app.key.post(`/imports/${id}/revert?dry_run=true`);
   expect((await settled(app.key, plan.body.id)).state).toBe('planned');
   const other = await app.key.post(`/imports/${id}/revert?dry_run=true`);
@@ -219,13 +219,13 @@ test('a revert that was refused, or only planned, does not stand in the way of a
   await app.key.post(`/imports/${other.body.id}/reject`);
   const undone = await settled(app.key, (await app.key.post(`/imports/${id}/revert`)).body.id);
   expect(undone.state).toBe('completed');
-  // The plan no longer holds.
+  // The plan is outdated.
   await app.key.post(`/imports/${plan.body.id}/apply`);
   expect((await settled(app.key, plan.body.id)).state).toBe('superseded');
 });
 
 test.each([[['--help']], [['revert', '--help']]])('imports %j lists the exit codes', async (args) => {
-  const { code, out, err } = await imports(args);
+  const { code, out, err } = await runImports(args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('Exit codes of approve and revert');
 });

@@ -3,19 +3,19 @@ import { TestApp } from '../support/app/app.js';
 import { databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
 import { PLACES, runAt, runCommand } from '../support/process/command.js';
 
-/** Keys managed from a shell: in the database of a running service, and through the service. */
+/** `rollcall keys` on the database of a running service and through the service. */
 let app: TestApp;
 jest.setTimeout(90_000);
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 const KEY = /^rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}\n$/;
-/** More than a page of the API. */
+/** More keys than a page of the API contains. */
 const MANY = 101;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 
-const run = (args: readonly string[]) => runCommand(app.database, ['keys', ...args]);
+const runKeys = (args: readonly string[]) => runCommand(app.database, ['keys', ...args]);
 const search = (key: string) => app.nobody.get('/users/search?limit=1', { 'x-api-key': key });
 
 interface Listed {
@@ -29,22 +29,22 @@ interface Listed {
 }
 
 /** Returns the audit events of a key, except events about new addresses. */
-const audit = (id: string) =>
+const listEvents = (id: string) =>
   databaseOf(app).query(
     "SELECT action, actor_kind, request_id FROM audit_events WHERE target_id = ? AND target_kind = 'api_key' AND action <> 'api_key.new_address' ORDER BY id",
     [id],
   );
-const stored = async () => {
+const countStored = async () => {
   const [row] = await databaseOf(app).query<{ n: number }>('SELECT COUNT(*) AS n FROM api_keys');
   return row?.n;
 };
 
-describe.each(PLACES)('on the %s', (place) => {
-  const keys = (...args: string[]) => runAt(place, app, ['keys', ...args]);
+describe.each(PLACES)('rollcall keys on the %s', (target) => {
+  const keys = (...args: string[]) => runAt(target, app, ['keys', ...args]);
   const buildEvent = (action: string) => ({
     action,
-    actor_kind: place === 'database' ? 'system' : 'key',
-    request_id: place === 'database' ? 'cli' : expect.stringMatching(/^[0-9a-f-]{36}$/),
+    actor_kind: target === 'database' ? 'system' : 'key',
+    request_id: target === 'database' ? 'cli' : expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
 
   async function createKey(name: string, ...options: string[]): Promise<{ key: string; id: string }> {
@@ -64,7 +64,7 @@ describe.each(PLACES)('on the %s', (place) => {
     return (JSON.parse(out) as Listed[]).find((key) => key.id === id);
   }
 
-  test('a new key works, and after its revocation the very next request is refused', async () => {
+  test('create prints a working key, and revoke makes the next request fail', async () => {
     const { key, id } = await createKey('connector');
     expect((await search(key)).status).toBe(200);
     const typed = id.toUpperCase();
@@ -76,11 +76,11 @@ describe.each(PLACES)('on the %s', (place) => {
     const again = await keys('revoke', id);
     expect([again.code, again.out, again.err]).toEqual([0, `Key ${id} was already revoked.\n`, '']);
     expect(await findListed(id)).toEqual(before);
-    expect(await audit(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.revoked')]);
+    expect(await listEvents(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.revoked')]);
   });
 
-  test('the list shows every key and its state, newest first, as a table and as JSON', async () => {
-    if (place === 'database')
+  test('list prints every key and its state, newest first, as a table or JSON', async () => {
+    if (target === 'database')
       for (let n = 0; n < MANY; n++) await app.key.post('/api_keys', { name: `many-${n}` });
     const used = await createKey('used', '--expires', '90d');
     await search(used.key);
@@ -102,7 +102,7 @@ describe.each(PLACES)('on the %s', (place) => {
       networks: null,
       unknown_fields: 'refuse',
       profile: 'standard',
-      maker: place === 'database' ? { kind: 'system', id: null } : expect.objectContaining({ kind: 'key' }),
+      maker: target === 'database' ? { kind: 'system', id: null } : expect.objectContaining({ kind: 'key' }),
     });
     expect(await findListed(late.id)).toMatchObject({ state: 'expired', last_used: null });
 
@@ -112,10 +112,10 @@ describe.each(PLACES)('on the %s', (place) => {
     expect(head).toMatch(/^ID +STATE +CREATED \(UTC\) +EXPIRES +LAST USED +FROM +SCOPES +NETWORKS +NAME$/);
     expect(lines[0]).toMatch(new RegExp(`^${late.id} +expired .* never +- +all +any +late$`));
     expect(lines[1]).toMatch(new RegExp(`^${used.id} +active .*:\\d\\d +127\\.0\\.0\\.1 +all +any +used$`));
-    expect(lines).toHaveLength(Number(await stored()));
+    expect(lines).toHaveLength(Number(await countStored()));
   });
 
-  test('a key has the requested name, expiry, scopes, networks and profile', async () => {
+  test('create sets the requested name, expiry, scopes, networks and profile', async () => {
     const { key, id } = await createKey(
       '  HR \u00a0 system ',
       ...['--expires', '2096-02-29', '--scope', 'users:read', '--scope', 'imports:write:hr'],
@@ -136,16 +136,16 @@ describe.each(PLACES)('on the %s', (place) => {
     expect(line).toMatch(/ users:read,imports:write:hr +127\.0\.0\.0\/8,::1\/128 +HR system$/);
   });
 
-  test('the command fuse resets the fuse of a key', async () => {
+  test('fuse resets the fuse of a key', async () => {
     const { id } = await createKey('with a fuse');
     const done = await keys('fuse', id.toUpperCase());
     expect(done).toMatchObject({ code: 0, err: '' });
     expect(done.out).toMatch(/^The fuse of key \S+ is open until \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)\.\n$/);
-    expect(await audit(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.fuse_reset')]);
+    expect(await listEvents(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.fuse_reset')]);
   });
 
   test.each(['revoke', 'fuse'])(
-    '%s of an unknown key ends with exit code 2 and prints the reason',
+    '%s of an unknown key exits with 2 and prints the reason',
     async (command) => {
       const { code, out, err } = await keys(command, UNKNOWN);
       expect([code, out]).toEqual([2, '']);
@@ -154,19 +154,19 @@ describe.each(PLACES)('on the %s', (place) => {
   );
 });
 
-test('revoke rejects a pattern as the id of a key', async () => {
-  const { code, out, err } = await run(['revoke', '%']);
+test('keys revoke rejects a pattern as the id of a key', async () => {
+  const { code, out, err } = await runKeys(['revoke', '%']);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall failed\. There is no key .*"rollcall keys list" shows all keys\.\n$/);
 });
 
-test('the key is printed once and stored as its hash only', async () => {
-  const { out: printed, err: notes } = await run(['create', 'secret']);
+test('keys create prints the key once and stores only its hash', async () => {
+  const { out: printed, err: notes } = await runKeys(['create', 'secret']);
   const [key, id] = [printed.trimEnd(), UUID.exec(notes)?.[0] ?? ''];
   const rows = await databaseOf(app).query<{ key_hash: string }>('SELECT * FROM api_keys WHERE id = ?', [id]);
   expect(rows).toMatchObject([{ key_hash: sha256(key) }]);
   expect(JSON.stringify(rows)).not.toContain(key);
-  const lists = [await run(['list']), await run(['list', '--json'])];
+  const lists = [await runKeys(['list']), await runKeys(['list', '--json'])];
   for (const { out, err } of lists) {
     expect(out + err).not.toContain(key);
     expect(out + err).not.toContain(sha256(key));
@@ -179,12 +179,12 @@ test.each([
   [['x', '--unknown-fields=drop'], 'Allowed choices are refuse, ignore'],
   [['a\nb'], 'control characters'],
   [['x', '--expires=0d'], 'must be a future date'],
-])('create %j is refused and creates no key', async (args, message) => {
-  const before = await stored();
-  const { code, out, err } = await run(['create', ...args]);
+])('keys create %j is rejected and creates no key', async (args, message) => {
+  const before = await countStored();
+  const { code, out, err } = await runKeys(['create', ...args]);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(message);
-  expect(await stored()).toBe(before);
+  expect(await countStored()).toBe(before);
 });
 
 test.each([
@@ -194,14 +194,14 @@ test.each([
   [['create', 'x', '--bogus'], "unknown option '--bogus'"],
   [['list', 'extra'], 'too many arguments'],
   [['revoke'], "missing required argument 'id'"],
-])('keys %j is a wrong usage: exit code 2, reported on standard error', async (args, message) => {
-  const { code, out, err } = await run(args);
+])('keys %j is rejected with exit code 2 and a message on standard error', async (args, message) => {
+  const { code, out, err } = await runKeys(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(message);
 });
 
 test.each([[['--help']], [['create', '--help']]])('keys %j lists the exit codes', async (args) => {
-  const { code, out, err } = await run(args);
+  const { code, out, err } = await runKeys(args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Exit codes: 0 done, 2 nothing done/);
 });

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
-/** A command's output is its result: another program may read it. */
+/** Standard output of a command contains only its result, because another program may read it. */
 const database = processDatabase();
 
 test.each([
   ['info', /^\{"level":30,.*"msg":"import"\}$/m],
   ['', /^(?!.*"level":)/s],
-])('with LOG_LEVEL=%j log lines do not run into what a command prints', async (LOG_LEVEL, expected) => {
+])('with LOG_LEVEL=%j, standard output of a command contains no log lines', async (LOG_LEVEL, expected) => {
   const file = join(database.folder, 'users.csv');
   writeFileSync(file, 'ExternalId,Username,Email\nHR-1,jane,jane@example.org\n');
   const app = await TestApp.on(database);

@@ -12,7 +12,7 @@ const database = processDatabase();
 const MANUAL = { MIGRATE_ON_START: 'false' };
 const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
 
-test('an empty database is brought up to date, migrations are named, and a second run has nothing to do', async () => {
+test('migrate prints every migration of an empty database, and a second run has nothing to migrate', async () => {
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({ code: 0, out: ALL, err: '' });
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({
     code: 0,
@@ -24,7 +24,7 @@ test('an empty database is brought up to date, migrations are named, and a secon
   await app.stop();
 });
 
-test('npm run migration:run is the same command', () => {
+test('npm run migration:run migrates and prints the same output', () => {
   const env = {
     PATH: process.env['PATH'],
     HOME: database.folder,
@@ -37,12 +37,12 @@ test('npm run migration:run is the same command', () => {
 
 test.each([
   [
-    'a server that is away',
+    'an unreachable server',
     { DATABASE_URL: 'mysql://root:topsecret@127.0.0.1:1/rollcall' },
     /127\.0\.0\.1:1/,
   ],
-  ['a broken setting', { DATABASE_URL: 'postgres://u:topsecret@h/d' }, /DATABASE_URL must be/],
-])('%s is reported on one line, without the password: exit code 2', async (_what, settings, message) => {
+  ['an invalid setting', { DATABASE_URL: 'postgres://u:topsecret@h/d' }, /DATABASE_URL must be/],
+])('migrate reports %s without the password and exits with 2', async (_what, settings, message) => {
   const { code, out, err } = await runCommand(database, ['migrate'], settings);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall failed\. /);
@@ -50,7 +50,7 @@ test.each([
   expect(err).not.toMatch(/topsecret|^\s+at /m);
 });
 
-test('wrong usage ends with exit code 2, and nothing is migrated', async () => {
+test('an unknown command or option exits with 2 and migrates nothing', async () => {
   for (const [args, message] of [
     [['migrate', '--bogus'], "unknown option '--bogus'"],
     [['migrate', 'extra'], 'too many arguments'],
@@ -64,7 +64,7 @@ test('wrong usage ends with exit code 2, and nothing is migrated', async () => {
   expect((await runCommand(database, ['migrate'], MANUAL)).out).toBe(ALL);
 });
 
-test('--version says which one it is', async () => {
+test('--version prints the version', async () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const { code, out, err } = await runCommand(database, ['--version']);
   expect([code, out, err]).toEqual([0, `${version}\n`, '']);

@@ -12,24 +12,24 @@ import { create } from '../support/data/factories.js';
 import { csv } from '../support/app/imports.js';
 import { PLACES, runAt, runCommand } from '../support/process/command.js';
 
-/** Every command that has two places does the same on the database and through the service, and says which it is. */
+/** Commands with two targets behave the same on the database and through the service, and print the target. */
 let app: TestApp;
 jest.setTimeout(120_000);
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const fileOf = (name: string, text: string): string => {
+const writeFile = (name: string, text: string): string => {
   const path = join(app.database.folder, name);
   writeFileSync(path, text);
   return path;
 };
 
-describe.each(PLACES)('on the %s', (door) => {
-  const run = (args: readonly string[]) => runAt(door, app, args);
-  const place = () =>
-    door === 'database' ? /^Database: .*(rollcall\.sqlite|rollcall_\w+ on )/ : `Service: ${app.url}\n`;
+describe.each(PLACES)('rollcall on the %s', (target) => {
+  const run = (args: readonly string[]) => runAt(target, app, args);
+  const targetLine = () =>
+    target === 'database' ? /^Database: .*(rollcall\.sqlite|rollcall_\w+ on )/ : `Service: ${app.url}\n`;
 
-  test('audit list: filters, times and pages', async () => {
+  test('audit list filters by target, action and time, and pages', async () => {
     const user = await create(app.key);
     await app.key.put(`/users/${user.uuid}`, { phone: '7', status: 'Blocked' });
     const all = ['audit', 'list', '--target', user.uuid];
@@ -51,25 +51,25 @@ describe.each(PLACES)('on the %s', (door) => {
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--action')]);
   });
 
-  test('users export: the file that the service gives, for its owner alone', async () => {
-    await create(app.key, { external_id: `E-${door}` });
+  test('users export writes the export of the service to a private file', async () => {
+    await create(app.key, { external_id: `E-${target}` });
     const expected = (await app.key.get('/users/export.csv')).text;
-    const out = join(app.database.folder, `export-${door}.csv`);
+    const out = join(app.database.folder, `export-${target}.csv`);
     expect((await run(['users', 'export', '--out', out])).code).toBe(0);
     expect(readFileSync(out, 'utf8').replace(/^\ufeff/, '')).toBe(expected.replace(/^\ufeff/, ''));
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect((await run(['users', 'export', '--all'])).out).toContain('admin@rollcall.invalid');
   });
 
-  test('import: previewed, planned, applied, with the exit codes of its outcome', async () => {
-    const name = `i-${door}`;
+  test('import previews, plans and applies a file, with an exit code for each outcome', async () => {
+    const name = `i-${target}`;
     const rows = (email: (n: number) => string): string =>
       csv(
         'ExternalId,Username,Email',
         ...Array.from({ length: 5 }, (_, n) => `${name}${n},${name}${n},${email(n)}`),
       );
-    const good = fileOf(
-      `Ärger ${door}.csv`,
+    const good = writeFile(
+      `Ärger ${target}.csv`,
       rows((n) => `${name}${n}@example.org`),
     );
     const preview = await run(['import', good, '--preview']);
@@ -79,21 +79,21 @@ describe.each(PLACES)('on the %s', (door) => {
       0,
       expect.stringMatching(/planned \(dry run\)[^]*created +5\n/),
     ]);
-    expect(planned.place).toMatch(place());
+    expect(planned.place).toMatch(targetLine());
     const done = await run(['import', good, '--dataset', name, '--json']);
     expect(done).toMatchObject({ code: 0, place: '' });
     expect(JSON.parse(done.out)).toMatchObject({
       state: 'completed',
       counts: { created: 5 },
       options: { dataset: name },
-      file: { name: `Ärger ${door}.csv` },
+      file: { name: `Ärger ${target}.csv` },
     });
-    const some = fileOf(
+    const some = writeFile(
       'some.csv',
       rows((n) => (n === 0 ? 'no address' : `${name}${n}@example.org`)),
     );
     expect((await run(['import', some, '--dataset', name])).code).toBe(1);
-    const moved = fileOf(
+    const moved = writeFile(
       'moved.csv',
       rows((n) => `${name}${n}@example.com`),
     );
@@ -108,14 +108,14 @@ describe.each(PLACES)('on the %s', (door) => {
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('nobody')]);
   });
 
-  test('users: a deleted one is listed and taken back', async () => {
-    const user = await create(app.key, { external_id: `D-${door}` });
+  test('users deleted lists a deleted user, and users restore restores the user', async () => {
+    const user = await create(app.key, { external_id: `D-${target}` });
     const since = new Date().toISOString();
     await writeUsers(app, [deletion(user.uuid as string)]);
     const listed = await run(['users', 'deleted', '--since', since]);
     expect([listed.code, listed.out]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`\\n${String(user.uuid)} .* D-${door}\\n$`)),
+      expect.stringMatching(new RegExp(`\\n${String(user.uuid)} .* D-${target}\\n$`)),
     ]);
     const back = await run(['users', 'restore', String(user.uuid)]);
     expect([back.code, back.out]).toEqual([0, expect.stringMatching(/ was restored\. Status: Active\.\n$/)]);
@@ -124,7 +124,7 @@ describe.each(PLACES)('on the %s', (door) => {
     expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);
   });
 
-  test('users: each of several is reported, with the reason in the audit, and a rule that refuses one stops no other', async () => {
+  test('users block reports each user, audits the reason and continues after a rejected user', async () => {
     const user = await create(app.key);
     const reason = 'gelöscht: 100 % “alt”';
     const block = ['users', 'block', 'admin', user.uuid, '--reason'];
@@ -137,9 +137,9 @@ describe.each(PLACES)('on the %s', (door) => {
   });
 });
 
-test('a profile in a file is known to the command line alone', async () => {
-  const profile = fileOf('payroll.json', '{"columns": {"No": "ExternalId"}}');
-  const file = fileOf('payroll.csv', csv('No', '1'));
+test('import --url rejects a profile in a file', async () => {
+  const profile = writeFile('payroll.json', '{"columns": {"No": "ExternalId"}}');
+  const file = writeFile('payroll.csv', csv('No', '1'));
   const args = ['import', file, '--profile', profile, '--url', app.url, '--key', API_KEY];
   const { code, err } = await runCommand(app.database, args);
   expect([code, err]).toEqual([
@@ -148,11 +148,11 @@ test('a profile in a file is known to the command line alone', async () => {
   ]);
 });
 
-describe('the key', () => {
+describe('rollcall with --url', () => {
   const list = (args: readonly string[]) => runCommand(app.database, ['keys', 'list', ...args]);
 
-  test('may be in a file that nobody else reads', async () => {
-    const file = fileOf('key', `${API_KEY}\n`);
+  test('accepts a key file only if other users cannot read or write it', async () => {
+    const file = writeFile('key', `${API_KEY}\n`);
     chmodSync(file, 0o600);
     expect((await list(['--url', app.url, '--key-file', file])).code).toBe(0);
     for (const mode of [0o640, 0o604, 0o622]) {
@@ -161,7 +161,7 @@ describe('the key', () => {
       expect([open.code, open.err]).toEqual([2, expect.stringMatching(/Others can read .*: chmod 600/)]);
       expect(open.err).not.toContain(API_KEY);
     }
-    const empty = fileOf('none', '\n');
+    const empty = writeFile('none', '\n');
     chmodSync(empty, 0o600);
     expect((await list(['--url', app.url, '--key-file', empty])).err).toMatch(/is empty/);
     expect((await list(['--key-file', file])).err).toMatch(/'--key-file' requires --url/);
@@ -169,9 +169,9 @@ describe('the key', () => {
   });
 });
 
-describe('an address that is not the one of a service', () => {
+describe('rollcall with a --url of another server', () => {
   const servers: Server[] = [];
-  const listening = async (server: Server): Promise<number> => {
+  const listen = async (server: Server): Promise<number> => {
     servers.push(server.listen(0, '127.0.0.1'));
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
@@ -179,31 +179,28 @@ describe('an address that is not the one of a service', () => {
   afterAll(() => servers.forEach((server) => void server.close()));
   const list = (url: string) => runCommand(app.database, ['keys', 'list', '--url', url, '--key', API_KEY]);
 
-  test('leads elsewhere: the key does not follow', async () => {
-    const asked: (string | undefined)[] = [];
-    const target = await listening(
+  test('does not send the key to the target of a redirect', async () => {
+    const received: (string | undefined)[] = [];
+    const target = await listen(
       createServer(
-        (request, response) => void response.end(`${asked.push(String(request.headers['x-api-key']))}`),
+        (request, response) => void response.end(`${received.push(String(request.headers['x-api-key']))}`),
       ),
     );
     const elsewhere = `http://127.0.0.1:${target}`;
-    const port = await listening(
+    const port = await listen(
       createServer(
         (_, response) => void response.writeHead(308, { location: `${elsewhere}/api/0.3/api_keys` }).end(),
       ),
     );
     const { code, err } = await list(`http://127.0.0.1:${port}`);
-    expect([code, err]).toEqual([
-      2,
-      expect.stringContaining(`redirects to ${elsewhere}. The API key was not sent there`),
-    ]);
-    expect(asked).toEqual([]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`leads to ${elsewhere}, which gets no key`)]);
+    expect(received).toEqual([]);
   });
 
-  test('has a certificate of an authority that is not known', async () => {
+  test('rejects a self-signed certificate and names NODE_EXTRA_CA_CERTS', async () => {
     const { cert, key } = selfSigned(app.database.folder, 'IP:127.0.0.1');
     const server = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) });
-    const { code, err } = await list(`https://127.0.0.1:${await listening(server)}`);
+    const { code, err } = await list(`https://127.0.0.1:${await listen(server)}`);
     expect([code, err]).toEqual([
       2,
       expect.stringMatching(/cannot be trusted \(\w*SELF_SIGNED\w*\).*NODE_EXTRA_CA_CERTS/),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
 import { PLACES, runAt, runCommand } from '../support/process/command.js';
 
-/** Users found, blocked and given passwords from a shell: in the database of a running service, and through the service. */
+/** `rollcall users` on the database of a running service and through the service. */
 let app: TestApp;
 jest.setTimeout(90_000);
 beforeAll(async () => void (app = await TestApp.start()));
@@ -10,39 +10,39 @@ afterAll(() => app.end());
 
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 
-describe.each(PLACES)('on the %s', (door) => {
-  const run = (...args: string[]) => runAt(door, app, ['users', ...args]);
-  /** A user with names of its own. */
-  const someone = async (name: string) => {
-    const own = `${name}-${door}`;
+describe.each(PLACES)('rollcall users on the %s', (target) => {
+  const run = (...args: string[]) => runAt(target, app, ['users', ...args]);
+  /** Creates a user whose names are unique for the target. */
+  const createUser = async (name: string) => {
+    const own = `${name}-${target}`;
     const user = {
       username: own,
       email: `${own}@example.org`,
       external_id: `X-${own}`,
-      surname: `Of${door}`,
+      surname: `Of${target}`,
     };
     const { body } = await app.key.post('/users', { ...user, password: ADMIN_PASSWORD });
     return { ...user, uuid: body.uuid as string };
   };
 
-  test('find: by words and filters, as a table and as JSON, page by page', async () => {
-    const [first, second] = [await someone('finn'), await someone('fay')];
-    const shown = await run('find', `of${door}`, '--sort', 'username', '--order', 'asc');
+  test('find prints matching users as a table or JSON, page by page', async () => {
+    const [first, second] = [await createUser('finn'), await createUser('fay')];
+    const shown = await run('find', `of${target}`, '--sort', 'username', '--order', 'asc');
     const [head, ...rows] = shown.out.trimEnd().split('\n');
     expect(shown).toMatchObject({ code: 0, err: '' });
     expect(head).toMatch(/^UUID +STATUS +USERNAME +E-MAIL +NAME +EXTERNAL ID +ROLES$/);
     expect(rows.map((row) => row.slice(0, 36))).toEqual([second.uuid, first.uuid]);
-    const page = await run('find', `of${door}`, '--limit', '1', '--json');
-    expect(JSON.parse(page.out)).toMatchObject({ Count: 2, Results: [{ surname: `Of${door}` }] });
-    const [, cursor = ''] = /^2 in total\. Next page: --after (\S+)\n$/.exec(page.err) ?? [];
-    const next = await run('find', `of${door}`, '--limit', '1', '--after', cursor, '--json');
+    const page = await run('find', `of${target}`, '--limit', '1', '--json');
+    expect(JSON.parse(page.out)).toMatchObject({ Count: 2, Results: [{ surname: `Of${target}` }] });
+    const [, cursor = ''] = /^There are 2: --after (\S+)\n$/.exec(page.err) ?? [];
+    const next = await run('find', `of${target}`, '--limit', '1', '--after', cursor, '--json');
     expect(JSON.parse(next.out).Results[0].uuid).not.toBe(JSON.parse(page.out).Results[0].uuid);
     const wrong = await run('find', '--status', 'Asleep');
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/option '--status' must be/)]);
   });
 
-  test('show: by each of its names; nobody is an error that says where was looked', async () => {
-    const user = await someone('sam');
+  test('show finds a user by every identifier, and exits with 2 for an unknown user', async () => {
+    const user = await createUser('sam');
     for (const name of [user.uuid, user.username.toUpperCase(), user.email, user.external_id]) {
       const shown = await run('show', name);
       expect([shown.code, shown.out]).toEqual([
@@ -63,16 +63,16 @@ describe.each(PLACES)('on the %s', (door) => {
     }
   });
 
-  test('show: by an external id that looks like a uuid', async () => {
-    const external_id = `0198f3a2-5d1c-7c4e-9a51-${door === 'database' ? '3f2b8c6d7e10' : '3f2b8c6d7e11'}`;
-    const user = await someone('uma');
+  test('show finds a user by an external id that looks like a UUID', async () => {
+    const external_id = `0198f3a2-5d1c-7c4e-9a51-${target === 'database' ? '3f2b8c6d7e10' : '3f2b8c6d7e11'}`;
+    const user = await createUser('uma');
     await app.key.put(`/users/${user.uuid}`, { external_id });
     const shown = await run('show', external_id);
     expect([shown.code, shown.out]).toEqual([0, expect.stringContaining(user.uuid)]);
   });
 
-  test('block ends sessions at once, reactivate lets in again; one bad name changes nobody', async () => {
-    const user = await someone('bob');
+  test('block ends sessions, reactivate unblocks, and an unknown name changes no user', async () => {
+    const user = await createUser('bob');
     const session = await app.login(user.username);
     const mistyped = await run('block', user.username, 'nobody-at-all');
     expect(mistyped).toMatchObject({ code: 2, out: '' });
@@ -84,14 +84,14 @@ describe.each(PLACES)('on the %s', (door) => {
     expect(JSON.parse(back.out)).toMatchObject([{ uuid: user.uuid, status: 'Active' }]);
   });
 
-  test('the last Webmaster stays', async () => {
+  test('block rejects the last Webmaster', async () => {
     const { code, out, err } = await run('block', 'admin');
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(/Webmaster/)]);
     expect((await app.key.get('/users/search?username=admin')).body.Results[0].status).toBe('Active');
   });
 
-  test('reset-password: a new one that works, is shown once, and ends the sessions', async () => {
-    const user = await someone('pia');
+  test('reset-password prints a working password and ends the sessions of the user', async () => {
+    const user = await createUser('pia');
     const session = await app.login(user.username);
     const reset = await run('reset-password', user.username);
     expect([reset.code, reset.err]).toEqual([0, expect.stringContaining('has a new password')]);
@@ -102,7 +102,7 @@ describe.each(PLACES)('on the %s', (door) => {
   });
 });
 
-test('a key without a service changes nothing in the database', async () => {
+test('users block with --key but without --url is rejected', async () => {
   const { code, out, err } = await runCommand(app.database, ['users', 'block', 'admin', '--key', API_KEY]);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/option '--key' requires --url/);

@@ -9,7 +9,7 @@ import { csv } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
 import { Process, ROOT, newcomer } from '../support/process/process.js';
 
-/** The command line, on a database that a service has been started on once. */
+/** The command line on a database that a service has already used. */
 let database: TestDatabase;
 let settings: Record<string, string>;
 jest.setTimeout(90_000);
@@ -26,41 +26,41 @@ afterEach(async () => {
   await database.drop();
 });
 
-const rollcall = (args: string[], more: Record<string, string> = {}) =>
+const runRollcall = (args: string[], more: Record<string, string> = {}) =>
   runCommand(database, args, { ...settings, ...more }, database.folder);
-const fileOf = (name: string, ...lines: string[]): string => {
+const writeFile = (name: string, ...lines: string[]): string => {
   const path = join(database.folder, name);
   writeFileSync(path, csv('ExternalId,Username,Email,Status', ...lines));
   return path;
 };
 
-test('the sample is imported, twice, and exported again', async () => {
-  const first = await rollcall(['import', `${ROOT}samples/users.csv`]);
+test('import creates the users of samples/users.csv, and a second import changes nothing', async () => {
+  const first = await runRollcall(['import', `${ROOT}samples/users.csv`]);
   expect([first.code, /created +15\n/.test(first.out)]).toEqual([0, true]);
   expect(first.err).toMatch(/^((queued|validating|applying) …\n)+/);
-  const again = await rollcall(['import', `${ROOT}samples/users.csv`, '--json']);
+  const again = await runRollcall(['import', `${ROOT}samples/users.csv`, '--json']);
   expect(JSON.parse(again.out)).toMatchObject({
     state: 'completed',
     counts: { unchanged: 15 },
     file: { name: 'users.csv' },
   });
   const out = join(database.folder, 'out.csv');
-  expect((await rollcall(['users', 'export', '--out', out])).code).toBe(0);
+  expect((await runRollcall(['users', 'export', '--out', out])).code).toBe(0);
   expect(readFileSync(out, 'utf8').split('\r\n')).toHaveLength(17);
-  expect((await rollcall(['import', out])).out).toMatch(/unchanged +15\n/);
+  expect((await runRollcall(['import', out])).out).toMatch(/unchanged +15\n/);
 });
 
-test('exit codes: some rows failed, all rows failed, refused', async () => {
+test('import exits with 1 if some rows fail, and with 2 if all rows fail or the file is rejected', async () => {
   const good = 'p,p,p@example.org,Active';
-  const some = await rollcall(['import', fileOf('some.csv', 'q,q,bad,Active', good)]);
+  const some = await runRollcall(['import', writeFile('some.csv', 'q,q,bad,Active', good)]);
   expect([some.code, /2 +email +invalid_format +must be an e-mail address/.test(some.out)]).toEqual([
     1,
     true,
   ]);
-  const bad = fileOf('bad.csv', 'q,q,bad,Active');
-  expect((await rollcall(['import', bad])).code).toBe(2);
-  expect((await rollcall(['import', bad, '--dry-run'])).code).toBe(2);
-  const refused = await rollcall(['import', fileOf('empty.csv')]);
+  const bad = writeFile('bad.csv', 'q,q,bad,Active');
+  expect((await runRollcall(['import', bad])).code).toBe(2);
+  expect((await runRollcall(['import', bad, '--dry-run'])).code).toBe(2);
+  const refused = await runRollcall(['import', writeFile('empty.csv')]);
   expect([refused.code, /1 +empty_file +The file has a header/.test(refused.out)]).toEqual([2, true]);
 });
 
@@ -69,15 +69,15 @@ test.each([
   [['import', 'x.csv', '--mode', 'sideways'], /'--mode' must be one of upsert/],
   [['import', 'x.csv', '--shoe-size', '43'], /unknown option '--shoe-size'/],
   [['import'], /missing required argument 'file'/],
-])('%j does nothing, says why, and ends with 2', async (args, why) => {
-  const { code, out, err } = await rollcall(args);
+])('%j is rejected with exit code 2 and the reason', async (args, reason) => {
+  const { code, out, err } = await runRollcall(args);
   expect([code, out]).toEqual([2, '']);
-  expect(err).toMatch(why);
+  expect(err).toMatch(reason);
 });
 
-test('an import started next to a running service is done by one of the two', async () => {
+test('an import during a running service completes and appears in the service', async () => {
   const service = await Process.running(settings);
-  const run = await rollcall(['import', fileOf('a.csv', 'a,a,a@example.org,Active')]);
+  const run = await runRollcall(['import', writeFile('a.csv', 'a,a,a@example.org,Active')]);
   expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);
   const client = new Client(service.url, { 'x-api-key': API_KEY });
   expect((await client.get('/imports')).body.Results[0]).toMatchObject({
@@ -86,7 +86,7 @@ test('an import started next to a running service is done by one of the two', as
   });
 });
 
-test('a file from standard input is imported', async () => {
+test('import - imports standard input', async () => {
   const input = csv('ExternalId,Username,Email', 'HR-1,ann,ann@example.org');
   const env = { PATH: process.env['PATH'], ...settings };
   const out = execFileSync(process.execPath, [`${ROOT}dist/cli.js`, 'import', '-', '--json'], {
@@ -98,35 +98,35 @@ test('a file from standard input is imported', async () => {
   expect(JSON.parse(out.toString())).toMatchObject({ state: 'completed', counts: { created: 1 } });
 });
 
-test('a mistyped name of a file makes nothing: no first start, no database, no secret', async () => {
+test('import of a missing file creates no user', async () => {
   await database.drop();
   database = await freshDatabase('tables');
   settings = newcomer(database);
-  const missing = await rollcall(['import', join(database.folder, 'nobody.csv')]);
+  const missing = await runRollcall(['import', join(database.folder, 'nobody.csv')]);
   expect([missing.code, missing.out, missing.err]).toEqual([
     2,
     '',
     expect.stringMatching(/ENOENT.*nobody\.csv/),
   ]);
-  expect((await rollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
+  expect((await runRollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
 });
 
-test('a database without users, which may be a mistyped one, is not imported into', async () => {
+test('import is rejected on a database without users', async () => {
   await database.drop();
   database = await freshDatabase('tables');
   settings = newcomer(database);
-  const empty = await rollcall(['import', `${ROOT}samples/users.csv`]);
+  const empty = await runRollcall(['import', `${ROOT}samples/users.csv`]);
   expect([empty.code, empty.out, empty.err]).toEqual([
     2,
     '',
     expect.stringMatching(/has no users\. Start the service/),
   ]);
-  expect((await rollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
-  expect((await rollcall(['keys', 'list', '--json'])).out).toBe('[]\n');
+  expect((await runRollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
+  expect((await runRollcall(['keys', 'list', '--json'])).out).toBe('[]\n');
 });
 
-const ofSqlite = ENGINE === 'sqlite' ? test.each : test.skip.each;
-ofSqlite([
+const eachOnSqlite = ENGINE === 'sqlite' ? test.each : test.skip.each;
+eachOnSqlite([
   ['import', `${ROOT}samples/users.csv`],
   ['imports', 'list'],
   ['users', 'find', 'anybody'],
@@ -134,11 +134,11 @@ ofSqlite([
   ['keys', 'create', 'nightly'],
   ['audit', 'list'],
 ])(
-  `a mistyped database is not made by rollcall %s %s${ENGINE === 'sqlite' ? '' : ' (a database of a server is made by its own commands)'}`,
+  `rollcall %s %s does not create a missing database${ENGINE === 'sqlite' ? '' : ' (SQLite only)'}`,
   async (...args) => {
     const before = readdirSync(database.folder).sort();
     const path = join(database.folder, 'mistyped', 'rollcal.sqlite');
-    const { code, out, err } = await rollcall(args, { DATABASE_URL: `sqlite:${path}` });
+    const { code, out, err } = await runRollcall(args, { DATABASE_URL: `sqlite:${path}` });
     expect([code, out]).toEqual([2, '']);
     expect(err).toBe(
       `rollcall failed. There is no database at ${path} (DATABASE_URL, DATA_DIR). Create one with "rollcall start", or an empty one with "rollcall migrate".\n`,
