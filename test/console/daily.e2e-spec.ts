@@ -10,12 +10,12 @@ const MARKUP = '<img src=x onerror=alert(1)>';
 const HEADER = 'ExternalId,Username,Email';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay'];
 
-withConsole('daily work', (service) => {
+withConsole('daily work in the console', (service) => {
   let page: ConsolePage;
 
   const dialog = () => page.page.getByRole('dialog');
 
-  test('the first page says what waits, what came last and what ends soon', async () => {
+  test('the home page shows waiting imports, recent imports and keys that expire soon', async () => {
     const people = (domain: string) =>
       csv(HEADER, ...NAMES.map((name) => `${name},${name},${name}@${domain}`));
     await imported(service.key, people('example.org'), 'dataset=home');
@@ -41,11 +41,11 @@ withConsole('daily work', (service) => {
     await page.titled('Home');
   });
 
-  test('a key is made with scopes, shown once, used, and revoked', async () => {
+  test('an API key is created with scopes, shown once, and revoked', async () => {
     page = await service.admin('/console/keys');
     await page.button('New key').click();
     await page.field('Purpose').fill(MARKUP);
-    // Nothing chosen is nothing allowed, never everything.
+    // Without a scope, no key can be created.
     await dialog().getByLabel('users:read').uncheck();
     await page.shows('Choose at least one permission.');
     expect(await page.button('Create key').isDisabled()).toBe(true);
@@ -87,7 +87,7 @@ withConsole('daily work', (service) => {
     expect((await asKey.get('/users/search')).status).toBe(401);
   });
 
-  test('a group gets roles, and its members hold them', async () => {
+  test('roles that are added to a group apply to its members', async () => {
     const { uuid } = (
       await service.key.post('/users', { username: 'member', email: 'member@example.org', firstname: MARKUP })
     ).body;
@@ -102,7 +102,7 @@ withConsole('daily work', (service) => {
     expect((await service.key.get(`/users/${String(uuid)}`)).body.group_roles).toEqual(['Editor']);
   });
 
-  test('a profile is listed, used and deleted', async () => {
+  test('a profile is listed with its columns and deleted', async () => {
     await service.key.put('/import_profiles/old', { columns: { Nr: 'ExternalId' }, pattern: 'old-*.csv' });
     page = await service.admin('/console/profiles');
     const row = page.page.getByRole('row').filter({ hasText: 'old-*.csv' });
@@ -115,7 +115,7 @@ withConsole('daily work', (service) => {
     expect((await service.key.get('/import_profiles/old')).status).toBe(404);
   });
 
-  test('the audit is filtered, and a filter has an address', async () => {
+  test('the audit is filtered, and the URL contains the filters', async () => {
     const name = `audited-${randomUUID()}`;
     const { uuid } = (
       await service.key.post('/users', { username: name, email: `${name}@example.org`, surname: MARKUP })

@@ -11,22 +11,22 @@ import { csv, imported } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 import { PAGE_URL } from '../support/browser/swagger-page.js';
 
-/** What goes wrong between a browser and the service: lost answers, other tabs, other operators. */
+/** Failures between a browser and the service: lost responses, other tabs, other operators. */
 withConsole('the console when a request fails', (service) => {
   let page: ConsolePage;
 
   const dialog = () => page.page.getByRole('dialog');
   const abort = (route: Route) => route.abort();
   const answerBadGateway = (route: Route) => route.fulfill({ status: 502, body: 'Bad gateway' });
-  /** Carries the first request out, and loses its answer. */
-  const loseAnswer = (pattern: string, method: string, lose = abort) => {
+  /** Sends the first matching request to the service, and drops the response. */
+  const loseResponse = (pattern: string, method: string, lose = abort) => {
     let isLost = false;
     return page.page.route(pattern, async (route: Route) => {
       if (isLost || route.request().method() !== method) return route.continue();
       isLost = true;
-      // The browser alone knows where PAGE_URL is.
-      const carried = await route.fetch({ url: route.request().url().replace(PAGE_URL, service.app.url) });
-      expect(carried.ok()).toBe(true);
+      // Only the browser can resolve PAGE_URL.
+      const received = await route.fetch({ url: route.request().url().replace(PAGE_URL, service.app.url) });
+      expect(received.ok()).toBe(true);
       return lose(route);
     });
   };
@@ -34,10 +34,10 @@ withConsole('the console when a request fails', (service) => {
   test.each([
     ['is lost', abort, 'The service cannot be reached'],
     ['is replaced by the 502 of a proxy', answerBadGateway, 'The service returned status 502'],
-  ])('a key whose answer %s is created once, and shown the second time', async (_, lose, message) => {
+  ])('a key whose response %s is created once and shown after a retry', async (_, lose, message) => {
     const name = `lost ${randomUUID()}`;
     page = await service.admin('/console/keys');
-    await loseAnswer('**/api_keys', 'POST', lose);
+    await loseResponse('**/api_keys', 'POST', lose);
     await page.button('New key').click();
     await page.field('Purpose').fill(name);
     await page.button('Create key').click();
@@ -48,7 +48,7 @@ withConsole('the console when a request fails', (service) => {
       .waitFor();
     const keys = (await service.key.get('/api_keys?limit=100')).body.Results as { name: string }[];
     expect(keys.filter((key) => key.name === name)).toHaveLength(1);
-    // Only its button closes it.
+    // Only the button closes the dialog.
     await page.page.keyboard.press('Escape');
     await dialog()
       .getByText(/^rollcall_/)
@@ -56,9 +56,9 @@ withConsole('the console when a request fails', (service) => {
     await page.button('I have copied it').click();
   });
 
-  test('a file whose plan is lost is planned once, and a user whose save is lost is saved once', async () => {
+  test('an import and a profile change whose responses are lost take effect once after a retry', async () => {
     page = await service.admin('/console/imports/new?dataset=lost');
-    await loseAnswer('**/imports?*', 'POST');
+    await loseResponse('**/imports?*', 'POST');
     const path = join(service.folder, 'lost.csv');
     writeFileSync(path, csv('ExternalId,Username,Email', 'L-1,lost1,lost1@example.org'));
     await page.page.setInputFiles('input[type=file]', path);
@@ -69,7 +69,7 @@ withConsole('the console when a request fails', (service) => {
     expect((await service.key.get('/imports?dataset=lost')).body.Count).toBe(1);
     const { uuid } = await create(service.key, { firstname: 'Lou', surname: 'Lost' });
     await page.goto(`/console/users/${uuid}`);
-    await loseAnswer(`**/users/${uuid}`, 'PUT');
+    await loseResponse(`**/users/${uuid}`, 'PUT');
     await page.button('Edit').click();
     await page.field('Phone').fill('77');
     await page.button('Save').click();
@@ -78,7 +78,7 @@ withConsole('the console when a request fails', (service) => {
     await page.shows('Profile saved.');
   });
 
-  test('a session that cannot be ended is said to go on', async () => {
+  test('a failed sign-out shows that the user is still signed in', async () => {
     page = await service.admin('/console/users');
     await page.page.route('**/sessions/logout', (route) => route.abort());
     await page.button('Sign out').click();
@@ -89,7 +89,7 @@ withConsole('the console when a request fails', (service) => {
     await page.titled('Sign in to Rollcall');
   });
 
-  test('a tab follows who signs in in another one', async () => {
+  test('a sign-out or sign-in in one tab also applies to the other tab', async () => {
     const { username } = await create(service.key, { password: PASSWORD });
     page = await service.admin('/console/keys');
     const other = await page.page.context().newPage();
@@ -105,7 +105,7 @@ withConsole('the console when a request fails', (service) => {
     await other.getByText('admin', { exact: true }).first().waitFor();
   });
 
-  test('what a run blocks is asked first, with those whom the file lacks; what fails is said', async () => {
+  test('applying a plan asks for confirmation with the number of blocked users and failed rows', async () => {
     const people = Array.from({ length: 12 }, (_, n) => `B-${n},block${n},block${n}@example.org`);
     const head = 'ExternalId,Username,Email';
     await imported(service.key, csv(head, ...people), 'dataset=blocks');
@@ -123,7 +123,7 @@ withConsole('the console when a request fails', (service) => {
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
   });
 
-  test('a profile that somebody else has saved meanwhile is not overwritten', async () => {
+  test('a profile that changed in the meantime is not overwritten', async () => {
     const profile = { columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' } };
     await service.key.put('/import_profiles/shared', profile);
     page = await service.admin('/console/imports/new?profile=shared');
@@ -138,7 +138,7 @@ withConsole('the console when a request fails', (service) => {
     expect(saved.profile.missing).toBe('report');
   });
 
-  test('the link to the content leads there, and a list that cannot be read is not said to be empty', async () => {
+  test('the skip link moves the focus to the content, and a list that fails to load is not shown as empty', async () => {
     page = await service.admin('/console/imports');
     await page.page.reload();
     await page.titled('Imports');
@@ -154,7 +154,7 @@ withConsole('the console when a request fails', (service) => {
     await page.shows('No identity provider has sent a group yet.');
   });
 
-  test('a day of the audit is one of the reader', async () => {
+  test('the audit filters by days in the time zone of the reader', async () => {
     await create(service.key);
     page = await service.admin('/console/audit', { timezoneId: 'Pacific/Kiritimati' });
     const local = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10);

@@ -9,28 +9,28 @@ import { csv, imported, settled, upload } from '../support/app/imports.js';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
 const HEADER = 'ExternalId,Username,Email,Forename,Surname';
 
-withConsole('imports', (service) => {
+withConsole('imports in the console', (service) => {
   let page: ConsolePage;
 
-  const people = (dataset: string, domain: string): string =>
+  const buildFile = (dataset: string, domain: string): string =>
     csv(
       HEADER,
       ...NAMES.map(
         (name, n) => `${dataset}-${n},${name}.${dataset},${name}.${dataset}@${domain},${name},Of ${name}`,
       ),
     );
-  /** A run that waits, because it changes every e-mail address. */
-  const parked = async (dataset: string): Promise<Json> => {
-    const made = await imported(service.key, people(dataset, 'example.org'), `dataset=${dataset}`);
+  /** Starts a run that waits for approval, because it changes every e-mail address. */
+  const parkRun = async (dataset: string): Promise<Json> => {
+    const made = await imported(service.key, buildFile(dataset, 'example.org'), `dataset=${dataset}`);
     expect(made.state).toBe('completed');
-    const run = await imported(service.key, people(dataset, 'example.net'), `dataset=${dataset}`);
+    const run = await imported(service.key, buildFile(dataset, 'example.net'), `dataset=${dataset}`);
     expect(run.state).toBe('needs_approval');
     return run;
   };
   const dialog = () => page.page.getByRole('dialog');
 
-  test('a run that waits says why: a sentence, number, limit and five rows for each guard', async () => {
-    const run = await parked('why');
+  test('show the explanation, limit and five example rows of each guard that was hit', async () => {
+    const run = await parkRun('why');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows(/E-mail would change for 8 users\. More than \d+ changes need approval\./);
     await page.shows('ada Of ada');
@@ -41,8 +41,8 @@ withConsole('imports', (service) => {
     expect(await page.rows('Examples: Changed field, E-mail')).toHaveLength(5);
   });
 
-  test('its plan is a diff: by outcome, row by row or by field, each view with an address', async () => {
-    const run = await parked('diff');
+  test('show the changes of a plan by outcome and by field, each view with a URL', async () => {
+    const run = await parkRun('diff');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.page.getByRole('link', { name: 'Updated 8' }).click();
     await page.page.getByRole('link', { name: 'Group by field' }).click();
@@ -59,8 +59,8 @@ withConsole('imports', (service) => {
     await page.page.getByRole('region', { name: 'Rows', exact: true }).first().waitFor();
   });
 
-  test('is approved, seen to its end, and reverted, each after reading what that does to how many', async () => {
-    const run = await parked('approved');
+  test('can be approved and reverted after a dialog that shows the number of affected users', async () => {
+    const run = await parkRun('approved');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
     await page.shows(/^8 users will be updated\. The file is planned again first/);
@@ -76,8 +76,8 @@ withConsole('imports', (service) => {
     expect(body.Results[0].email).toBe('ada.approved@example.org');
   });
 
-  test('is rejected, and nothing is written', async () => {
-    const run = await parked('rejected');
+  test('can be rejected after a dialog that shows the number of unchanged users', async () => {
+    const run = await parkRun('rejected');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.button('Reject').click();
     await page.shows(/This file will never be applied\. 8 users stay unchanged\./);
@@ -86,8 +86,8 @@ withConsole('imports', (service) => {
     expect(await page.button('Approve').count()).toBe(0);
   });
 
-  test('what somebody else has decided meanwhile is shown as the service says it', async () => {
-    const run = await parked('late');
+  test('show the error of the service if another operator has already decided on a run', async () => {
+    const run = await parkRun('late');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
     await service.key.post(`/imports/${run.id}/reject`);
@@ -98,8 +98,8 @@ withConsole('imports', (service) => {
     expect(await alert.getByRole('button', { name: 'Copy request id' }).count()).toBe(1);
   });
 
-  test('failed rows can be downloaded', async () => {
-    const file = `${people('failed', 'example.org')}failed-x,failed.x,no address,X,Y\r\n`;
+  test('offer the failed rows as a download', async () => {
+    const file = `${buildFile('failed', 'example.org')}failed-x,failed.x,no address,X,Y\r\n`;
     const run = await imported(service.key, file, 'dataset=failed');
     page = await service.admin(`/console/imports/${run.id}?outcome=error`);
     await page.shows(/must be an e-mail address/);
@@ -110,13 +110,13 @@ withConsole('imports', (service) => {
     expect(readFileSync(await saved.path(), 'utf8')).toContain('failed-x');
   });
 
-  test('a refused file says why', async () => {
+  test('show the reason why a file was rejected', async () => {
     const run = await imported(service.key, csv('Foo,Bar', '1,2'));
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows('The header has no column ExternalId, which matches rows to users. Add this column.');
   });
 
-  test('the list updates a run from its events', async () => {
+  test('update a running import in the list from its events', async () => {
     const applier = service.app.app.get(Applier);
     const apply = applier.apply.bind(applier);
     let release = (): void => undefined;
@@ -125,7 +125,7 @@ withConsole('imports', (service) => {
       await released;
       return apply(...given);
     });
-    const { body } = await upload(service.key, people('live', 'example.org'), 'dataset=live');
+    const { body } = await upload(service.key, buildFile('live', 'example.org'), 'dataset=live');
     page = await service.admin();
     const streamed = page.page.waitForRequest((request) =>
       request.url().endsWith(`/imports/${body.id}/events`),

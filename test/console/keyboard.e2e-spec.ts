@@ -8,29 +8,29 @@ import { csv, imported } from '../support/app/imports.js';
 
 const HEADER = 'ExternalId,Username,Email,Forename';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
-/** Presses of Tab after which something cannot be reached. */
-const FAR = 80;
+/** Maximum number of presses of Tab to reach an element. */
+const MAX_TABS = 80;
 
 interface Focused {
-  /** Its text, the text of its label, or its name for those who do not see. */
+  /** Text of the element, text of its label, or its `aria-label`. */
   name: string;
-  /** Whether a line or a shadow shows where the focus is; the page itself needs none. */
+  /** True if an outline or a shadow shows the focus, or if the page itself has it. */
   isSeen: boolean;
 }
 
-/** Each main task without a mouse: with Tab, Enter, Space, Escape and what is typed. */
-withConsole('with the keyboard alone', (service) => {
+/** The main tasks without a mouse, with Tab, Enter, Space, Escape and typed text. */
+withConsole('with only the keyboard', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
-    await imported(service.key, people('example.org'));
+    await imported(service.key, buildFile('example.org'));
   });
 
-  const people = (domain: string): string =>
+  const buildFile = (domain: string): string =>
     csv(HEADER, ...NAMES.map((name, n) => `K-${n},${name},${name}@${domain},${name}`));
   const press = (key: string) => page.page.keyboard.press(key);
   const type = (text: string) => page.page.keyboard.type(text);
 
-  const focused = (): Promise<Focused> =>
+  const getFocused = (): Promise<Focused> =>
     page.page.evaluate(() => {
       interface Tag {
         innerText: string;
@@ -48,11 +48,11 @@ withConsole('with the keyboard alone', (service) => {
       return { name: name.trim(), isSeen: outlineStyle !== 'none' || boxShadow !== 'none' };
     });
 
-  /** Goes on with Tab until something of that name has the focus, which must be seen on all the way. */
+  /** Presses Tab until an element of that name has the focus. Expects a visible focus after every press. */
   async function reach(name: string | RegExp): Promise<void> {
     const passed: string[] = [];
-    for (let step = 0; step < FAR; step++) {
-      const { name: found, isSeen } = await focused();
+    for (let step = 0; step < MAX_TABS; step++) {
+      const { name: found, isSeen } = await getFocused();
       if (typeof name === 'string' ? found === name : name.test(found)) return;
       passed.push(found.slice(0, 40));
       await press('Tab');
@@ -65,20 +65,20 @@ withConsole('with the keyboard alone', (service) => {
     await page.settled();
   }
 
-  test('an administrator signs in', async () => {
+  test('an administrator can sign in', async () => {
     page = await service.open();
     await page.titled('Sign in to Rollcall');
-    expect((await focused()).name).toBe('Username or e-mail');
+    expect((await getFocused()).name).toBe('Username or e-mail');
     await type('admin');
     await press('Tab');
-    expect(await focused()).toEqual({ name: 'Password', isSeen: true });
+    expect(await getFocused()).toEqual({ name: 'Password', isSeen: true });
     await type(ADMIN_PASSWORD);
     await press('Enter');
     await page.titled('Home');
   });
 
-  test('an import that waits is found, approved with a reason, and reverted', async () => {
-    const run = await imported(service.key, people('example.net'));
+  test('a waiting import can be approved with a reason, and reverted', async () => {
+    const run = await imported(service.key, buildFile('example.net'));
     expect(run.state).toBe('needs_approval');
     await open('/console');
     await reach('upload.csv');
@@ -87,10 +87,10 @@ withConsole('with the keyboard alone', (service) => {
     await reach('Approve');
     await press('Enter');
     await page.page.getByRole('dialog').waitFor();
-    // Enter on what has the focus at first changes nothing.
+    // Enter on the first focused button of the dialog only closes it.
     await press('Enter');
     await page.page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect((await focused()).name).toBe('Approve');
+    expect((await getFocused()).name).toBe('Approve');
     expect((await service.key.get(`/imports/${run.id}`)).body.state).toBe('needs_approval');
     await press('Enter');
     await page.page.getByRole('dialog').waitFor();
@@ -116,7 +116,7 @@ withConsole('with the keyboard alone', (service) => {
     expect(ada.email).toBe('ada@example.org');
   });
 
-  test('somebody is found, edited and blocked', async () => {
+  test('a user can be found, edited and blocked', async () => {
     await open('/console/users');
     await reach('Search');
     await type('cleo');
@@ -140,10 +140,10 @@ withConsole('with the keyboard alone', (service) => {
     expect({ status, phone }).toEqual({ status: 'Blocked', phone: '+49 30 1234' });
   });
 
-  test('a file is chosen, looked at, planned and rejected', async () => {
+  test('a file can be chosen, previewed, planned and rejected', async () => {
     await open('/console/imports/new');
     const path = join(service.folder, 'keyboard.csv');
-    writeFileSync(path, people('example.com'));
+    writeFileSync(path, buildFile('example.com'));
     const chooser = page.page.waitForEvent('filechooser');
     await reach(/^Choose a file/);
     await press('Enter');
@@ -160,7 +160,7 @@ withConsole('with the keyboard alone', (service) => {
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
   });
 
-  test('a key is made and revoked', async () => {
+  test('an API key can be created and revoked', async () => {
     await open('/console/keys');
     await reach('New key');
     await press('Enter');

@@ -9,9 +9,9 @@ import { refreshStatistics, seedUsers, seededUser, seededUuid } from '../support
 
 const USERS = 1500;
 const ROWS = 1200;
-/** Elements of a page: it has rows for its list, not for the database. */
-const MOST = 3000;
-const SOMEBODY = seededUuid(777);
+/** Maximum number of elements on a page, which may render only the rows of its list. */
+const MAX_ELEMENTS = 3000;
+const A_USER = seededUuid(777);
 
 const LINES = Array.from({ length: ROWS }, (_, n) => {
   const { external_id: id, username } = seededUser(n + 100);
@@ -19,7 +19,7 @@ const LINES = Array.from({ length: ROWS }, (_, n) => {
 });
 const FILE = csv('ExternalId,Username,Email', ...LINES);
 
-withConsole(`with ${USERS} users and a plan of ${ROWS} rows`, (service) => {
+withConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (service) => {
   let run: string;
   beforeAll(async () => {
     await seedUsers(service.app, 0, USERS);
@@ -27,22 +27,22 @@ withConsole(`with ${USERS} users and a plan of ${ROWS} rows`, (service) => {
     run = (await imported(service.key, FILE)).id;
   });
 
-  const elementsOf = (page: ConsolePage): Promise<number> => page.page.locator('*').count();
+  const countElements = (page: ConsolePage): Promise<number> => page.page.locator('*').count();
 
-  test('the plan waits, with all its rows', async () => {
+  test('the plan waits for approval with all of its rows', async () => {
     const { state, counts } = (await service.key.get(`/imports/${run}`)).body;
     expect([state, counts]).toEqual(['needs_approval', expect.objectContaining({ updated: ROWS })]);
   });
 
-  test('no page renders more rows than its list shows', async () => {
+  test('no page renders more than 3,000 elements', async () => {
     const page = await service.admin();
     for (const path of [
       '',
       '/users',
       `/users?q=${SURNAMES[3] ?? ''}`,
       '/users?sort=email&order=desc',
-      `/users/${SOMEBODY}`,
-      `/users/${SOMEBODY}?tab=history`,
+      `/users/${A_USER}`,
+      `/users/${A_USER}?tab=history`,
       '/imports',
       `/imports/${run}`,
       `/imports/${run}?outcome=updated`,
@@ -53,22 +53,22 @@ withConsole(`with ${USERS} users and a plan of ${ROWS} rows`, (service) => {
     ]) {
       await page.goto(`/console${path}`);
       await page.settled();
-      const elements = await elementsOf(page);
-      expect([path, elements, elements < MOST]).toEqual([path, elements, true]);
+      const elements = await countElements(page);
+      expect([path, elements, elements < MAX_ELEMENTS]).toEqual([path, elements, true]);
     }
   });
 
-  test('the preview of a file has its first rows', async () => {
+  test('the preview of a file renders only its first rows', async () => {
     const path = join(service.folder, 'large.csv');
     writeFileSync(path, FILE);
     const page = await service.admin('/console/imports/new');
     await page.settled();
     await page.page.setInputFiles('input[type=file]', path);
     await page.page.getByRole('region', { name: 'First rows' }).waitFor();
-    expect(await elementsOf(page)).toBeLessThan(MOST);
+    expect(await countElements(page)).toBeLessThan(MAX_ELEMENTS);
   });
 
-  test('typing finds somebody among all', async () => {
+  test('typing in the search field finds a user', async () => {
     const page = await service.admin('/console/users');
     await page.settled();
     await page.field('Search').pressSequentially('u0001321', { delay: 30 });

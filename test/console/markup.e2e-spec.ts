@@ -8,14 +8,14 @@ import { settled } from '../support/app/imports.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
 
-/** An element that a page would have, had it taken the text for markup. */
+/** Text that would become an element if a page rendered it as markup. */
 const EVIL = '<img data-evil src=x onerror=alert(1)>';
 const BREAKOUT = `"'></a></td></script><svg data-evil onload=alert(1)>`;
 const SCRIPT = 'javascript:alert(1)//';
 const PASSWORD = 'plenty of markup';
 
-/** Whatever text the service keeps is text on every page that shows it: no element, no address, no event comes of it. */
-withConsole('text that is full of markup', (service) => {
+/** Every stored text is rendered as text, so that it never creates an element, a URL or an event handler. */
+withConsole('text with markup', (service) => {
   let page: ConsolePage;
   const ids: Record<string, string> = {};
 
@@ -30,7 +30,7 @@ withConsole('text that is full of markup', (service) => {
       surname: SCRIPT,
       known_as: EVIL,
       about_me: `${EVIL}${BREAKOUT}`,
-      // Only addresses are taken here.
+      // Only URLs are accepted here.
       social_media: { linkedin: `https://example.org/?${encodeURI(EVIL)}` },
       authname: { saml: [EVIL] },
       roles: ['Organisational user'],
@@ -61,16 +61,16 @@ withConsole('text that is full of markup', (service) => {
       return (await settled(key, sent.body.id)).id;
     };
     await send([...header, ...rows('example.org')]);
-    await send([`ExternalId,${EVIL}`, 'a,b']); // refused, with the header in its reason
-    await send([...header, `X-1,${SCRIPT},no address,${EVIL}`]); // an error of a row, with its cells
+    await send([`ExternalId,${EVIL}`, 'a,b']); // rejected, with the header in the reason
+    await send([...header, `X-1,${SCRIPT},no address,${EVIL}`]); // a failed row, with its cells in the error
     ids['/imports/:id'] = await send([...header, ...rows('example.net')]);
     const group = { displayName: `${EVIL}${BREAKOUT}`, members: [{ value: made.body.uuid }] };
     ids['/groups/:id'] = (await aScimGroup(scimOf(service.app), group)).id;
   });
   beforeEach(async () => void (page = await service.admin('/console', { userAgent: EVIL })));
 
-  /** What the page has of it, in place of text. */
-  const found = (): Promise<string[]> =>
+  /** Finds elements, links and event handlers that the text has created on the page. */
+  const findInjected = (): Promise<string[]> =>
     page.page.evaluate(() => {
       const all = (
         globalThis as unknown as { document: { querySelectorAll: (all: string) => ArrayLike<Tag> } }
@@ -82,40 +82,40 @@ withConsole('text that is full of markup', (service) => {
       return Array.from(all.querySelectorAll(bad), ({ outerHTML }) => outerHTML);
     });
 
-  test('is text on every page', async () => {
+  test('is rendered as text on every page', async () => {
     let shown = 0;
     for (const [, address] of addresses(ids)) {
       await page.goto(address);
       await page.settled();
       for (const summary of await page.page.locator('main summary:visible').all()) await summary.click();
-      expect([address, await found()]).toEqual([address, []]);
+      expect([address, await findInjected()]).toEqual([address, []]);
       shown += (await page.page.locator('main').innerText()).includes('data-evil') ? 1 : 0;
     }
-    // It was there to be seen: on more than the pages of users and imports.
+    // The text was visible on at least eight pages.
     expect(shown).toBeGreaterThanOrEqual(8);
   });
 
-  test('is text in the rows and problems of every import', async () => {
+  test('is rendered as text in the rows and errors of every import', async () => {
     const { Results } = (await service.key.get('/imports?dataset=evil')).body;
     expect(Results).toHaveLength(4);
     for (const { id } of Results as { id: string }[]) {
       await page.goto(`/console/imports/${id}`);
       await page.settled();
-      expect(await found()).toEqual([]);
+      expect(await findInjected()).toEqual([]);
     }
   });
 
-  test('is text in a file that is looked at, its name, header and cells', async () => {
+  test('is rendered as text in the preview of a file', async () => {
     await page.goto('/console/imports/new');
     await page.settled();
     const path = join(service.folder, `${EVIL.replaceAll(/[<>=]/g, '_')}.csv`);
     writeFileSync(path, `ExternalId,${EVIL},Email\n1,${EVIL},${EVIL}\n`);
     await page.page.setInputFiles('input[type=file]', path);
     await page.shows(/data-evil src/);
-    expect(await found()).toEqual([]);
+    expect(await findInjected()).toEqual([]);
   });
 
-  test('is text for the user who has it, and in an address that somebody sends', async () => {
+  test('is rendered as text in the own profile and from the URL', async () => {
     const own = await service.as(`u${EVIL}`, PASSWORD, '/console/me');
     await own.settled();
     expect(await own.page.locator('[data-evil]').count()).toBe(0);
@@ -130,7 +130,7 @@ withConsole('text that is full of markup', (service) => {
     ]) {
       await page.goto(address);
       await page.settled();
-      expect([address, await found()]).toEqual([address, []]);
+      expect([address, await findInjected()]).toEqual([address, []]);
     }
   });
 });

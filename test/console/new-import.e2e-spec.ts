@@ -6,42 +6,42 @@ import { withConsole } from '../support/browser/console-service.js';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
 
-withConsole('a new import', (service) => {
+withConsole('the page for a new import', (service) => {
   let page: ConsolePage;
 
-  const file = (name: string, lines: readonly string[]): string => {
+  const writeFile = (name: string, lines: readonly string[]): string => {
     const path = join(service.folder, name);
     writeFileSync(path, `${lines.join('\n')}\n`);
     return path;
   };
-  const payroll = (domain: string): string[] => [
+  const buildPayroll = (domain: string): string[] => [
     'No;Given name;Family name;Mail;Login;Salary',
     ...['Ada', 'Bela', 'Cleo', 'Dora', 'Emil'].map(
       (name, n) => `P-${n};${name};Of ${name};${name.toLowerCase()}@${domain};${name.toLowerCase()};5200`,
     ),
   ];
   const choose = (path: string) => page.page.setInputFiles('input[type=file]', path);
-  const columnIs = (source: string) => page.page.getByLabel(`Import ${source} as`, { exact: true });
+  const getColumn = (source: string) => page.page.getByLabel(`Import ${source} as`, { exact: true });
   const problems = () => page.page.getByRole('region', { name: 'Problems' });
   const plan = () => page.button('Create plan');
 
-  test('goes from a file through its columns, a profile and a plan to its end and back', async () => {
+  test('maps columns, saves a profile, creates a plan, applies it and reverts it', async () => {
     page = await service.admin('/console/imports/new');
     await page.field('Data set').fill('payroll');
-    await choose(file('payroll.csv', payroll('example.org')));
+    await choose(writeFile('payroll.csv', buildPayroll('example.org')));
     await page.shows(/Encoding utf-8, delimiter semicolon\./);
     await page.shows(/^The file would be rejected/);
     expect(await plan().isDisabled()).toBe(true);
-    // What the service suggests is chosen already.
+    // The columns that the service suggests are preselected.
     for (const [source, column] of [
       ['Given name', 'ForeName'],
       ['Family name', 'Surname'],
       ['Mail', 'Email'],
     ] as const)
-      expect([source, await columnIs(source).inputValue()]).toEqual([source, column]);
-    await columnIs('No').selectOption('ExternalId');
-    await columnIs('Login').selectOption('Username');
-    expect(await columnIs('Salary').inputValue()).toBe('ignore');
+      expect([source, await getColumn(source).inputValue()]).toEqual([source, column]);
+    await getColumn('No').selectOption('ExternalId');
+    await getColumn('Login').selectOption('Username');
+    expect(await getColumn('Salary').inputValue()).toBe('ignore');
     await page.button('Save profile and refresh preview').click();
     await page.shows('Profile payroll saved.');
     await page.page.getByText(/^The file would be rejected/).waitFor({ state: 'detached' });
@@ -68,7 +68,7 @@ withConsole('a new import', (service) => {
     expect((await service.key.get('/users/search?managed_by=payroll&status=Active')).body.Count).toBe(0);
   });
 
-  test('takes a file that is dropped, with the profile of the address, and says what is wrong with its rows', async () => {
+  test('accepts a dropped file, uses the profile from the URL and shows the errors of the rows', async () => {
     await service.key.put('/import_profiles/dropped', {
       dataset: 'dropped',
       columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' },
@@ -95,12 +95,12 @@ withConsole('a new import', (service) => {
     expect(await plan().isEnabled()).toBe(true);
   });
 
-  test('shows what the service says against a file that it cannot read, and against a bad name of a profile', async () => {
+  test('shows the error for an unreadable file and for an invalid profile name', async () => {
     page = await service.admin('/console/imports/new');
-    await choose(file('empty.csv', ['']));
+    await choose(writeFile('empty.csv', ['']));
     await problems().getByText('Rejects the file').waitFor();
-    await choose(file('other.csv', ['Nr,Mail', '1,a@example.org']));
-    await columnIs('Nr').selectOption('ExternalId');
+    await choose(writeFile('other.csv', ['Nr,Mail', '1,a@example.org']));
+    await getColumn('Nr').selectOption('ExternalId');
     await page.field('Save as profile').fill('no name/at all');
     await page.button('Save profile and refresh preview').click();
     await page.page.getByRole('alert').waitFor();

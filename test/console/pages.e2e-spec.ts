@@ -6,14 +6,14 @@ import { csv, imported } from '../support/app/imports.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
 
-/** Colours do not depend on the width. */
+/** Combinations to check. Colours do not depend on the width, so not all combinations are needed. */
 const LOOKS = [
   ['light', 'wide', WIDE],
   ['dark', 'wide', WIDE],
   ['light', 'narrow', NARROW],
 ] as const;
 
-withConsole('every page', (service) => {
+withConsole('a page of the console', (service) => {
   const ids: Record<string, string> = {};
   beforeAll(async () => {
     const file = (domain: string): string =>
@@ -30,12 +30,12 @@ withConsole('every page', (service) => {
     ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;
   });
 
-  test('is in the table, and the test has an id for each that needs one', () => {
+  test('with a parameter in its path has an id in this test', () => {
     expect(PATHS.length).toBeGreaterThan(4);
     expect(PATHS.filter((path) => path.includes(':') && !(path in ids))).toEqual([]);
   });
 
-  /** Checks a page in each look, and takes its pictures. */
+  /** Checks a page in each look and takes screenshots. */
   async function check(page: ConsolePage, name: string): Promise<void> {
     for (const [colorScheme, size, viewport] of LOOKS) {
       await page.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -47,7 +47,7 @@ withConsole('every page', (service) => {
     }
   }
 
-  test('has no axe-core violation and no horizontal overflow, in light, in dark and in a narrow window', async () => {
+  test('has no axe-core violation and no horizontal overflow, in any colour scheme or width', async () => {
     const page = await service.admin();
     for (const [name, address] of addresses(ids)) {
       await page.page.setViewportSize(WIDE);
@@ -57,14 +57,14 @@ withConsole('every page', (service) => {
     }
   });
 
-  test('"Sign in" has no violation and no overflow either', async () => {
+  test('for signing in has no axe-core violation and no horizontal overflow', async () => {
     const page = await service.open();
     await page.titled('Sign in to Rollcall');
     await page.page.getByText('How do I sign in?').click();
     await check(page, 'sign-in');
   });
 
-  test('an address that is none says so', async () => {
+  test('with an unknown path or user shows an error', async () => {
     const page = await service.admin('/console/nowhere');
     await page.titled('Page not found');
     expect(await page.violations()).toEqual([]);
@@ -73,21 +73,21 @@ withConsole('every page', (service) => {
     expect(await page.violations()).toEqual([]);
   });
 
-  test('is reached with the keyboard alone, and takes the focus to its title', async () => {
+  test('can be reached with the keyboard and moves the focus to its title', async () => {
     const page = await service.admin('/console/users');
     await page.page.reload();
     await page.titled('Users');
     const { keyboard } = page.page;
-    const focused = (): Promise<string> => page.page.locator(':focus').innerText();
+    const getName = (): Promise<string> => page.page.locator(':focus').innerText();
     await keyboard.press('Tab');
-    expect(await focused()).toBe('Skip to content');
-    for (let steps = 0; steps < 10 && (await focused()) !== 'Imports'; steps++) await keyboard.press('Tab');
+    expect(await getName()).toBe('Skip to content');
+    for (let steps = 0; steps < 10 && (await getName()) !== 'Imports'; steps++) await keyboard.press('Tab');
     await keyboard.press('Enter');
     await page.titled('Imports');
-    expect(await focused()).toBe('Imports');
+    expect(await getName()).toBe('Imports');
   });
 
-  test('has its navigation behind a button in a narrow window', async () => {
+  test('hides its navigation until the button Menu is clicked in a narrow window', async () => {
     const page = await service.admin('/console/users', { viewport: NARROW });
     await page.titled('Users');
     const link = page.page.getByRole('link', { name: 'Imports' });
@@ -99,7 +99,7 @@ withConsole('every page', (service) => {
     expect(await link.isVisible()).toBe(false);
   });
 
-  test('shows times in the zone of the reader', async () => {
+  test('shows times in the time zone of the reader', async () => {
     for (const [timezoneId, zone] of [
       ['Asia/Tokyo', /GMT\+9|JST/],
       ['America/New_York', /GMT-[45]|E[SD]T/],

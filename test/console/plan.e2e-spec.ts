@@ -7,61 +7,61 @@ import { csv, imported, linked } from '../support/app/imports.js';
 const HEADER = 'ExternalId,Username,Email,Forename,Surname,Manager';
 const NAMES = ['Ada', 'Bela', 'Cleo', 'Dora', 'Emil', 'Fay', 'Gus', 'Hana'];
 
-/** A plan is about people: who they are, where one of them is, and what it would do to them. */
+/** A plan shows who its people are, finds a person, and shows the planned changes of each person. */
 withConsole('the people in a plan', (service) => {
   let page: ConsolePage;
   let run: Json;
-  const row = (name: string, n: number, domain: string, manager: string) =>
+  const buildRow = (name: string, n: number, domain: string, manager: string) =>
     `PL-${n},${name.toLowerCase()}.plan,${name.toLowerCase()}@${domain},${name},Planned,${manager}`;
-  const file = (domain: string, manager: string) =>
-    csv(HEADER, ...NAMES.map((name, n) => row(name, n, domain, n > 1 ? manager : '')));
+  const buildFile = (domain: string, manager: string) =>
+    csv(HEADER, ...NAMES.map((name, n) => buildRow(name, n, domain, n > 1 ? manager : '')));
   beforeAll(async () => {
-    await imported(service.key, file('example.org', 'PL-0'), 'dataset=plan');
-    const more = row('Nora', 99, 'example.net', '');
-    run = await imported(service.key, `${file('example.net', 'PL-1')}${more}\r\n`, 'dataset=plan');
+    await imported(service.key, buildFile('example.org', 'PL-0'), 'dataset=plan');
+    const more = buildRow('Nora', 99, 'example.net', '');
+    run = await imported(service.key, `${buildFile('example.net', 'PL-1')}${more}\r\n`, 'dataset=plan');
     expect(run.state).toBe('needs_approval');
   });
 
-  const people = async () => (await page.rows('Rows')).map((cells) => cells[2]);
+  const listPeople = async () => (await page.rows('Rows')).map((cells) => cells[2]);
 
-  test('have their names, in the plan and in what the guards show; managers have theirs', async () => {
+  test('are shown with their names in the plan, in guard examples and as managers', async () => {
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows('Cleo Planned');
-    expect(await people()).toContain('Cleo PlannedPL-2');
+    expect(await listPeople()).toContain('Cleo PlannedPL-2');
     const guard = page.page.getByRole('region', { name: 'Examples: Changed field, E-mail' });
     await guard.getByText('Ada Planned').waitFor();
     expect((await page.rows('Examples: Changed field, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
     const cleo = (await page.rows('Rows')).find((cells) => cells[2]?.startsWith('Cleo'));
     expect(cleo?.[3]).toContain('ada.plan→bela.plan');
     expect(await page.page.getByText('Nora Planned').count()).toBe(1);
-    expect(await page.page.getByRole('link', { name: 'Nora Planned' }).count()).toBe(0); // not there yet
+    expect(await page.page.getByRole('link', { name: 'Nora Planned' }).count()).toBe(0); // the user does not exist yet
   });
 
-  test('are found by a name or an external id, and the address has it', async () => {
+  test('are found by name or external id, and the URL contains the search', async () => {
     page = await service.admin(`/console/imports/${run.id}`);
     await page.field('Find a person').fill('cle pla');
     await page.shows('1 row');
-    expect(await people()).toEqual(['Cleo PlannedPL-2']);
+    expect(await listPeople()).toEqual(['Cleo PlannedPL-2']);
     await page.isAt(`/console/imports/${run.id}?person=cle+pla`);
     await page.field('Find a person').fill('PL-99');
     await page.page.getByText('Nora PlannedPL-99').waitFor();
-    expect(await people()).toEqual(['Nora PlannedPL-99']);
+    expect(await listPeople()).toEqual(['Nora PlannedPL-99']);
     await page.page.getByRole('link', { name: /^Updated/ }).click();
     await page.shows('The plan has no rows for this person.');
     expect(page.place).toContain('person=PL-99');
   });
 
-  test('are told on their own page what waits for them', async () => {
+  test('are shown their planned changes on the page of the user', async () => {
     const user = await linked(service.key, 'PL-3');
     page = await service.admin(`/console/users/${user.uuid}`);
     await page.shows('dora@example.net');
     await page.page.getByRole('link', { name: 'upload.csv' }).click();
     await page.titled(/^upload\.csv/);
     await page.shows('1 row');
-    expect(await people()).toEqual(['Dora PlannedPL-3']);
+    expect(await listPeople()).toEqual(['Dora PlannedPL-3']);
   });
 
-  test('are decided on in reach of a thumb, however long the plan is; what was undone says so', async () => {
+  test('can be approved on a narrow screen without scrolling, and a reverted import is marked', async () => {
     page = await service.admin(`/console/imports/${run.id}`);
     await page.page.setViewportSize(NARROW);
     await page.page.getByText('Hana Planned').last().scrollIntoViewIfNeeded();

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { TestApp } from '../support/app/app.js';
 import { ROOT } from '../support/process/process.js';
 
-/** How the service serves what `npm run build` has made of `console/`. */
+/** The service serves the files that `npm run build` creates from `console/`. */
 const BUILT = join(ROOT, 'dist/console');
 const LIMIT = 80 * 1024;
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -20,13 +20,13 @@ afterAll(() => app.end());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${app.url}${path}`, { headers: { accept: BROWSER, ...headers }, redirect: 'manual' });
 
-test('all of it, as a browser loads it, is at most 80 KiB', () => {
+test('all files of the console together have at most 80 KiB in gzip', () => {
   const sizes = sources.map((file) => readFileSync(join(BUILT, `${file}.gz`)).length);
   expect(sources.length).toBeGreaterThan(3);
   expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(LIMIT);
 });
 
-test('each file has its compressed forms beside it', () => {
+test('each file of the console is also stored in gzip and Brotli', () => {
   for (const file of sources) {
     const bytes = readFileSync(join(BUILT, file));
     expect(gunzipSync(readFileSync(join(BUILT, `${file}.gz`)))).toEqual(bytes);
@@ -34,7 +34,7 @@ test('each file has its compressed forms beside it', () => {
   }
 });
 
-test('the page paints before its script has run, and has nothing inline', () => {
+test('index.html shows a heading before its script runs and contains no inline style or script', () => {
   expect(page).toMatch(/<h1>Rollcall<\/h1>/);
   expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/);
   expect(new Set(links).size).toBe(3);
@@ -43,7 +43,7 @@ test('the page paints before its script has run, and has nothing inline', () => 
 describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/console/users/x/y'])(
   'GET %s',
   (path) => {
-    test('is the page, for a browser and for others', async () => {
+    test('returns the page for any Accept header', async () => {
       for (const accept of [BROWSER, '*/*']) {
         const answer = await get(path, { accept });
         expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -54,14 +54,14 @@ describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/con
       }
     });
 
-    test('is asked for each time, and comes once', async () => {
+    test('is revalidated and returns 304 for its ETag', async () => {
       const { headers } = await get(path);
       expect(headers.get('cache-control')).toBe('no-cache');
       const again = await get(path, { 'if-none-match': headers.get('etag')! });
       expect([again.status, await again.text()]).toEqual([304, '']);
     });
 
-    test('may load the files of the service, and nothing inline or from elsewhere', async () => {
+    test('permits only files of the service in its Content-Security-Policy', async () => {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy')?.split(';').sort()).toEqual([
         "base-uri 'none'",
@@ -79,7 +79,7 @@ describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/con
 );
 
 describe.each(links)('%s', (link) => {
-  test.each(['br', 'gzip', 'identity'])('is kept for ever, as %s', async (encoding) => {
+  test.each(['br', 'gzip', 'identity'])('is served as %s and cached forever', async (encoding) => {
     const answer = await get(link, { 'accept-encoding': encoding });
     expect([answer.status, answer.headers.get('content-encoding')]).toEqual([
       200,
@@ -98,11 +98,11 @@ test.each([
   '/console/assets/',
   '/console/assets/..%2f..%2fmain.js',
   '/console/assets/app.js.br',
-])('%s is no file', async (path) => {
+])('GET %s returns 404', async (path) => {
   expect((await get(path)).status).toBe(404);
 });
 
-test('a browser is led there from the address of the service; programs are not', async () => {
+test('GET / redirects a browser to the console and returns a page to programs', async () => {
   const browser = await get('/');
   expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console']);
   expect(browser.headers.get('vary')).toMatch(/accept/i);
@@ -110,13 +110,13 @@ test('a browser is led there from the address of the service; programs are not',
   expect([program.status, (await program.text()).includes('href="/console"')]).toEqual([200, true]);
 });
 
-test('CONSOLE_ENABLED=false: there is none, and no way there', async () => {
+test('with CONSOLE_ENABLED=false, /console returns 404 and GET / does not link to it', async () => {
   const other = await TestApp.start({ CONSOLE_ENABLED: 'false' });
   try {
-    const ask = (path: string) =>
+    const open = (path: string) =>
       fetch(`${other.url}${path}`, { headers: { accept: BROWSER }, redirect: 'manual' });
-    expect([(await ask('/console')).status, (await ask('/console/users')).status]).toEqual([404, 404]);
-    const front = await ask('/');
+    expect([(await open('/console')).status, (await open('/console/users')).status]).toEqual([404, 404]);
+    const front = await open('/');
     expect([front.status, (await front.text()).includes('href="/console"')]).toEqual([200, false]);
   } finally {
     await other.end();

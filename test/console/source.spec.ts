@@ -7,43 +7,43 @@ import { COLUMNS as IMPORT_COLUMNS } from '../../src/import/file/columns.js';
 import { ROOT } from '../support/process/process.js';
 
 const FOLDER = join(ROOT, 'console');
-const MADE = 'generated.d.ts';
+const GENERATED = 'generated.d.ts';
 const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.(tsx?|css|html)$/.test(file) && !file.endsWith(MADE))
+  .filter((file) => /\.(tsx?|css|html)$/.test(file) && !file.endsWith(GENERATED))
   .map((file) => ({ file, text: readFileSync(join(FOLDER, file), 'utf8') }));
 
-const filesWith = (pattern: RegExp): string[] =>
+const findFiles = (pattern: RegExp): string[] =>
   sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 
-test('no source has more than 250 lines', () => {
+test('no source file of the console has more than 250 lines', () => {
   expect(sources.length).toBeGreaterThan(40);
   expect(sources.filter(({ text }) => text.split('\n').length > 251)).toEqual([]);
 });
 
-test('browsers store nothing for the console', () => {
-  expect(filesWith(/localStorage|sessionStorage|indexedDB|document\.cookie|caches\./)).toEqual([]);
+test('the console stores nothing in the browser', () => {
+  expect(findFiles(/localStorage|sessionStorage|indexedDB|document\.cookie|caches\./)).toEqual([]);
 });
 
-test('no text becomes markup or code', () => {
-  expect(filesWith(/innerHTML|insertAdjacentHTML|dangerously|\beval\(|new Function\(|srcdoc/)).toEqual([]);
+test('the console never converts text to markup or code', () => {
+  expect(findFiles(/innerHTML|insertAdjacentHTML|dangerously|\beval\(|new Function\(|srcdoc/)).toEqual([]);
 });
 
-test('nothing but the interface is asked, through the one client that is typed by it', () => {
-  expect(filesWith(/\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon/)).toEqual(['api/client.ts']);
-  expect(filesWith(/new EventSource\(/)).toEqual(['api/events.ts']);
+test('only api/client.ts and api/events.ts send requests', () => {
+  expect(findFiles(/\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon/)).toEqual(['api/client.ts']);
+  expect(findFiles(/new EventSource\(/)).toEqual(['api/events.ts']);
 });
 
-/** The texts of a list in a source of the console. */
-const listIn = (file: string, list: string): string[] => {
+/** Reads the names in a list of a source file of the console. */
+const readList = (file: string, list: string): string[] => {
   const { text = '' } = sources.find((source) => source.file === file) ?? {};
   const [, body = ''] = new RegExp(`const ${list}\\b[^=]*= \\[([^]*?)\\n\\];`).exec(text) ?? [];
   return [...body.matchAll(/^ {2}\[?'([^']+)'/gm)].map(([, name = '']) => name);
 };
 
 test.each<[string, string, string, readonly string[]]>([
-  ['columns of an import', 'lib/columns.ts', 'COLUMNS', IMPORT_COLUMNS.map(({ name }) => name)],
-  ['actions of the audit', 'pages/audit/actions.ts', 'ACTIONS', AUDIT_ACTIONS],
-  ['scopes of a key', 'pages/keys/keys.ts', 'SCOPES', KEY_SCOPES],
-])('the %s that it offers are those of the service', (_, file, list, known) => {
-  expect(listIn(file, list).sort()).toEqual([...known].sort());
+  ['import columns', 'lib/columns.ts', 'COLUMNS', IMPORT_COLUMNS.map(({ name }) => name)],
+  ['audit actions', 'pages/audit/actions.ts', 'ACTIONS', AUDIT_ACTIONS],
+  ['API key scopes', 'pages/keys/keys.ts', 'SCOPES', KEY_SCOPES],
+])('the console offers exactly the %s of the service', (_, file, list, known) => {
+  expect(readList(file, list).sort()).toEqual([...known].sort());
 });

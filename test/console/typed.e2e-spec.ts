@@ -5,7 +5,7 @@ import { withConsole } from '../support/browser/console-service.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 
-/** What was typed is not lost: when the session ends, when a page is left, when a save would take the own rights. */
+/** Typed input is not lost when the session ends or a page is left, or when users would remove their own role. */
 withConsole('typed input', (service) => {
   let user: Json;
   let page: ConsolePage;
@@ -20,19 +20,19 @@ withConsole('typed input', (service) => {
     (await service.key.get(`/users/search?username=${username}`)).body.Results[0].uuid;
   const endSessions = async (): Promise<unknown> =>
     service.key.delete(`/users/${await idOf('admin')}/sessions`);
-  const comeBack = async (): Promise<void> => {
+  const signInAgain = async (): Promise<void> => {
     await page.shows('Your session has ended');
     await dialog().getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
     await dialog().getByRole('button', { name: 'Sign in' }).click();
     await page.page.getByText('Your session has ended').waitFor({ state: 'detached' });
   };
-  const phone = async (): Promise<string> => (await service.key.get(`/users/${user.uuid}`)).body.phone;
+  const readPhone = async (): Promise<string> => (await service.key.get(`/users/${user.uuid}`)).body.phone;
   const edit = async (value: string): Promise<void> => {
     await page.button('Edit').click();
     await page.field('Phone').fill(value);
   };
 
-  test('stays in a form whose session has ended, and is saved after signing in again', async () => {
+  test('stays in a form when the session ends, and can be saved after signing in again', async () => {
     await edit('4711');
     await endSessions();
     await page.button('Save').click();
@@ -40,20 +40,20 @@ withConsole('typed input', (service) => {
     expect(await page.violations()).toEqual([]);
     await page.page.keyboard.press('Escape');
     await page.page.keyboard.press('Escape');
-    await comeBack();
+    await signInAgain();
     expect(await page.field('Phone').inputValue()).toBe('4711');
     expect(await page.page.getByText('not authenticated').count()).toBe(0);
     await page.button('Save').click();
     await page.shows('Profile saved.');
-    expect(await phone()).toBe('4711');
+    expect(await readPhone()).toBe('4711');
   });
 
-  test('stays in a question, too: a reason and a new key', async () => {
+  test('stays in a dialog when the session ends', async () => {
     await page.button('Block').click();
     await page.field('Reason (optional)').fill('left on Monday');
     await endSessions();
     await dialog().getByRole('button', { name: 'Block' }).click();
-    await comeBack();
+    await signInAgain();
     expect(await page.field('Reason (optional)').inputValue()).toBe('left on Monday');
     await dialog().getByRole('button', { name: 'Block' }).click();
     await page.page.locator('h1', { hasText: 'Blocked' }).waitFor();
@@ -62,13 +62,13 @@ withConsole('typed input', (service) => {
     await page.field('Purpose').fill('typed twice');
     await endSessions();
     await page.button('Create key').click();
-    await comeBack();
+    await signInAgain();
     await page.button('Create key').click();
     await page.button('I have copied it').click();
     await page.shows('typed twice');
   });
 
-  test('is not kept for somebody else: another user begins anew', async () => {
+  test('is discarded if another user signs in', async () => {
     const { username } = await create(service.key, { password: ADMIN_PASSWORD });
     await edit('4712');
     await endSessions();
@@ -81,12 +81,12 @@ withConsole('typed input', (service) => {
     expect(await page.page.getByLabel('Phone', { exact: true }).count()).toBe(0);
   });
 
-  test('stays in a tab when another one signs out; a tab with nothing typed shows nothing any more', async () => {
+  test('stays in a tab when another tab signs out, and a tab without input shows the sign-in page', async () => {
     const other = await page.page.context().newPage();
     await other.goto(page.page.url());
     await edit('4716');
     await other.getByRole('button', { name: 'Sign out' }).click();
-    await comeBack();
+    await signInAgain();
     expect(await page.field('Phone').inputValue()).toBe('4716');
     await page.button('Discard').click();
     await other.getByRole('heading', { name: 'Sign in to Rollcall' }).waitFor();
@@ -95,18 +95,18 @@ withConsole('typed input', (service) => {
     await page.titled('Sign in to Rollcall');
   });
 
-  test('is asked for before a link, a tab, the way back or signing out takes it away', async () => {
+  test('is protected by a question before a link, a tab, the back button or sign-out discards it', async () => {
     await page.page.getByRole('link', { name: 'My profile' }).click();
     await page.titled(/^admin/);
     await edit('4713');
-    const ways: [string, () => Promise<unknown>][] = [
+    const exits: [string, () => Promise<unknown>][] = [
       ['a link', () => page.page.getByRole('link', { name: 'Groups' }).click()],
       ['a tab', () => page.page.getByRole('link', { name: 'History' }).click()],
-      ['the way back', () => page.page.evaluate('history.back()')],
-      ['signing out', () => page.button('Sign out').click()],
+      ['the back button', () => page.page.evaluate('history.back()')],
+      ['sign-out', () => page.button('Sign out').click()],
     ];
-    for (const [name, take] of ways) {
-      await take();
+    for (const [name, leave] of exits) {
+      await leave();
       await page.shows('Leave without saving?');
       await page.button('Stay').click();
       expect([name, await page.field('Phone').inputValue()]).toEqual([name, '4713']);
@@ -115,12 +115,12 @@ withConsole('typed input', (service) => {
     await page.page.getByRole('link', { name: 'Groups' }).click();
     await page.button('Leave').click();
     await page.titled('Groups');
-    // Nothing is asked where nothing is left.
+    // A page without changes is left without a question.
     await page.page.getByRole('link', { name: 'Audit' }).click();
     await page.titled('Audit');
   });
 
-  test('the way back is gone after the question, and forward again', async () => {
+  test('is discarded when the user confirms leaving with the back button', async () => {
     await page.page.getByRole('link', { name: 'Groups' }).click();
     await page.titled('Groups');
     await page.page.getByRole('link', { name: 'My profile' }).click();
@@ -132,22 +132,22 @@ withConsole('typed input', (service) => {
     await page.isAt('/console/groups');
   });
 
-  test('closing the tab is asked for by the browser, while something is not saved', async () => {
-    const asked: string[] = [];
+  test('is protected by a question of the browser before the page is reloaded', async () => {
+    const questions: string[] = [];
     page.page.on('dialog', (question) => {
-      asked.push(question.type());
+      questions.push(question.type());
       void question.accept();
     });
     await page.page.reload();
     await page.titled(/Ada Typed/);
-    expect(asked).toEqual([]);
+    expect(questions).toEqual([]);
     await edit('4715');
     await page.page.reload();
     await page.titled(/Ada Typed/);
-    expect(asked).toEqual(['beforeunload']);
+    expect(questions).toEqual(['beforeunload']);
   });
 
-  test('a Webmaster who takes the role from themselves is asked first', async () => {
+  test('that removes the own role Webmaster is saved only after a question', async () => {
     const own = await create(service.key, { password: ADMIN_PASSWORD, roles: ['Webmaster'] });
     await page.close();
     page = await service.as(own.username, ADMIN_PASSWORD, '/console/me');

@@ -6,7 +6,7 @@ import { create } from '../support/data/factories.js';
 import { csv, imported } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 
-withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
+withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
   let user: Json;
   let page: ConsolePage;
   beforeEach(async () => {
@@ -22,14 +22,14 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     page = await service.admin(`/console/users/${user.uuid}${tab}`);
     await page.titled(/Ada Lovelace/);
   };
-  const now = async (): Promise<Json> => (await service.key.get(`/users/${user.uuid}`)).body;
+  const readUser = async (): Promise<Json> => (await service.key.get(`/users/${user.uuid}`)).body;
 
-  test('is edited in place; only what was changed is sent', async () => {
+  test('sends only changed fields', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('Surname').fill('King');
     await page.field('Editor').check();
-    await page.field('Night shift').check(); // only this installation has it
+    await page.field('Night shift').check(); // a role of EXTRA_ROLES
     await page.field('Login names').fill('saml: ada@idp.example.org\noidc: ada');
     const [sent] = await Promise.all([
       page.page.waitForRequest((request) => request.method() === 'PUT'),
@@ -47,13 +47,13 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.field('Login names').fill('saml: ada@idp.example.org');
     await page.button('Save').click();
     await page.button('Edit').waitFor();
-    expect(await now()).toMatchObject({
+    expect(await readUser()).toMatchObject({
       authname: { saml: ['ada@idp.example.org'] },
       roles: ['Editor', 'Organisational user', 'Night shift'],
     });
   });
 
-  test('shows each error at its field', async () => {
+  test('shows each error next to its field', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('E-mail').fill('no address');
@@ -73,7 +73,7 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.shows('E-mail is already used by another user.');
   });
 
-  test('two operators do not overwrite each other unseen', async () => {
+  test('shows conflicting fields and asks which values to retain if another operator has saved', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('Surname').fill('Mine');
@@ -88,7 +88,7 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
       ['Known as', 'empty', 'Their name', 'My name'],
       ['Mobile', 'empty', '3', 'unchanged'],
     ]);
-    expect(await now()).toMatchObject({ surname: 'Theirs', phone: '1', mobile: '3' });
+    expect(await readUser()).toMatchObject({ surname: 'Theirs', phone: '1', mobile: '3' });
     expect(await page.violations()).toEqual([]);
     await dialog.getByRole('radio', { name: 'Mine' }).check();
     await page.button('Continue editing').click();
@@ -96,10 +96,10 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.button('Save').click();
     await page.shows('Profile saved.');
     const saved = { surname: 'Mine', known_as: 'Their name', phone: '2', mobile: '3' };
-    expect(await now()).toMatchObject(saved);
+    expect(await readUser()).toMatchObject(saved);
   });
 
-  test('whoever discards their changes sees those of the other', async () => {
+  test('shows the values of the other operator when the own changes are discarded', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('Surname').fill('Mine');
@@ -107,10 +107,10 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.button('Save').click();
     await page.button('Discard my changes').click();
     await page.titled(/Ada Theirs/);
-    expect((await now()).surname).toBe('Theirs');
+    expect((await readUser()).surname).toBe('Theirs');
   });
 
-  test('is blocked and reactivated, after reading what that does', async () => {
+  test('blocks and reactivates the user after a dialog that explains the effect', async () => {
     const session = await service.app.login(user.username, PASSWORD);
     await open();
     await page.button('Block').click();
@@ -122,12 +122,12 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.button('Reactivate').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
     await page.button('Block').waitFor();
-    expect((await now()).status).toBe('Active');
+    expect((await readUser()).status).toBe('Active');
     await page.page.goto(`${page.page.url()}?tab=history`);
     await page.shows('Left, “for ever”');
   });
 
-  test('has sessions, which end one by one or all', async () => {
+  test('lists the sessions and ends one or all of them', async () => {
     for (let session = 0; session < 2; session++) await service.app.login(user.username, PASSWORD);
     await open('?tab=sessions');
     await page.button('End').first().click();
@@ -139,7 +139,7 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.shows('Ada Lovelace has no open sessions.');
   });
 
-  test('has a history: old and new values, and where each change came from', async () => {
+  test('shows the history with old and new values and the source of each change', async () => {
     await service.key.put(`/users/${user.uuid}`, { external_id: 'HR-9', phone: '2' });
     await imported(service.key, csv('ExternalId,Phone', 'HR-9,3'));
     await open('?tab=history');
@@ -157,7 +157,7 @@ withConfiguredConsole('a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
     await page.titled(/upload/);
   });
 
-  test('changes their own fields and password, and nothing else', async () => {
+  test('lets users change their own permitted fields and their password', async () => {
     page = await service.as(user.username, PASSWORD, '/console/me');
     await page.titled(/Ada Lovelace/);
     await page.button('Edit').click();

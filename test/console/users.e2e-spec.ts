@@ -9,10 +9,10 @@ import { csv, imported } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 
 const PEOPLE = 120;
-const at = (names: readonly string[], n: number): string => names[n % names.length] ?? '';
-const nameOf = (n: number): string[] => [at(FORENAMES, n), at(SURNAMES, n * 7)];
+const pick = (names: readonly string[], n: number): string => names[n % names.length] ?? '';
+const nameOf = (n: number): string[] => [pick(FORENAMES, n), pick(SURNAMES, n * 7)];
 
-withConsole('the users', (service) => {
+withConsole('the list of users', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
     const rows = Array.from({ length: PEOPLE }, (_, n) =>
@@ -37,9 +37,9 @@ withConsole('the users', (service) => {
     });
   });
 
-  const first = async (): Promise<string | undefined> => (await page.rows('Users'))[0]?.[0];
+  const readFirst = async (): Promise<string | undefined> => (await page.rows('Users'))[0]?.[0];
 
-  test('are found while a name is typed, and the address keeps the search', async () => {
+  test('finds users while a name is typed, and the URL contains the search', async () => {
     page = await service.admin('/console/users');
     await page.shows('1 to 50 of 122 users');
     await page.field('Search').pressSequentially('ada love');
@@ -47,13 +47,13 @@ withConsole('the users', (service) => {
     await page.isAt('/console/users?q=ada+love');
     await page.page.reload();
     await page.shows('1 user');
-    expect(await first()).toContain('Ada Lovelace');
+    expect(await readFirst()).toContain('Ada Lovelace');
     await page.page.goBack();
     await page.shows('1 to 50 of 122 users');
     expect(await page.field('Search').inputValue()).toBe('');
   });
 
-  test('are filtered and sorted, and each step is one in the history', async () => {
+  test('filters and sorts, and adds each step to the browser history', async () => {
     page = await service.admin('/console/users');
     await page.shows('1 to 50 of 122 users');
     await page.page.getByRole('combobox', { name: 'Status' }).selectOption('Blocked');
@@ -69,13 +69,13 @@ withConsole('the users', (service) => {
     await page.shows('1 user');
   });
 
-  test('are walked by pages, forward and back, and a page can be shared', async () => {
+  test('pages forward and back, and each page has a URL that survives a reload', async () => {
     page = await service.admin('/console/users?sort=username&order=asc');
     await page.shows('1 to 50 of 122 users');
-    const beginning = await first();
+    const beginning = await readFirst();
     await page.button('Next').click();
     await page.page.locator('tbody tr').first().filter({ hasNotText: 'Ada Lovelace' }).waitFor();
-    const second = await first();
+    const second = await readFirst();
     expect(second).not.toBe(beginning);
     await page.button('Next').click();
     await page.shows('101 to 122 of 122 users');
@@ -84,14 +84,14 @@ withConsole('the users', (service) => {
     await page.shows('51 to 100 of 122 users');
     await page.page.reload();
     await page.shows('51 to 100 of 122 users');
-    expect(await first()).toBe(second);
+    expect(await readFirst()).toBe(second);
     await page.button('Previous').click();
     await page.button('Previous').waitFor({ state: 'detached' });
     await page.page.locator('tbody tr').first().filter({ hasText: 'Ada Lovelace' }).waitFor();
-    expect(await first()).toBe(beginning);
+    expect(await readFirst()).toBe(beginning);
   });
 
-  test('have the columns that were chosen, in the address and in the file', async () => {
+  test('shows the chosen columns, which are also in the URL and in the exported file', async () => {
     page = await service.admin('/console/users?q=lovelace');
     await page.shows('1 user');
     await page.page.getByText('Columns').click();
@@ -108,7 +108,7 @@ withConsole('the users', (service) => {
     await page.shows('1 user exported.');
   });
 
-  test('are exported from all pages', async () => {
+  test('exports the users of all pages', async () => {
     page = await service.admin('/console/users?linked=yes&columns=username');
     await page.shows(`50 of ${PEOPLE} users`);
     const [saved] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
@@ -119,7 +119,7 @@ withConsole('the users', (service) => {
     expect(new Set(lines)).toEqual(new Set(Array.from({ length: PEOPLE }, (_, n) => `person.${n}`)));
   });
 
-  test('a search that the service refuses shows what it says, with the request id', async () => {
+  test('shows the request id of a rejected search', async () => {
     page = await service.admin('/console/users');
     await page.shows('1 to 50 of 122 users');
     const refused = page.page.waitForResponse((answer) => answer.status() === 400);
@@ -129,7 +129,7 @@ withConsole('the users', (service) => {
     expect(await alert.locator('code').innerText()).toBe((await refused).headers()['x-request-id']);
   });
 
-  test('a member sees the directory, without what only Webmasters filter by', async () => {
+  test('shows a member only active users, without a status filter and without actions', async () => {
     page = await service.as('ada', PASSWORD, '/console/users');
     await page.shows('50 of 119 users');
     expect(await page.page.getByRole('combobox', { name: 'Status' }).count()).toBe(0);
