@@ -48,7 +48,7 @@ test('doctor --security has a finding for every subject and exits with 1 if one 
   expect(table).toMatch(/^warn {2}api keys {8}1 of 1 never expire/m);
 });
 
-onSqlite('files of the service are private, and wider permissions are a failure', async () => {
+onSqlite('doctor --security reports files that other users can read as failures', async () => {
   const data = join(database.folder, 'data');
   const service = await Process.running({ ...newcomer(database), DATA_DIR: data });
   const settings = { DATABASE_URL: '', DATA_DIR: data };
@@ -68,7 +68,7 @@ onSqlite('files of the service are private, and wider permissions are a failure'
   expect([wide.code, wide.out.includes('Zk3vQ8wXr1tYb6nM')]).toEqual([1, false]);
 });
 
-test('a drop folder that other users can write to is a failure or a warning', async () => {
+test('doctor --security reports a drop folder that other users can write to', async () => {
   const [drop, work] = [join(database.folder, 'drop'), join(database.folder, 'work')];
   mkdirSync(drop);
   mkdirSync(work);

@@ -187,7 +187,7 @@ test.each([
   [['rows', UNKNOWN, '--after', 'x'], "option '--after' must be the cursor of a page"],
   [['list', '--url', 'http://127.0.0.1:1'], '--url needs an API key'],
   [['list', '--url', 'localhost', '--key', 'k'], '--url must be the address of a service'],
-])('imports %j is rejected with exit code 2 and the reason', async (args, reason) => {
+])('rollcall imports %j is rejected with exit code 2 and the reason', async (args, reason) => {
   const { code, out, err } = await runImports(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(reason);

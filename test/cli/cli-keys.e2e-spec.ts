@@ -194,7 +194,7 @@ test.each([
   [['create', 'x', '--bogus'], "unknown option '--bogus'"],
   [['list', 'extra'], 'too many arguments'],
   [['revoke'], "missing required argument 'id'"],
-])('keys %j is rejected with exit code 2 and a message on standard error', async (args, message) => {
+])('rollcall keys %j is rejected with exit code 2 and a message on standard error', async (args, message) => {
   const { code, out, err } = await runKeys(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(message);

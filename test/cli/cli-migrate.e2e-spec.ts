@@ -64,13 +64,13 @@ test('an unknown command or option exits with 2 and migrates nothing', async () 
   expect((await runCommand(database, ['migrate'], MANUAL)).out).toBe(ALL);
 });
 
-test('--version prints the version', async () => {
+test('rollcall --version prints the version', async () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const { code, out, err } = await runCommand(database, ['--version']);
   expect([code, out, err]).toEqual([0, `${version}\n`, '']);
 });
 
-test.each([[['--help']], [['migrate', '--help']]])('%j lists the exit codes', async (args) => {
+test.each([[['--help']], [['migrate', '--help']]])('rollcall %j lists the exit codes', async (args) => {
   const { code, out, err } = await runCommand(database, args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('Exit codes: 0 done');

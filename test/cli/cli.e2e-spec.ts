@@ -69,7 +69,7 @@ test.each([
   [['import', 'x.csv', '--mode', 'sideways'], /'--mode' must be one of upsert/],
   [['import', 'x.csv', '--shoe-size', '43'], /unknown option '--shoe-size'/],
   [['import'], /missing required argument 'file'/],
-])('%j is rejected with exit code 2 and the reason', async (args, reason) => {
+])('rollcall %j is rejected with exit code 2 and the reason', async (args, reason) => {
   const { code, out, err } = await runRollcall(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(reason);

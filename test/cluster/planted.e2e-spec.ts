@@ -41,7 +41,7 @@ const waitForChange = (database: DatabaseSync): Fault => ({
 });
 
 /** Proves that the checker detects broken promises. */
-describe('the checker', () => {
+describe('the promise checker', () => {
   let target: Target | undefined;
   let database: DatabaseSync | undefined;
   afterEach(async () => {

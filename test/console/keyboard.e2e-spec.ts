@@ -19,7 +19,7 @@ interface Focused {
 }
 
 /** The main tasks without a mouse, with Tab, Enter, Space, Escape and typed text. */
-withConsole('with only the keyboard', (service) => {
+withConsole('the console with only a keyboard', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
     await imported(service.key, buildFile('example.org'));

@@ -115,7 +115,7 @@ withConsole('text with markup', (service) => {
     expect(await findInjected()).toEqual([]);
   });
 
-  test('is rendered as text in the own profile and from the URL', async () => {
+  test('is rendered as text in the profile of the user and from the URL', async () => {
     const own = await service.as(`u${EVIL}`, PASSWORD, '/console/me');
     await own.settled();
     expect(await own.page.locator('[data-evil]').count()).toBe(0);

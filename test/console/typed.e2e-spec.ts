@@ -95,7 +95,7 @@ withConsole('typed input', (service) => {
     await page.titled('Sign in to Rollcall');
   });
 
-  test('is protected by a question before a link, a tab, the back button or sign-out discards it', async () => {
+  test('is discarded by a link, a tab, the back button or sign-out only after a confirmation', async () => {
     await page.page.getByRole('link', { name: 'My profile' }).click();
     await page.titled(/^admin/);
     await edit('4713');
@@ -115,7 +115,7 @@ withConsole('typed input', (service) => {
     await page.page.getByRole('link', { name: 'Groups' }).click();
     await page.button('Leave').click();
     await page.titled('Groups');
-    // A page without changes is left without a question.
+    // A page without changes is left without a confirmation.
     await page.page.getByRole('link', { name: 'Audit' }).click();
     await page.titled('Audit');
   });
@@ -132,7 +132,7 @@ withConsole('typed input', (service) => {
     await page.isAt('/console/groups');
   });
 
-  test('is protected by a question of the browser before the page is reloaded', async () => {
+  test('makes the browser ask for confirmation before a reload', async () => {
     const questions: string[] = [];
     page.page.on('dialog', (question) => {
       questions.push(question.type());
@@ -147,7 +147,7 @@ withConsole('typed input', (service) => {
     expect(questions).toEqual(['beforeunload']);
   });
 
-  test('that removes the own role Webmaster is saved only after a question', async () => {
+  test('that removes the Webmaster role of the current user is saved only after a confirmation', async () => {
     const own = await create(service.key, { password: ADMIN_PASSWORD, roles: ['Webmaster'] });
     await page.close();
     page = await service.as(own.username, ADMIN_PASSWORD, '/console/me');

@@ -22,7 +22,7 @@ interface Target {
 type Send = (client: Client, target: Target) => ReturnType<Client['get']>;
 
 const ALL_CALLERS = [200, 200, 200, 200, 200, 200, 200];
-/** The caller's own profile: only sessions have one. */
+/** Statuses for the profile of the caller, which API keys do not have. */
 const OWN = [...Array<undefined>(3), 200, 200, 200, undefined];
 const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
 

@@ -55,7 +55,7 @@ test.each(['bogus', '__proto__=1', 'constructor=1', '=1', 'Limit=1', 'limit[]=1'
   },
 );
 
-test.each(['0.30', '0x3', '1.0', '0.3.1', 'v0.3', ''])('the API version %j returns 404', async (version) => {
+test.each(['0.30', '0x3', '1.0', '0.3.1', 'v0.3', ''])('paths of version %j return 404', async (version) => {
   const { status, body } = await app.key.raw('GET', `/api/${version}/users/search`);
   expect([status, body?.code]).toEqual([404, 'not_found']);
 });

@@ -59,7 +59,7 @@ test('an import reports the same error for a surname as the API', async () => {
   expect(planned.errors).toEqual([expect.objectContaining({ field, code, message })]);
 });
 
-test('a control character is rejected in a query and not found in a path', async () => {
+test('a control character returns 400 in a query and 404 in a path', async () => {
   expect(refusal(await search('surname=a%00b'))).toEqual([400, 'invalid_parameter']);
   expect((await app.key.get('/import_profiles/a%00b')).status).toBe(404);
 });

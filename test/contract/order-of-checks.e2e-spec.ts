@@ -89,7 +89,7 @@ test('a change with several faults returns the first fault in the documented ord
   }
 });
 
-describe('errors with the rank of "forbidden"', () => {
+describe('special 403 errors', () => {
   const foreign = { origin: 'https://evil.example' };
 
   test('cross_site is reported after syntax errors and before errors of the record', async () => {

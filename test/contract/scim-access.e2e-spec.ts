@@ -73,7 +73,7 @@ const isEnough = (route: string, needed: string, scope: string): boolean =>
     ? ['users:read', 'groups:read'].includes(scope)
     : needed === 'any' || needed === scope;
 
-test.each(Object.entries(TABLE))('SCIM route %s: a key needs the scope %s', async (route, needed) => {
+test.each(Object.entries(TABLE))('SCIM %s needs a key with scope: %s', async (route, needed) => {
   const outside: [string, ScimClient][] = [
     ['no credentials', new ScimClient(app.nobody)],
     ['an unknown key', scimOf(app, makeApiKey())],

@@ -47,7 +47,7 @@ test.each([
       'get import_profiles',
     ],
   ],
-])('operations with the tag %s are in the order of use', (tag, inOrder) => {
+])('operations with the tag %s are listed in the order of typical use', (tag, inOrder) => {
   const places = operations
     .filter(({ tags }) => tags.includes(tag))
     .map(({ method, path }) => `${method} ${path.replace('/api/0.3/', '')}`);

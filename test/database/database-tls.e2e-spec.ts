@@ -36,7 +36,7 @@ withServer('an encrypted database connection (test server with TLS only)', () =>
     return service.err;
   };
 
-  test('is used exactly if DATABASE_TLS_CA_FILE is set', async () => {
+  test('is used only if DATABASE_TLS_CA_FILE is set', async () => {
     expect(await readCipher(named, { DATABASE_TLS_CA_FILE: ca ?? '' })).toMatch(/^TLS_|GCM|CHACHA20/);
     expect(await readCipher(named, {})).toBe('');
   });

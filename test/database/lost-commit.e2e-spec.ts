@@ -45,7 +45,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     [true, 201],
     [false, 503],
-  ])('at COMMIT (applied: %s) creates one user with a retried key', async (arrives, status) => {
+  ])('at COMMIT (applied: %s) creates one user for a retried idempotent POST', async (arrives, status) => {
     const body = aUser();
     const headers = { 'idempotency-key': `commit-${String(arrives)}` };
     breakAtCommit(body, arrives);

@@ -60,7 +60,7 @@ onMariadb('waiting migrators complete the migration of a killed migrator', async
     const codes = await Promise.all(waiting.map(async ({ exit }) => (await exit).code));
     expect(codes).toEqual([0, 0, 0]);
     expect(Date.now() - started).toBeLessThan(40_000);
-    // Any of them may have done the rest, but nothing was done twice.
+    // Any of the waiting migrators may complete the rest, but no migration runs twice.
     await expectComplete();
   });
 });

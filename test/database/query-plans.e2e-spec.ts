@@ -143,7 +143,7 @@ test.each([
   ['imports and exports', importEverything],
   ['purges', scenario.purge],
   ['audit seals', scenario.seal],
-])('%s read only the rows that they need', async (_, live) => {
+])('the statements for %s read only the necessary rows', async (_, live) => {
   await live(app);
   expect(await findFaults(WALKS)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { DATABASE, type Database } from '../../src/platform/database/engine/data
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 
-/** Statements end in the database server, even if their sender is gone. */
+/** Statements end in the database server even if the client has disconnected. */
 const onServer = ENGINE === 'mariadb' ? describe : describe.skip;
 
 /** A statement that takes hours. */
@@ -30,7 +30,7 @@ onServer('database statements (MariaDB only)', () => {
     expect(await countSleeping()).toBe(count);
   };
 
-  test('every session has max_statement_time', async () => {
+  test('every session has a max_statement_time of 14 seconds', async () => {
     const rows = await Promise.all(
       Array.from({ length: 4 }, () =>
         database.query('SELECT @@max_statement_time AS seconds, SLEEP(0.05) AS s'),

@@ -59,7 +59,7 @@ describe('a login', () => {
   });
 });
 
-describe('bodies in flight', () => {
+describe('unfinished request bodies', () => {
   const announce = (bytes: number, more = {}) => ({
     ...app.key.headers,
     ...JSON_TYPE,
@@ -94,7 +94,7 @@ describe('bodies in flight', () => {
     close(bodies);
   });
 
-  test('count only their received bytes while a gzip body is incomplete', async () => {
+  test('are counted by their received bytes, even in gzip', async () => {
     const packed = gzipSync(Buffer.alloc(900_000, 'x')).subarray(0, 600);
     const bodies = await open(200, announce(1000, { 'content-encoding': 'gzip' }), packed);
     await waitUntil(() => budget.bytes >= 200 * packed.length);
@@ -102,7 +102,7 @@ describe('bodies in flight', () => {
     close(bodies);
   });
 
-  test('count less than 1 KiB for a body of 400 single bytes', async () => {
+  test('of 400 single bytes are counted with less than 1 KiB', async () => {
     const [connection] = await open(1, announce(500), Buffer.from('{'));
     for (let sent = 1; sent < 400; sent++) {
       connection?.socket.write(' ');
@@ -112,7 +112,7 @@ describe('bodies in flight', () => {
     close(connection ? [connection] : []);
   });
 
-  test('count 1 MiB for an unfinished upload', async () => {
+  test('of an import are counted with 1 MiB', async () => {
     const headers = { ...app.key.headers, ...CSV_TYPE, 'content-length': '1000' };
     const connection = await RawConnection.request(app.url, 'POST /api/0.3/imports', headers, 'ExternalId\n');
     await waitUntil(() => budget.bytes > 0);
@@ -120,7 +120,7 @@ describe('bodies in flight', () => {
     connection.socket.destroy();
   });
 
-  test.each(['gzip', 'deflate', 'br'])('wait for a decompressor if they are invalid %s', async (encoding) => {
+  test.each(['gzip', 'deflate', 'br'])('with invalid %s return 400, even 20 at once', async (encoding) => {
     const bad = Buffer.from([0x78, 0x9c, 0xff]); // invalid in every encoding
     const sent = Array.from({ length: 20 }, () =>
       app.key.send('POST', '/users', bad, { 'content-encoding': encoding }),

@@ -86,7 +86,7 @@ describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_
       const socket = await open(line, headers, body);
       await app.nobody.get('/status'); // the service has read the sent part
       disconnect(socket);
-      if (name !== 'a compressed body') await failed; // its reader waits until the time-out
+      if (name !== 'a compressed body') await failed; // the body reader waits until its time-out
       expect(await findAborted()).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
       expect(faults.mock.calls).toEqual([]);
       expect((await readStatuses()).filter((status) => status !== '200')).toEqual(['aborted']);

@@ -37,7 +37,7 @@ function parseOut({ out, err }: CommandResult): string[] {
 const SERVER = ENGINE === 'mariadb' ? ['ok database', 'ok connections', 'ok host'] : ['ok database'];
 const MACHINE = ['ok node', 'ok settings', 'ok data folder', 'ok disk', 'ok address'];
 
-test('after the first start, every finding is ok and the exit code is 0', async () => {
+test('after the first start, doctor reports only ok findings and exits with 0', async () => {
   await runOnce();
   const before = readdirSync(database.folder);
   const well = await runDoctor();
@@ -66,21 +66,21 @@ const createEmptyDatabase = (): void => {
   if (ENGINE === 'sqlite') writeFileSync(database.url.replace('sqlite:', ''), '');
 };
 
-onSqlite('a database file that does not exist is a failure and is not created', async () => {
+onSqlite('doctor reports a missing database file as a failure and does not create it', async () => {
   const absent = await runDoctor();
   expect(parseOut(absent)).toEqual([...MACHINE, 'fail database', 'ok imports']);
   expect([absent.code, absent.out]).toEqual([1, expect.stringContaining('there is none at /')]);
   expect(readdirSync(database.folder)).toEqual([]);
 });
 
-test('pending migrations are a warning, and missing tables are not read', async () => {
+test('doctor reports pending migrations as a warning and does not read missing tables', async () => {
   createEmptyDatabase();
   const pending = await runDoctor({ MIGRATE_ON_START: 'false' });
   expect(parseOut(pending)).toEqual([...MACHINE, ...SERVER, 'warn migrations', 'ok imports']);
   expect([pending.code, pending.out]).toEqual([0, expect.stringContaining('run "rollcall migrate"')]);
 });
 
-test('a database without users or keys is a warning with exit code 0', async () => {
+test('doctor reports a database without users or keys as warnings and exits with 0', async () => {
   await runCommand(database, ['migrate']);
   const empty = await runDoctor();
   expect(parseOut(empty)).toEqual(expect.arrayContaining(['warn webmasters', 'warn api keys']));
@@ -88,15 +88,12 @@ test('a database without users or keys is a warning with exit code 0', async () 
   expect(empty.out).toContain('rollcall keys create NAME');
 });
 
-test.each(['revoked', 'expires'])(
-  'a database with only unusable keys is a warning (column: %s)',
-  async (column) => {
-    await runOnce((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
-    expect(parseOut(await runDoctor())).toContain('warn api keys');
-  },
-);
+test.each(['revoked', 'expires'])('doctor warns if no API key is usable (column: %s)', async (column) => {
+  await runOnce((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
+  expect(parseOut(await runDoctor())).toContain('warn api keys');
+});
 
-test('keys that former Webmasters created are listed, with the keys created with these keys', async () => {
+test('doctor lists the keys of former Webmasters and the keys created with these keys', async () => {
   const ids = new Map<string, string>();
   await runOnce(async (app) => {
     const createKey = async (client: Client, name: string): Promise<Client> => {
@@ -148,7 +145,7 @@ const CLOSED: [what: string, engines: string[], url: () => string, message: RegE
   ],
 ];
 test.each(CLOSED.filter(([, engines]) => engines.includes(ENGINE)))(
-  '%s is a failure that hides the password, and the other checks still run (%s)',
+  'doctor reports %s as a failure without the password and runs the other checks (%s)',
   async (_what, _engines, url, message) => {
     const refused = await runDoctor({ DATABASE_URL: url() });
     expect(parseOut(refused)).toEqual([...MACHINE, 'fail database', 'ok imports']);
@@ -157,14 +154,14 @@ test.each(CLOSED.filter(([, engines]) => engines.includes(ENGINE)))(
   },
 );
 
-test('a missing table is a database failure, and earlier findings are still reported', async () => {
+test('doctor reports a missing table as a database failure, with the earlier findings', async () => {
   await runOnce((app) => databaseOf(app).execute('DROP TABLE user_counts'));
   const broken = await runDoctor();
   expect(parseOut(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
   expect(broken.code).toBe(1);
 });
 
-test('every invalid setting is a failure that names the rule and hides the value', async () => {
+test('doctor reports every invalid setting as a failure with the rule but not the value', async () => {
   const broken = await runDoctor({
     PORT: `7${SECRET}`,
     DATABASE_URL: `postgres://u:${SECRET}@h/d`,
@@ -178,7 +175,7 @@ test('every invalid setting is a failure that names the rule and hides the value
   expect(broken.out).not.toContain(SECRET);
 });
 
-test('an unwritable DATA_DIR is a failure', async () => {
+test('doctor reports an unwritable DATA_DIR as a failure', async () => {
   createEmptyDatabase();
   const file = join(database.folder, 'file');
   writeFileSync(file, '');
@@ -195,7 +192,7 @@ test('an unwritable DATA_DIR is a failure', async () => {
   ]);
 });
 
-test('a BASE_URL without https is a warning without its password if other hosts can connect', async () => {
+test('doctor warns about a BASE_URL without https if other hosts can connect', async () => {
   const BASE_URL = `http://u:${SECRET}@people.example.org/app`;
   for (const HOST of ['0.0.0.0', '::']) {
     const open = await runDoctor({ BASE_URL, HOST });
@@ -209,14 +206,14 @@ test('a BASE_URL without https is a warning without its password if other hosts 
   expect(parseOut(https)).toContain('ok address');
 });
 
-test('a missing IMPORT_FOLDER is a failure', async () => {
+test('doctor reports a missing IMPORT_FOLDER as a failure', async () => {
   const folder = join(database.folder, 'drop');
   expect(parseOut(await runDoctor({ IMPORT_FOLDER: folder }))).toContain('fail imports');
   mkdirSync(folder);
   expect(parseOut(await runDoctor({ IMPORT_FOLDER: folder }))).toContain('ok imports');
 });
 
-test('an unknown option ends with exit code 2, and --help lists the exit codes', async () => {
+test('doctor exits with 2 for an unknown option, and --help lists the exit codes', async () => {
   expect((await runCommand(database, ['doctor', '--bogus'])).code).toBe(2);
   const { code, out } = await runCommand(database, ['doctor', '--help']);
   expect([code, out]).toEqual([

@@ -78,7 +78,7 @@ describe('the private socket', () => {
     expect(getSocketPath(other)).not.toBe(getSocketPath(env));
   });
 
-  test('does not grant its rights to a client of the port that sends its headers', async () => {
+  test('does not let a TCP client gain rights by sending local headers', async () => {
     const headers = { 'x-local-user': 'root', 'x-request-id': 'cli', 'x-forwarded-for': 'unix:root' };
     expect(problemOf(await app.nobody.get('/users/search', headers))).toEqual([401, 'unauthenticated']);
   });
@@ -141,7 +141,7 @@ describe('the private socket of a service process', () => {
     expect(unsafe.out).toMatch(/"msg":"private socket unavailable"/);
   });
 
-  test('is not needed by two concurrent commands while no service runs', async () => {
+  test('is not needed for two concurrent commands without a running service', async () => {
     await (await Process.running(settings())).stop();
     const created = ['one', 'two'].map((name) => Process.command(['keys', 'create', name], settings()).exit);
     expect(await Promise.all(created)).toMatchObject([{ code: 0 }, { code: 0 }]);

@@ -33,7 +33,7 @@ test('a new service reports one active user, an overdue import and zero counts',
   expect(days.every(({ complete }: Json) => complete)).toBe(true);
 });
 
-test('users are counted by status, and their changes by day', async () => {
+test('the statistics count users by status and changes by day', async () => {
   const before = await getToday();
   const one = await create(app.key);
   const two = await create(app.key);
@@ -66,7 +66,7 @@ test('a failed login older than 24 hours is not in last_24_hours', async () => {
   await app.app.get(Sealer).run();
 });
 
-describe('imports', () => {
+describe('imports in the statistics', () => {
   test('show the last run and the last completed run of each data set', async () => {
     const done = await imported(app.key, csv(HEAD, formatRow('S1'), formatRow('S2')), 'dataset=staff');
     const plan = await imported(app.key, csv(HEAD, formatRow('S1')), 'dataset=staff&dry_run=true');
@@ -100,7 +100,7 @@ describe('imports', () => {
   });
 });
 
-test('keys that expire within 30 days are listed in the order of expiry', async () => {
+test('the statistics list API keys that expire within 30 days, in the order of expiry', async () => {
   const createKey = async (name: string, days: number) =>
     app.key.post('/api_keys', { name, expires: new Date(Date.now() + days * DAY).toISOString() });
   await createKey('in 31', 31);
@@ -115,7 +115,7 @@ test('keys that expire within 30 days are listed in the order of expiry', async 
   expect(expiring[1]).toEqual({ id: later.id, name: 'in 29', expires: later.expires });
 });
 
-describe('days', () => {
+describe('days in the statistics', () => {
   const first = new Date(Date.now() - 89 * DAY).toISOString().slice(0, 10);
   test('are consecutive and as many as the query requests', async () => {
     const { days } = await fetchStats('?days=90');
@@ -138,7 +138,7 @@ describe('days', () => {
     'utc_offset=-13',
     'utc_offset=%2B2',
     'day=1',
-  ])('with the query %s are rejected with 400', async (query) => {
+  ])('are rejected with 400 for the query %s', async (query) => {
     expect(problemOf(await app.key.get(`/statistics?${query}`))).toEqual([400, 'invalid_parameter']);
   });
 });

@@ -110,7 +110,7 @@ beforeAll(async () => {
   const elsewhere = { origin: 'https://elsewhere.example' };
   await record('other site', self.send('POST', '/sessions/logout', undefined, elsewhere));
   await record('logout', self.send('POST', '/sessions/logout'));
-  await app.nobody.get('/status'); // by now the line of the previous request is written
+  await app.nobody.get('/status'); // the log line of the previous request is written by now
   lines = output
     .trimEnd()
     .split('\n')
