@@ -159,7 +159,7 @@ afterAll(() => app.end());
 async function clientOf(who: Who): Promise<Client> {
   if (who === 'anonymous') return app.nobody;
   if (who === 'key') return app.key;
-  if (who === 'bad key') return app.nobody.with({ 'x-api-key': makeApiKey() });
+  if (who === 'bad key') return app.nobody.with({ 'x-api-key': generateApiKey() });
   if (who === 'revoked key') return app.nobody.with({ 'x-api-key': revokedKey });
   const client = sessions.get(who) ?? (await app.login(people.get(who).username, PASSWORD));
   sessions.set(who, client);

@@ -76,7 +76,7 @@ const isEnough = (route: string, needed: string, scope: string): boolean =>
 test.each(Object.entries(TABLE))('SCIM %s needs a key with scope: %s', async (route, needed) => {
   const outside: [string, ScimClient][] = [
     ['no credentials', new ScimClient(app.nobody)],
-    ['an unknown key', scimOf(app, makeApiKey())],
+    ['an unknown key', scimOf(app, generateApiKey())],
     ['the session of a Webmaster', new ScimClient(session)],
   ];
   for (const [who, client] of outside) expect([who, (await send(client, route)).status]).toEqual([who, 401]);

@@ -60,9 +60,9 @@ onMariadb('an unreachable database server (MariaDB only)', () => {
       cause: { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
     });
     await tx.rollback();
-    expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
+    expect(await database.queryOne('SELECT 1 AS one')).toEqual({ one: 1 });
     // The import worker also uses connections. A connection that is not returned would stay in use forever.
-    while (database.load.inUse + database.load.waiting > 0) await setImmediate();
+    while (database.usage.inUse + database.usage.waiting > 0) await setImmediate();
   });
 
   test('every request returns 503, and succeeds again when the server is back', async () => {

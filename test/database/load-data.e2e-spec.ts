@@ -82,7 +82,7 @@ test('every text is stored unchanged, even with characters that are special in S
 test('a duplicate key is reported as a duplicate, and no row of the insert is stored', async () => {
   const rows = fillUp([aRow(7), aRow(8), aRow(7)]);
   await expect(insertAndRead(rows)).rejects.toMatchObject({ fault: 'duplicate' });
-  await expect(insertAndRead(rows)).rejects.toBeInstanceOf(DatabaseFault);
+  await expect(insertAndRead(rows)).rejects.toBeInstanceOf(DatabaseError);
   expect(await databaseOf(app).query('SELECT id FROM many_rows')).toEqual([]);
 });
 

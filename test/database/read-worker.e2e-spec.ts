@@ -46,7 +46,7 @@ onSqlite('the read worker (SQLite only)', () => {
 
   test('the service runs other statements while a search runs', async () => {
     let answered = 0;
-    const search = database.aside(countTo(2_000_000));
+    const search = database.scan(countTo(2_000_000));
     const done = search.then(() => true);
     while (!(await Promise.race([done, new Promise((resolve) => setImmediate(resolve, false))]))) {
       await database.queryOne('SELECT b FROM t WHERE a = ?', [1]);
@@ -59,9 +59,9 @@ onSqlite('the read worker (SQLite only)', () => {
 
   test('an aborted search is stopped, and the waiting searches run', async () => {
     const aborted = new AbortController();
-    const endless = database.aside(countTo(1e15), [], aborted.signal);
-    const waiting = database.aside('SELECT 1 AS one');
-    const late = database.aside('SELECT 2 AS two', [], aborted.signal);
+    const endless = database.scan(countTo(1e15), [], aborted.signal);
+    const waiting = database.scan('SELECT 1 AS one');
+    const late = database.scan('SELECT 2 AS two', [], aborted.signal);
     const settled = Promise.allSettled([endless, waiting, late]);
     aborted.abort();
     expect(await settled).toMatchObject([
@@ -72,15 +72,15 @@ onSqlite('the read worker (SQLite only)', () => {
   });
 
   test('a killed read worker is replaced, and its search is repeated', async () => {
-    await database.aside('SELECT 1 AS one');
+    await database.scan('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
-    const search = database.aside(countTo(2_000_000));
+    const search = database.scan(countTo(2_000_000));
     process.kill(reader, 'SIGKILL');
     expect(await search).toEqual([{ n: 2_000_000 }]);
   });
 
   test('a read worker that does not respond for 20 seconds is replaced', async () => {
-    await database.aside('SELECT 1 AS one');
+    await database.scan('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
     process.kill(reader, 'SIGSTOP');
     jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
@@ -94,11 +94,11 @@ onSqlite('the read worker (SQLite only)', () => {
 
   test('reports the same errors as the connection of the service and rejects writes', async () => {
     const passOn = (error: unknown) => Promise.resolve(error);
-    const runAt = async (sql: string, at: 'query' | 'aside') => database[at](sql).catch(passOn);
+    const runAt = async (sql: string, at: 'query' | 'scan') => database[at](sql).catch(passOn);
     const bad = 'SELECT nothing FROM nowhere';
-    expect(await runAt(bad, 'aside')).toMatchObject({ code: 'SQLITE_ERROR' });
+    expect(await runAt(bad, 'scan')).toMatchObject({ code: 'SQLITE_ERROR' });
     expect(await runAt(bad, 'query')).toMatchObject({ code: 'SQLITE_ERROR' });
-    expect(await runAt('DELETE FROM t RETURNING a', 'aside')).toMatchObject({
+    expect(await runAt('DELETE FROM t RETURNING a', 'scan')).toMatchObject({
       cause: { code: 'SQLITE_READONLY' },
     });
     await expect(database.scan('SELECT ?', ['\0'])).rejects.toThrow(TypeError);

@@ -48,7 +48,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     const [position = ''] = primary.sql('SELECT @@gtid_binlog_pos');
     while (replica.sql(`SELECT MASTER_GTID_WAIT('${position}', 10)`)[0] !== '0') await delay(100);
   };
-  const readPort = async () => (await databaseOf(app).first<{ port: number }>('SELECT @@port AS port'))?.port;
+  const readPort = async () => (await databaseOf(app).queryOne<{ port: number }>('SELECT @@port AS port'))?.port;
   const getReadiness = () => app.nobody.raw('GET', '/health/ready');
 
   /** Starts clients that create users until `end` is called. */

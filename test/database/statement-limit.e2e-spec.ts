@@ -67,7 +67,7 @@ onServer('database statements (MariaDB only)', () => {
   });
 
   test('a statement with an aborted signal is not sent', async () => {
-    const read = database.aside('SELECT SLEEP(600) AS s', [], AbortSignal.abort());
+    const read = database.scan('SELECT SLEEP(600) AS s', [], AbortSignal.abort());
     await expect(read).rejects.toMatchObject({ name: 'AbortError' });
     expect(database.usage.inUse).toBe(0);
   });

@@ -154,7 +154,7 @@ async function findAborted(): Promise<Record<string, unknown>> {
 
 test('a response that fails halfway is cut off, logged as a fault and counted as 500', async () => {
   const fault = new Error('the table is missing');
-  jest.spyOn(app.app.get(UsersExport), 'lines').mockImplementation(async function* () {
+  jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
     yield await Promise.resolve('ExternalId\r\n');
     throw fault;
   });

@@ -35,7 +35,7 @@ test.each([
   ['junk, 203.0.113.8', '203.0.113.8'], // an address that the client claims is ignored
 ])('the forwarded address %s is recorded as %s', async (sent, address) => {
   app = await TestApp.start({ TRUST_PROXY: '1' });
-  const request = jest.spyOn(app.app.get(Log), 'request');
+  const request = jest.spyOn(app.app.get(Log), 'logRequest');
   const { body } = await clientFrom(sent).post('/users', aUser());
   expect((await auditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual([address]);
   await app.nobody.get('/users/me', { 'x-forwarded-for': sent });

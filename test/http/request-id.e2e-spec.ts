@@ -48,7 +48,7 @@ test.each([
 });
 
 test('the X-Request-Id is in the error body, the log line and the audit event', async () => {
-  const logged = jest.spyOn(app.app.get(Log), 'request');
+  const logged = jest.spyOn(app.app.get(Log), 'logRequest');
   const id = 'traced.request_1';
   const created = await app.key.post('/users', aUser(), { 'x-request-id': id });
   const refused = await app.key.post('/users', {}, { 'x-request-id': id });

@@ -103,7 +103,7 @@ describe('the private socket of a service process', () => {
   const findUsers = () => runCommand(database, FIND, settings());
 
   test('is replaced by the next service after a crash, and commands work without a service', async () => {
-    const path = socketPath(loadEnv(settings()));
+    const path = getSocketPath(loadEnv(settings()));
     const crashed = await Process.running(settings());
     expect((await findUsers()).code).toBe(0);
     await crashed.says(LOGGED);

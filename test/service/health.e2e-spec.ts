@@ -27,8 +27,8 @@ test('/health/live and /health/ready return 200 while the database is available'
 });
 
 test('without a database, /health/ready returns 503 and /health/live returns 200', async () => {
-  const database = app.app.get<{ query: unknown; writability: unknown }>(DATABASE);
-  const { query, writability } = database;
+  const database = app.app.get<{ query: unknown; checkWriteState: unknown }>(DATABASE);
+  const { query, checkWriteState } = database;
   const away = () => Promise.reject(new Error('away'));
   Object.assign(database, { query: away, checkWriteState: away });
   try {
@@ -50,10 +50,10 @@ test('without a database, /health/ready returns 503 and /health/live returns 200
 test.each([
   ['read_only', 'Not ready: database takes no changes.'],
   ['out_of_sync', 'Not ready: database is not in step with its cluster.'],
-])('/health/ready returns 503 with the reason if the database is %s', async (writability, detail) => {
+])('/health/ready returns 503 with the reason if the database is %s', async (checkWriteState, detail) => {
   const asked = jest
     .spyOn(app.app.get<Database>(DATABASE), 'checkWriteState')
-    .mockResolvedValueOnce(writability as WriteState);
+    .mockResolvedValueOnce(checkWriteState as WriteState);
   const { status, body } = await app.nobody.raw('GET', '/health/ready');
   expect([status, body.code, body.detail]).toEqual([503, 'unavailable', detail]);
   asked.mockRestore();
