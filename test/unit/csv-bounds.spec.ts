@@ -4,16 +4,16 @@ import { ByteSource, endless } from '../support/data/bytes.js';
 import { openCsv, readCsv } from '../support/data/csv.js';
 
 const MIB = 1024 * 1024;
-const TOO_LONG = (line: number) =>
+const tooLong = (line: number) =>
   `Line ${line} has more than 524288 characters. Shorten its cells, or correct the line ends of the file.`;
-const ENDLESS_QUOTE = (line: number) =>
+const endlessQuote = (line: number) =>
   `A quote that opens on line ${line} is probably never closed, because the row has more than 524288 characters. ` +
   'Close the quote, or double it if it belongs to the text.';
 
 test.each([
   [1024 * 512 - 1, undefined],
   [1024 * 512, 'row_too_long'],
-])('a row may have 512 Ki characters: one and %d', async (length, code) => {
+])('a CSV row with cells of 1 and %d characters gives the error %s', async (length, code) => {
   for (const filling of ['x'.repeat(length), `"${'é'.repeat(length)}"`, `"${'""'.repeat(length)}"`]) {
     const source = new ByteSource(Buffer.from(`a,b\n1,${filling}\n3,4\n`), 64 * 1024);
     const { error, rows } = await readCsv(source);
@@ -23,42 +23,42 @@ test.each([
 });
 
 test.each<[string, string, string, number, string]>([
-  ['an open quote over many lines', 'a,b\n1,2\n3,"', 'x,y\n'.repeat(16_000), 100 * MIB, ENDLESS_QUOTE(3)],
-  ['an open quote at the start', '"', 'ExternalId,Username\n'.repeat(3_000), 100 * MIB, ENDLESS_QUOTE(1)],
-  ['an open quote on one line', 'a,b\n1,2\n3,"', 'x'.repeat(64_000), 100 * MIB, ENDLESS_QUOTE(3)],
-  ['an open quote over doubled quotes', 'a,b\n1,2\n3,"', '"'.repeat(64_000), 100 * MIB, ENDLESS_QUOTE(3)],
-  ['a single line', '', 'x'.repeat(64_000), 1000 * MIB, TOO_LONG(1)],
-  ['a line of empty cells', 'a,b\n1,2\n', ','.repeat(64_000), 1000 * MIB, TOO_LONG(3)],
-  ['a line of empty quoted cells', 'a,b\n1,2\n', '"",'.repeat(21_000), 1000 * MIB, TOO_LONG(3)],
-  ['a header without end', '', 'c,'.repeat(32_000), 1000 * MIB, TOO_LONG(1)],
-])('an endless file is refused early: %s', async (_name, head, chunk, total, message) => {
+  ['an open quote over many lines', 'a,b\n1,2\n3,"', 'x,y\n'.repeat(16_000), 100 * MIB, endlessQuote(3)],
+  ['an open quote at the start', '"', 'ExternalId,Username\n'.repeat(3_000), 100 * MIB, endlessQuote(1)],
+  ['an open quote on one line', 'a,b\n1,2\n3,"', 'x'.repeat(64_000), 100 * MIB, endlessQuote(3)],
+  ['an open quote over doubled quotes', 'a,b\n1,2\n3,"', '"'.repeat(64_000), 100 * MIB, endlessQuote(3)],
+  ['a line without a line end', '', 'x'.repeat(64_000), 1000 * MIB, tooLong(1)],
+  ['a line of empty cells', 'a,b\n1,2\n', ','.repeat(64_000), 1000 * MIB, tooLong(3)],
+  ['a line of empty quoted cells', 'a,b\n1,2\n', '"",'.repeat(21_000), 1000 * MIB, tooLong(3)],
+  ['a header without a line end', '', 'c,'.repeat(32_000), 1000 * MIB, tooLong(1)],
+])('an endless CSV file is refused before 3 MiB are read: %s', async (_case, head, chunk, total, message) => {
   const source = new ByteSource(endless(head, chunk, total));
   const { error } = await readCsv(source);
   expect([error?.code, error?.message]).toEqual(['row_too_long', message]);
   expect(source.taken).toBeLessThan(3 * MIB);
 });
 
-test('megabytes of empty lines are lines', async () => {
+test('a CSV file of megabytes of empty lines is refused as empty', async () => {
   const source = new ByteSource(endless('a,b\n', '\n'.repeat(64_000), 2.5 * MIB));
   expect((await readCsv(source)).error?.code).toBe('empty_file');
 });
 
-test('a file may have 1,000,000 rows', async () => {
-  function* rows(count: number): Generator<Uint8Array> {
+test('a CSV file with 1,000,000 rows is read, and a file with one more row is refused', async () => {
+  function* createRows(count: number): Generator<Uint8Array> {
     yield Buffer.from('a\n');
     const some = Buffer.from('1\n'.repeat(10_000));
     for (let row = 0; row < MAX_ROWS; row += 10_000) yield some;
     for (let row = MAX_ROWS; row < count; row++) yield Buffer.from('1\n');
   }
-  const count = async (source: ByteSource) => {
+  const readLastLine = async (source: ByteSource) => {
     const reader = openCsv(source);
     await reader.readHeader();
     let last = 0;
     for await (const batch of reader.readRecords(5_000)) last = batch.at(-1)?.line ?? 0;
     return last;
   };
-  expect(await count(new ByteSource(rows(MAX_ROWS)))).toBe(MAX_ROWS + 1);
-  await expect(count(new ByteSource(rows(MAX_ROWS + 1)))).rejects.toMatchObject({
+  expect(await readLastLine(new ByteSource(createRows(MAX_ROWS)))).toBe(MAX_ROWS + 1);
+  await expect(readLastLine(new ByteSource(createRows(MAX_ROWS + 1)))).rejects.toMatchObject({
     code: 'too_many_rows',
     line: MAX_ROWS + 2,
     message: 'The file has more than 1000000 rows. Split it into several files.',

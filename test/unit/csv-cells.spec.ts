@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { openCsv, readCsv } from '../support/data/csv.js';
 
-/** Rows that do not fit the header, and what spreadsheets add to a file. */
-async function records(text: string, size: number, delimiter?: string) {
+/** Reads the header, the records and the line ends of a CSV text. */
+async function readAll(text: string, size: number, delimiter?: string) {
   const reader = openCsv(new ByteSource(Buffer.from(text), size), { delimiter });
   const header = await reader.readHeader();
   const rows: [number, number | undefined, ...string[]][] = [];
@@ -21,9 +21,9 @@ async function records(text: string, size: number, delimiter?: string) {
 
 const AB = ['a', 'b'];
 
-describe.each(CHUNKINGS)('%s', (_, size) => {
-  test('rows with too few or too many cells are read and marked', async () => {
-    const { rows } = await records('a,b,c\n1\n1,2,3,4\n"1,2",3\n1,2,3\n', size);
+describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
+  test('reads and marks rows with too few or too many cells', async () => {
+    const { rows } = await readAll('a,b,c\n1\n1,2,3,4\n"1,2",3\n1,2,3\n', size);
     expect(rows).toEqual([
       [2, 3, '1'],
       [3, 3, '1', '2', '3', '4'],
@@ -33,21 +33,21 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
   });
 
   test.each([
-    ['five of fifty', 5, 45, undefined],
-    ['four of four', 4, 0, undefined],
-    ['five of five', 5, 0, 'wrong_cell_count'],
-    ['thirty of three hundred', 30, 270, undefined],
-    ['thirty-one of three hundred', 31, 269, 'wrong_cell_count'],
-  ])('%s', async (_name, misfits, others, code) => {
+    ['accepts five of fifty rows', 5, 45, undefined],
+    ['accepts four of four rows', 4, 0, undefined],
+    ['refuses five of five rows', 5, 0, 'wrong_cell_count'],
+    ['accepts thirty of three hundred rows', 30, 270, undefined],
+    ['refuses thirty-one of three hundred rows', 31, 269, 'wrong_cell_count'],
+  ])('%s with a wrong number of cells', async (_name, misfits, others, code) => {
     const text = `a,b\n${'1,2,3\n'.repeat(misfits)}${'1,2\n'.repeat(others)}`;
     expect((await readCsv(new ByteSource(Buffer.from(text), size))).error?.code).toBe(code);
   });
 
   test.each([
-    ['one', 'a;b;\r\n1;2;\r\n3;;\r\n'],
-    ['several', 'a;b;;;\n1;2;;;\n3;; ;;\n'],
-  ])('a delimiter at the end of every line is harmless: %s', async (_name, text) => {
-    const { header, rows } = await records(text, size, ';');
+    ['one delimiter', 'a;b;\r\n1;2;\r\n3;;\r\n'],
+    ['several delimiters', 'a;b;;;\n1;2;;;\n3;; ;;\n'],
+  ])('ignores %s at the end of every line', async (_name, text) => {
+    const { header, rows } = await readAll(text, size, ';');
     expect([header, rows]).toEqual([
       AB,
       [
@@ -57,8 +57,8 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     ]);
   });
 
-  test('cells below a column without a name do not fit, and neither do rows without the delimiter at the end', async () => {
-    const { rows } = await records('a;b;\n1;2;3\n1;2\n1;2;\n', size, ';');
+  test('marks rows with a cell in an unnamed column and rows without the final delimiter', async () => {
+    const { rows } = await readAll('a;b;\n1;2;3\n1;2\n1;2;\n', size, ';');
     expect(rows).toEqual([
       [2, 2, '1', '2', '3'],
       [3, 3, '1', '2'],
@@ -72,16 +72,16 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     ['\ufeffSEP=|\r', 'a|b\r1|2\r', undefined, AB],
     ['"sep=\t"\n', 'a\tb\n1\t2\n', undefined, AB],
     ['sep=,\n', 'a;b\n1;2\n', ';', AB],
-  ])('%j names the delimiter and is no line of the file', async (line, text, delimiter, header) => {
-    expect(await records(line + text, size, delimiter)).toMatchObject({
+  ])('skips the first line if it names the delimiter: %j', async (line, text, delimiter, header) => {
+    expect(await readAll(line + text, size, delimiter)).toMatchObject({
       header,
       line: 1,
       rows: [[2, undefined, '1', '2']],
     });
   });
 
-  test.each(['sep=:\n', 'sep=;;\n', 'separator\n', '\nsep=;\n'])('%j does not', async (line) => {
-    const { header } = await records(`${line}a,b\n1,2\n`, size, ',').catch(() => ({ header: ['refused'] }));
+  test.each(['sep=:\n', 'sep=;;\n', 'separator\n', '\nsep=;\n'])('finds no delimiter in %j', async (line) => {
+    const { header } = await readAll(`${line}a,b\n1,2\n`, size, ',').catch(() => ({ header: ['refused'] }));
     expect(header).not.toEqual(AB);
   });
 
@@ -92,12 +92,12 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     ['a,b\r1,2\r', true],
     ['a,b\n1,2\n\n', true],
     ['a,b\n1,"2\n"', false],
-  ])('%j: whether the last line has a line end', async (text, ended) => {
-    expect((await records(text, size)).ended).toBe(ended);
+  ])('reports whether the last line of %j has a line end: %s', async (text, ended) => {
+    expect((await readAll(text, size)).ended).toBe(ended);
   });
 });
 
-test('a file of rows that do not fit is refused before its end', async () => {
+test('a CSV file is refused before its end if all rows have a wrong number of cells', async () => {
   function* rows(): Generator<Uint8Array> {
     yield Buffer.from('a,b\n');
     for (let i = 0; i < 200; i++) yield Buffer.from('1,2,3\n'.repeat(1000));

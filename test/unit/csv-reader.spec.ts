@@ -6,44 +6,44 @@ import { openCsv, readCsv } from '../support/data/csv.js';
 const MIB = 1024 * 1024;
 const AB = ['a', 'b'];
 
-describe.each(CHUNKINGS)('%s', (_, size) => {
+describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
   test.each<[string, string, Record<number, string[]>]>([
-    ['LF', 'a,b\n1,2\n3,4\n', { 2: ['1', '2'], 3: ['3', '4'] }],
-    ['CRLF', 'a,b\r\n1,2\r\n3,4\r\n', { 2: ['1', '2'], 3: ['3', '4'] }],
-    ['CR', 'a,b\r1,2\r3,4\r', { 2: ['1', '2'], 3: ['3', '4'] }],
-    ['line ends of several kinds', 'a,b\n1,2\r\n3,4\r5,6\n', { 2: ['1', '2'], 3: ['3', '4'], 4: ['5', '6'] }],
+    ['LF line ends', 'a,b\n1,2\n3,4\n', { 2: ['1', '2'], 3: ['3', '4'] }],
+    ['CRLF line ends', 'a,b\r\n1,2\r\n3,4\r\n', { 2: ['1', '2'], 3: ['3', '4'] }],
+    ['CR line ends', 'a,b\r1,2\r3,4\r', { 2: ['1', '2'], 3: ['3', '4'] }],
+    ['mixed line ends', 'a,b\n1,2\r\n3,4\r5,6\n', { 2: ['1', '2'], 3: ['3', '4'], 4: ['5', '6'] }],
     ['a last row without a line end', 'a,b\n1,2\n3,4', { 2: ['1', '2'], 3: ['3', '4'] }],
     ['a last row that ends in an empty cell', 'a,b\n1,', { 2: ['1', ''] }],
     ['a last row that ends in a quote', 'a,b\n1,"2"', { 2: ['1', '2'] }],
-    ['a mark', '\ufeffa,b\n1,2\n', { 2: ['1', '2'] }],
-    ['a mark before a quote', '\ufeff"a",b\n1,2\n', { 2: ['1', '2'] }],
+    ['a byte order mark', '\ufeffa,b\n1,2\n', { 2: ['1', '2'] }],
+    ['a byte order mark before a quote', '\ufeff"a",b\n1,2\n', { 2: ['1', '2'] }],
     ['quoted cells', '"a","b"\n"1","2"\n', { 2: ['1', '2'] }],
     ['quoted delimiters', 'a,b\n"1,2","3,"\n', { 2: ['1,2', '3,'] }],
     ['doubled quotes', 'a,b\n"a ""b"" c",""""\n', { 2: ['a "b" c', '"'] }],
     ['empty cells', 'a,b\n1,\n"",2\n', { 2: ['1', ''], 3: ['', '2'] }],
-    ['rows of empty cells are as empty lines', 'a,b\n,\n"",""\n \n1,2\n , ,\n', { 5: ['1', '2'] }],
-    ['outer spaces stay', 'a,b\n 1 ,\t\n', { 2: [' 1 ', '\t'] }],
-    ['an apostrophe is text', "a,b\n'1,2'\n", { 2: ["'1", "2'"] }],
-    ['any letter', 'a,b\né東,😀\n', { 2: ['é東', '😀'] }],
-    ['quoted line ends stay as they are', 'a,b\n"1\n2\r\n3\r4",5\n', { 2: ['1\n2\r\n3\r4', '5'] }],
-    ['a quoted line end moves no line', 'a,b\n"1\n\n2",3\n4,5\n', { 2: ['1\n\n2', '3'], 3: ['4', '5'] }],
-    ['a quoted line end in the header moves no line', '"a",b\n1,2\n', { 2: ['1', '2'] }],
-    ['an empty line counts', 'a,b\n1,2\n\n3,4\n', { 2: ['1', '2'], 4: ['3', '4'] }],
-    ['empty lines of several kinds', 'a,b\r\n\r\n\n1,2\r\n\r\n\r3,4\n\n\n', { 4: ['1', '2'], 7: ['3', '4'] }],
+    ['rows of empty cells as empty lines', 'a,b\n,\n"",""\n \n1,2\n , ,\n', { 5: ['1', '2'] }],
+    ['leading and trailing blanks unchanged', 'a,b\n 1 ,\t\n', { 2: [' 1 ', '\t'] }],
+    ['an apostrophe as text', "a,b\n'1,2'\n", { 2: ["'1", "2'"] }],
+    ['letters of any script', 'a,b\né東,😀\n', { 2: ['é東', '😀'] }],
+    ['quoted line ends unchanged', 'a,b\n"1\n2\r\n3\r4",5\n', { 2: ['1\n2\r\n3\r4', '5'] }],
+    ['a multi-line row as one line', 'a,b\n"1\n\n2",3\n4,5\n', { 2: ['1\n\n2', '3'], 3: ['4', '5'] }],
+    ['a quoted name in the header', '"a",b\n1,2\n', { 2: ['1', '2'] }],
+    ['an empty line as a line', 'a,b\n1,2\n\n3,4\n', { 2: ['1', '2'], 4: ['3', '4'] }],
+    ['empty lines with mixed ends', 'a,b\r\n\r\n\n1,2\r\n\r\n\r3,4\n\n\n', { 4: ['1', '2'], 7: ['3', '4'] }],
     ['empty lines before the header', '\n\r\na,b\n1,2\n', { 4: ['1', '2'] }],
     ['empty lines at the end', 'a,b\n1,2\n\n\n\n\n\n', { 2: ['1', '2'] }],
-  ])('read: %s', async (_name, text, rows) => {
+  ])('reads %s', async (_name, text, rows) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ header: AB, rows });
   });
 
   test.each([
-    ['an empty quoted cell alone on its line is a row', 'a\n""\n\n1\n', { 2: [''], 4: ['1'] }],
-    ['a blank cell alone on its line is a row', 'a\n \n1\n', { 2: [' '], 3: ['1'] }],
-  ])('read: %s', async (_name, text, rows) => {
+    ['an empty quoted cell as a row', 'a\n""\n\n1\n', { 2: [''], 4: ['1'] }],
+    ['a blank cell as a row', 'a\n \n1\n', { 2: [' '], 3: ['1'] }],
+  ])('reads %s in a file with one column', async (_name, text, rows) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ header: ['a'], rows });
   });
 
-  test('an encoding that is named', async () => {
+  test('decodes the encoding of the options and refuses invalid bytes and unknown encodings', async () => {
     const text = Buffer.from('a,b\n1,Jos\xe9\n', 'latin1');
     expect((await readCsv(new ByteSource(text, size), { encoding: 'windows-1252' })).rows).toEqual({
       2: ['1', 'José'],
@@ -63,7 +63,7 @@ test.each([
   [2, [2, 2, 1]],
   [5, [5]],
   [6, [5]],
-])('batches of %d', async (size, lengths) => {
+])('the records of a CSV file are returned in batches of at most %d', async (size, lengths) => {
   for (const [, chunk] of CHUNKINGS) {
     const reader = openCsv(new ByteSource(Buffer.from(`a,b\n${'1,2\n'.repeat(5)}`), chunk));
     await reader.readHeader();
@@ -74,10 +74,10 @@ test.each([
   }
 });
 
-const ROWS = endless.bind(null, 'a,b\n', '1,2\n'.repeat(1_000), 100 * MIB);
+const endlessRows = endless.bind(null, 'a,b\n', '1,2\n'.repeat(1_000), 100 * MIB);
 
-test('no more is read than is asked for', async () => {
-  const source = new ByteSource(ROWS());
+test('the CSV reader reads no more of a file than the requested batch needs', async () => {
+  const source = new ByteSource(endlessRows());
   const reader = openCsv(source);
   await reader.readHeader();
   const records = reader.readRecords(1_000);
@@ -90,9 +90,9 @@ test('no more is read than is asked for', async () => {
 });
 
 test.each([
-  ['in chunks', ROWS],
+  ['in chunks', endlessRows],
   ['in one chunk', () => [Buffer.concat([...endless('a,b\n', '1,2\n', MIB)])]],
-])('who stops early closes the file: %s', async (_name, chunks) => {
+])('a loop over CSV records that ends early closes the file: %s', async (_name, chunks) => {
   for (const delimiter of [undefined, ',']) {
     const source = new ByteSource(chunks());
     const reader = openCsv(source, { delimiter });
@@ -105,13 +105,13 @@ test.each([
   }
 });
 
-test('a refusal while most of the file is unread closes it', async () => {
+test('a CSV file with a blank header is refused and closed without reading most of it', async () => {
   const source = new ByteSource(endless(' , \n', '1,2\n'.repeat(1_000), 100 * MIB));
   expect((await readCsv(source)).error?.code).toBe('empty_file');
   expect(source.taken).toBeLessThan(100_000);
 });
 
-test('what fails in the file fails as it is', async () => {
+test('an error of the source of a CSV file is passed on unchanged', async () => {
   const fault = new Error('disk');
   function* broken(): Generator<Uint8Array> {
     yield* endless('a,b\n', '1,2\n', 100_000);

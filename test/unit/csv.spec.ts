@@ -14,7 +14,7 @@ test.each<[string[], string]>([
   [['a\nb', 'a\rb', 'a\r\nb'], '"a\nb","a\rb","a\r\nb"\r\n'],
   [[' a', 'a '], '" a","a "\r\n'],
   [['a=b', '1-2', 'a@b', '1+2'], 'a=b,1-2,a@b,1+2\r\n'],
-])('a line of %j', (cells, line) => {
+])('the cells %j are written as one CSV line', (cells, line) => {
   expect(toCsvLine(cells)).toBe(line);
 });
 
@@ -36,22 +36,22 @@ test.each<[string, string]>([
   ["''", "''"],
   ["''tis", "''tis"],
   ["x'=", "x'="],
-])('the cell %j is written as %j, and read back', (cell, written) => {
+])('the CSV cell %j is escaped as %j and read back unchanged', (cell, written) => {
   expect(toCsvLine([cell])).toBe(`${written}\r\n`);
   expect(unescapeFormula(written)).toBe(cell);
 });
 
-test('an escaped cell is quoted where it must be, and a formula without an escape stays as it is', () => {
+test('an escaped CSV cell is quoted if necessary, and a formula without an escape is read unchanged', () => {
   expect(toCsvLine(['\rx'])).toBe(`"'\rx"\r\n`);
   expect(toCsvLine(['=a,b'])).toBe(`"'=a,b"\r\n`);
   expect(['=x', ''].map(unescapeFormula)).toEqual(['=x', '']);
 });
 
-/** Escapes, delimiters, quotes and line ends more often than letters. */
+/** Characters of random cells. Escapes, delimiters, quotes and line ends are more frequent than letters. */
 const ALPHABET = Array.from(`''=+-@＝＋－＠\t\r\n"",;| xé😀\ufeff\u2028`);
 
-describe.each(CHUNKINGS)('%s', (_, size) => {
-  test.each([1, 3])('whatever is written is read back: rows of %d cells', async (width) => {
+describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
+  test.each([1, 3])('reads random rows of %d cells as they were written', async (width) => {
     const random = randoms(20_250_101 + width);
     const cell = () => Array.from({ length: random(6) }, () => ALPHABET[random(ALPHABET.length)]).join('');
     const rows = Array.from({ length: 3_000 }, () => Array.from({ length: width }, cell));
@@ -65,11 +65,11 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
       read.push(...batch.map(({ cells }) => cells.map(unescapeFormula)));
       lines.push(...batch.map(({ line }) => line));
     }
-    // A row of blank cells is as an empty line, unless it is the only cell.
-    const kept = [...rows.entries()].filter(
+    // A row of blank cells is read as an empty line, unless it has only one cell.
+    const expected = [...rows.entries()].filter(
       ([, cells]) => width === 1 || cells.some((text) => /\S|^[\t\r]/.test(text)),
     );
-    expect(read).toEqual(kept.map(([, cells]) => cells));
-    expect(lines).toEqual(kept.map(([index]) => index + 2));
+    expect(read).toEqual(expected.map(([, cells]) => cells));
+    expect(lines).toEqual(expected.map(([index]) => index + 2));
   });
 });

@@ -5,14 +5,14 @@ async function* inPieces(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
 
-async function left(text: string, first: number, last: number, size = text.length + 1): Promise<string> {
+async function readLines(text: string, first: number, last: number, size = text.length + 1): Promise<string> {
   let result = '';
   for await (const piece of skipLines(inPieces(text, size), { first, last })) result += piece;
   return result;
 }
 
-/** The same by hand: all lines with their ends. */
-function expected(text: string, first: number, last: number): string {
+/** Returns the expected text, computed from all lines with their ends. */
+function removeLines(text: string, first: number, last: number): string {
   const lines = text.match(/[^\r\n]*(\r\n|\r|\n)|[^\r\n]+$/g) ?? [];
   return lines.slice(first, Math.max(first, lines.length - last)).join('');
 }
@@ -28,19 +28,19 @@ const TEXTS = [
   '\r\n',
 ];
 
-describe.each(TEXTS)('%j', (text) => {
-  test.each([1, 2, 3, 100])('in pieces of %d', async (size) => {
+describe.each(TEXTS)('the text %j', (text) => {
+  test.each([1, 2, 3, 100])('loses its first and last lines in pieces of %d characters', async (size) => {
     for (const first of [0, 1, 2, 5])
       for (const last of [0, 1, 2, 5])
-        expect([first, last, await left(text, first, last, size)]).toEqual([
+        expect([first, last, await readLines(text, first, last, size)]).toEqual([
           first,
           last,
-          expected(text, first, last),
+          removeLines(text, first, last),
         ]);
   });
 });
 
-test('what is kept of the end is bounded', async () => {
+test('an endless line is refused if the first or the last line is skipped', async () => {
   const endless = async function* (): AsyncGenerator<string> {
     for (;;) yield 'x'.repeat(64 * 1024);
   };
@@ -55,7 +55,7 @@ test('what is kept of the end is bounded', async () => {
   }
 });
 
-test('a long text is not kept', async () => {
+test('the first and last lines of a text of a million lines are skipped', async () => {
   const text = 'row\n'.repeat(1_000_000);
-  expect((await left(text, 2, 3, 64 * 1024)).length).toBe(text.length - 20);
+  expect((await readLines(text, 2, 3, 64 * 1024)).length).toBe(text.length - 20);
 });

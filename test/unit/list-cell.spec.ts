@@ -15,7 +15,7 @@ test.each<[string[], string]>([
   [['|', '|'], '\\||\\|'],
   [['\\', '\\'], '\\\\|\\'],
   [['a b', "it's", 'x;y,z"', 'é😀'], 'a b|it\'s|x;y,z"|é😀'],
-])('%j is written as %j and read back', (values, cell) => {
+])('the list %j is written as the cell %j and read back', (values, cell) => {
   expect(joinList(values)).toBe(cell);
   expect(splitList(cell)).toEqual(values);
 });
@@ -30,11 +30,11 @@ test.each<[string, string[]]>([
   ['a\\\\b', ['a\\\\b']],
   ['a\\ |b', ['a\\', 'b']],
   ['a;b', ['a;b']],
-])('what a person types: %j becomes %j', (cell, values) => {
+])('the typed cell %j is read as the list %j', (cell, values) => {
   expect(splitList(cell)).toEqual(values);
 });
 
-test('any joined values are split into the same values', () => {
+test('random lists are read back from their cells unchanged', () => {
   const random = randoms(20_250_102);
   const alphabet = ['\\', '\\', '|', '|', "'", '"', '=', '+', '-', '@', '\n', ';', ',', 'x', 'é', '😀'];
   for (let round = 0; round < 5_000; round++) {
