@@ -28,7 +28,7 @@ test.each([
   ['北京', '&#21271;&#20140;'],
   ["O'Brien", 'O&#039;Brien'],
   ['Marks & Co', 'Marks &amp; Co'],
-])('%s → %s is garbled', (old, now) => {
+])('the change from %s to %s counts as garbled text', (old, now) => {
   expect(isGarbled(old, now)).toBe(true);
 });
 
@@ -51,15 +51,15 @@ test.each([
   ['Böhm-Müller', 'Böhm'],
   ['Иванов', 'Петров'],
   ['北京', '南京'],
-])('%s → %s is not', (old, now) => {
+])('the change from %s to %s does not count as garbled text', (old, now) => {
   expect(isGarbled(old, now)).toBe(false);
 });
 
-test('a long text with many accents is compared in linear time', () => {
+test('a long text with many accents is checked for garbled text in linear time', () => {
   for (const length of [100, 10_000])
     expect(isGarbled('é'.repeat(length), `${'?'.repeat(length - 1)}x`)).toBe(false);
-  const comparing = (length: number) => () => isGarbled('é'.repeat(length), `${'?'.repeat(length - 1)}x`);
-  expect(isLinear(40_000, comparing)).toBe(true);
+  const createCheck = (length: number) => () => isGarbled('é'.repeat(length), `${'?'.repeat(length - 1)}x`);
+  expect(isLinear(40_000, createCheck)).toBe(true);
 });
 
 test.each([
@@ -73,6 +73,6 @@ test.each([
   ['JOÃO', false],
   ['Ann', false],
   ['', false],
-])('the name %p of somebody new is broken: %p', (name, broken) => {
+])('the name %p of a new user counts as broken: %p', (name, broken) => {
   expect(isBrokenName(name)).toBe(broken);
 });

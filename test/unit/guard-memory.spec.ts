@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { PlannedChanges } from '../../src/import/plan/compact-collections.js';
 import { ExchangedValues, FrequentValues, OldValues } from '../../src/import/guards/column-shape.js';
 
-/** What the guards remember of a plan is bounded, and exact for files of a usual size. */
+/** Creates the example row of a line. */
 const row = (line: number) => () => ({ line, external_id: `e${line}`, old: null, new: null });
 
-test('the most frequent value: exact up to 1,024 values, nearly so among many', () => {
+test('the count of the most frequent value is exact up to 1,024 values and approximate for more values', () => {
   const few = new FrequentValues();
   for (let i = 0; i < 3000; i++) few.add(i % 3 === 0 ? 'same' : `v${i % 1000}`, row(i));
   expect(few.most.count).toBe(1000);
@@ -16,14 +16,14 @@ test('the most frequent value: exact up to 1,024 values, nearly so among many', 
   expect(many.most.examples.map(({ line }) => line % 2)).toEqual(Array(10).fill(0));
 });
 
-test('a row that is taken back counts no more, and is no example', () => {
+test('a removed row is not counted as a frequent value and is not an example', () => {
   const values = new FrequentValues();
   for (const line of [2, 3, 4]) values.add('same', row(line));
   values.remove('same', 3);
   expect([values.most.count, values.most.examples.map(({ line }) => line)]).toEqual([2, [4]]);
 });
 
-test('more than ten values', () => {
+test('a column has many old values if it has more than ten', () => {
   const values = new OldValues('phone');
   for (let i = 0; i < 100; i++) values.add(`v${i % 10}`);
   expect(values.areMany).toBe(false);
@@ -31,8 +31,8 @@ test('more than ten values', () => {
   expect(values.areMany).toBe(true);
 });
 
-test('values that rows exchange: exact for some ten thousand rows, an estimate beyond them', () => {
-  const slide = (rows: number): number => {
+test('the count of exchanged values is exact for 30,000 rows and within 5 % for 100,000 rows', () => {
+  const countExchanged = (rows: number): number => {
     const values = new ExchangedValues();
     for (let i = 0; i < rows; i++) {
       values.release(`p${i}`);
@@ -40,11 +40,11 @@ test('values that rows exchange: exact for some ten thousand rows, an estimate b
     }
     return values.found.count;
   };
-  expect(slide(30_000)).toBe(29_999);
-  expect(Math.abs(slide(100_000) / 100_000 - 1)).toBeLessThan(0.05);
+  expect(countExchanged(30_000)).toBe(29_999);
+  expect(Math.abs(countExchanged(100_000) / 100_000 - 1)).toBeLessThan(0.05);
 });
 
-test('values that nobody gives up are not exchanged, however many there are', () => {
+test('values that no other row has released do not count as exchanged', () => {
   const values = new ExchangedValues();
   for (let i = 0; i < 100_000; i++) {
     values.release(`old${i}`);
@@ -53,7 +53,7 @@ test('values that nobody gives up are not exchanged, however many there are', ()
   expect(values.found).toEqual({ count: 0, examples: [] });
 });
 
-test('the changes of a plan are found by user, field and value', () => {
+test('a change of a plan is found by user, field and value', () => {
   const changes = new PlannedChanges();
   expect(changes.isEmpty).toBe(true);
   for (let i = 1; i <= 5000; i++) changes.add(`u${i}`, 'phone', `+${i}`, i);
@@ -68,7 +68,7 @@ test('the changes of a plan are found by user, field and value', () => {
   expect(changes.findLine('u4711', 'phone', '+4711')).toBeUndefined();
 });
 
-test('of more changes than it may remember it knows those of a share of the users, and all of these', () => {
+test('a change set over its memory limit remembers all changes of some of the users', () => {
   const changes = new PlannedChanges();
   const count = 300_000;
   for (let i = 1; i <= count; i++) changes.add(`u${i}`, 'phone', i, i);
