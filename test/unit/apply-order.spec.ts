@@ -5,21 +5,21 @@ import { randoms } from '../support/data/random.js';
 type Link = readonly [line: number, needed: number];
 
 test.each<[string, Link[], number[][]]>([
-  ['nothing', [], []],
-  ['one waits for another, which keeps its place', [[2, 3]], [[2]]],
-  ['a chain', [[2, 3], [3, 4], [4, 5]], [[4], [3], [2]]], // prettier-ignore
-  ['a chain listed from its end', [[4, 5], [3, 4], [2, 3]], [[4], [3], [2]]], // prettier-ignore
-  ['a swap', [[2, 3], [3, 2]], [[2, 3]]], // prettier-ignore
-  ['a swap that a third waits for', [[4, 3], [2, 3], [3, 2]], [[2, 3], [4]]], // prettier-ignore
-  ['a swap that waits for a third', [[2, 3], [3, 2], [3, 4]], [[2, 3]]], // prettier-ignore
-  ['itself', [[2, 2]], [[2]]],
-  ['the same link twice', [[2, 3], [2, 3], [3, 4]], [[3], [2]]], // prettier-ignore
-])('%s', (_, links, groups) => {
+  ['no row waits', [], []],
+  ['one row waits for a row that does not wait', [[2, 3]], [[2]]],
+  ['a chain of rows', [[2, 3], [3, 4], [4, 5]], [[4], [3], [2]]], // prettier-ignore
+  ['a chain of rows that is listed from its end', [[4, 5], [3, 4], [2, 3]], [[4], [3], [2]]], // prettier-ignore
+  ['two rows wait for each other', [[2, 3], [3, 2]], [[2, 3]]], // prettier-ignore
+  ['a third row waits for two rows that wait for each other', [[4, 3], [2, 3], [3, 2]], [[2, 3], [4]]], // prettier-ignore
+  ['two rows wait for each other and for a third row', [[2, 3], [3, 2], [3, 4]], [[2, 3]]], // prettier-ignore
+  ['a row waits for itself', [[2, 2]], [[2]]],
+  ['the same link is listed twice', [[2, 3], [2, 3], [3, 4]], [[3], [2]]], // prettier-ignore
+])('rows that wait for other rows are grouped in order: %s', (_, links, groups) => {
   expect(findRowGroups(links).map((group) => group.toSorted((a, b) => a - b))).toEqual(groups);
 });
 
-/** Which rows a row needs, directly or not; itself only where it is part of a circle. */
-function reachable(links: readonly Link[], size: number): boolean[][] {
+/** Returns the rows that each row needs, directly or indirectly. A row needs itself only if it is on a circle. */
+function findReachable(links: readonly Link[], size: number): boolean[][] {
   const reach = Array.from({ length: size }, () => Array.from({ length: size }, () => false));
   const row = (line: number): boolean[] => reach[line] ?? [];
   for (const [line, needed] of links) row(line)[needed] = true;
@@ -31,24 +31,24 @@ function reachable(links: readonly Link[], size: number): boolean[][] {
   return reach;
 }
 
-test('on any graph: groups are the components, and no row comes before what it needs', () => {
+test('rows with random dependencies are grouped by circle, and each group follows the rows it needs', () => {
   const random = randoms(20_250_103);
   for (let round = 0; round < 500; round++) {
     const size = 2 + random(12);
     const links = Array.from({ length: random(2 * size) }, (): Link => [random(size), random(size)]);
-    const reach = reachable(links, size);
+    const reach = findReachable(links, size);
     const groups = findRowGroups(links);
-    const place = new Map(groups.flatMap((group, index) => group.map((line) => [line, index] as const)));
+    const groupIndex = new Map(groups.flatMap((group, index) => group.map((line) => [line, index] as const)));
 
     const waiting = [...new Set(links.map(([line]) => line))].sort((a, b) => a - b);
     expect(groups.flat().sort((a, b) => a - b)).toEqual(waiting);
     for (const [line, needed] of links) {
-      expect(place.get(needed) ?? -1).toBeLessThanOrEqual(place.get(line) ?? -1);
+      expect(groupIndex.get(needed) ?? -1).toBeLessThanOrEqual(groupIndex.get(line) ?? -1);
     }
     for (const a of waiting) {
       for (const b of waiting) {
         const together = a === b || Boolean(reach[a]?.[b] && reach[b]?.[a]);
-        expect(place.get(a) === place.get(b)).toBe(together);
+        expect(groupIndex.get(a) === groupIndex.get(b)).toBe(together);
       }
     }
   }
@@ -59,13 +59,13 @@ const LENGTH = 100_000;
 test.each<[string, (line: number) => Link]>([
   ['downwards', (line) => [line, line + 1]],
   ['upwards', (line) => [LENGTH - line, LENGTH - line + 1]],
-])('a chain of 100,000 rows, listed %s, does not overflow the stack', (_, link) => {
+])('a chain of 100,000 dependent rows, listed %s, does not overflow the stack', (_, link) => {
   const groups = findRowGroups(Array.from({ length: LENGTH }, (__, line) => link(line)));
   const first = Math.max(...groups.flat().slice(0, 1));
   expect(groups).toEqual(Array.from({ length: LENGTH }, (__, index) => [first - index]));
 });
 
-test('a circle of 100,000 rows is one group', () => {
+test('a circle of 100,000 dependent rows forms one group', () => {
   const [group, ...others] = findRowGroups(
     Array.from({ length: LENGTH }, (_, line): Link => [line, (line + 1) % LENGTH]),
   );

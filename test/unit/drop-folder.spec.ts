@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { FileChangedError, DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { loadNative } from '../support/jest/native.js';
 
-/** Runs before a call of the file system, or replaces it by throwing. */
+/** Hooks that run before a file system call. A hook that throws replaces the call. */
 let before: Partial<Record<'open' | 'rename' | 'unlink', (path: string) => unknown>> = {};
 const { syncBuiltinESMExports } = loadNative('node:module') as typeof import('node:module');
 
@@ -43,19 +43,19 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   for await (const item of items) all.push(item);
   return all;
 }
-/** Claims a file that is there. */
+/** Claims an existing file. */
 async function claim(name: string) {
   const file = await drop.moveToProcessing(name, ID);
   if (!file) throw new Error('another process was faster');
   return file;
 }
-/** Delivers a.csv with this text. */
+/** Writes the text to the file a.csv of the drop folder. */
 const deliver = (text: string) => fs.writeFile(join(folder, 'a.csv'), text);
 const kill = () => {
   throw new Error('killed');
 };
 
-test('only a file is a marker: a folder or a link of that name makes nothing complete', async () => {
+test('a .done file marks a file as complete, a folder or link with the same name does not', async () => {
   for (const name of ['a.csv', 'b.csv', 'c.csv']) await fs.writeFile(join(folder, name), 'half');
   await fs.mkdir(join(folder, 'a.csv.done'));
   await fs.symlink('c.csv', join(folder, 'b.csv.done'));
@@ -69,7 +69,7 @@ test('only a file is a marker: a folder or a link of that name makes nothing com
 });
 
 test.each(['unlink', 'rename'] as const)(
-  'a process that is killed at the %s of a claim leaves no marker for the next file of the name',
+  'a claim that is killed at its %s leaves no .done marker for the next file of the same name',
   async (call) => {
     await fs.writeFile(join(folder, 'users.csv'), 'of today');
     await fs.writeFile(join(folder, 'users.csv.done'), '');
@@ -84,9 +84,9 @@ test.each(['unlink', 'rename'] as const)(
 );
 
 test.each([
-  ['letters', 'a', 250],
-  ['characters of four bytes', '😀', 62],
-])('a file whose name of %s is as long as names can be comes to its end', async (_, letter, count) => {
+  ['one-byte characters', 'a', 250],
+  ['four-byte characters', '😀', 62],
+])('a file with the longest possible name of %s is claimed and archived', async (_, letter, count) => {
   const name = `${letter.repeat(count)}.csv`;
   await fs.writeFile(join(folder, name), '');
   const claimed = await claim(name);
@@ -111,7 +111,7 @@ const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
 };
 
 test.each(SWAPS)(
-  '%s that takes the place of a file between the look and the open is not read',
+  '%s that replaces a file between its check and its opening is not read',
   async (reason, kind) => {
     await deliver('of the deliverer');
     const file = await claim('a.csv');
@@ -127,7 +127,7 @@ test.each(SWAPS)(
   },
 );
 
-test.each(SWAPS)('%s that takes the place of a file before its claim is not read', async (reason, kind) => {
+test.each(SWAPS)('%s that replaces a file before its claim is not read', async (reason, kind) => {
   await deliver('of the deliverer');
   before = {
     rename: async () => {
@@ -140,7 +140,7 @@ test.each(SWAPS)('%s that takes the place of a file before its claim is not read
   await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
 });
 
-test('a folder whose path leads elsewhere meanwhile stays the folder that was opened', async () => {
+test('a claim moves a file to the opened folder even if a link replaces the path of the folder', async () => {
   await deliver('of the deliverer');
   await fs.mkdir(join(folder, 'elsewhere'));
   before = {
@@ -155,7 +155,7 @@ test('a folder whose path leads elsewhere meanwhile stays the folder that was op
   expect(await fs.readdir(join(folder, 'moved'))).toEqual([`${ID}~a.csv`]);
 });
 
-test('what is written while it is read is no file yet; what is aborted is read no further', async () => {
+test('reading a file fails if the file grows during the read or if the read is aborted', async () => {
   await deliver('one');
   const file = await claim('a.csv');
   const bytes = drop.read(file, signal);
@@ -165,7 +165,7 @@ test('what is written while it is read is no file yet; what is aborted is read n
   await expect(collect(drop.read(file, AbortSignal.abort(new Error('the end'))))).rejects.toThrow('the end');
 });
 
-test('thousands of files come in the order of their names, each once', async () => {
+test('thousands of files are listed once each, in the order of their names', async () => {
   const names = Array.from({ length: 3500 }, (_, i) => `${10_000 + i}.csv`);
   await Promise.all(names.map((name) => fs.writeFile(join(folder, name), '')));
   await fs.writeFile(
@@ -177,7 +177,7 @@ test('thousands of files come in the order of their names, each once', async () 
   expect(found.at(-1)?.rejection?.reason).toBe('a file whose name is not UTF-8');
 });
 
-test('a work folder on another file system is refused, with the reason', async () => {
+test('a work folder on another file system is refused with an error that names the setting', async () => {
   const work = join(folder, 'work');
   drop = new DropFolder(folder, '*.csv', work);
   await drop.prepare();

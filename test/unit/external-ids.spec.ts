@@ -4,12 +4,12 @@ import { createUuidGenerator } from '../../src/import/plan/external-ids.js';
 
 const RUN = { id: '019a0000-0000-7000-8000-000000000001', created: Date.parse('2026-02-03T04:05:06.789Z') };
 
-/** Around every bit of the largest number. */
+/** Numbers around every power of two, up to the largest number. */
 const NUMBERS = Array.from({ length: 21 }, (_, bit) => [2 ** bit - 1, 2 ** bit])
   .flat()
   .concat(2 ** 21 - 1);
 
-test('uuids of new users are of version 7, in the order of their numbers, and the same in a second plan', () => {
+test('UUIDs of new users have version 7, ascend with the row number and are the same in a second plan', () => {
   const numbers = [...new Set(NUMBERS)].sort((a, b) => a - b);
   const uuids = numbers.map(createUuidGenerator(RUN));
   expect(uuids.every((uuid) => validate(uuid) && version(uuid) === 7)).toBe(true);
@@ -18,11 +18,11 @@ test('uuids of new users are of version 7, in the order of their numbers, and th
   expect(numbers.map(createUuidGenerator(RUN))).toEqual(uuids);
 });
 
-test('runs of one moment give different uuids', () => {
+test('two import runs that were created at the same time assign different UUIDs', () => {
   const other = { ...RUN, id: '019a0000-0000-7000-8000-000000000002' };
   expect(createUuidGenerator(other)(1)).not.toBe(createUuidGenerator(RUN)(1));
 });
 
-test('the time in a uuid is that of the run', () => {
+test('the UUID of a new user contains the creation time of the import run', () => {
   expect(parseInt(createUuidGenerator(RUN)(1).replace('-', '').slice(0, 12), 16)).toBe(RUN.created);
 });

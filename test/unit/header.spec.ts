@@ -21,7 +21,7 @@ function faultsOf(names: string[], options = KNOWN, line = 1): Fault[] {
   }
 }
 
-test('the columns, in their order', () => {
+test('the header of an import accepts all columns in any order', () => {
   const names = COLUMNS.map(({ name }) => name);
   expect(names).toEqual(
     (
@@ -34,8 +34,8 @@ test('the columns, in their order', () => {
   expect(readHeader(reversed, KNOWN).map((column) => column?.name)).toEqual(reversed);
 });
 
-describe('spellings', () => {
-  test.each(COLUMNS.map(({ name }) => name))('%s in any case, with spaces, _ and -', (name) => {
+describe('the name of a column', () => {
+  test.each(COLUMNS.map(({ name }) => name))('%s is accepted in any case, with spaces, _ and -', (name) => {
     const words = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
     const spellings = [
       name.toLowerCase(),
@@ -45,7 +45,7 @@ describe('spellings', () => {
       words.toLowerCase().replaceAll(' ', '-'),
       `${name}_`,
       words.replaceAll(' ', '\u00a0'),
-      name.replace(/[A-Za-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0)), // full width
+      name.replace(/[A-Za-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0)), // full-width letters
     ];
     for (const spelling of spellings) {
       const names = name === 'ExternalId' ? [spelling] : ['ExternalId', spelling];
@@ -64,13 +64,13 @@ describe('spellings', () => {
     ['Role', 'Roles'],
     ['saml', 'Authname'],
     ['SAML', 'Authname'],
-  ])('the alias %s means %s', (alias, name) => {
+  ])('%s is an alias of %s', (alias, name) => {
     const names = name === 'ExternalId' ? [alias] : ['ExternalId', alias];
     expect(readHeader(names, KNOWN).at(-1)?.name).toBe(name);
   });
 });
 
-test('columns that begin with _ are ignored, even if repeated or with a known name', () => {
+test('columns that begin with _ are ignored, even if they are repeated or have a known name', () => {
   expect(fieldsOf(['_line', 'ExternalId', '_line', ' _Email', '_password', '_'])).toEqual([
     undefined,
     ['ExternalId', 'external_id'],
@@ -81,7 +81,7 @@ test('columns that begin with _ are ignored, even if repeated or with a known na
   ]);
 });
 
-test('unknown columns are ignored on demand, repeated or blank too', () => {
+test('ignore_unknown_columns ignores unknown columns, even if they are repeated or blank', () => {
   expect(fieldsOf(['Shoe', 'ExternalId', 'Shoe', ''], ANY)).toEqual([
     undefined,
     ['ExternalId', 'external_id'],
@@ -95,7 +95,7 @@ const MISSING = fault(
   'missing_column',
   'The header has no column ExternalId, which matches rows to users. Add this column.',
 );
-const unknown = (name: string) =>
+const unknownColumn = (name: string) =>
   fault(
     'unknown_column',
     `The column "${name}" is unknown. Correct its name, or import with ignore_unknown_columns=true.`,
@@ -106,26 +106,26 @@ const both = (one: string, other: string, name: string) =>
 test.each([
   [['Username'], KNOWN, MISSING],
   [['_ExternalId'], ANY, MISSING],
-  [['ExternalId', 'Shoe size'], KNOWN, unknown('Shoe size')],
-  [['ExternalId', ''], KNOWN, unknown('')],
-  [['ExternalId', 'x'.repeat(300)], KNOWN, unknown('x'.repeat(100))],
+  [['ExternalId', 'Shoe size'], KNOWN, unknownColumn('Shoe size')],
+  [['ExternalId', ''], KNOWN, unknownColumn('')],
+  [['ExternalId', 'x'.repeat(300)], KNOWN, unknownColumn('x'.repeat(100))],
   [['ExternalId', 'Email', 'E-MAIL'], KNOWN, both('Email', 'E-MAIL', 'Email')],
   [['GUID', 'Email', 'ExternalId'], ANY, both('GUID', 'ExternalId', 'ExternalId')],
   [['ExternalId', 'FirstName', 'Surname', 'ForeName'], KNOWN, both('FirstName', 'ForeName', 'ForeName')],
   [['ExternalId', 'LastName', 'last_name'], ANY, both('LastName', 'last_name', 'Surname')],
-])('%j with %j is refused', (names, options, expected) => {
+])('the header %j with %j is refused', (names, options, expected) => {
   expect(faultsOf(names, options)[0]).toEqual(expected);
 });
 
 test.each(['PASSWORD', 'pass word', 'Pass_Word', 'passwd', 'PWD', 'password-hash', 'ｐａｓｓｗｏｒｄ'])(
-  'the column %s is refused although unknown columns are ignored',
+  'the password column %s is refused even if unknown columns are ignored',
   (name) => {
     const message = `Imports cannot set passwords. Remove the column "${name}" from the file.`;
     expect(faultsOf(['ExternalId', name], ANY)).toEqual([fault('password_column', message)]);
   },
 );
 
-test('all that is wrong with a header is named at once, with the column that was probably meant', () => {
+test('all errors of a header are reported together, with suggestions for misspelled columns', () => {
   const names = [
     'Extrenal Id',
     'Emial',
@@ -166,11 +166,11 @@ test.each([
   ['', undefined],
   ['Department', undefined],
   ['x'.repeat(10_000), undefined],
-])('the column nearest to %j', (name, nearest) => {
+])('the column suggested for %j is %s', (name, nearest) => {
   expect(findNearestColumn(name)?.name).toBe(nearest);
 });
 
-test('too many columns are one fault among others', () => {
+test('too many columns are reported together with the other errors of the header', () => {
   const names = ['Password', ...Array.from({ length: 200 }, () => 'x')];
   const codes = faultsOf(names, ANY).map(([code]) => code);
   expect(codes).toEqual(['too_many_columns', 'missing_column', 'password_column']);

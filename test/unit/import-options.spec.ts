@@ -4,10 +4,10 @@ import { fieldsOf } from '../../src/platform/common/fields.js';
 import { RequestedOptions } from '../../src/import/runs/import-options.js';
 import { application } from '../support/process/command.js';
 
-/** What the command does with the run, and not how the file is imported. */
+/** Options of the command that are not options of an import. */
 const OWN = ['url', 'key', 'key_file', 'preview', 'approve', 'json', 'reason'];
 
-test('the command takes every option of POST /imports, by the same name, and no other', () => {
+test('the import command has exactly the options of POST /imports, with the same names', () => {
   const command = createImportCommand(application);
   const names = command.options.map(({ long }) => long?.slice(2).replaceAll('-', '_') ?? '');
   expect(names.filter((name) => !OWN.includes(name)).sort()).toEqual([...fieldsOf(RequestedOptions)].sort());

@@ -10,50 +10,50 @@ type Managers = Map<string, string | null>;
 type Row = [line: number, user: string, manager: string | null, before: string | null | undefined];
 
 let storages = 0;
-/** On both storages in turn. */
-function graphOf(rows: readonly Row[], known: readonly (readonly [string, string | null])[] = []) {
+/** Builds a graph, alternately on both storages. */
+function buildGraph(rows: readonly Row[], known: readonly (readonly [string, string | null])[] = []) {
   const graph = new ManagerGraph(storages++ % 2 === 0 ? LIST_STORAGE : MAP_STORAGE);
   for (const row of rows) add(graph, row);
   for (const [user, manager] of known) graph.addExistingManager(user, manager);
   return graph;
 }
 function add(graph: ManagerGraph, [change, user, manager, before]: Row): void {
-  const claim = { change, user, creates: before === undefined, released: [], taken: [] };
-  graph.add(claim, { before: before ?? null, after: manager });
+  const constraint = { change, user, creates: before === undefined, released: [], taken: [] };
+  graph.add(constraint, { before: before ?? null, after: manager });
 }
-const failed = (...lines: number[]) => new Set(lines);
-const sorted = (lines: Iterable<number>) => [...lines].sort((a, b) => a - b);
+const toSet = (...lines: number[]) => new Set(lines);
+const sort = (lines: Iterable<number>) => [...lines].sort((a, b) => a - b);
 
 test.each<[string, Row[], [string, string | null][], number[]]>([
-  ['nobody', [], [], []],
-  ['a chain', [[2, 'a', 'b', null], [3, 'b', 'c', null]], [['c', null]], []], // prettier-ignore
-  ['two rows', [[2, 'a', 'b', null], [3, 'b', 'a', null]], [], [2, 3]], // prettier-ignore
-  ['a row and the database', [[2, 'a', 'b', null]], [['b', 'c'], ['c', 'a']], [2]], // prettier-ignore
-  ['a row that resolves a circle of another', [[2, 'a', 'b', null], [3, 'b', null, 'a']], [['b', 'a']], []], // prettier-ignore
-  ['only those on the circle', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'x', 'a', null]], [], [2, 3]], // prettier-ignore
-  ['new users', [[2, 'a', 'b', undefined], [3, 'b', 'a', undefined]], [], [2, 3]], // prettier-ignore
-  ['a new user between two who exist', [[2, 'a', 'n', null], [3, 'n', 'b', undefined]], [['b', 'a']], [2, 3]], // prettier-ignore
-  ['below a new user without a manager', [[2, 'a', 'n', null], [3, 'm', 'a', undefined], [4, 'n', null, undefined]], [], []], // prettier-ignore
-  ['two circles', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'c', 'd', null], [5, 'd', 'c', null]], [], [2, 3, 4, 5]], // prettier-ignore
-  ['themselves', [[2, 'a', 'a', null]], [], [2]],
-])('circles: %s', (_, rows, known, lines) => {
-  expect(sorted(graphOf(rows, known).findCycles().flat())).toEqual(lines);
+  ['no rows', [], [], []],
+  ['no row of a chain', [[2, 'a', 'b', null], [3, 'b', 'c', null]], [['c', null]], []], // prettier-ignore
+  ['both of two rows', [[2, 'a', 'b', null], [3, 'b', 'a', null]], [], [2, 3]], // prettier-ignore
+  ['a row that closes a circle of existing users', [[2, 'a', 'b', null]], [['b', 'c'], ['c', 'a']], [2]], // prettier-ignore
+  ['no row if a second row breaks the circle', [[2, 'a', 'b', null], [3, 'b', null, 'a']], [['b', 'a']], []], // prettier-ignore
+  ['no row that only leads to the circle', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'x', 'a', null]], [], [2, 3]], // prettier-ignore
+  ['both rows of new users', [[2, 'a', 'b', undefined], [3, 'b', 'a', undefined]], [], [2, 3]], // prettier-ignore
+  ['a new user between two existing users', [[2, 'a', 'n', null], [3, 'n', 'b', undefined]], [['b', 'a']], [2, 3]], // prettier-ignore
+  ['no row below a new user without a manager', [[2, 'a', 'n', null], [3, 'm', 'a', undefined], [4, 'n', null, undefined]], [], []], // prettier-ignore
+  ['the rows of two circles', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'c', 'd', null], [5, 'd', 'c', null]], [], [2, 3, 4, 5]], // prettier-ignore
+  ['a user as their own manager', [[2, 'a', 'a', null]], [], [2]],
+])('the manager graph finds the rows on a circle: %s', (_, rows, known, lines) => {
+  expect(sort(buildGraph(rows, known).findCycles().flat())).toEqual(lines);
 });
 
-test('a failed row leaves its user in place, and without a row the database decides', () => {
-  const graph = graphOf([
+test('the manager graph uses the existing manager of a user whose row has failed', () => {
+  const graph = buildGraph([
     [2, 'a', 'b', null],
     [3, 'b', null, 'a'],
   ]);
   expect(graph.findCycles()).toEqual([]);
-  graph.revert(failed(3));
+  graph.revert(toSet(3));
   expect(graph.findCycles()).toEqual([[2]]);
-  graph.revert(failed(2, 3));
+  graph.revert(toSet(2, 3));
   expect(graph.findCycles()).toEqual([]);
   expect([...graph.listOrder()]).toEqual([]);
 });
 
-test('a row overrides the database, whichever is added first', () => {
+test('the manager in a row overrides the existing manager, whichever is added first', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph(rowFirst ? LIST_STORAGE : MAP_STORAGE);
     if (!rowFirst) graph.addExistingManager('b', 'a');
@@ -64,8 +64,8 @@ test('a row overrides the database, whichever is added first', () => {
   }
 });
 
-test('users who move wait for those who move above them, across users who stay', () => {
-  const graph = graphOf(
+test('a row with a new manager waits for the rows of higher managers, across unchanged users', () => {
+  const graph = buildGraph(
     [
       [2, 'a', 'b', null],
       [3, 'c', 'd', 'a'],
@@ -76,12 +76,12 @@ test('users who move wait for those who move above them, across users who stay',
   expect([...graph.listOrder()]).toEqual([[2, 3]]);
 });
 
-test('a circle in the database alone, seen while managers change meanwhile, stops nothing', () => {
+test('the manager graph ignores a circle of existing users without a row', () => {
   const known: [string, string][] = [
     ['b', 'c'],
     ['c', 'b'],
   ];
-  const graph = graphOf([[2, 'a', 'b', null]], known);
+  const graph = buildGraph([[2, 'a', 'b', null]], known);
   expect(graph.findCycles()).toEqual([]);
   expect([...graph.listOrder()]).toEqual([]);
 });
@@ -93,55 +93,55 @@ const hasCircle = (managers: Managers): boolean =>
     return at !== null;
   });
 
-test('on any tree: the remaining rows have no circle, and no step in their order closes one', () => {
+test('for random trees, the remaining rows have no circle, and no step in their order closes one', () => {
   const random = randoms(20_250_104);
   let undone = 0;
   for (let round = 0; round < 3_000; round++) {
     const size = 3 + random(7);
     const users = Array.from({ length: size }, (_, index) => `u${index}`);
-    const anybody = (below: number): string | null =>
+    const pickManager = (below: number): string | null =>
       random(4) === 0 ? null : (users[random(below)] ?? null);
     const database: Managers = new Map(
-      users.map((user, index) => [user, index === 0 ? null : anybody(index)]),
+      users.map((user, index) => [user, index === 0 ? null : pickManager(index)]),
     );
     const rows = users.flatMap((user, index): Row[] => {
-      const manager = anybody(size);
+      const manager = pickManager(size);
       const before = database.get(user) ?? null;
       return random(2) === 0 || manager === before ? [] : [[index + 2, user, manager, before]];
     });
-    const graph = graphOf(rows, [...database]);
+    const graph = buildGraph(rows, [...database]);
     const lost: number[] = [];
     for (let circles = graph.findCycles(); circles.length > 0; circles = graph.findCycles()) {
       lost.push(...circles.flat());
-      graph.revert(failed(...lost));
+      graph.revert(toSet(...lost));
     }
     undone += lost.length;
-    const good = rows.filter(([line]) => !lost.includes(line));
+    const remaining = rows.filter(([line]) => !lost.includes(line));
     const late = findApplyOrder(() => graph.listOrder()).flat();
-    const early = good.map(([line]) => line).filter((line) => !late.includes(line));
+    const early = remaining.map(([line]) => line).filter((line) => !late.includes(line));
     const live = new Map(database);
     for (const line of [...early, ...late]) {
-      const row = good.find((one) => one[0] === line);
+      const row = remaining.find((one) => one[0] === line);
       if (!row) throw new Error('a row that has failed is applied');
       live.set(row[1], row[2]);
       expect(hasCircle(live)).toBe(false);
     }
-    expect(early.length + late.length).toBe(good.length);
+    expect(early.length + late.length).toBe(remaining.length);
   }
   expect(undone).toBeGreaterThan(1_000);
 });
 
 const LENGTH = 100_000;
-const tower = (top: string | null) =>
+const chainOf = (top: string | null) =>
   Array.from({ length: LENGTH }, (_, i): Row => [i + 2, `u${i}`, i + 1 < LENGTH ? `u${i + 1}` : top, null]);
 
-test('a line of 100,000 users does not overflow the stack', () => {
-  const graph = graphOf(tower(null));
+test('a chain of 100,000 managers does not overflow the stack', () => {
+  const graph = buildGraph(chainOf(null));
   expect(graph.findCycles()).toEqual([]);
   expect(findApplyOrder(() => graph.listOrder()).length).toBe(LENGTH - 1);
 });
 
-test('a circle of 300,000 users does not overflow the stack', () => {
+test('a circle of 300,000 managers does not overflow the stack', () => {
   const graph = new ManagerGraph(LIST_STORAGE);
   for (let i = 0; i < 300_000; i++) add(graph, [i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null]);
   expect(graph.findCycles().map(({ length }) => length)).toEqual([300_000]);

@@ -8,8 +8,8 @@ import { isLinear } from '../support/data/growth.js';
 const STRICT = { ignore_unknown_columns: false };
 const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-', '\tx', '@a', 'x\ny'];
 
-describe('a cell means the same behind the mapper as before it', () => {
-  test('as it is', () => {
+describe('a cell in the record mapper', () => {
+  test('is copied unchanged without a template', () => {
     const { mapCells: cells } = new RecordMapper(
       { name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } },
       ['b', 'a'],
@@ -18,7 +18,7 @@ describe('a cell means the same behind the mapper as before it', () => {
     for (const cell of CELLS) expect(cells([cell, '1'])).toEqual(['1', cell]);
   });
 
-  test('without the prefix that every cell has', () => {
+  test('loses the common prefix and keeps its meaning', () => {
     const { mapCells: cells } = new RecordMapper(
       { name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } },
       ["'a"],
@@ -27,24 +27,24 @@ describe('a cell means the same behind the mapper as before it', () => {
     for (const cell of CELLS) expect(unescapeFormula(cells([`'${cell}`])[0] ?? '')).toBe(cell);
   });
 
-  test('through a template', () => {
+  test('keeps its meaning in a template', () => {
     const profile = { name: 'p', columns: {}, set: { ExternalId: '{a}' } };
     const { mapCells: cells } = new RecordMapper(profile, ['a'], STRICT);
     for (const cell of CELLS) {
-      const made = unescapeFormula(cells([cell])[0] ?? '');
-      expect(made).toBe(cell.trim() === '' ? '' : unescapeFormula(cell));
+      const rendered = unescapeFormula(cells([cell])[0] ?? '');
+      expect(rendered).toBe(cell.trim() === '' ? '' : unescapeFormula(cell));
     }
   });
 });
 
-describe('a function that there is not', () => {
-  const faults = (text: string, header: string[]) =>
+describe('an unknown template function', () => {
+  const faultsOf = (text: string, header: string[]) =>
     new RecordMapper(
       { name: 'p', columns: { id: 'ExternalId' }, set: { Surname: text } },
       ['id', ...header],
       { ignore_unknown_columns: true },
     ).errors.map(({ message }) => message);
-  const refusal = (columns: string, name: string) =>
+  const refusalFor = (columns: string, name: string) =>
     `The file has no column ${columns}, from which the profile p builds Surname. "${name}" is not a function. ` +
     'The functions are lower, ascii and trim.';
 
@@ -55,8 +55,8 @@ describe('a function that there is not', () => {
     ['{ F : upper }', '"F : upper"', 'upper'],
     ['x{G}.{F:title}', '"F:title"', 'title'],
     ['{None|F:upper}', '"None" or "F:upper"', 'upper'],
-  ])('%j names it', (text, columns, name) => {
-    expect(faults(text, ['F', 'G'])).toEqual([refusal(columns, name)]);
+  ])('in %j is named in the error', (text, columns, name) => {
+    expect(faultsOf(text, ['F', 'G'])).toEqual([refusalFor(columns, name)]);
   });
 
   test.each([
@@ -64,12 +64,12 @@ describe('a function that there is not', () => {
     ['{F:upper}', ['F', 'F:upper']],
     ['{urn:ietf:name}', ['urn:ietf:name']],
     ['{F:work|F}', ['F']],
-  ])('%j is a column of %j, or one of several', (text, header) => {
-    expect(faults(text, header)).toEqual([]);
+  ])('in %j is not reported if the header %j has a matching column', (text, header) => {
+    expect(faultsOf(text, header)).toEqual([]);
   });
 
-  test('a column that is nowhere is only missing', () => {
-    expect(faults('{F:upper}', ['G'])).toEqual([
+  test('is not reported if its column is missing, too', () => {
+    expect(faultsOf('{F:upper}', ['G'])).toEqual([
       'The file has no column "F:upper", from which the profile p builds Surname.',
     ]);
   });
@@ -82,7 +82,7 @@ test.each([
   [['', 'Active'], 'Active'],
   [['Active', 'on leave'], 'on leave'],
   [['on leave', 'BLOCKED'], 'BLOCKED'],
-])('the status of %j is %j', (cells, expected) => {
+])('the status columns %j are combined to %j', (cells, expected) => {
   expect(combineStatuses(cells)).toBe(expected);
 });
 
@@ -98,18 +98,18 @@ test.each([
   ['*', '', true],
   ['a.c', 'abc', false],
   ['ü?*', 'Üx', true],
-])('the pattern %j and the name %j: %j', (pattern, name, expected) => {
+])('the pattern %j matches the file name %j: %j', (pattern, name, expected) => {
   expect(matchesPattern(pattern, name)).toBe(expected);
 });
 
-test('a pattern with many stars is matched in linear time', () => {
+test('a file name pattern with many stars is matched in linear time', () => {
   const pattern = `${'*a'.repeat(120)}b`;
   expect(matchesPattern(pattern, 'a'.repeat(250))).toBe(false);
-  const matching = (length: number) => () => matchesPattern(pattern, 'a'.repeat(length));
-  expect(isLinear(64_000, matching)).toBe(true);
+  const createMatch = (length: number) => () => matchesPattern(pattern, 'a'.repeat(length));
+  expect(isLinear(64_000, createMatch)).toBe(true);
 });
 
-test('names of columns that may hold passwords', () => {
+test('a column name that suggests a password is detected, and other names are not', () => {
   for (const name of [
     'Password',
     'ssha_password',

@@ -7,8 +7,8 @@ import {
   renderTemplate,
 } from '../../src/import/mapping/template.js';
 
-/** The text of a template for a row of a source. */
-function filled(text: string, row: Record<string, string>): string {
+/** Renders a template for a row of the source. */
+function renderRow(text: string, row: Record<string, string>): string {
   const names = Object.keys(row);
   const template = parseTemplate(text);
   const bound = template.flatMap((part) =>
@@ -42,8 +42,8 @@ test.each([
   ['{c\\|d}', 'bar'],
   ['\\{{Fore}\\}', '{Zoë}'],
   ['EXAMPLE\\\\{Fore}', 'EXAMPLE\\Zoë'],
-])('%j gives %j', (text, expected) => {
-  expect(filled(text, ROW)).toBe(expected);
+])('the template %j is rendered as %j', (text, expected) => {
+  expect(renderRow(text, ROW)).toBe(expected);
 });
 
 test.each([
@@ -59,24 +59,24 @@ test.each([
   ['x\\', 'ends with a single \\'],
   ['{a}'.repeat(21), 'may have at most 20 placeholders'],
   ['x'.repeat(501), 'may have at most 500 characters'],
-])('%j is refused: %s', (text, message) => {
+])('the template %j is refused: %s', (text, message) => {
   expect(() => parseTemplate(text)).toThrow(new TemplateError(message));
 });
 
-test('columns and constants', () => {
+test('a template lists its columns, and a template without columns is a constant', () => {
   expect(sourcesOf(parseTemplate('{a|b}.{c}'))).toEqual(['a', 'b', 'c']);
   expect([isConstant(parseTemplate('Active')), isConstant(parseTemplate('x{a}'))]).toEqual([true, false]);
 });
 
-describe('bounds', () => {
-  test('a result is not much longer than any field', () => {
-    const long = filled('{a}{a}{a}{a}{a}{a}', { a: 'x'.repeat(30_000) });
+describe('the result of a template', () => {
+  test('has fewer than 100,000 characters for long values', () => {
+    const long = renderRow('{a}{a}{a}{a}{a}{a}', { a: 'x'.repeat(30_000) });
     expect(long.length).toBeGreaterThan(32 * 1024);
     expect(long.length).toBeLessThan(100_000);
   });
 
-  test('a text of many marks is neither put in order nor repeated', () => {
+  test('is plain ASCII after the function ascii for a letter with 100,000 marks', () => {
     const marks = `e${'\u0301'.repeat(100_000)}`;
-    expect(filled('{a:ascii}', { a: marks })).toBe('e');
+    expect(renderRow('{a:ascii}', { a: marks })).toBe('e');
   });
 });

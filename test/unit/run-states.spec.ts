@@ -9,7 +9,7 @@ const edges = names.flatMap((name) =>
   ),
 );
 
-test('every state of a run is reachable from queued', () => {
+test('every state of an import run is reachable from queued', () => {
   const reached = new Set<string>(['queued']);
   for (let size = 0; size < reached.size;) {
     size = reached.size;
@@ -18,12 +18,12 @@ test('every state of a run is reachable from queued', () => {
   expect([...reached].sort()).toEqual([...RUN_STATES].sort());
 });
 
-test('no transition starts from a final state, and every other state has one', () => {
+test('an import run has no transition from a final state and a transition from every other state', () => {
   const left = RUN_STATES.filter((state) => !edges.some(([, from]) => from === state));
   expect(left).toEqual(FINAL);
 });
 
-test('a transition from another state is refused: a worker loses the run, others get wrong_state', () => {
+test('a transition from a wrong state throws LeaseLostError for a worker and wrong_state otherwise', () => {
   for (const name of names) {
     for (const state of RUN_STATES) {
       if (edges.some(([each, from]) => each === name && from === state)) continue;
@@ -34,7 +34,7 @@ test('a transition from another state is refused: a worker loses the run, others
   }
 });
 
-test('an operator cancels a waiting run at once, and asks the worker to stop a run that it works on', () => {
+test('cancelling a planned run ends it at once, and cancelling an applying run sets its cancel flag', () => {
   const cancel = (state: 'planned' | 'applying') => getStateChange('cancel', { id: 'r', state });
   expect(cancel('planned')).toEqual({ state: 'cancelled', finished: expect.any(String) });
   expect(cancel('applying')).toEqual({ cancel: true });

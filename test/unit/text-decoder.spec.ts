@@ -3,32 +3,32 @@ import { decodeText } from '../../src/import/file/text-decoder.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/data/decode.js';
 
-describe.each(CHUNKINGS)('%s', (_, size) => {
+describe.each(CHUNKINGS)('the decoder, input %s', (_, size) => {
   test.each<[string, Buffer, string | undefined, string]>([
-    ['nothing', joined(), undefined, ''],
-    ['a mark alone', joined(UTF8_BOM), undefined, ''],
+    ['an empty file', joined(), undefined, ''],
+    ['a byte order mark alone', joined(UTF8_BOM), undefined, ''],
     ['one character', joined('a'), undefined, 'a'],
     ['UTF-8', Buffer.from('aé東😀\r\n'), undefined, 'aé東😀\r\n'],
-    ['UTF-8 with a mark', joined(UTF8_BOM, Buffer.from('é,b')), undefined, 'é,b'],
-    ['UTF-8 with a mark, named', joined(UTF8_BOM, Buffer.from('é')), 'utf-8', 'é'],
-    ['a second mark, which is a character', joined(UTF8_BOM, UTF8_BOM, 'a'), undefined, '\ufeffa'],
-    ['UTF-16LE with a mark', joined(LE_BOM, utf16('é東😀,b\n')), undefined, 'é東😀,b\n'],
-    ['UTF-16BE with a mark', joined(BE_BOM, swapped('é東😀,b\n')), undefined, 'é東😀,b\n'],
-    ['UTF-16LE without a mark, named', utf16('é😀,b'), 'utf-16le', 'é😀,b'],
-    ['UTF-16BE without a mark, named', swapped('é😀,b'), 'UTF-16BE', 'é😀,b'],
-    ['UTF-16LE with a mark, named', joined(LE_BOM, utf16('é')), 'utf-16', 'é'],
+    ['UTF-8 with a BOM', joined(UTF8_BOM, Buffer.from('é,b')), undefined, 'é,b'],
+    ['UTF-8 with a BOM and a set encoding', joined(UTF8_BOM, Buffer.from('é')), 'utf-8', 'é'],
+    ['a second BOM as a character', joined(UTF8_BOM, UTF8_BOM, 'a'), undefined, '\ufeffa'],
+    ['UTF-16LE with a BOM', joined(LE_BOM, utf16('é東😀,b\n')), undefined, 'é東😀,b\n'],
+    ['UTF-16BE with a BOM', joined(BE_BOM, swapped('é東😀,b\n')), undefined, 'é東😀,b\n'],
+    ['UTF-16LE with a set encoding', utf16('é😀,b'), 'utf-16le', 'é😀,b'],
+    ['UTF-16BE with a set encoding', swapped('é😀,b'), 'UTF-16BE', 'é😀,b'],
+    ['UTF-16LE with a BOM and a set encoding', joined(LE_BOM, utf16('é')), 'utf-16', 'é'],
     ['windows-1252', joined([0x80, 0xe9, 0x99]), 'windows-1252', '€é™'],
-    ['latin1, which is windows-1252', joined([0x80]), ' ISO-8859-1 ', '€'],
+    ['ISO-8859-1 as windows-1252', joined([0x80]), ' ISO-8859-1 ', '€'],
     ['iso-8859-15', joined([0xa4, 0xe9]), 'iso-8859-15', '€é'],
     ['shift_jis', joined([0x83, 0x65, 0x41]), 'shift_jis', 'テA'],
-    ['gb18030 of four bytes', joined([0x94, 0x39, 0xfc, 0x36]), 'gb18030', '😀'],
-  ])('text: %s', async (_name, bytes, encoding, text) => {
+    ['a four-byte gb18030 character', joined([0x94, 0x39, 0xfc, 0x36]), 'gb18030', '😀'],
+  ])('decodes %s', async (_name, bytes, encoding, text) => {
     expect(await decode(new ByteSource(bytes, size), encoding)).toEqual({ text });
   });
 });
 
 test.each(['klingon', '', 'x-user-defined', 'x'.repeat(300)])(
-  'an unknown encoding is refused: %s',
+  'the unknown encoding %j is refused',
   async (label) => {
     const { error } = await decode(new ByteSource(joined('a')), label);
     expect(error).toEqual({
@@ -40,7 +40,7 @@ test.each(['klingon', '', 'x-user-defined', 'x'.repeat(300)])(
 );
 
 test.each([0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 131_071])(
-  'a character or a fault across the borders of pieces: after %d bytes',
+  'a character and an invalid byte after %d bytes are decoded across pieces',
   async (before) => {
     const good = Buffer.concat([Buffer.alloc(before, 'a'), Buffer.from('é😀b')]);
     expect((await decode(new ByteSource(good))).text).toBe(`${'a'.repeat(before)}é😀b`);
@@ -53,7 +53,7 @@ test.each([0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 131_071])(
   },
 );
 
-test('a large chunk is returned in small pieces', async () => {
+test('a chunk of 1,000,000 bytes is decoded in pieces of at most 65,536 characters', async () => {
   const sizes: number[] = [];
   for await (const piece of decodeText(new ByteSource(Buffer.alloc(1_000_000, 'a')), undefined))
     sizes.push(piece.length);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { TextNumbers, computeHash64 } from '../../src/import/plan/compact-collections.js';
 
-test('texts are numbered in the order of their first mention, and others have none', () => {
+test('texts are numbered in the order of their first use, and an unknown text has the number 0', () => {
   const texts = new TextNumbers();
   expect([texts.last, texts.findNumber('a'), texts.findNumber('')]).toEqual([0, 0, 0]);
   expect(['a', 'b', 'a', '', 'b'].map((text) => texts.assignNumber(text))).toEqual([1, 2, 1, 3, 2]);
@@ -14,7 +14,7 @@ test('texts are numbered in the order of their first mention, and others have no
   ]).toEqual([1, 2, 3, 0, 3]);
 });
 
-test('keys are compared byte by byte', () => {
+test('numbered texts are compared byte by byte', () => {
   const texts = new TextNumbers();
   const keys = [
     'a',
@@ -38,7 +38,7 @@ test('keys are compared byte by byte', () => {
   expect(keys.map((key) => texts.findNumber(key))).toEqual(numbers);
 });
 
-/** Shapes of real keys: numbers with leading zeros, addresses, uuids in a row, letters beyond Latin. */
+/** Forms of real keys: numbers with leading zeros, addresses, consecutive uuids, non-Latin letters. */
 test.each<[string, (n: number) => string]>([
   ['numbers', (n) => String(n)],
   ['padded numbers', (n) => `HR-${String(n).padStart(8, '0')}`],
@@ -49,13 +49,13 @@ test.each<[string, (n: number) => string]>([
     (n) => String.fromCodePoint(0x4e00 + (n % 4096), 0x4e00 + (Math.floor(n / 4096) % 4096)),
   ],
   [
-    'letters whose low bytes are alike',
+    'letters with equal low bytes',
     (n) =>
       Array.from(n.toString(4))
         .map((d) => String.fromCharCode(0x4100 + 256 * Number(d)))
         .join(''),
   ],
-])('50,000 texts do not collide and keep their numbers while the table grows: %s', (_, text) => {
+])('50,000 texts get different numbers and keep them while the table grows: %s', (_, text) => {
   const texts = new TextNumbers();
   let wrong = 0;
   for (let n = 1; n <= 50_000; n++) if (texts.assignNumber(text(n)) !== n) wrong++;
@@ -63,7 +63,7 @@ test.each<[string, (n: number) => string]>([
   expect(wrong).toBe(0);
 });
 
-test('both halves of a hash depend on the seed and on every character', () => {
+test('both halves of a 64-bit hash depend on the seed and on every character', () => {
   const [high, low] = computeHash64('abc', 1);
   for (const [otherHigh, otherLow] of [
     computeHash64('abc', 2),
