@@ -3,19 +3,19 @@ import type { Fields } from '../../tools/checker/history.js';
 import { Model } from '../../tools/checker/model.js';
 
 const PROMISE = ['refusals have a reason'];
-const refused = (status: number, code: string) => ({
+const refusal = (status: number, code: string) => ({
   effect: 'none' as const,
   answers: [[status, code] as const],
 });
 
-/** A refusal for which there was no reason at any moment is a decision on old data. */
-describe('the checker, on refusals', () => {
+/** A refusal without a reason at any time during the request is a decision on stale data. */
+describe('the history checker for refused changes', () => {
   let model: Model;
   let webmaster: { user: string };
   let first: { user: string };
   let second: { user: string };
   const refuse = (who: { user: string }, fields: Fields, status: number, code: string): string[] => {
-    model.change(who, fields, refused(status, code));
+    model.change(who, fields, refusal(status, code));
     return model.broken();
   };
 
@@ -26,22 +26,22 @@ describe('the checker, on refusals', () => {
     second = model.create({ username: 'two' });
   });
 
-  it('accepts a name that another user has, as username or e-mail address', () => {
+  it('accepts a refusal of a username, email or external id that another user has', () => {
     expect(refuse(second, { username: 'ONE' }, 409, 'username_taken')).toEqual([]);
     expect(refuse(second, { email: 'one' }, 409, 'email_taken')).toEqual([]);
     expect(refuse(second, { external_id: 'E-1' }, 409, 'external_id_taken')).toEqual([]);
   });
 
-  it('sees a refusal of a name that was given up before, or that nobody had', () => {
+  it('reports a refusal of a username that its owner had changed before', () => {
     model.change(first, { username: 'other' });
     expect(refuse(second, { username: 'one' }, 409, 'username_taken')).toEqual(PROMISE);
   });
 
-  it('sees a refusal of an external id that nobody had', () => {
+  it('reports a refusal of an external id that differs in case from the id of another user', () => {
     expect(refuse(second, { external_id: 'e-1' }, 409, 'external_id_taken')).toEqual(PROMISE);
   });
 
-  it('accepts a name that a change without an outcome may have taken', () => {
+  it('accepts a refusal of a username that a change with an unknown outcome may have taken', () => {
     model.change(
       first,
       { username: 'maybe' },
@@ -50,9 +50,9 @@ describe('the checker, on refusals', () => {
     expect(refuse(second, { username: 'maybe' }, 409, 'username_taken')).toEqual([]);
   });
 
-  it('sees a 412 though nobody changed the user', () => {
+  it('reports a 412 response unless the user has changed since the read', () => {
     const seenAt = model.now();
-    const stale = { ...refused(412, 'precondition_failed'), seen: { about_me: null }, seenAt };
+    const stale = { ...refusal(412, 'precondition_failed'), seen: { about_me: null }, seenAt };
     model.change(second, { about_me: '1 a' }, stale);
     expect(model.broken()).toEqual(PROMISE);
     model.history.entries.pop();
@@ -61,7 +61,7 @@ describe('the checker, on refusals', () => {
     expect(model.broken()).toEqual([]);
   });
 
-  it('sees a repetition that is refused because its own first attempt has changed the user', () => {
+  it('reports a retry that is refused because its first attempt has changed the user', () => {
     const answers = [[0, 'ECONNRESET'] as const, [412, 'precondition_failed'] as const];
     model.change(second, { known_as: 'a' }, { effect: 'unknown', answers, applied: true, seen: {} });
     const [row] = model.audit.slice(-1);
@@ -69,19 +69,19 @@ describe('the checker, on refusals', () => {
     expect(model.broken()).toEqual(PROMISE);
   });
 
-  it('sees that the last Webmaster was protected though there was another', () => {
+  it('reports a last_webmaster refusal while another Webmaster is active', () => {
     expect(refuse(webmaster, { status: 'Blocked' }, 409, 'last_webmaster')).toEqual([]);
     model.change(first, { roles: ['Webmaster'] });
     expect(refuse(webmaster, { status: 'Blocked' }, 409, 'last_webmaster')).toEqual(PROMISE);
   });
 
-  it('sees that a circle was refused that nothing would have closed', () => {
+  it('reports a refused manager change that would not have closed a circle', () => {
     model.change(first, { manager_uuid: second.user });
     expect(refuse(second, { manager_uuid: first.user }, 422, 'validation_failed')).toEqual([]);
     expect(refuse(second, { manager_uuid: webmaster.user }, 422, 'validation_failed')).toEqual(PROMISE);
   });
 
-  it('sees a 404 for a user that exists', () => {
+  it('reports a 404 response for an existing user', () => {
     expect(refuse(first, { phone: '1' }, 404, 'not_found')).toEqual(PROMISE);
   });
 });

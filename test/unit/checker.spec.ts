@@ -4,10 +4,10 @@ import { Model } from '../../tools/checker/model.js';
 const lost = [0, 'ECONNRESET'] as const;
 
 /**
- * Plants a fault in a history without faults, which the judge for this fault must report. `planted` deletes
- * users and audit rows, and loses updates, in a database.
+ * Each test plants a fault in a history without faults, and the check for this fault must report it. The test
+ * `planted` plants faults in a database.
  */
-describe('the checker', () => {
+describe('the history checker', () => {
   let model: Model;
   let first: { user: string };
   let second: { user: string };
@@ -27,7 +27,7 @@ describe('the checker', () => {
     model.walk();
   });
 
-  it('finds nothing in a run without faults, whatever became of requests without an outcome', () => {
+  it('reports nothing for a run without faults, even if requests have an unknown outcome', () => {
     model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
     model.change(first, { phone: 'maybe' }, { effect: 'unknown', answers: [[503, 'outcome_unknown']] });
     model.create({}, { effect: 'unknown', answers: [lost], applied: true });
@@ -42,14 +42,14 @@ describe('the checker', () => {
     expect(model.broken()).toEqual([]);
   });
 
-  it('sees an acknowledged value that is gone, with its audit row too', () => {
+  it('reports a lost value that was acknowledged and has no audit row', () => {
     model.change(first, { known_as: 'two' });
     Object.assign(model.users.get(first.user) ?? {}, { known_as: 'one' });
     model.audit.pop();
     expect(model.broken()).toEqual(['nothing lost', 'audit']);
   });
 
-  it('sees instances that differ', () => {
+  it('reports instances that return different values of a user', () => {
     const final = model.final();
     const users = final.seen[1]?.users.map((user) =>
       user.uuid === first.user ? { ...user, fields: { ...user.fields, known_as: 'zero' } } : user,
@@ -58,21 +58,21 @@ describe('the checker', () => {
     expect(model.broken({ ...final, seen })).toContain('nothing lost');
   });
 
-  it('sees an update that another one with the same If-Match has overwritten', () => {
+  it('reports an update that another request with the same If-Match has overwritten', () => {
     const seen = { about_me: '1 x' };
     model.change(first, { about_me: '2 a' }, { seen });
     model.change(first, { about_me: '2 b' }, { seen });
     expect(model.broken()).toEqual(['no lost update', 'audit']);
   });
 
-  it('sees a stale read', () => {
+  it('reports a stale read', () => {
     const before = model.shown(first.user);
     model.change(first, { known_as: 'two' });
     model.read(first, before);
     expect(model.broken()).toEqual(['reads see what was acknowledged']);
   });
 
-  it('sees a read that goes back behind another one, of a change without an outcome', () => {
+  it('reports a read of an older state than a previous read after a change with an unknown outcome', () => {
     const before = model.shown(first.user);
     model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
     model.read(first);
@@ -80,27 +80,27 @@ describe('the checker', () => {
     expect(model.broken()).toEqual(['reads see what was acknowledged']);
   });
 
-  it('sees a new user that another instance does not have yet', () => {
+  it('reports a new user who is missing on another instance', () => {
     model.miss(model.create());
     expect(model.broken()).toEqual(['reads see what was acknowledged']);
   });
 
   it.each<[string, () => unknown]>([
-    ['there twice', () => model.audit.push({ ...model.audit.at(-1)!, id: 'again' })],
-    ['with another old value', () => change(model.audit.at(-1)!.changes, 'old', 'other')],
-    ['with another new value', () => change(model.audit.at(-1)!.changes, 'new', 'other')],
-    ['with another field', () => change(model.audit.at(-1)!.changes, 'field', 'phone')],
+    ['that is stored twice', () => model.audit.push({ ...model.audit.at(-1)!, id: 'again' })],
+    ['with a wrong old value', () => change(model.audit.at(-1)!.changes, 'old', 'other')],
+    ['with a wrong new value', () => change(model.audit.at(-1)!.changes, 'new', 'other')],
+    ['with a wrong field', () => change(model.audit.at(-1)!.changes, 'field', 'phone')],
     [
       'of another user',
       () => Object.assign(model.audit.at(-1)!, { target: { kind: 'user', id: second.user } }),
     ],
-    ['of a request that nobody sent', () => Object.assign(model.audit.at(-1)!, { request_id: 'other' })],
+    ['of an unknown request', () => Object.assign(model.audit.at(-1)!, { request_id: 'other' })],
     ['of a refused request', () => model.change(first, { phone: '1' }, refused)],
     [
-      'of a session that nobody made',
+      'of a session that was never created',
       () => Object.assign(model.history.of('issue')[0]!.call, { effect: 'none' }),
     ],
-  ])('sees an audit row that is %s', (_name, plant) => {
+  ])('reports an audit row %s', (_name, plant) => {
     model.issue(first.user);
     model.change(first, { known_as: 'two' });
     expect(model.broken()).toEqual([]);
@@ -111,7 +111,7 @@ describe('the checker', () => {
   const change = (changes: readonly object[], key: string, value: string): unknown =>
     Object.assign(changes[0]!, { [key]: value });
 
-  it('sees changes that are in another order than their acknowledgements', () => {
+  it('reports changes that were applied in another order than they were acknowledged', () => {
     model.change(first, { phone: '1' });
     model.change(first, { phone: '2' });
     const [one, two] = model.audit.slice(-2);
@@ -121,25 +121,25 @@ describe('the checker', () => {
     expect(model.broken()).toContain('order of changes');
   });
 
-  it('sees a name that two users have, in another spelling, as a username and an e-mail address', () => {
+  it('reports an email that equals the username of another user except for case', () => {
     model.change(first, { username: 'ONE@example.org' });
     model.change(second, { email: 'one@example.org' });
     expect(model.broken()).toEqual(['uniqueness']);
   });
 
-  it('sees a name that two users had for a while', () => {
+  it('reports a username that two users had for a while', () => {
     model.change(first, { username: 'one' });
     model.change(second, { username: 'one' });
     model.change(second, { username: 'two' });
     expect(model.broken()).toEqual(['uniqueness']);
   });
 
-  it('sees an external id that two users have', () => {
+  it('reports an external id that two users have', () => {
     model.create({ external_id: 'E-1' });
     expect(model.broken()).toEqual(['uniqueness']);
   });
 
-  it('sees a circle of managers, and one that was there for a while', () => {
+  it('reports a circle of managers, even after a later change has broken the circle', () => {
     model.change(first, { manager_uuid: second.user });
     expect(model.broken()).toEqual([]);
     model.change(second, { manager_uuid: first.user });
@@ -148,7 +148,7 @@ describe('the checker', () => {
     expect(model.broken()).toEqual(['no manager circle']);
   });
 
-  it('sees that no Webmaster is left, and that none was left for a while', () => {
+  it('reports a time without an active Webmaster, even after a later change has ended it', () => {
     const [webmaster] = model.history.of('create');
     model.change(first, { roles: ['Webmaster'] });
     model.change(webmaster!, { roles: ['Author'] });
@@ -159,7 +159,7 @@ describe('the checker', () => {
     expect(model.broken()).toEqual(['a Webmaster stays']);
   });
 
-  it('sees a wrong count at the end, and one during the run', () => {
+  it('reports a wrong number of users, both during the run and at its end', () => {
     const final = model.final();
     const [one, ...others] = final.seen;
     const seen = [{ ...one!, counts: { ...one!.counts, Active: 7 } }, ...others];
@@ -168,7 +168,7 @@ describe('the checker', () => {
     expect(model.broken()).toEqual(['counts']);
   });
 
-  it('sees a wrong count of a status', () => {
+  it('reports a wrong number of users with a status', () => {
     model.change(second, { status: 'Blocked' });
     model.count(1, 'Blocked');
     expect(model.broken()).toEqual([]);
@@ -178,19 +178,19 @@ describe('the checker', () => {
 
   it.each([
     ['misses a user', (users: string[]) => users.slice(1)],
-    ['sees a user twice', (users: string[]) => [...users, users[0]!]],
-  ])('sees a walk that %s', (_name, plant) => {
+    ['returns a user twice', (users: string[]) => [...users, users[0]!]],
+  ])('reports a walk through all cursor pages that %s', (_name, plant) => {
     model.walk(plant([...model.users.keys()]));
     expect(model.broken()).toEqual(['complete walks']);
   });
 
-  it('sees a list by offset that differs from the cursor', () => {
+  it('reports a list by offset that differs from the list by cursor', () => {
     const final = model.final();
     const seen = final.seen.map((one) => ({ ...one, byOffset: one.byOffset.slice(1) }));
     expect(model.broken({ ...final, seen })).toEqual(['complete walks']);
   });
 
-  it('sees a search that finds the wrong users, and an API key that was made twice', () => {
+  it('reports a search with wrong results and an API key that was created twice', () => {
     const final = model.final();
     const lookup = { query: 'username=one', expected: ['n1'], exact: true, found: ['n1', 'n2'] };
     expect(model.broken({ ...final, lookups: [lookup] })).toEqual(['searches']);
@@ -199,7 +199,7 @@ describe('the checker', () => {
     expect(model.broken({ ...final, keys: [...model.keys, ...model.keys] })).toEqual(['retried keys']);
   });
 
-  it('sees credentials that outlive their end, and a blocked user with a session', () => {
+  it('reports a session that is still accepted after its user was blocked', () => {
     const session = model.issue(first.user);
     const key = model.issue();
     for (const credential of [session, key]) model.use(credential, true);
@@ -211,7 +211,7 @@ describe('the checker', () => {
     expect(model.broken()).toEqual(['ended credentials are refused']);
   });
 
-  it('sees a revoked key that is accepted, and a good one that is refused', () => {
+  it('reports a revoked API key that is accepted and a valid API key that is refused', () => {
     const [revoked, good] = [model.issue(), model.issue()];
     model.end(revoked, 'api_key');
     model.use(revoked, true);
@@ -222,14 +222,14 @@ describe('the checker', () => {
     expect(model.broken()).toEqual(['ended credentials are refused']);
   });
 
-  it('sees a retried create that its own first attempt is in the way of, or that makes two users', () => {
+  it('reports a retried creation that conflicts with its own first attempt', () => {
     const username = 'again';
     const answers = [lost, [409, 'username_taken'] as const];
     model.create({ username }, { effect: 'unknown', answers, applied: true });
     expect(model.broken()).toEqual(['retried keys']);
   });
 
-  it('sees a 500, and a 503 unavailable of a change that was made', () => {
+  it('reports a 500 response, and a 503 unavailable response to a change that was applied', () => {
     model.call({ effect: 'unknown', answers: [[500, 'internal']] });
     expect(model.broken()).toEqual(['answers']);
     model.change(

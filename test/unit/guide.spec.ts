@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { blocksIn } from '../support/process/guide/blocks.js';
 import { follow } from '../support/process/guide/guide.js';
 
-/** The runner of documents must notice what a reader would. */
+/** The guide runner runs the commands of a document and compares their output with the document. */
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'rollcall-guide-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -24,7 +24,7 @@ const OTHER = '01a20567-4d9f-714a-9d2f-599d2821c807';
 const REAL = '01b00000-0000-7000-8000-000000000001';
 const REAL_OTHER = '01b00000-0000-7000-8000-000000000002';
 
-test('a document that does what it shows', async () => {
+test('the guide runner accepts a document whose commands print the shown output', async () => {
   const done = await run(
     sh('NAME=ada; echo "I am $NAME"'),
     shows('I am ada'),
@@ -42,7 +42,7 @@ test('a document that does what it shows', async () => {
   expect(done).toEqual({ run: 6, compared: 5 });
 });
 
-test('an id that a document shows stands for the one that was printed, also in later commands', async () => {
+test('the guide runner replaces an id of a document by the printed id, also in later commands', async () => {
   await run(
     sh(`echo "${REAL} and ${REAL_OTHER}"`),
     shows(`${ID} and ${OTHER}`),
@@ -52,39 +52,39 @@ test('an id that a document shows stands for the one that was printed, also in l
 });
 
 const faults: [string, string[], string][] = [
-  ['another output', [sh('echo one'), shows('two')], 'guide.md:7: The document shows\ntwo'],
-  ['more output', [sh('echo one; echo two'), shows('one')], 'but its commands print\none\ntwo'],
-  ['no output', [sh('true'), shows('one')], 'The document shows\none'],
-  ['a command that fails amid others', [sh('echo one; false; echo two')], 'line 1: false: 1'],
-  ['one in a pipe', [sh('false | cat')], 'line 1: cat: 1'],
-  ['one in a function', [sh('f() { false; true; }; f')], 'false: 1'],
-  ['a command that does not exist', [sh('no-such-command')], 'no-such-command: 127'],
-  ['a variable that no shell has', [sh('echo $NEVER_SET'), sh('true')], 'NEVER_SET: unbound variable'],
-  ['an end of the shell', [sh('exit 0')], 'the shell ended with 0'],
-  ['a command that ought to fail', [sh('true', ' exit=2')], 'all ended with 0'],
-  ['another exit code', [sh('(exit 1)', ' exit=2')], 'exit code 2 expected: line 1'],
-  ['an id for two', [sh(`echo ${REAL} ${REAL_OTHER}`), shows(`${ID} ${ID}`)], 'The document shows'],
+  ['different output', [sh('echo one'), shows('two')], 'guide.md:7: The document shows\ntwo'],
+  ['additional output', [sh('echo one; echo two'), shows('one')], 'but its commands print\none\ntwo'],
+  ['missing output', [sh('true'), shows('one')], 'The document shows\none'],
+  ['a failed command between others', [sh('echo one; false; echo two')], 'line 1: false: 1'],
+  ['a failed command in a pipe', [sh('false | cat')], 'line 1: cat: 1'],
+  ['a failed command in a function', [sh('f() { false; true; }; f')], 'false: 1'],
+  ['an unknown command', [sh('no-such-command')], 'no-such-command: 127'],
+  ['an unset variable', [sh('echo $NEVER_SET'), sh('true')], 'NEVER_SET: unbound variable'],
+  ['an exit of the shell', [sh('exit 0')], 'the shell ended with 0'],
+  ['a command that should fail', [sh('true', ' exit=2')], 'all ended with 0'],
+  ['a different exit code', [sh('(exit 1)', ' exit=2')], 'exit code 2 expected: line 1'],
+  ['one id for two values', [sh(`echo ${REAL} ${REAL_OTHER}`), shows(`${ID} ${ID}`)], 'The document shows'],
   [
-    'an id for another one later',
+    'one id for a different id later',
     [sh(`echo ${REAL}`), shows(ID), sh(`echo ${REAL_OTHER}`), shows(ID)],
     'shows',
   ],
-  ['no id', [sh('echo hello'), shows(ID)], 'The document shows'],
-  ['another value in JSON', [sh(`echo '{"a": 1}'`), shows('{"a": 2}', 'json')], 'The document shows'],
+  ['a missing id', [sh('echo hello'), shows(ID)], 'The document shows'],
+  ['a different JSON value', [sh(`echo '{"a": 1}'`), shows('{"a": 2}', 'json')], 'The document shows'],
   [
-    'a header less',
+    'a missing header',
     [sh("printf 'HTTP/1.1 200 OK\\r\\n\\r\\nx'"), shows('HTTP/1.1 200 OK\nETag: 7\n\nx', 'http')],
     'ETag',
   ],
   [
-    'another status',
+    'a different status',
     [sh("printf 'HTTP/1.1 500 X\\r\\n\\r\\nx'"), shows('HTTP/1.1 200 OK\n\nx', 'http')],
     '200',
   ],
   ['a block without a language', ['```\ntrue\n```\n'], 'line 1: a block begins with ```'],
-  ['a misspelt word', [sh('true', ' norun="x"')], 'line 1: a block begins with ```sh norun="x"'],
+  ['a misspelled option', [sh('true', ' norun="x"')], 'line 1: a block begins with ```sh norun="x"'],
 ];
 
-test.each(faults)('it notices %s', async (_, parts, message) => {
+test.each(faults)('the guide runner reports %s', async (_, parts, message) => {
   await expect(async () => run(...parts)).rejects.toThrow(message);
 });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/process/process.js';
 
-/** A clone with a launcher, a program that prints how it was started, and no Node.js of its own. */
+/** A clone with the launcher and a program that prints how it was started, but without its own Node.js. */
 let clone: string;
 const env = { PATH: process.env['PATH'] };
 beforeEach(() => {
@@ -21,18 +21,18 @@ beforeEach(() => {
     } else process.exitCode = Number(args[0]);
     console.log(JSON.stringify({ program, args, flags: process.execArgv, isChild: process.env.CHILD === 'yes' }));`,
   );
-  needs('20.0');
+  setRequiredNode('20.0');
 });
 afterEach(() => {
   rmSync(clone, { recursive: true });
 });
 
-/** Sets the oldest Node.js that the clone runs on. */
-function needs(version: string): void {
+/** Sets the oldest Node.js version that the clone supports. */
+function setRequiredNode(version: string): void {
   writeFileSync(join(clone, 'package.json'), JSON.stringify({ engines: { node: `>=${version}` } }));
 }
 
-/** Puts a Node.js into the clone that marks its processes. */
+/** Installs a Node.js in the clone that marks its processes. */
 function install(): void {
   const folder = join(clone, `node_modules/node-${process.platform}-${process.arch}/bin`);
   mkdirSync(folder, { recursive: true });
@@ -47,12 +47,12 @@ const launch = (...args: string[]) =>
     env,
     encoding: 'utf8',
   });
-const started = (printed: string): unknown => JSON.parse(printed);
+const parse = (printed: string): unknown => JSON.parse(printed);
 
-test('a Node.js that is new enough runs the program in its own process', () => {
+test('the launcher runs the program in its own process if Node.js is new enough', () => {
   install();
   const { stdout, status } = launch('program.mjs', '3', '--flag');
-  expect(started(stdout)).toEqual({
+  expect(parse(stdout)).toEqual({
     program: join(clone, 'program.mjs'),
     args: ['3', '--flag'],
     flags: ['--no-warnings'],
@@ -61,19 +61,19 @@ test('a Node.js that is new enough runs the program in its own process', () => {
   expect(status).toBe(3);
 });
 
-describe('a Node.js that is too old', () => {
+describe('the launcher with an outdated Node.js', () => {
   beforeEach(() => {
-    needs('99.0');
+    setRequiredNode('99.0');
   });
 
-  test('hands over to the Node.js of the clone, with flags, arguments and exit code', () => {
+  test('starts the Node.js of the clone with the same flags and arguments and returns its exit code', () => {
     install();
     const { stdout, status } = launch('program.mjs', '5', 'a b');
-    expect(started(stdout)).toMatchObject({ args: ['5', 'a b'], flags: ['--no-warnings'], isChild: true });
+    expect(parse(stdout)).toMatchObject({ args: ['5', 'a b'], flags: ['--no-warnings'], isChild: true });
     expect(status).toBe(5);
   });
 
-  test('passes SIGTERM on, and ends as the program does', async () => {
+  test('forwards SIGTERM and exits with the exit code of the program', async () => {
     install();
     const child: ChildProcess = spawn(process.execPath, ['launch.mjs', 'program.mjs', 'wait'], {
       cwd: clone,
@@ -84,7 +84,7 @@ describe('a Node.js that is too old', () => {
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  test('is refused in one sentence where the clone has none', () => {
+  test('exits with one sentence of advice if the clone has no Node.js', () => {
     const { stdout, stderr, status } = launch('program.mjs');
     expect([stdout, status]).toEqual(['', 1]);
     expect(stderr).toBe(
@@ -93,7 +93,7 @@ describe('a Node.js that is too old', () => {
   });
 });
 
-test('the Node.js that runs npm comes before the one of node_modules/.bin', () => {
+test('the launcher prefers the Node.js that runs npm to the Node.js in node_modules/.bin', () => {
   install();
   const npm = join(clone, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
   const { stdout } = spawnSync(process.execPath, ['launch.mjs', 'program.mjs', '0'], {
@@ -101,5 +101,5 @@ test('the Node.js that runs npm comes before the one of node_modules/.bin', () =
     env: { ...env, npm_node_execpath: npm },
     encoding: 'utf8',
   });
-  expect(started(stdout)).toMatchObject({ isChild: true });
+  expect(parse(stdout)).toMatchObject({ isChild: true });
 });

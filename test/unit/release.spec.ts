@@ -1,23 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 
-/** A version has a dated section in the changelog, above all older ones, and its number everywhere. */
+/** A release has a dated section at the top of the changelog, and every file has its version. */
 const ROOT = new URL('../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
 const { version } = JSON.parse(read('package.json')) as { version: string };
 const headings = read('CHANGELOG.md').match(/^## .*$/gm) ?? [];
 
-describe('release', () => {
+describe('a release', () => {
   const sections = read('CHANGELOG.md')
     .split(/^## .*$/m)
     .slice(1);
 
-  test('the changelog begins with the unreleased changes', () => {
+  test('follows the unreleased changes at the start of the changelog', () => {
     expect(headings[0]).toBe('## Unreleased');
     expect(sections[0]?.trim()).not.toBe('');
   });
 
-  test('the latest release, if there is one, has the version of package.json, its day and what an operator does', () => {
+  test('in the changelog has the version of package.json, a date and upgrade steps', () => {
     const [, latest] = headings;
     if (latest === undefined) return;
     const [, named, day = ''] = /^## (\S+) \((\d{4}-\d{2}-\d{2})\)$/.exec(latest) ?? [];
@@ -26,14 +26,14 @@ describe('release', () => {
     expect(sections[1]?.trimStart()).toMatch(/^Upgrade from \d+\.\d+\.\d+\n/);
   });
 
-  test('the lock file has the version, and no address of a registry', () => {
+  test('has its version in package-lock.json, which contains no registry URLs', () => {
     const text = read('package-lock.json');
     const lock = JSON.parse(text) as { version: string; packages: Record<string, { version?: string }> };
     expect([lock.version, lock.packages['']?.version]).toEqual([version, version]);
     expect(text.match(/"resolved"/g)).toBeNull();
   });
 
-  test('the guide to deployment installs the version, and no older one', () => {
+  test('is the only version that the deployment guide installs', () => {
     const installed = read('docs/deployment.md').match(/\/opt\/rollcall-\d+\.\d+\.\d+/g) ?? [];
     expect(installed).toContain(`/opt/rollcall-${version}`);
     const install = read('docs/deployment.md').split(/^## Upgrade$/m)[0] ?? '';

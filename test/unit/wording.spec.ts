@@ -31,7 +31,7 @@ describe('a comment', () => {
     ['"Of"', '/** Of the last page. */'],
     ['"Those"', '/** Those rows that failed. */'],
     ['"How"', '/** How long a lease lasts. */'],
-  ])('with %s is refused', (found, code) => {
+  ])('is refused for the wording: %s', (found, code) => {
     expect(lint('comments', code).join().toLowerCase()).toContain(found.toLowerCase());
   });
 
@@ -64,13 +64,13 @@ describe('a test title', () => {
   );
 });
 
-test('a text of several words with a construction is refused, a single word is not', () => {
+test('a text for users is refused for unclear wording, and a single word is not', () => {
   expect(lint('texts', "fail('This key is told to whoever asks.')")).toHaveLength(2);
   expect(lint('texts', 'fail(`Use the value of ${name}, not that of the key.`)')).toHaveLength(1);
   expect(lint('texts', "fail('behind')")).toEqual([]);
 });
 
-test('code, links and proxies in a document are not read as prose', () => {
+test('code, links and "behind a proxy" in a document are not reported', () => {
   expect(findConstructions('Set `behind` as in [the guide](behind.md) behind a proxy.')).toEqual([]);
   expect(findConstructions('It stands behind the service.')).toHaveLength(1);
 });
@@ -89,11 +89,11 @@ describe('a commit subject', () => {
   });
 
   test.each([
-    ['no imperative verb', 'fix: a reason is text of one line'],
-    ['no type', 'Validate reasons as text of one line'],
+    ['a noun in place of a verb', 'fix: a reason is text of one line'],
+    ['a missing type', 'Validate reasons as text of one line'],
     ['more than 72 characters', `fix: validate ${'very '.repeat(12)}long reasons`],
     ['two topics', 'fix: validate reasons and remove the old key'],
-    ['a construction of the word list', 'fix: remove the value of a user and those of the managers'],
+    ['unclear wording', 'fix: remove the value of a user and those of the managers'],
   ])('with %s is refused by commitlint', async (_case, subject) => {
     await expect(commitlint(subject)).rejects.toMatchObject({ code: 1 });
   });
