@@ -54,7 +54,7 @@ const snapshotOf = (rows: typeof ROWS): Snapshot => ({
 });
 const write = (header = HEADER, rows = ROWS) => writeBackup(path, header, snapshotOf(rows), () => undefined);
 
-/** All rows of the file. @throws BackupFault */
+/** Reads all rows of the backup file. */
 async function read(schema = SCHEMA): Promise<typeof ROWS> {
   const backup = await BackupReader.open(path, schema);
   const found: typeof ROWS = { people: [], nothing: [], last: [] };
@@ -66,24 +66,24 @@ async function read(schema = SCHEMA): Promise<typeof ROWS> {
   return found;
 }
 
-test('what was written is read: any character, NULL, numbers, tables without rows', async () => {
+test('reading a backup returns the written rows, with any character, NULL, numbers and empty tables', async () => {
   await write();
   expect(await read()).toEqual(ROWS);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(['b.gz']);
 });
 
-test('the whole file is gzip, which any program can unpack', async () => {
+test('a backup is a gzip file of JSON lines that starts with the header and ends with a checksum', async () => {
   await write();
   const lines = gunzipSync(readFileSync(path)).toString().trimEnd().split('\n');
   expect(JSON.parse(lines[0] ?? '')).toEqual(HEADER);
   expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
 });
 
-test('a changed byte is refused, wherever it is', async () => {
+test('a backup with one changed byte at any position is refused', async () => {
   await write();
   const good = readFileSync(path);
-  const taken: number[] = [];
+  const accepted: number[] = [];
   for (let at = 0; at < good.length; at++) {
     const bad = Buffer.from(good);
     bad[at] = (bad[at] ?? 0) ^ (1 << (at % 8));
@@ -94,12 +94,12 @@ test('a changed byte is refused, wherever it is', async () => {
         () => false,
       )
     )
-      taken.push(at);
+      accepted.push(at);
   }
-  expect(taken).toEqual([]);
+  expect(accepted).toEqual([]);
 });
 
-test('a file cut short, or with something behind it, is refused', async () => {
+test('a truncated backup and a backup with trailing bytes are refused', async () => {
   await write();
   const good = readFileSync(path);
   const cuts = [0, 1, 10, 50, 100, 500, good.length - 200, good.length - 100, good.length - 1];
@@ -113,27 +113,27 @@ test('a file cut short, or with something behind it, is refused', async () => {
 
 test.each([
   ['a newer format', { ...HEADER, rollcall_backup: 2 }, /newer release \(Rollcall 1\.2\.3\)/],
-  ['other migrations', { ...HEADER, migrations: ['One'] }, /schema of Rollcall 1\.2\.3, which differs/],
+  ['different migrations', { ...HEADER, migrations: ['One'] }, /schema of Rollcall 1\.2\.3, which differs/],
   [
-    'other columns',
+    'different columns',
     { ...HEADER, tables: HEADER.tables.map((table) => ({ ...table, columns: ['id'] })) },
     /schema of Rollcall 1\.2\.3, which differs/,
   ],
-])('%s is refused, with the release that can read it', async (_what, header, message) => {
+])('a backup with %s is refused, naming the release that can read it', async (_case, header, message) => {
   await write(header);
   await expect(read()).rejects.toThrow(message);
 });
 
 test.each([
-  ['fewer', { ...ROWS, last: [] }],
-  ['more', { ...ROWS, last: [['x'], ['y']] }],
-  ['wider', { ...ROWS, last: [['x', 'y']] }],
-])('%s rows than the header says are refused', async (_what, rows) => {
+  ['fewer rows than in its header', { ...ROWS, last: [] }],
+  ['more rows than in its header', { ...ROWS, last: [['x'], ['y']] }],
+  ['a row with more values than columns', { ...ROWS, last: [['x', 'y']] }],
+])('a backup with %s is refused as damaged', async (_case, rows) => {
   await write(HEADER, rows);
   await expect(read()).rejects.toThrow(/is damaged or not a backup/);
 });
 
-test('a database that fails leaves nothing, and the file of before as it was', async () => {
+test('a backup that fails with a database error leaves the previous file unchanged and no new file', async () => {
   writeFileSync(path, 'before');
   const broken: Snapshot = {
     ...snapshotOf(ROWS),

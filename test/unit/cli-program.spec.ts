@@ -3,35 +3,35 @@ import type { Command } from 'commander';
 import { EXAMPLES, createProgram } from '../../src/cli/program.js';
 import { application } from '../support/process/command.js';
 
-/** The commands as they are declared: help, examples, flags. */
-class Ended extends Error {
+/** The error that the program throws instead of ending the process. */
+class ExitError extends Error {
   constructor(readonly code: number) {
     super(`ended with ${code}`);
   }
 }
-const program = () =>
+const createTestProgram = () =>
   createProgram(application, (code) => {
-    throw new Ended(code);
+    throw new ExitError(code);
   });
 const leavesOf = (command: Command, path = ''): { path: string; command: Command }[] =>
   command.commands.flatMap((child) => {
     const name = `${path} ${child.name()}`.trim();
     const below = leavesOf(child, name);
-    // `doctor` is a command and has one.
+    // `doctor` is a command and has a subcommand.
     return [
       ...(below.length === 0 || child.name() === 'doctor' ? [{ path: name, command: child }] : []),
       ...below,
     ];
   });
-const leaves = leavesOf(program());
+const leaves = leavesOf(createTestProgram());
 
-test('every command has an example, and every example a command', () => {
+test('every command has an example, and every example belongs to a command', () => {
   expect(leaves.length).toBeGreaterThan(25);
   expect(Object.keys(EXAMPLES).sort()).toEqual(leaves.map(({ path }) => path).sort());
 });
 
 test.each(leaves.map(({ path, command }) => [path, command] as const))(
-  '%s shows its example and its options',
+  'the help of the command "%s" shows its examples and describes its options',
   (path, command) => {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) });
@@ -41,14 +41,14 @@ test.each(leaves.map(({ path, command }) => [path, command] as const))(
   },
 );
 
-/** The words of a line, as a shell splits it. */
-const wordsOf = (line: string): string[] =>
+/** Splits a command line into words as a shell does. */
+const splitWords = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
 
-test.each(Object.values(EXAMPLES).flat())('the program takes: %s', async (line) => {
-  const words = wordsOf(line.replace(/^source <\((.*)\)$/, '$1').replace(/^\w+=\S+ /, ''));
+test.each(Object.values(EXAMPLES).flat())('the help example runs exactly one command: %s', async (line) => {
+  const words = splitWords(line.replace(/^source <\((.*)\)$/, '$1').replace(/^\w+=\S+ /, ''));
   expect(words.shift()).toBe('rollcall');
-  const parsed = program();
+  const parsed = createTestProgram();
   const done: string[] = [];
   for (const { command } of leavesOf(parsed)) command.action(() => void done.push(command.name()));
   await parsed.parseAsync(words, { from: 'user' });
@@ -56,7 +56,7 @@ test.each(Object.values(EXAMPLES).flat())('the program takes: %s', async (line) 
 });
 
 test.each(leaves.map(({ path, command }) => [path, command] as const))(
-  '%s: a flag means the same as anywhere',
+  'the options of the command "%s" have the same short flags as in other commands',
   (_path, command) => {
     for (const { long, description } of command.options) {
       const others = leaves.flatMap(({ command: other }) =>

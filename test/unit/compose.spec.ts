@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { ROOT } from '../support/process/process.js';
 import { blocksOf } from '../support/process/guide/blocks.js';
 
-/** The compose files as a container engine reads them, beside the settings and the guide that they need. */
+/** A service of a compose file. */
 interface Service {
   command?: string[];
   secrets?: string[];
@@ -22,30 +22,31 @@ interface Compose {
 }
 
 const read = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8');
-const compose = (file: string): Compose => parse(read(`deploy/${file}`), { merge: true }) as Compose;
+const readCompose = (file: string): Compose => parse(read(`deploy/${file}`), { merge: true }) as Compose;
 const settings = new Set(
   [...read('.env.example').matchAll(/^#? ?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name),
 );
-/** Files of the secrets that the commands of the guide make. */
-const made = (): string[] =>
+/** Returns the names of the secret files that the commands of the guide create. */
+const readGuideSecrets = (): string[] =>
   blocksOf('docs/deployment.md')
     .filter(({ kind, text }) => kind === 'sh' && text.includes('deploy/secrets'))
     .flatMap(({ text }) =>
       [...text.matchAll(/\b(database_\w+(?:\.pem)?|rollcall\.env)\b/g)].map(([, name = '']) => name),
     );
 
-describe.each([['compose.yaml'], ['compose.yaml', 'compose.tls.yaml']])('%s %s', (...files) => {
-  const parts = files.map(compose);
+describe.each([[['compose.yaml']], [['compose.yaml', 'compose.tls.yaml']]])('the files %j', (files) => {
+  const parts = files.map(readCompose);
   const secrets = Object.assign({}, ...parts.map((part) => part.secrets)) as Compose['secrets'];
   const services = parts.flatMap((part) => Object.entries(part.services));
 
-  test('each secret that a service uses is declared, and the guide makes its file', () => {
+  test('declare every secret that a service uses, and the guide creates its file', () => {
     for (const [name, { secrets: used = [] }] of services)
       for (const secret of used) expect([name, secret, secret in secrets]).toEqual([name, secret, true]);
-    for (const { file } of Object.values(secrets)) expect(made()).toContain(file.replace('./secrets/', ''));
+    for (const { file } of Object.values(secrets))
+      expect(readGuideSecrets()).toContain(file.replace('./secrets/', ''));
   });
 
-  test('each path below /run/secrets is that of a secret of the same service', () => {
+  test('name below /run/secrets only secrets of the same service', () => {
     for (const [name] of services) {
       const all = services.filter(([other]) => other === name).map(([, service]) => service);
       const used = new Set(all.flatMap((service) => service.secrets ?? []));
@@ -56,7 +57,7 @@ describe.each([['compose.yaml'], ['compose.yaml', 'compose.tls.yaml']])('%s %s',
     }
   });
 
-  test('volumes, networks and services that are named exist', () => {
+  test('declare every volume, network and service that they refer to', () => {
     const [base] = parts as [Compose];
     for (const [, { volumes = [], networks = [], depends_on: needs = {} }] of services) {
       for (const volume of volumes) expect(Object.keys(base.volumes ?? {})).toContain(volume.split(':')[0]);
@@ -65,22 +66,22 @@ describe.each([['compose.yaml'], ['compose.yaml', 'compose.tls.yaml']])('%s %s',
     }
   });
 
-  test('every variable of the service is a setting', () => {
+  test('set only variables that are settings of the service', () => {
     for (const [name, { environment = {} }] of services)
       if (name !== 'database')
         for (const variable of Object.keys(environment)) expect(settings).toContain(variable);
   });
 });
 
-test('the service is reachable from this machine alone, and the database from the service alone', () => {
-  const { services, networks } = compose('compose.yaml');
+test('compose.yaml exposes the service only to this machine and the database only to the service', () => {
+  const { services, networks } = readCompose('compose.yaml');
   expect(services['rollcall']?.ports).toEqual(['127.0.0.1:3000:3000']);
   expect(services['database']?.ports).toBeUndefined();
   expect(services['database']?.networks).toEqual(['inside']);
   expect(networks?.['inside']).toEqual({ internal: true });
 });
 
-test('every setting that a file of settings in the guide has is one', () => {
+test('the settings files in the deployment guide contain only existing settings', () => {
   const blocks = blocksOf('docs/deployment.md').filter(({ text }) =>
     /rollcall\.env <<|>> \S*rollcall\.env/.test(text),
   );

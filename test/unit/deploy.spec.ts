@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** What is delivered beside the program: container file, compose files, unit, and the steps of CI that judge packages. */
+/** Tests the container file, the compose files, the systemd unit and the CI steps that check packages. */
 const ROOT = new URL('../../', import.meta.url).pathname;
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 let folder: string;
@@ -19,21 +19,21 @@ test.each([
   'deploy/Dockerfile',
   'deploy/compose.yaml',
   'deploy/rollcall.service',
-])('%s bounds the young generation of the service wherever it starts it', (file) => {
+])('%s limits the young generation of Node.js in every command that starts the service', (file) => {
   const starts = read(file).match(/^.*\bnode\b.*dist\/main\.js.*$/gm) ?? [];
   expect(starts).not.toEqual([]);
   expect(starts.filter((line) => !line.includes('--max-semi-space-size=4'))).toEqual([]);
 });
 
 describe('container', () => {
-  const context = (dockerfile: string) =>
+  const buildContext = (dockerfile: string) =>
     spawnSync(process.execPath, ['.ci/container-context.mjs', join(folder, 'context'), dockerfile], {
       cwd: ROOT,
       encoding: 'utf8',
     });
 
-  test('its file copies what the build needs, by the rules of its ignore file', () => {
-    expect(context('deploy/Dockerfile').stderr).toBe('');
+  test('the image build copies the files that it needs and no ignored files', () => {
+    expect(buildContext('deploy/Dockerfile').stderr).toBe('');
     const files = readdirSync(join(folder, 'context'));
     const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
     expect(files).toEqual(expect.arrayContaining(scripts.build.match(/\S+\.mjs/g) ?? ['?']));
@@ -49,25 +49,25 @@ describe('container', () => {
     ['src/cli\n!src\n', 0, ''],
     ['**/*.json\n', 1, 'package.json'],
     ['src\n# !src\n', 1, 'src'],
-  ])('with the ignore file %j the check ends with %d', (ignore, code, missing) => {
+  ])('the check of copied files exits for the ignore file %j with %d', (ignore, code, missing) => {
     const dockerfile = join(folder, 'Dockerfile');
     writeFileSync(
       dockerfile,
       'FROM scratch\nCOPY package.json ./\nCOPY src src\nCOPY --from=build /nothing ./\n',
     );
     writeFileSync(`${dockerfile}.dockerignore`, ignore);
-    const { status, stderr } = context(dockerfile);
+    const { status, stderr } = buildContext(dockerfile);
     expect([status, stderr.includes(`not exist: ${missing}\n`)]).toEqual([code, code === 1]);
   });
 
-  test('its base images are pinned to a version, with a Node.js of long-term support', () => {
+  test('the base images are pinned to exact versions, with an LTS release of Node.js', () => {
     const images = read('deploy/Dockerfile').match(/^FROM \S+/gm) ?? [];
     expect(images).toHaveLength(2);
     for (const image of images) expect(image).toMatch(/^FROM node:(22|24)\.\d+\.\d+-bookworm-slim$/);
     expect(read('deploy/compose.yaml')).toMatch(/image: mariadb:\d+\.\d+\.\d+$/m);
   });
 
-  test('runs as a user without rights, with limits', () => {
+  test('the service runs as an unprivileged user with resource limits', () => {
     expect(read('deploy/Dockerfile')).toMatch(/^USER node$/m);
     for (const line of [
       'read_only: true',
@@ -80,7 +80,7 @@ describe('container', () => {
   });
 });
 
-test('the systemd unit has a sandbox and limits', () => {
+test('the systemd unit runs the service in a sandbox with resource limits', () => {
   const unit = read('deploy/rollcall.service');
   for (const line of [
     'User=rollcall',
@@ -96,7 +96,7 @@ test('the systemd unit has a sandbox and limits', () => {
     expect(unit).toContain(`\n${line}\n`);
 });
 
-test('every package of the lock file has a checksum', () => {
+test('every package in package-lock.json has a checksum', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { integrity?: string; link?: boolean; inBundle?: boolean }>;
   };
@@ -107,7 +107,7 @@ test('every package of the lock file has a checksum', () => {
   expect(bare.map(([path]) => path)).toEqual([]);
 });
 
-test('the list of packages (SBOM) has every package that is installed with the service, with its checksum', () => {
+test('the SBOM lists exactly the packages that are installed with the service, each with a checksum', () => {
   const file = join(folder, 'bom', 'rollcall.cdx.json');
   spawnSync(process.execPath, ['.ci/sbom.mjs', file], { cwd: ROOT, encoding: 'utf8' });
   const { bomFormat, components } = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -127,16 +127,16 @@ test('the list of packages (SBOM) has every package that is installed with the s
   const installed = all.filter(isShipped).map(idOf);
   expect(installed.length).toBeGreaterThan(50);
   expect(listed).toEqual(new Set(installed));
-  expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^commander@/)])); // development needs it as well
+  expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^commander@/)])); // also a development dependency
   expect(components.filter(({ hashes }) => !hashes?.length)).toEqual([]);
 });
 
-describe('advisories', () => {
+describe('the advisory check', () => {
   const none = { info: 0, low: 0, moderate: 0, high: 0, critical: 0, total: 0 };
-  const report = (vulnerabilities: object, named: object = {}) =>
+  const createReport = (vulnerabilities: object, named: object = {}) =>
     JSON.stringify({ vulnerabilities: named, metadata: { vulnerabilities, dependencies: { prod: 170 } } });
-  /** The last line and the exit code, when `npm audit` prints this. */
-  const judge = (printed: string, settings: Record<string, string> = {}) => {
+  /** Runs the check with this output of `npm audit`. Returns its output and exit code. */
+  const runCheck = (printed: string, settings: Record<string, string> = {}) => {
     writeFileSync(join(folder, 'npm'), `#!/bin/sh\ncat <<'END'\n${printed}\nEND\nexit 1\n`);
     chmodSync(join(folder, 'npm'), 0o755);
     const env = { PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`, ...settings };
@@ -148,9 +148,9 @@ describe('advisories', () => {
     return [stdout.trimEnd(), status];
   };
 
-  test('none, and some', () => {
-    expect(judge(report(none))).toEqual(['advisories: none for 170 packages', 0]);
-    expect(judge(report({ ...none, high: 2, low: 1, total: 3 }, { a: {}, b: {} }))).toEqual([
+  test('passes without advisories and fails with some', () => {
+    expect(runCheck(createReport(none))).toEqual(['advisories: none for 170 packages', 0]);
+    expect(runCheck(createReport({ ...none, high: 2, low: 1, total: 3 }, { a: {}, b: {} }))).toEqual([
       'advisories: 3 (1 low, 2 high): a, b',
       1,
     ]);
@@ -159,20 +159,20 @@ describe('advisories', () => {
   test.each([
     ['an error', '{"error":{"code":"ENOAUDIT","summary":"no audit"}}', 'the registry answers: ENOAUDIT'],
     [
-      'a refusal',
+      'a refusal of the registry',
       '{"statusCode":405,"error":{"summary":"","detail":""}}',
       'the registry answers: status 405',
     ],
-    ['an answer without counts', '{}', 'the registry answers: no counts in its answer'],
+    ['a report without counts', '{}', 'the registry answers: no counts in its answer'],
     [
-      'counts of nothing',
+      'a report about no packages',
       '{"metadata":{"vulnerabilities":{"total":0},"dependencies":{"prod":0}}}',
       'the registry answers: no counts in its answer',
     ],
-    ['a page', '<html>', 'npm audit printed no report'],
+    ['an HTML page', '<html>', 'npm audit printed no report'],
     ['nothing', '', 'npm audit printed no report'],
-  ])('a registry that gives %s is no pass', (_, printed, why) => {
-    expect(judge(printed)).toEqual([`advisories: NOT CHECKED (${why})`, 0]);
-    expect(judge(printed, { ADVISORIES: 'required' })[1]).toBe(1);
+  ])('reports NOT CHECKED if npm audit prints %s, and fails if it is required', (_, printed, why) => {
+    expect(runCheck(printed)).toEqual([`advisories: NOT CHECKED (${why})`, 0]);
+    expect(runCheck(printed, { ADVISORIES: 'required' })[1]).toBe(1);
   });
 });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { checkPool } from '../../src/operations/doctor/doctor-checks.js';
 import { type Node, advise, findConflicts } from '../../src/operations/doctor/topology.js';
-import { checkNode } from '../../src/operations/doctor/doctor-checks.js';
+import { checkNode, checkPool } from '../../src/operations/doctor/doctor-checks.js';
 
-const level = ([finding]: { level: string }[]) => finding?.level;
+const levelOf = ([finding]: { level: string }[]) => finding?.level;
 
 test.each([
   ['18.20.4', 'fail'],
@@ -13,11 +12,11 @@ test.each([
   ['22.23.0', 'ok'],
   ['24.0.0', 'ok'],
   ['100.0.0', 'ok'],
-])('Node %s: %s', (version, expected) => {
-  expect(level(checkNode(version))).toBe(expected);
+])('the doctor rates Node.js %s as %s', (version, expected) => {
+  expect(levelOf(checkNode(version))).toBe(expected);
 });
 
-test('the version of Node that is asked for is the one of package.json', () => {
+test('the doctor requires the Node.js version of package.json', () => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
   const [finding] = checkNode('1.0.0');
   expect(engines.node).toMatch(/^>=\d+\.\d+$/);
@@ -31,13 +30,13 @@ test.each([
   [50, 3, 151, 'ok'],
   [50, 4, 151, 'warn'],
 ])(
-  'a pool of %d in each of %d workers where the server takes %d connections: %s',
+  'the doctor rates %d connections in each of %d instances with a server limit of %d as %s',
   (size, workers, most, is) => {
-    expect(level(checkPool({ DATABASE_POOL_SIZE: size, WORKERS: workers }, most))).toBe(is);
+    expect(levelOf(checkPool({ DATABASE_POOL_SIZE: size, WORKERS: workers }, most))).toBe(is);
   },
 );
 
-describe('servers', () => {
+describe('the doctor for database servers', () => {
   const DURABLE = {
     innodb_flush_log_at_trx_commit: '1',
     log_bin: 'ON',
@@ -57,25 +56,25 @@ describe('servers', () => {
     node(name, { ...CLUSTER, ...facts }, { isGalera: true });
 
   test.each<[string, Node, RegExp]>([
-    ['a log that is not written', node('a', { innodb_flush_log_at_trx_commit: '2' }), /loses changes/],
-    ['a binary log that is not written', node('a', { sync_binlog: '0' }), /set sync_binlog=1/],
+    ['an unflushed transaction log', node('a', { innodb_flush_log_at_trx_commit: '2' }), /loses changes/],
+    ['an unflushed binary log', node('a', { sync_binlog: '0' }), /set sync_binlog=1/],
     [
-      'a log that is not written, on a cluster',
+      'an unflushed transaction log on a cluster',
       galera('a', { innodb_flush_log_at_trx_commit: '0' }),
       /this node/,
     ],
-    ['statements instead of rows', galera('a', { binlog_format: 'MIXED' }), /set binlog_format=ROW/],
-    ['the numbers of rows', galera('a', { innodb_autoinc_lock_mode: '1' }), /innodb_autoinc_lock_mode=2/],
-    ['a cluster of two', galera('a', { wsrep_cluster_size: '2' }), /garbd/],
-  ])('%s is advised against', (_, server, text) => {
+    ['a binary log format other than ROW', galera('a', { binlog_format: 'MIXED' }), /set binlog_format=ROW/],
+    ['auto-increment locks', galera('a', { innodb_autoinc_lock_mode: '1' }), /innodb_autoinc_lock_mode=2/],
+    ['a cluster of two nodes', galera('a', { wsrep_cluster_size: '2' }), /garbd/],
+  ])('advises against %s', (_, server, text) => {
     expect(advise(server)).toEqual([expect.stringMatching(text)]);
   });
-  test('a server and a cluster that are set right are not', () => {
+  test('has no advice for a correctly configured server or cluster', () => {
     for (const good of [node('a'), galera('a'), node('a', { log_bin: 'OFF', sync_binlog: '0' })]) {
       expect(advise(good)).toEqual([]);
     }
   });
-  test('two that take changes must be one cluster, and one must', () => {
+  test('requires one writable server, or several in the same cluster', () => {
     const replica = (name: string) => node(name, {}, { writability: 'read_only' });
     expect(findConflicts([node('a'), replica('b')])).toEqual([]);
     expect(findConflicts([galera('a'), galera('b')])).toEqual([]);
