@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { loadEnv } from '../../src/platform/config/env.js';
 
-/** What follows from several settings together. */
 type Variables = Record<string, string>;
 
-/** `login-cookie` and `login-https` test the names without a certificate. */
-test('with its own certificate the service restricts its session cookie to this host', () => {
+/** `login-cookie` and `login-https` test the cookie names without a certificate. */
+test('with a TLS certificate the name of the session cookie has the prefix __Host-', () => {
   expect(loadEnv({ TLS_CERT_FILE: 'x.pem' }).sessionCookieName).toBe('__Host-rollcall_session');
 });
 
@@ -15,12 +14,12 @@ test.each([
   [{ HOST: '::1' }, 'http://[::1]:3000'],
   [{ HOST: '::' }, 'http://[::]:3000'],
   [{ BASE_URL: 'https://x.example.org/' }, 'https://x.example.org'],
-])('with %j clients reach the service at %s', (variables: Variables, url) => {
+])('with the settings %j the base URL is %s', (variables: Variables, url) => {
   expect(loadEnv(variables).baseUrl).toBe(url);
   expect(URL.canParse(url)).toBe(true);
 });
 
-test('without a DATABASE_URL the database is a file in DATA_DIR', () => {
+test('without DATABASE_URL the database is a SQLite file in DATA_DIR', () => {
   expect(loadEnv({ DATA_DIR: '/var/lib/x' }).databaseUrl).toBe('sqlite:/var/lib/x/rollcall.sqlite');
   expect(loadEnv({ DATABASE_URL: 'mysql://db/x' }).databaseUrl).toBe('mysql://db/x');
 });

@@ -5,14 +5,14 @@ import ts from 'typescript';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { SETTINGS, type Setting } from '../../src/platform/config/setting-table.js';
 
-/** After a change of a setting, `npm run settings` writes the documents. */
+/** `npm run settings` updates the documents after a change of a setting. */
 const file = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 type AnySetting = Setting<string | number | boolean | readonly string[] | undefined>;
 const settings: [string, AnySetting][] = Object.entries(SETTINGS);
 const defaultOf = ({ defaultValue: fallback }: AnySetting): string =>
   fallback === undefined ? '' : String(fallback);
 
-/** The comment of each setting. */
+/** Reads the comment of each setting. */
 function readTexts(): Map<string, string> {
   const path = 'src/platform/config/setting-table.ts';
   const source = ts.createSourceFile(path, readFileSync(file(path), 'utf8'), ts.ScriptTarget.ES2023, true);
@@ -35,7 +35,7 @@ function textOf([name, { range, isSecret }]: (typeof settings)[number]): string 
   return parts.join(' ');
 }
 
-function exampleFile(): string {
+function renderExample(): string {
   const heading =
     'Settings of Rollcall: copy this file to .env and change what you need. Lines that are commented out are unset.';
   const parts = settings.map(([name, setting]) => {
@@ -49,8 +49,8 @@ function exampleFile(): string {
   return [[`# ${heading}`], ...parts].map((lines) => `${lines.join('\n')}\n`).join('\n');
 }
 
-/** The guide with the rows of its table of settings written anew. The guide chooses the settings. */
-function guideFile(guide: string): string {
+/** Returns the guide with an updated table of settings. The table keeps its selection of settings. */
+function renderGuide(guide: string): string {
   return guide.replace(/(?<=\n\n)\| Variable .*\n(\|.*\n)+/, (table) => {
     const chosen = new Set([...table.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name));
     const code = (text: string) => (text === '' ? '' : `\`${text}\``);
@@ -67,20 +67,20 @@ function guideFile(guide: string): string {
 }
 
 test.each<[string, (before: string) => string]>([
-  ['.env.example', exampleFile],
-  ['docs/deployment.md', guideFile],
-])('%s lists settings as the table of settings has them', (path, write) => {
+  ['.env.example', renderExample],
+  ['docs/deployment.md', renderGuide],
+])('%s lists the settings as setting-table.ts defines them', (path, write) => {
   const before = readFileSync(file(path), 'utf8');
   if (process.env['UPDATE_SETTINGS'] === 'true') writeFileSync(file(path), write(before));
   expect(readFileSync(file(path), 'utf8')).toBe(write(before));
 });
 
-test('every setting has a text', () => {
+test('every setting has a comment that ends with a full stop', () => {
   for (const [name] of settings)
     expect([name, texts.get(name)]).toEqual([name, expect.stringMatching(/.{10,}\.$/)]);
 });
 
-test('.env.example, copied as it is, gives the defaults', () => {
+test('an unchanged copy of .env.example results in the default settings', () => {
   const variables = parseEnv(readFileSync(file('.env.example'), 'utf8'));
   expect(Object.keys(variables)).not.toHaveLength(0);
   expect(loadEnv(variables)).toEqual(loadEnv({}));

@@ -7,8 +7,8 @@ import { SETTINGS } from '../../src/platform/config/setting-table.js';
 
 type Variables = Record<string, string>;
 
-/** The error message of a start with these variables; `''` without an error. */
-function refusal(variables: Variables): string {
+/** Returns the error message of a start with these variables, or `''` without an error. */
+function errorOf(variables: Variables): string {
   try {
     loadEnv(variables);
     return '';
@@ -56,7 +56,7 @@ test.each<[keyof typeof SETTINGS, string, unknown]>([
   ['IMPORT_TIME_ZONE', 'Europe/London', 'Europe/London'],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['LOG_FORMAT', 'pretty', 'pretty'],
-])('%s=%s is taken', (name, value, setting) => {
+])('the setting %s=%s is accepted', (name, value, setting) => {
   expect(read({ [name]: value }, name)).toEqual(setting);
 });
 
@@ -151,50 +151,50 @@ const REFUSED: Record<string, string[]> = {
   LOG_FORMAT: ['colourful', 'JSON'],
 };
 
-describe.each(Object.entries(REFUSED))('%s', (name, values) => {
-  test.each(values)('%s is refused, naming the variable and its rule but not the value', (value) => {
-    const message = refusal({ [name]: value });
+describe.each(Object.entries(REFUSED))('the setting %s', (name, values) => {
+  test.each(values)('refuses the value %s and names the rule but not the value in its error', (value) => {
+    const message = errorOf({ [name]: value });
     const [heading, ...rules] = message.split('\n');
     expect(heading).toBe('Invalid settings:');
     expect(rules).not.toHaveLength(0);
     for (const rule of rules) expect(rule).toMatch(new RegExp(`^- .*\\b${name} must .+`));
-    // Shorter ones occur in rules by chance.
+    // Shorter values occur in rules by chance.
     if (value.length > 8) expect(message).not.toContain(value);
     expect(message).not.toContain('hunter');
   });
 });
 
-test('every setting has a rule that refuses something', () => {
+test('the table of refused values covers every setting', () => {
   expect(Object.keys(REFUSED).sort()).toEqual(Object.keys(SETTINGS).sort());
 });
 
-test.each(['2', '64'])('WORKERS=%s is taken with MariaDB or MySQL, and refused with SQLite', (WORKERS) => {
+test.each(['2', '64'])('WORKERS=%s is accepted with MariaDB or MySQL and refused with SQLite', (WORKERS) => {
   for (const DATABASE_URL of ['mysql://db/x', 'mariadb://db/x']) {
     expect(loadEnv({ WORKERS, DATABASE_URL }).WORKERS).toBe(Number(WORKERS));
   }
   for (const DATABASE_URL of ['', 'sqlite:./x.sqlite']) {
-    expect(refusal({ WORKERS, DATABASE_URL })).toMatch(/^- WORKERS must be 1 on SQLite.*MariaDB or MySQL/m);
+    expect(errorOf({ WORKERS, DATABASE_URL })).toMatch(/^- WORKERS must be 1 on SQLite.*MariaDB or MySQL/m);
   }
 });
 
-test('a longer minimum holds for the first password too', () => {
+test('PASSWORD_MIN_LENGTH also applies to BOOTSTRAP_WEBMASTER_PASSWORD', () => {
   const BOOTSTRAP_WEBMASTER_PASSWORD = 'cavort by 9 moons';
-  const message = refusal({ BOOTSTRAP_WEBMASTER_PASSWORD, PASSWORD_MIN_LENGTH: '20' });
+  const message = errorOf({ BOOTSTRAP_WEBMASTER_PASSWORD, PASSWORD_MIN_LENGTH: '20' });
   expect(message).toContain('BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it must have at least 20');
 });
 
-test('an empty variable counts as unset', () => {
+test('an empty environment variable counts as unset', () => {
   const names = Object.keys(REFUSED);
   expect(loadEnv(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(loadEnv({}));
 });
 
-test('variables of other programs are ignored', () => {
+test('environment variables of other programs are ignored', () => {
   expect(Object.keys(loadEnv({ PATH: '/bin', baseUrl: 'x', constructor: 'x' }))).toEqual(
     Object.keys(loadEnv({})),
   );
 });
 
-describe('secrets', () => {
+describe('secret settings', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-secrets-'));
   afterAll(() => {
     rmSync(folder, { recursive: true });
@@ -208,50 +208,50 @@ describe('secrets', () => {
     NOTIFY_SECRET: `whsec_${Buffer.from(RANDOM_KEY).toString('base64')}`,
   };
   const secrets = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) => (isSecret ? name : []));
-  /** Writes the content into a file and names it in the twin of the setting. */
-  const named = (name: string, content: string): Variables => {
+  /** Writes the content to a file. Returns the `_FILE` variable of the setting with the path. */
+  const writeSecret = (name: string, content: string): Variables => {
     const path = join(folder, name);
     writeFileSync(path, content);
     return { [`${name}_FILE`]: path };
   };
 
-  test('are known', () => {
+  test('all have a valid value in this test', () => {
     expect(secrets.sort()).toEqual(Object.keys(GOOD).sort());
   });
 
-  test.each(secrets)('%s is read from the file that its twin names, without the last newline', (name) => {
+  test.each(secrets)('%s is read from the file of its _FILE variable, without the final newline', (name) => {
     const value = GOOD[name] ?? '';
     const expected = loadEnv({ [name]: value });
     expect(expected).not.toEqual(loadEnv({}));
     for (const content of [value, `${value}\n`, `${value}\r\n`])
-      expect(loadEnv(named(name, content))).toEqual(expected);
+      expect(loadEnv(writeSecret(name, content))).toEqual(expected);
   });
 
-  test.each(secrets)('%s is refused together with its twin', (name) => {
-    const message = refusal({ [name]: GOOD[name] ?? '', ...named(name, GOOD[name] ?? '') });
+  test.each(secrets)('%s is refused together with its _FILE variable', (name) => {
+    const message = errorOf({ [name]: GOOD[name] ?? '', ...writeSecret(name, GOOD[name] ?? '') });
     expect(message).toBe(`Invalid settings:\n- ${name}_FILE must not be set together with ${name}`);
   });
 
-  test.each(secrets)('a file of %s that breaks a rule is refused without its content', (name) => {
+  test.each(secrets)('a file with an invalid %s is refused by an error without its content', (name) => {
     const content = REFUSED[name]?.at(-1) ?? '';
-    const message = refusal(named(name, content));
-    expect(message).toBe(refusal({ [name]: content }));
+    const message = errorOf(writeSecret(name, content));
+    expect(message).toBe(errorOf({ [name]: content }));
     expect(message).toMatch(new RegExp(`^- ${name} must `, 'm'));
     expect(message).not.toContain(content);
-    expect(refusal(named(name, '\n'))).toContain(`- ${name}_FILE must name a file that is not empty`);
+    expect(errorOf(writeSecret(name, '\n'))).toContain(`- ${name}_FILE must name a file that is not empty`);
   });
 
-  test.each(secrets)('a file of %s that is missing or not readable is refused', (name) => {
+  test.each(secrets)('a missing or unreadable file of %s is refused', (name) => {
     for (const [path, code] of [
       [join(folder, 'nowhere'), 'ENOENT'],
       [folder, 'EISDIR'],
     ]) {
       const rule = `${name}_FILE must name a file that can be read (${code})`;
-      expect(refusal({ [`${name}_FILE`]: path ?? '' })).toBe(`Invalid settings:\n- ${rule}`);
+      expect(errorOf({ [`${name}_FILE`]: path ?? '' })).toBe(`Invalid settings:\n- ${rule}`);
     }
   });
 });
 
-test('only a secret has a twin', () => {
+test('a setting that is not a secret has no _FILE variable', () => {
   expect(loadEnv({ PORT_FILE: '/nowhere' })).toEqual(loadEnv({}));
 });
