@@ -3,12 +3,12 @@ import { ProblemError } from '../../src/platform/common/errors.js';
 import { readBulk, findReferences, resolveReferences, weightOf } from '../../src/scim/bulk/bulk-plan.js';
 
 const post = (bulkId: string, data: object = {}, path = '/Users') => ({ method: 'POST', path, bulkId, data });
-const plan = (...Operations: unknown[]) => readBulk({ Operations });
+const readPlan = (...Operations: unknown[]) => readBulk({ Operations });
 const manager = (bulkId: string) => ({ manager: { value: `bulkId:${bulkId}` } });
-const orderOf = (...Operations: unknown[]) => plan(...Operations).operations.map(({ index }) => index);
-/** Of each operation its error, if any. */
-const faults = (...Operations: unknown[]) =>
-  plan(...Operations).operations.map(({ error }) => error?.code ?? 'good');
+const orderOf = (...Operations: unknown[]) => readPlan(...Operations).operations.map(({ index }) => index);
+/** Returns the error code of each operation, or `good`. */
+const codesIn = (...Operations: unknown[]) =>
+  readPlan(...Operations).operations.map(({ error }) => error?.code ?? 'good');
 const codeOf = (body: object): string => {
   try {
     readBulk(body);
@@ -18,18 +18,18 @@ const codeOf = (body: object): string => {
   }
 };
 
-describe('operations are done', () => {
-  test('in the order sent', () => {
+describe('operations of a Bulk request', () => {
+  test('run in the order of the request', () => {
     expect(orderOf(post('a'), post('g', {}, '/Groups'), post('b'))).toEqual([0, 1, 2]);
   });
 
-  test('behind what they refer to, and no earlier than that needs', () => {
+  test('run after the operations that they reference', () => {
     expect(orderOf(post('a', manager('c')), post('b'), post('c'))).toEqual([2, 0, 1]);
     const group = post('g', { members: [{ value: 'bulkId:b' }, { $ref: '../Users/bulkId:a' }] }, '/Groups');
     expect(orderOf(group, post('a'), post('b'))).toEqual([2, 1, 0]);
   });
 
-  test('each once, where they refer to one another in a circle or to themselves', () => {
+  test('run once each if they reference themselves or each other in a circle', () => {
     expect(orderOf(post('a', manager('b')), post('b', manager('a')), post('c', manager('c')))).toEqual([
       1, 0, 2,
     ]);
@@ -37,54 +37,54 @@ describe('operations are done', () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['a name in another case', { METHOD: 'post', Path: 'users/', BULKID: 'x', Data: {} }, 'good'],
-  ['a list of PATCH operations', { method: 'PATCH', path: '/Users/1', data: [] }, 'good'],
-  ['DELETE without data', { method: 'DELETE', path: '/Groups/1' }, 'good'],
-  ['no bulkId with POST', { method: 'POST', path: '/Users', data: {} }, 'invalid_value'],
-  ['an empty bulkId with POST', post(''), 'invalid_value'],
-  ['a bulkId that is too long', post('x'.repeat(256)), 'invalid_value'],
-  ['GET', { method: 'GET', path: '/Users/1' }, 'invalid_value'],
-  ['no method', { path: '/Users/1' }, 'invalid_value'],
-  ['POST with an id', post('x', {}, '/Users/1'), 'invalid_value'],
-  ['PUT without an id', { method: 'PUT', path: '/Users', data: {} }, 'invalid_value'],
-  ['a path with a query', { method: 'DELETE', path: '/Users/1?x=1' }, 'invalid_value'],
-  ['another resource', { method: 'DELETE', path: '/Schemas/1' }, 'invalid_value'],
-  ['no path', { method: 'DELETE', path: 1 }, 'invalid_value'],
-  ['POST without data', { method: 'POST', path: '/Users', bulkId: 'x' }, 'invalid_syntax'],
-  ['PUT of a text', { method: 'PUT', path: '/Users/1', data: 'x' }, 'invalid_syntax'],
-  ['a version that is no text', { method: 'DELETE', path: '/Users/1', version: 1 }, 'invalid_value'],
-  ['no object', null, 'invalid_value'],
-])('%s', (_, operation, code) => {
-  expect(faults(operation)).toEqual([code]);
+  ['keys in any case are accepted', { METHOD: 'post', Path: 'users/', BULKID: 'x', Data: {} }, 'good'],
+  ['a PATCH with a list as data is accepted', { method: 'PATCH', path: '/Users/1', data: [] }, 'good'],
+  ['a DELETE without data is accepted', { method: 'DELETE', path: '/Groups/1' }, 'good'],
+  ['a POST without a bulkId is refused', { method: 'POST', path: '/Users', data: {} }, 'invalid_value'],
+  ['a POST with an empty bulkId is refused', post(''), 'invalid_value'],
+  ['a bulkId of 256 characters is refused', post('x'.repeat(256)), 'invalid_value'],
+  ['the method GET is refused', { method: 'GET', path: '/Users/1' }, 'invalid_value'],
+  ['a missing method is refused', { path: '/Users/1' }, 'invalid_value'],
+  ['a POST with an id in its path is refused', post('x', {}, '/Users/1'), 'invalid_value'],
+  ['a PUT without an id is refused', { method: 'PUT', path: '/Users', data: {} }, 'invalid_value'],
+  ['a path with a query is refused', { method: 'DELETE', path: '/Users/1?x=1' }, 'invalid_value'],
+  ['a path of another resource type is refused', { method: 'DELETE', path: '/Schemas/1' }, 'invalid_value'],
+  ['a path that is not a string is refused', { method: 'DELETE', path: 1 }, 'invalid_value'],
+  ['a POST without data is refused', { method: 'POST', path: '/Users', bulkId: 'x' }, 'invalid_syntax'],
+  ['a PUT with a string is refused', { method: 'PUT', path: '/Users/1', data: 'x' }, 'invalid_syntax'],
+  ['a numeric version is refused', { method: 'DELETE', path: '/Users/1', version: 1 }, 'invalid_value'],
+  ['an operation that is not an object is refused', null, 'invalid_value'],
+])('in a Bulk request %s', (_, operation, code) => {
+  expect(codesIn(operation)).toEqual([code]);
 });
 
-const times = <T>(count: number, make: (index: number) => T): T[] =>
+const repeat = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 const BY_PATH = [{ op: 'add', path: 'urn:x:User:password', value: 'x' }];
 const IN_VALUE = [{ op: 'add', value: { password: 'x' } }];
-const patchedPassword = (index: number) => ({
+const patchWithPassword = (index: number) => ({
   method: 'PATCH',
   path: `/Users/${index}`,
   data: index % 2 === 0 ? BY_PATH : IN_VALUE,
 });
-const withPassword = (index: number) => post(`p${index}`, { PassWord: 'x' });
+const postWithPassword = (index: number) => post(`p${index}`, { PassWord: 'x' });
 
 test.each<[string, object, string]>([
-  ['no Operations', {}, 'invalid_syntax'],
-  ['none of them', { Operations: [] }, 'invalid_syntax'],
-  ['1,000', { Operations: times(1000, (i) => post(`${i}`)) }, 'good'],
-  ['1,001', { operations: times(1001, (i) => post(`${i}`)) }, 'too_large'],
-  ['50 passwords', { Operations: [post('x'), ...times(50, withPassword)] }, 'good'],
-  ['51 passwords', { Operations: times(51, withPassword) }, 'too_large'],
-  ['51 passwords in PATCHes', { Operations: times(51, patchedPassword) }, 'too_large'],
-  ['failOnErrors 1', { failOnErrors: 1, Operations: [post('x')] }, 'good'],
-  ['failOnErrors 0', { failOnErrors: 0, Operations: [post('x')] }, 'invalid_value'],
-  ['failOnErrors "1"', { failOnErrors: '1', Operations: [post('x')] }, 'invalid_value'],
-])('a Bulk with %s: %s', (_, body, code) => {
+  ['without Operations is refused', {}, 'invalid_syntax'],
+  ['with an empty list of Operations is refused', { Operations: [] }, 'invalid_syntax'],
+  ['with 1,000 operations is accepted', { Operations: repeat(1000, (i) => post(`${i}`)) }, 'good'],
+  ['with 1,001 operations is refused', { operations: repeat(1001, (i) => post(`${i}`)) }, 'too_large'],
+  ['with 50 passwords is accepted', { Operations: [post('x'), ...repeat(50, postWithPassword)] }, 'good'],
+  ['with 51 passwords is refused', { Operations: repeat(51, postWithPassword) }, 'too_large'],
+  ['with 51 PATCHes of passwords is refused', { Operations: repeat(51, patchWithPassword) }, 'too_large'],
+  ['with failOnErrors 1 is accepted', { failOnErrors: 1, Operations: [post('x')] }, 'good'],
+  ['with failOnErrors 0 is refused', { failOnErrors: 0, Operations: [post('x')] }, 'invalid_value'],
+  ['with failOnErrors "1" is refused', { failOnErrors: '1', Operations: [post('x')] }, 'invalid_value'],
+])('a Bulk request %s', (_, body, code) => {
   expect(codeOf(body)).toBe(code);
 });
 
-test('bulkId is resolved in value, $ref and the filters of paths, and nowhere else', () => {
+test('bulkId references are resolved only in value, $ref and path filters', () => {
   const data = {
     displayName: 'bulkId:a',
     VALUE: 'bulkId:a',
@@ -104,10 +104,10 @@ test('bulkId is resolved in value, $ref and the filters of paths, and nowhere el
   });
 });
 
-test('a PATCH of many operations takes the place of many in a set, whatever its form', () => {
+test('a PATCH in a Bulk request weighs a tenth of its number of operations, rounded up', () => {
   const steps = (count: number) => Array.from({ length: count }, () => ({ op: 'remove', path: 'title' }));
   const patch = (data: unknown) => ({ method: 'PATCH', path: '/Users/a', data });
-  const { operations } = plan(
+  const { operations } = readPlan(
     post('a'),
     patch(steps(10)),
     patch({ Operations: steps(11) }),

@@ -6,8 +6,8 @@ import { sortPage } from '../../../src/platform/database/keyset-pages.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { GROUP, JANE, USER, problemOf } from './resources.js';
 
-describe('a body', () => {
-  test('comes out in the spelling and the types of the schema', () => {
+describe('the body of a SCIM resource', () => {
+  test('is read with the names and types of the schema', () => {
     const read = readResource(
       {
         SCHEMAS: [USER_SCHEMA, 'urn:unknown'],
@@ -42,33 +42,33 @@ describe('a body', () => {
     expect(read.id).toBe('x');
   });
 
-  test.each<[unknown, string, string]>([
-    [{ title: 7 }, 'title', 'invalid_type'],
-    [{ title: 'x'.repeat(1001) }, 'title', 'too_long'],
-    [{ title: '\udc00' }, 'title', 'invalid_format'],
-    [{ active: 'maybe' }, 'active', 'invalid_type'],
-    [{ name: 'Jane' }, 'name', 'invalid_type'],
-    [{ name: { givenName: {} } }, 'name.givenName', 'invalid_type'],
-    [{ emails: [{ value: 'a' }, { value: 7 }] }, 'emails[1].value', 'invalid_type'],
-    [{ emails: Array.from({ length: 51 }, () => ({ value: 'x' })) }, 'emails', 'too_long'],
-    [{ x509Certificates: [{ value: 'x'.repeat(8193) }] }, 'x509Certificates[0].value', 'too_long'],
-    [{ [E]: 'x' }, E, 'invalid_type'],
-    [{ [E]: { department: true } }, `${E}:department`, 'invalid_type'],
-  ])('%# is refused by name', (body, field, code) => {
+  test.each<[string, string, unknown]>([
+    ['title', 'invalid_type', { title: 7 }],
+    ['title', 'too_long', { title: 'x'.repeat(1001) }],
+    ['title', 'invalid_format', { title: '\udc00' }],
+    ['active', 'invalid_type', { active: 'maybe' }],
+    ['name', 'invalid_type', { name: 'Jane' }],
+    ['name.givenName', 'invalid_type', { name: { givenName: {} } }],
+    ['emails[1].value', 'invalid_type', { emails: [{ value: 'a' }, { value: 7 }] }],
+    ['emails', 'too_long', { emails: Array.from({ length: 51 }, () => ({ value: 'x' })) }],
+    ['x509Certificates[0].value', 'too_long', { x509Certificates: [{ value: 'x'.repeat(8193) }] }],
+    [E, 'invalid_type', { [E]: 'x' }],
+    [`${E}:department`, 'invalid_type', { [E]: { department: true } }],
+  ])('with an invalid %s is refused as %s', (field, code, body) => {
     expect(readResource(body, USER).errors).toEqual([expect.objectContaining({ field, code })]);
   });
 
-  test('long lists of members are read', () => {
+  test('may hold 5,000 members', () => {
     const members = Array.from({ length: 5000 }, (_, i) => ({ value: String(i) }));
     expect(readResource({ members }, GROUP).resource['members']).toHaveLength(5000);
   });
-  test.each([[null], [[]], ['x'], [7]])('%j is none', (body) => {
+  test.each([[null], [[]], ['x'], [7]])('that consists of %j is refused', (body) => {
     expect(problemOf(() => readResource(body, USER)).code).toBe('invalid_syntax');
   });
 });
 
-describe('a projection', () => {
-  const keys = (parameters: object) => Object.keys(new Projection(USER, parameters).apply(JANE)).sort();
+describe('a SCIM projection', () => {
+  const keysOf = (parameters: object) => Object.keys(new Projection(USER, parameters).apply(JANE)).sort();
   test.each([
     [{ attributes: 'userName' }, ['id', 'schemas', 'userName']],
     [{ attributes: ['USERNAME, title', 'nothing'] }, ['id', 'schemas', 'title', 'userName']],
@@ -77,10 +77,10 @@ describe('a projection', () => {
     [{ attributes: 'nothing' }, ['id', 'schemas']],
     [{ attributes: `${USER_SCHEMA}:name.givenName` }, ['id', 'name', 'schemas']],
     [{ attributes: 'password' }, ['id', 'schemas']],
-  ])('%j', (parameters, expected) => {
-    expect(keys(parameters)).toEqual(expected);
+  ])('with %j returns %j', (parameters, expected) => {
+    expect(keysOf(parameters)).toEqual(expected);
   });
-  test('takes parts', () => {
+  test('includes and excludes sub-attributes', () => {
     const only = new Projection(USER, { attributes: 'name.givenName,emails.value' }).apply(JANE);
     expect(only['name']).toEqual({ givenName: 'Jane' });
     expect(only['emails']).toEqual([{ value: 'jane@example.com' }, { value: 'jane@home.example' }]);
@@ -90,7 +90,7 @@ describe('a projection', () => {
     expect(not).not.toHaveProperty([E]);
     expect(not['schemas']).not.toContain(E);
   });
-  test('says what need not be read', () => {
+  test('reports the attributes that it needs', () => {
     const members = GROUP.findAttribute('members')!;
     const groups = USER.findAttribute('groups')!;
     expect(new Projection(GROUP, { excludedAttributes: 'members' }).shows(members)).toBe(false);
@@ -100,14 +100,14 @@ describe('a projection', () => {
     expect(new Projection(USER).shows(groups)).toBe(false);
     expect(new Projection(USER, { attributes: 'groups' }).shows(groups)).toBe(true);
   });
-  test('both parameters are refused', () => {
+  test('refuses attributes together with excludedAttributes', () => {
     expect(problemOf(() => new Projection(USER, { attributes: 'id', excludedAttributes: 'id' })).code).toBe(
       'invalid_value',
     );
   });
 });
 
-describe('a list', () => {
+describe('a SCIM list', () => {
   const byEmail = { descending: true, sortBy: { sub: USER.findAttribute('emails')?.findSub('value') } };
   test.each<{ parameters: Record<string, unknown>; expected: object }>([
     { parameters: {}, expected: { startIndex: 1, count: 100, descending: false } },
@@ -118,7 +118,7 @@ describe('a list', () => {
     { parameters: { count: '9'.repeat(400) }, expected: { count: 200 } },
     { parameters: { cursor: '', count: '-1' }, expected: { cursor: '', count: 0 } },
     { parameters: { sortBy: 'emails', sortOrder: 'Descending' }, expected: byEmail },
-  ])('$parameters', ({ parameters, expected }) => {
+  ])('with the parameters $parameters has valid limits and defaults', ({ parameters, expected }) => {
     expect(readListQuery(parameters, USER)).toMatchObject(expected);
   });
   test.each<[Record<string, unknown>, string]>([
@@ -135,28 +135,28 @@ describe('a list', () => {
     [{ sortOrder: 'up' }, 'invalid_value'],
     [{ filter: '' }, 'invalid_filter'],
     [{ filter: ['title pr', 'title pr'] }, 'invalid_value'],
-  ])('%j: %s', (parameters, code) => {
+  ])('with %j is refused as %s', (parameters, code) => {
     expect(problemOf(() => readListQuery(parameters, USER)).code).toBe(code);
   });
-  test('unassigned comes last, descending first; of a list counts the primary element', () => {
+  test('is sorted by the primary element, with unassigned values last or, in descending order, first', () => {
     const people = [
       { id: '1', emails: [{ value: 'c' }, { value: 'a', primary: true }] },
       { id: '2' },
       { id: '3', emails: [{ value: 'B' }] },
     ];
-    const sorted = (sortOrder: string) => {
+    const sortIds = (sortOrder: string) => {
       const { sortBy, descending } = readListQuery({ sortBy: 'emails', sortOrder }, USER);
-      const position = (person: (typeof people)[number]) => ({
+      const positionOf = (person: (typeof people)[number]) => ({
         key: toSortKey(sortBy!, person) ?? null,
         uuid: person.id,
       });
-      const place = { after: undefined, offset: 0, limit: 3 };
-      return sortPage(people, position, descending ? 'desc' : 'asc', place).rows.map(({ id }) => id);
+      const page = { after: undefined, offset: 0, limit: 3 };
+      return sortPage(people, positionOf, descending ? 'desc' : 'asc', page).rows.map(({ id }) => id);
     };
-    expect(sorted('ascending')).toEqual(['1', '3', '2']);
-    expect(sorted('descending')).toEqual(['2', '3', '1']);
+    expect(sortIds('ascending')).toEqual(['1', '3', '2']);
+    expect(sortIds('descending')).toEqual(['2', '3', '1']);
   });
-  test('is answered in the form of the RFC', () => {
+  test('has a response in the format of RFC 7644', () => {
     expect(buildListResponse({ startIndex: 1 }, { resources: [], total: 0, next: undefined })).toEqual({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
       totalResults: 0,

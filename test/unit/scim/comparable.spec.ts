@@ -5,37 +5,37 @@ import { parseFilter, parsePath } from '../../../src/scim/protocol/filter-parser
 import { readPatch } from '../../../src/scim/protocol/patch.js';
 import { GROUP, USER, problemOf } from './resources.js';
 
-const holds = (filter: string, resource: ScimObject) => buildMatcher(parseFilter(filter, USER))(resource);
+const matches = (filter: string, resource: ScimObject) => buildMatcher(parseFilter(filter, USER))(resource);
 
 test.each([
-  ['texts fold their case as Unicode does', 'title eq "STRASSE"', { title: 'Straße' }, true],
-  ['composed and decomposed letters are one', 'title eq "\u00e9"', { title: 'e\u0301' }, true],
-  ['the order is that of code points', 'title gt "\uffff"', { title: '\u{1F600}' }, true],
-  ['a value of another type contains no text', 'title co "undefined"', { title: true }, false],
-  ['an empty text is not present', 'title pr', { title: '' }, false],
-  ['an empty object is not present', 'name pr', { name: {} }, false],
-  ['lines may be broken between words', 'title\r\neq\n"x"', { title: 'x' }, true],
-])('%s', (_what, filter, resource, expected) => {
-  expect(holds(filter, resource)).toBe(expected);
+  ['ignores case as Unicode does', 'title eq "STRASSE"', { title: 'Straße' }, true],
+  ['treats composed and decomposed letters as equal', 'title eq "\u00e9"', { title: 'e\u0301' }, true],
+  ['orders texts by code point', 'title gt "\uffff"', { title: '\u{1F600}' }, true],
+  ['finds no text in a value of another type', 'title co "undefined"', { title: true }, false],
+  ['treats an empty text as absent', 'title pr', { title: '' }, false],
+  ['treats an empty object as absent', 'name pr', { name: {} }, false],
+  ['accepts line ends between words', 'title\r\neq\n"x"', { title: 'x' }, true],
+])('a SCIM filter %s', (_case, filter, resource, expected) => {
+  expect(matches(filter, resource)).toBe(expected);
 });
 
 test.each([
   ['userName NE "x"', { kind: 'not', filter: { kind: 'none' } }],
   ['userName Eq "x"', { kind: 'none' }],
-])('an operator on an attribute of other types is read in any case: %s', (filter, expected) => {
+])('a SCIM filter on another resource type accepts an operator in any case: %s', (filter, expected) => {
   expect(parseFilter(filter, GROUP, [USER])).toEqual(expected);
 });
 
-test('blanks around an external id do not count', () => {
-  expect(holds('externalId eq " Ext-1 "', { externalId: 'Ext-1' })).toBe(true);
+test('a SCIM filter ignores blanks around an external id', () => {
+  expect(matches('externalId eq " Ext-1 "', { externalId: 'Ext-1' })).toBe(true);
 });
 
-test('a path may have blanks around it and 2,048 characters, and nothing behind its end', () => {
+test('a PATCH path may have 2,048 characters and surrounding blanks, but no trailing text', () => {
   const long = `emails[value eq "${'x'.repeat(2048 - 'emails[value eq ""]'.length)}"]`;
   expect(parsePath(long, USER)).toMatchObject({ kind: 'attribute' });
   expect(parsePath(' title ', USER)).toMatchObject({ attribute: { name: 'title' } });
-  const behind = problemOf(() => parsePath('emails[value eq "x"].type more', USER));
-  expect(behind.code).toBe('invalid_path');
+  const trailing = problemOf(() => parsePath('emails[value eq "x"].type more', USER));
+  expect(trailing.code).toBe('invalid_path');
 });
 
 test('a PATCH may have 1,000 operations', () => {

@@ -3,9 +3,9 @@ import { buildMatcher } from '../../../src/scim/protocol/filter.js';
 import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import { GROUP, ID, JANE, USER } from './resources.js';
 
-const is = (filter: string): boolean => buildMatcher(parseFilter(filter, USER))(JANE);
+const matches = (filter: string): boolean => buildMatcher(parseFilter(filter, USER))(JANE);
 
-describe('the examples of RFC 7644, section 3.4.2.2', () => {
+describe('a filter of RFC 7644, section 3.4.2.2', () => {
   test.each([
     ['userName eq "jane@example.org"', true],
     ['name.familyName co "O\'Malley"', true],
@@ -24,12 +24,12 @@ describe('the examples of RFC 7644, section 3.4.2.2', () => {
       'emails[type eq "work" and value co "@example.com"] or ims[type eq "xmpp" and value co "@foo.com"]',
       true,
     ],
-  ])('%s: %s', (filter, expected) => {
-    expect(is(filter)).toBe(expected);
+  ])('%s matches the example user: %s', (filter, expected) => {
+    expect(matches(filter)).toBe(expected);
   });
 });
 
-describe('texts compare like keys', () => {
+describe('a filter on text', () => {
   test.each([
     ['userName eq "  JANE@EXAMPLE.ORG "', true],
     ['displayName eq "jane STRASSE"', true],
@@ -53,12 +53,12 @@ describe('texts compare like keys', () => {
     ['title le "tour guide"', true],
     ['title lt "tour guide"', false],
     ['name.formatted co "\\"jj\\""', true],
-  ])('%s: %s', (filter, expected) => {
-    expect(is(filter)).toBe(expected);
+  ])('%s matches the example user: %s', (filter, expected) => {
+    expect(matches(filter)).toBe(expected);
   });
 });
 
-describe('values', () => {
+describe('a filter on a value', () => {
   test.each([
     ['active eq true', true],
     ['active eq TRUE', true],
@@ -90,27 +90,27 @@ describe('values', () => {
     ['name pr', true],
     ['addresses pr', false],
     ['password eq null or title pr', undefined],
-  ])('%s: %s', (filter, expected) => {
-    if (expected === undefined) expect(() => is(filter)).toThrow(/cannot be used in a filter/);
-    else expect(is(filter)).toBe(expected);
+  ])('%s matches the example user: %s', (filter, expected) => {
+    if (expected === undefined) expect(() => matches(filter)).toThrow(/cannot be used in a filter/);
+    else expect(matches(filter)).toBe(expected);
   });
 });
 
-test('a member of a group is found by its id and its $ref', () => {
+test('a filter finds a group by the id and the $ref of a member', () => {
   const group = { id: ID, displayName: 'G', members: [{ value: ID, $ref: `https://x/scim/v2/Users/${ID}` }] };
-  const inGroup = (filter: string) => buildMatcher(parseFilter(filter, GROUP))(group);
-  expect(inGroup(`members eq "${ID.toUpperCase()}"`)).toBe(true);
-  expect(inGroup(`members.$ref ew "/Users/${ID}"`)).toBe(true);
-  expect(inGroup(`members[$ref eq "https://X/scim/v2/Users/${ID}"]`)).toBe(false);
+  const matchesGroup = (filter: string) => buildMatcher(parseFilter(filter, GROUP))(group);
+  expect(matchesGroup(`members eq "${ID.toUpperCase()}"`)).toBe(true);
+  expect(matchesGroup(`members.$ref ew "/Users/${ID}"`)).toBe(true);
+  expect(matchesGroup(`members[$ref eq "https://X/scim/v2/Users/${ID}"]`)).toBe(false);
 });
 
-test('an attribute that only another type has is one without a value', () => {
-  const both = (filter: string) =>
+test('a filter treats an attribute of another resource type as unassigned', () => {
+  const check = (filter: string) =>
     buildMatcher(parseFilter(filter, GROUP, [USER]))({ id: ID, displayName: 'G' });
-  expect(both('userName eq "x"')).toBe(false);
-  expect(both('userName ne "x"')).toBe(true);
-  expect(both('userName eq null')).toBe(true);
-  expect(both('emails[type eq "work"].value eq "x" or displayName eq "g"')).toBe(true);
-  expect(both('not (emails[type eq "work" and value co "]"])')).toBe(true);
-  expect(() => both('colour eq "x"')).toThrow(/colour/);
+  expect(check('userName eq "x"')).toBe(false);
+  expect(check('userName ne "x"')).toBe(true);
+  expect(check('userName eq null')).toBe(true);
+  expect(check('emails[type eq "work"].value eq "x" or displayName eq "g"')).toBe(true);
+  expect(check('not (emails[type eq "work" and value co "]"])')).toBe(true);
+  expect(() => check('colour eq "x"')).toThrow(/colour/);
 });

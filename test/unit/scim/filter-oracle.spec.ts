@@ -9,13 +9,13 @@ import { USER } from './resources.js';
 
 type Random = ReturnType<typeof randoms>;
 
-/** Small letters, which the oracle, minding case, compares as we do; no backslash, which it misreads. */
+/** Lower-case words without a backslash: the oracle compares case-sensitively and misreads a backslash. */
 const WORDS = ['a', 'b', 'ab', 'ba', 'aab', 'bab', 'é', 'a"b', 'a b', 'not', 'and', '1', '(a)', '[b]'];
 const TEXTS = ['userName', 'displayName', 'title', 'name.givenName', `${ENTERPRISE_SCHEMA}:department`];
 const PARTS = ['value', 'type', 'display'];
 const OPERATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'];
 
-/** The same filter as we and as the oracle read it: its `ne` is true for another element, ours denies `eq`. */
+/** One filter for our parser and for the oracle. Our `ne` negates `eq`, but its `ne` accepts another element. */
 interface Pair {
   ours: string;
   theirs: string;
@@ -24,80 +24,80 @@ interface Pair {
 class Grammar {
   constructor(private readonly random: Random) {}
 
-  filter(depth: number, leaf: () => Pair): Pair {
+  create(depth: number, leaf: () => Pair): Pair {
     const choice = depth === 0 ? 0 : this.random(6);
     if (choice < 2) return leaf();
     if (choice === 2) {
-      const inner = this.filter(depth - 1, leaf);
-      return { ours: `${this.word('not')} (${inner.ours})`, theirs: `not (${inner.theirs})` };
+      const inner = this.create(depth - 1, leaf);
+      return { ours: `${this.spell('not')} (${inner.ours})`, theirs: `not (${inner.theirs})` };
     }
-    const parts = Array.from({ length: 2 + this.random(2) }, () => this.filter(depth - 1, leaf));
+    const parts = Array.from({ length: 2 + this.random(2) }, () => this.create(depth - 1, leaf));
     const word = oneOf(this.random, ['and', 'or']);
     const isBare = this.random(2) === 0;
-    const joined = (side: 'ours' | 'theirs', spelt: string) => {
+    const join = (side: 'ours' | 'theirs', spelt: string) => {
       const text = parts.map((part) => part[side]).join(` ${spelt} `);
       return isBare ? text : `(${text})`;
     };
-    return { ours: joined('ours', this.word(word)), theirs: joined('theirs', word) };
+    return { ours: join('ours', this.spell(word)), theirs: join('theirs', word) };
   }
 
-  readonly condition = (): Pair => {
+  readonly createCondition = (): Pair => {
     const choice = this.random(5);
-    if (choice === 0) return this.elements();
-    if (choice === 1) return this.compared(oneOf(this.random, ['emails', 'emails.type', 'emails.display']));
-    return this.compared(oneOf(this.random, TEXTS));
+    if (choice === 0) return this.createElements();
+    if (choice === 1) return this.buildFor(oneOf(this.random, ['emails', 'emails.type', 'emails.display']));
+    return this.buildFor(oneOf(this.random, TEXTS));
   };
 
-  private elements(): Pair {
-    const inner = this.filter(2, () => this.compared(oneOf(this.random, PARTS)));
-    return { ours: `${this.word('emails')}[${inner.ours}]`, theirs: `emails[${inner.theirs}]` };
+  private createElements(): Pair {
+    const inner = this.create(2, () => this.buildFor(oneOf(this.random, PARTS)));
+    return { ours: `${this.spell('emails')}[${inner.ours}]`, theirs: `emails[${inner.theirs}]` };
   }
 
-  private compared(name: string): Pair {
+  private buildFor(name: string): Pair {
     const path = name === 'emails' ? 'emails.value' : name;
-    if (this.random(6) === 0) return { ours: `${this.word(name)} pr`, theirs: `${name} pr` };
+    if (this.random(6) === 0) return { ours: `${this.spell(name)} pr`, theirs: `${name} pr` };
     const op = oneOf(this.random, OPERATORS);
     const value = JSON.stringify(oneOf(this.random, WORDS));
-    const ours = `${this.word(name)} ${this.word(op)} ${value}`;
+    const ours = `${this.spell(name)} ${this.spell(op)} ${value}`;
     return { ours, theirs: op === 'ne' ? `not (${path} eq ${value})` : `${path} ${op} ${value}` };
   }
 
-  private word(text: string): string {
+  private spell(text: string): string {
     return this.random(4) === 0 ? text.toUpperCase() : text;
   }
 }
 
-/** @param most e-mail addresses: the oracle takes the conditions in brackets for those of any elements, not of one. */
-function resource(random: Random, most: number): ScimObject {
-  const maybe = (name: string): ScimObject => (random(3) === 0 ? {} : { [name]: oneOf(random, WORDS) });
+/** Creates a user. The oracle does not apply conditions in brackets to one element, so `most` limits the emails. */
+function createUser(random: Random, most: number): ScimObject {
+  const pickMaybe = (name: string): ScimObject => (random(3) === 0 ? {} : { [name]: oneOf(random, WORDS) });
   const emails = Array.from({ length: random(most + 1) }, () => ({
-    ...maybe('value'),
-    ...maybe('type'),
-    ...maybe('display'),
+    ...pickMaybe('value'),
+    ...pickMaybe('type'),
+    ...pickMaybe('display'),
   })).filter((email) => Object.keys(email).length > 0);
   return {
-    ...maybe('userName'),
-    ...maybe('displayName'),
-    ...maybe('title'),
-    ...(random(2) === 0 && { name: { familyName: 'x', ...maybe('givenName') } }),
+    ...pickMaybe('userName'),
+    ...pickMaybe('displayName'),
+    ...pickMaybe('title'),
+    ...(random(2) === 0 && { name: { familyName: 'x', ...pickMaybe('givenName') } }),
     ...(emails.length > 0 && { emails }),
-    ...(random(2) === 0 && { [ENTERPRISE_SCHEMA]: { division: 'x', ...maybe('department') } }),
+    ...(random(2) === 0 && { [ENTERPRISE_SCHEMA]: { division: 'x', ...pickMaybe('department') } }),
   };
 }
 
-test('an independent reader finds the same resources, for 5,000 random filters', () => {
+test('an independent SCIM filter library matches the same users for 5,000 random filters', () => {
   const random = randoms(20_26);
   const grammar = new Grammar(random);
   let found = 0;
   let compared = 0;
   while (compared < 5000) {
-    const { ours, theirs } = grammar.filter(3, grammar.condition);
+    const { ours, theirs } = grammar.create(3, grammar.createCondition);
     if (ours.length > 2048 || (ours.match(/ (eq|ne|co|sw|ew|gt|ge|lt|le|pr)\b/gi) ?? []).length > 20)
       continue;
     const filter = parseFilter(ours, USER);
     const oracle = oracleFilter(oracleParse(theirs));
     for (let i = 0; i < 5; i++) {
-      const one = resource(random, ours.includes('s[') || ours.includes('S[') ? 1 : 2);
+      const one = createUser(random, ours.includes('s[') || ours.includes('S[') ? 1 : 2);
       const expected = oracle(one);
       if (buildMatcher(filter)(one) !== expected) {
         throw new Error(`${ours}: ${String(expected)} for the oracle, with ${JSON.stringify(one)}`);

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import { USER, problemOf } from './resources.js';
 
-const error = (filter: string) => problemOf(() => parseFilter(filter, USER));
+const problemIn = (filter: string) => problemOf(() => parseFilter(filter, USER));
 
-describe('a broken filter is refused with the position', () => {
+describe('an invalid SCIM filter', () => {
   test.each([
     ['', 1],
     ['   ', 4],
@@ -55,36 +55,36 @@ describe('a broken filter is refused with the position', () => {
     ['name.__proto__ pr', 1],
     ['emails[constructor pr]', 8],
     ['toString pr', 1],
-  ])('%j at %d', (filter, position) => {
-    const { code, detail } = error(filter);
+  ])('%j is refused with the position %d', (filter, position) => {
+    const { code, detail } = problemIn(filter);
     expect(code).toBe('invalid_filter');
     expect(detail).toMatch(new RegExp(`^At position ${position} of the filter: `));
   });
 });
 
-describe('limits', () => {
+describe('a SCIM filter', () => {
   const conditions = (count: number) => Array.from({ length: count }, () => 'title pr').join(' and ');
   const levels = (depth: number) => `${'('.repeat(depth)}title pr${')'.repeat(depth)}`;
   const long = (length: number) => `title eq "${'x'.repeat(length - 11)}"`;
 
-  test('20 comparisons', () => {
+  test('may have 20 comparisons', () => {
     expect(parseFilter(conditions(20), USER)).toBeDefined();
-    expect(error(conditions(21)).detail).toMatch(/20 comparisons/);
+    expect(problemIn(conditions(21)).detail).toMatch(/20 comparisons/);
   });
-  test('10 levels', () => {
+  test('may have 10 levels', () => {
     expect(parseFilter(levels(10), USER)).toBeDefined();
-    expect(error(levels(11)).detail).toMatch(/position 11 .*10 levels/);
-    expect(error(`not (${levels(10)})`).detail).toMatch(/10 levels/);
-    expect(error('('.repeat(2000)).detail).toMatch(/10 levels/);
+    expect(problemIn(levels(11)).detail).toMatch(/position 11 .*10 levels/);
+    expect(problemIn(`not (${levels(10)})`).detail).toMatch(/10 levels/);
+    expect(problemIn('('.repeat(2000)).detail).toMatch(/10 levels/);
     expect(parseFilter(conditions(4).replaceAll('title pr', levels(8)), USER)).toBeDefined();
   });
-  test('2,048 characters', () => {
+  test('may have 2,048 characters', () => {
     expect(parseFilter(long(2048), USER)).toBeDefined();
-    expect(error(long(2049)).detail).toMatch(/position 2049 .*2048 characters/);
+    expect(problemIn(long(2049)).detail).toMatch(/position 2049 .*2048 characters/);
   });
 });
 
-test('names are resolved to the schema, and a complex attribute to its value', () => {
+test('names in a SCIM filter are resolved to the schema, and a complex attribute to its value', () => {
   expect(parseFilter('EMAILS eq "X"', USER)).toEqual({
     kind: 'compare',
     path: { attribute: USER.findAttribute('emails'), sub: USER.findAttribute('emails')?.findSub('value') },
@@ -97,6 +97,6 @@ test('names are resolved to the schema, and a complex attribute to its value', (
   });
 });
 
-test('escapes mean what they mean in JSON', () => {
+test('escapes in a SCIM filter have the same meaning as in JSON', () => {
   expect(parseFilter('title eq "a\\\\b\\u0041\\/\\"\\n"', USER)).toMatchObject({ value: 'a\\bA/"\n' });
 });

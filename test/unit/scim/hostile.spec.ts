@@ -22,23 +22,23 @@ const PIECES = [
 
 type Random = ReturnType<typeof randoms>;
 
-function text(random: Random): string {
+function createText(random: Random): string {
   return Array.from({ length: random(14) }, () => oneOf(random, PIECES)).join(random(2) ? ' ' : '');
 }
 
-function json(random: Random, depth: number): unknown {
+function createJson(random: Random, depth: number): unknown {
   const choice = random(depth === 0 ? 5 : 8);
-  if (choice < 2) return text(random);
+  if (choice < 2) return createText(random);
   if (choice < 5) return oneOf(random, [true, 'False', 7, '', 1e308]);
-  const items = Array.from({ length: random(4) }, () => json(random, depth - 1));
+  const items = Array.from({ length: random(4) }, () => createJson(random, depth - 1));
   if (choice === 5) return items;
   return JSON.parse(
     `{${items.map((item) => `${JSON.stringify(oneOf(random, PIECES))}:${JSON.stringify(item)}`).join(',')}}`,
   );
 }
 
-/** Whether it was accepted; anything thrown but an error of the catalogue fails the test. */
-function accepted(run: () => void): boolean {
+/** Returns true if the input is accepted. Any error outside the error catalogue fails the test. */
+function isAccepted(run: () => void): boolean {
   try {
     run();
     return true;
@@ -48,20 +48,20 @@ function accepted(run: () => void): boolean {
   }
 }
 
-test('20,000 hostile texts and bodies give errors of the catalogue and nothing else', () => {
+test('20,000 hostile SCIM filters, paths and bodies cause only errors of the error catalogue', () => {
   const random = randoms(14);
   const options = { resource: USER, ignoreUnknown: false, deviation: () => undefined };
   const before = Object.getOwnPropertyNames(service.Object.prototype).length;
   let passed = 0;
   for (let i = 0; i < 20_000; i++) {
-    const filter = text(random);
+    const filter = createText(random);
     const op = oneOf(random, ['add', 'Replace', 'remove']);
-    const path = random(3) ? text(random) : undefined;
-    const Operations = [{ op, path, value: json(random, 3) }];
-    passed += Number(accepted(() => buildMatcher(parseFilter(filter, USER))(JANE)));
-    passed += Number(accepted(() => applySteps(JANE, readPatch({ Operations }, options), options)));
-    accepted(() => readResource(json(random, 3), USER));
-    accepted(() => new Projection(USER, { attributes: filter }).apply(JANE));
+    const path = random(3) ? createText(random) : undefined;
+    const Operations = [{ op, path, value: createJson(random, 3) }];
+    passed += Number(isAccepted(() => buildMatcher(parseFilter(filter, USER))(JANE)));
+    passed += Number(isAccepted(() => applySteps(JANE, readPatch({ Operations }, options), options)));
+    isAccepted(() => readResource(createJson(random, 3), USER));
+    isAccepted(() => new Projection(USER, { attributes: filter }).apply(JANE));
   }
   expect(passed).toBeGreaterThan(100);
   expect(Object.getOwnPropertyNames(service.Object.prototype)).toHaveLength(before);
@@ -72,10 +72,10 @@ test.each([
   ['quotes', (n: number) => '"\\'.repeat(n / 2)],
   ['blanks', (n: number) => ' '.repeat(n)],
   ['commas', (n: number) => ','.repeat(n)],
-])('names of a megabyte of %s take linear time', (_, make) => {
-  const reading = (length: number) => () => {
+])('SCIM attribute names and filters of a megabyte of %s are read in linear time', (_, make) => {
+  const createReader = (length: number) => () => {
     new Projection(USER, { attributes: make(length) }).apply(JANE);
-    accepted(() => parseFilter(make(length), USER));
+    isAccepted(() => parseFilter(make(length), USER));
   };
-  expect(isLinear(1_000_000, reading)).toBe(true);
+  expect(isLinear(1_000_000, createReader)).toBe(true);
 });

@@ -1,90 +1,90 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
-import { BASE, HOME, WORK, patched } from './patched.js';
+import { BASE, HOME, WORK, patch } from './patched.js';
 import { problemOf } from './resources.js';
 import { service } from '../../support/jest/native.js';
 
-const one = (op: string, path: string | undefined, value?: unknown) => patched([{ op, path, value }]).after;
-/** The base with another part of the enterprise extension. */
+const apply = (op: string, path: string | undefined, value?: unknown) => patch([{ op, path, value }]).after;
+/** Returns the enterprise extension of BASE with other sub-attributes. */
 const enterprise = (parts: ScimObject) => ({ [E]: { department: 'D1', manager: { value: 'm1' }, ...parts } });
 const NAMED_J = { name: { givenName: 'J', familyName: 'Doe' } };
 const MANAGED = enterprise({ manager: { value: 'm2' } });
-/** The e-mail address at work, without the mark as primary. */
+/** The work address without the primary mark. */
 const SECOND_WORK = { value: 'w@x.org', type: 'work' };
 const NEW = { value: 'n@x.org' };
-const codeOf = (...operations: unknown[]) => problemOf(() => patched(operations)).code;
+const codeOf = (...operations: unknown[]) => problemOf(() => patch(operations)).code;
 
-/** `attributes` adds, replaces and removes each attribute by its own path, and refuses those that are read-only. */
-describe('add', () => {
+/** `attributes` adds, replaces and removes each attribute by its path, and refuses read-only attributes. */
+describe('the PATCH operation add', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
     [
-      'sets a part',
+      'sets a sub-attribute',
       'name.middleName',
       'X',
       { name: { givenName: 'Jane', familyName: 'Doe', middleName: 'X' } },
     ],
-    ['merges a complex one', 'name', { givenName: 'J' }, NAMED_J],
+    ['merges a complex attribute', 'name', { givenName: 'J' }, NAMED_J],
     [
-      'merges, and unassigns by null',
+      'merges a complex attribute and removes a sub-attribute by null',
       'name',
       { givenName: 'J', familyName: null },
       { name: { givenName: 'J' } },
     ],
     ['appends to a list', 'emails', [NEW], { emails: [WORK, HOME, NEW] }],
-    ['appends one element', 'emails', NEW, { emails: [WORK, HOME, NEW] }],
-    ['appends nothing that is there', 'emails', [{ value: 'H@x.org' }], {}],
-    ['appends twice once', 'roles', [{ value: 'A' }, { value: 'a' }], { roles: [{ value: 'A' }] }],
+    ['appends one element to a list', 'emails', NEW, { emails: [WORK, HOME, NEW] }],
+    ['does not append an existing element', 'emails', [{ value: 'H@x.org' }], {}],
+    ['appends equal elements once', 'roles', [{ value: 'A' }, { value: 'a' }], { roles: [{ value: 'A' }] }],
     [
-      'the last primary wins',
+      'removes the primary mark from the other elements',
       'emails',
       [{ ...NEW, primary: true }],
       { emails: [SECOND_WORK, HOME, { ...NEW, primary: true }] },
     ],
-    ['an empty list adds nothing', 'emails', [], {}],
-    ['a text where a list belongs', 'roles', 'Author', { roles: [{ value: 'Author' }] }],
-    ['a whole extension merges', E, { division: 'V' }, enterprise({ division: 'V' })],
+    ['adds nothing for an empty list', 'emails', [], {}],
+    ['accepts a text for a list', 'roles', 'Author', { roles: [{ value: 'Author' }] }],
+    ['merges a whole extension', E, { division: 'V' }, enterprise({ division: 'V' })],
   ])('%s', (_, path, value, expected) => {
-    expect(one('add', path, value)).toEqual({ ...BASE, ...expected });
+    expect(apply('add', path, value)).toEqual({ ...BASE, ...expected });
   });
 });
 
-describe('replace', () => {
+describe('the PATCH operation replace', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
-    ['absent: adds', 'nickName', 'J', { nickName: 'J' }],
-    ['complex: merges', 'name', { givenName: 'J' }, NAMED_J],
-    ['chosen part', 'emails[type eq "work"].value', 'n@x.org', { emails: [{ ...WORK, ...NEW }, HOME] }],
+    ['adds a missing attribute', 'nickName', 'J', { nickName: 'J' }],
+    ['merges a complex attribute', 'name', { givenName: 'J' }, NAMED_J],
+    ['applies a filter', 'emails[type eq "work"].value', 'n@x.org', { emails: [{ ...WORK, ...NEW }, HOME] }],
     [
-      'chosen element: merges',
+      'merges the selected element',
       'emails[type eq "home"]',
       { display: 'H' },
       { emails: [WORK, { ...HOME, display: 'H' }] },
     ],
     [
-      'part of every element',
+      'sets a part of every element',
       'emails.display',
       'all',
       { emails: [WORK, HOME].map((email) => ({ ...email, display: 'all' })) },
     ],
     [
-      'chosen primary takes it from the other',
+      'moves the primary mark to the selected element',
       'emails[type eq "home"].primary',
       'True',
       { emails: [SECOND_WORK, { ...HOME, primary: true }] },
     ],
     [
-      'makes what eqs describe',
+      'creates the element that the filter describes',
       'emails[type eq "other" and display eq "O"].value',
       'o@x.org',
       { emails: [WORK, HOME, { type: 'other', display: 'O', value: 'o@x.org' }] },
     ],
-    ['manager as text', `${E}:manager`, 'm2', MANAGED],
-    ['manager as object', `${E}:manager`, { value: 'm2', displayName: 'B' }, MANAGED],
-    ['manager as list of one', `${E}:manager`, [{ value: 'm2' }], MANAGED],
-    ['manager.value', `${E}:manager.value`, 'm2', MANAGED],
-    ['any case', 'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME', 'J', NAMED_J],
+    ['accepts a manager as text', `${E}:manager`, 'm2', MANAGED],
+    ['accepts a manager as an object', `${E}:manager`, { value: 'm2', displayName: 'B' }, MANAGED],
+    ['accepts a manager as a list', `${E}:manager`, [{ value: 'm2' }], MANAGED],
+    ['sets manager.value', `${E}:manager.value`, 'm2', MANAGED],
+    ['accepts a path in any case', 'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME', 'J', NAMED_J],
     [
-      'no path',
+      'sets several attributes without a path',
       undefined,
       {
         'name.givenName': 'J',
@@ -104,57 +104,57 @@ describe('replace', () => {
       },
     ],
     [
-      'no path, schemas as keys',
+      'accepts schemas as keys without a path',
       undefined,
       { [USER_SCHEMA]: { title: 'T' }, [E]: { department: 'D2', x: 1 } },
       { title: 'T', ...enterprise({ department: 'D2' }) },
     ],
   ])('%s', (_, path, value, expected) => {
-    expect(one('replace', path, value)).toEqual({ ...BASE, ...expected });
+    expect(apply('replace', path, value)).toEqual({ ...BASE, ...expected });
   });
 });
 
-describe('remove', () => {
+describe('the PATCH operation remove', () => {
   const without = (name: string): ScimObject =>
     Object.fromEntries(Object.entries(BASE).filter(([key]) => key !== name));
   test.each<[string, string, unknown, ScimObject]>([
-    ['absent is no error', 'nickName', undefined, BASE],
-    ['chosen element', 'emails[type eq "home"]', undefined, { ...BASE, emails: [WORK] }],
-    ['nothing chosen is no error', 'emails[type eq "other"]', undefined, BASE],
+    ['ignores a missing attribute', 'nickName', undefined, BASE],
+    ['removes the selected element', 'emails[type eq "home"]', undefined, { ...BASE, emails: [WORK] }],
+    ['ignores a filter without a match', 'emails[type eq "other"]', undefined, BASE],
     [
-      'chosen value drops the element',
+      'removes an element with its value',
       'emails[type eq "home"].value',
       undefined,
       { ...BASE, emails: [WORK] },
     ],
-    ['chosen part', 'emails[type eq "work"].primary', undefined, { ...BASE, emails: [SECOND_WORK, HOME] }],
-    ['by value, a list', 'emails', [{ value: 'H@x.org' }], { ...BASE, emails: [WORK] }],
-    ['by value, an object', 'emails', { type: 'home' }, { ...BASE, emails: [WORK] }],
-    ['by a value of unknown parts: takes nothing', 'emails', [{ colour: 'red' }], BASE],
-    ['by value, none equal', 'emails', [{ value: 'h@x.org', type: 'work' }], BASE],
-    ['by value, an empty list takes nothing', 'emails', [], BASE],
-    ['part', 'name.givenName', undefined, { ...BASE, name: { familyName: 'Doe' } }],
-    ['manager', `${E}:manager`, undefined, { ...BASE, [E]: { department: 'D1' } }],
-    ['extension', E, undefined, without(E)],
-    ['single with value', 'title', 'Guide', without('title')],
+    ['removes a part', 'emails[type eq "work"].primary', undefined, { ...BASE, emails: [SECOND_WORK, HOME] }],
+    ['removes elements by a list of values', 'emails', [{ value: 'H@x.org' }], { ...BASE, emails: [WORK] }],
+    ['removes an element by an object', 'emails', { type: 'home' }, { ...BASE, emails: [WORK] }],
+    ['removes nothing for an unknown sub-attribute', 'emails', [{ colour: 'red' }], BASE],
+    ['removes nothing for a different value', 'emails', [{ value: 'h@x.org', type: 'work' }], BASE],
+    ['removes nothing for an empty list', 'emails', [], BASE],
+    ['removes a sub-attribute', 'name.givenName', undefined, { ...BASE, name: { familyName: 'Doe' } }],
+    ['removes the manager', `${E}:manager`, undefined, { ...BASE, [E]: { department: 'D1' } }],
+    ['removes an extension', E, undefined, without(E)],
+    ['removes a single attribute despite its value', 'title', 'Guide', without('title')],
   ])('%s', (_, path, value, expected) => {
-    expect(one('remove', path, value)).toEqual(expected);
+    expect(apply('remove', path, value)).toEqual(expected);
   });
 });
 
 test.each(['add', 'replace', 'remove', 'Add', 'REPLACE'])(
-  'null and empty text unassign, whatever the op (%s)',
+  'null and an empty text remove a value in the PATCH operation %s',
   (op) => {
     for (const value of [null, '']) {
-      expect(one(op, 'title', value)).not.toHaveProperty('title');
-      expect(one(op, 'name.givenName', value)['name']).toEqual({ familyName: 'Doe' });
-      expect(one(op, 'emails[type eq "home"].value', value)['emails']).toEqual([WORK]);
-      expect(one(op, `${E}:manager`, value)[E]).toEqual({ department: 'D1' });
+      expect(apply(op, 'title', value)).not.toHaveProperty('title');
+      expect(apply(op, 'name.givenName', value)['name']).toEqual({ familyName: 'Doe' });
+      expect(apply(op, 'emails[type eq "home"].value', value)['emails']).toEqual([WORK]);
+      expect(apply(op, `${E}:manager`, value)[E]).toEqual({ department: 'D1' });
     }
   },
 );
 
-describe('refused', () => {
+describe('a PATCH', () => {
   const op = (name: string, path?: string, value?: unknown) => ({ op: name, path, value });
   const MANY = Array.from({ length: 49 }, (_, i) => ({ value: `${i}@x.org` }));
   test.each<[string, unknown]>([
@@ -185,60 +185,60 @@ describe('refused', () => {
     ['invalid_value', op('replace', undefined, 'x')],
     ['invalid_syntax', op('move', 'title', 'x')],
     ['invalid_syntax', 'x'],
-  ])('%s %#', (code, operation) => {
+  ])('is refused as %s with the operation %j', (code, operation) => {
     expect(codeOf(operation)).toBe(code);
   });
 
-  test('a bad operation refuses all', () => {
+  test('is refused as a whole if one operation is invalid', () => {
     expect(codeOf(op('replace', 'title', 'x'), op('replace', 'id', 'x'))).toBe('mutability');
   });
   test.each([[undefined], [[]], [{}], [Array.from({ length: 1001 }, () => op('remove', 'title'))]])(
-    'Operations %#',
+    'without a list of 1 to 1,000 operations is refused (case %#)',
     (list) => {
-      expect(problemOf(() => patched(list)).code).toBe('invalid_syntax');
+      expect(problemOf(() => patch(list)).code).toBe('invalid_syntax');
     },
   );
 });
 
-describe('what providers send against the RFC', () => {
+describe('a PATCH that deviates from RFC 7644', () => {
   test.each([
     ['a text for a boolean', { op: 'replace', path: 'active', value: 'False' }, ['boolean_text']],
-    ['an operation in capitals', { op: 'Add', path: 'title', value: 'x' }, ['spelling']],
+    ['an operation in another case', { op: 'Add', path: 'title', value: 'x' }, ['spelling']],
     [
-      'an element that is not there',
+      'a filter that creates an element',
       { op: 'add', path: 'addresses[type eq "work"].country', value: 'FR' },
       ['filter_creates_element'],
     ],
     ['a text for an object', { op: 'add', path: `${E}:manager`, value: 'm3' }, ['text_as_object']],
-  ])('%s is counted as a deviation', (_, operation, deviations) => {
-    expect(patched([operation]).seen).toEqual(deviations);
+  ])('with %s is accepted and counted as a deviation', (_, operation, deviations) => {
+    expect(patch([operation]).seen).toEqual(deviations);
   });
 
-  test('unknown attributes are ignored in the profile of Entra', () => {
+  test('with unknown attributes is accepted in the key profile of Entra', () => {
     const operations = [
       { op: 'add', path: 'roles[primary eq "True"].value', value: 'Author' },
       { op: 'add', path: 'urn:ietf:params:scim:schemas:extension:custom:2.0:User:site', value: '1' },
     ];
-    expect(patched(operations, { entra: true })).toMatchObject({
+    expect(patch(operations, { entra: true })).toMatchObject({
       after: BASE,
       seen: expect.arrayContaining(['unknown_attribute']),
     });
   });
 
-  test('an element that is created in two steps is kept', () => {
-    const { after } = patched([
+  test('with an element that is created in two steps is accepted', () => {
+    const { after } = patch([
       { op: 'add', path: 'emails[type eq "other"].primary', value: true },
       { op: 'add', path: 'emails[type eq "other"].value', value: 'o@x.org' },
     ]);
-    const made = { type: 'other', primary: true, value: 'o@x.org' };
-    expect(after['emails']).toEqual([SECOND_WORK, HOME, made]);
+    const element = { type: 'other', primary: true, value: 'o@x.org' };
+    expect(after['emails']).toEqual([SECOND_WORK, HOME, element]);
   });
 });
 
-test('nothing reaches Object.prototype', () => {
+test('a PATCH with __proto__ and constructor does not change Object.prototype', () => {
   const value: unknown = JSON.parse(
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"name":{"__proto__":{"polluted":1}}}',
   );
-  expect(patched([{ op: 'add', value }]).after).toEqual(BASE);
+  expect(patch([{ op: 'add', value }]).after).toEqual(BASE);
   expect((new service.Object() as Record<string, unknown>)['polluted']).toBeUndefined();
 });

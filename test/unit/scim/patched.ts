@@ -7,7 +7,7 @@ import { USER } from './resources.js';
 
 export const WORK = { value: 'w@x.org', type: 'work', primary: true };
 export const HOME = { value: 'h@x.org', type: 'home' };
-/** What patches begin with. */
+/** The resource before each patch. */
 export const BASE: ScimObject = {
   userName: 'jane',
   title: 'Guide',
@@ -17,8 +17,8 @@ export const BASE: ScimObject = {
   [E]: { department: 'D1', manager: { value: 'm1' } },
 };
 
-/** The resource after a patch, and the deviations that were counted; what was given is not changed. */
-export function patched(operations: unknown, options: { entra?: boolean } = {}) {
+/** Applies a patch to BASE, which must not change. Returns the new resource and the counted deviations. */
+export function patch(operations: unknown, options: { entra?: boolean } = {}) {
   const seen = new Set<Deviation>();
   const before = JSON.stringify(BASE);
   const body = { schemas: [PATCH_MESSAGE], Operations: operations };

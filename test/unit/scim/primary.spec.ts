@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { BASE, HOME, WORK, patched } from './patched.js';
+import { BASE, HOME, WORK, patch } from './patched.js';
 
-test('a new primary takes the mark from the old one that follows it in the list', () => {
-  const { after } = patched([
+test('a PATCH that marks an element as primary removes the mark from a later element of the list', () => {
+  const { after } = patch([
     { op: 'replace', path: 'emails', value: [HOME, WORK] },
     { op: 'replace', path: 'emails[type eq "home"].primary', value: true },
   ]);

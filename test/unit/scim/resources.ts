@@ -7,7 +7,7 @@ export const { user: USER, group: GROUP } = describeResources(['Author', 'Publis
 
 export const ID = '0199aaaa-0000-7000-8000-00000000000a';
 
-/** A user with something of everything. */
+/** A user with values of every kind. */
 export const JANE: ScimObject = {
   schemas: [USER_SCHEMA, ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA],
   id: ID,
@@ -37,7 +37,7 @@ export const JANE: ScimObject = {
   [ROLLCALL_USER_SCHEMA]: { hideEmail: true, authname: [{ method: 'saml', value: 'JaneS' }] },
 };
 
-/** The error that a function throws; anything but one of the catalogue fails the test. */
+/** Returns the catalogue error that a function throws. Any other result fails the test. */
 export function problemOf(run: () => unknown): ProblemError {
   try {
     run();

@@ -7,7 +7,7 @@ import { GROUP, USER } from './resources.js';
 const BASE = 'https://x.example/scim/v2';
 const views = schemasOf({ user: USER, group: GROUP }).map((schema) => toSchemaView(schema, BASE));
 
-test('the schemas are User, enterprise, Group and two of ours', () => {
+test('the SCIM schemas are User, EnterpriseUser, Group, RollcallUser and RollcallGroup', () => {
   expect(views.map(({ name }) => name)).toEqual([
     'User',
     'EnterpriseUser',
@@ -18,7 +18,7 @@ test('the schemas are User, enterprise, Group and two of ours', () => {
   expect(views[0]?.meta.location).toBe(`${BASE}/Schemas/${USER_SCHEMA}`);
 });
 
-test('every attribute has what RFC 7643 asks for, and a name that can be looked up', () => {
+test('every SCIM attribute has the members that RFC 7643 requires and is found by its name', () => {
   for (const { id, attributes } of views) {
     for (const attribute of attributes) {
       expect(attribute).toMatchObject({ description: expect.any(String), required: expect.any(Boolean) });
@@ -33,7 +33,7 @@ test('every attribute has what RFC 7643 asks for, and a name that can be looked 
   }
 });
 
-test('what the schemas do not list is unknown, also the names of every object', () => {
+test('an attribute outside the SCIM schemas is unknown, even with the name of a built-in member', () => {
   for (const name of [
     '__proto__',
     'constructor',
@@ -50,12 +50,12 @@ test('what the schemas do not list is unknown, also the names of every object', 
   expect(GROUP.resolvePath('userName')).toBeUndefined();
 });
 
-test('the roles are those that were given, and passwords are never returned', () => {
+test('the SCIM schema lists the configured roles and marks the password as never returned', () => {
   expect(USER.resolvePath('roles.value')?.sub?.canonicalValues).toEqual(['Author', 'Publisher']);
   expect(USER.findAttribute('password')).toMatchObject({ mutability: 'writeOnly', returned: 'never' });
 });
 
-test('a type of resource names its schemas', () => {
+test('a SCIM resource type lists its schema extensions', () => {
   expect(toTypeView(USER, BASE)).toMatchObject({
     endpoint: '/Users',
     schemaExtensions: [
@@ -65,7 +65,7 @@ test('a type of resource names its schemas', () => {
   });
 });
 
-test('the limits are those of the lists', () => {
+test('the SCIM service provider configuration states the limits of lists and Bulk requests', () => {
   expect(buildProviderConfig(BASE)).toMatchObject({
     filter: { supported: true, maxResults: 200 },
     bulk: { maxOperations: 1000, maxPayloadSize: 4194304 },
