@@ -3,7 +3,7 @@ import { toDbTime } from '../../src/platform/common/time.js';
 import { toFirstId } from '../../src/audit/audit-event.js';
 import { RowFaults } from '../../src/audit/seal-faults.js';
 
-/** Rows that the service cannot have written are named, whichever seal covers them. */
+/** Tests the report of audit rows that the service cannot have written. */
 const NOON = Date.UTC(2026, 0, 31, 12);
 const MINUTE = 60_000;
 const ID = toFirstId(NOON);
@@ -19,30 +19,30 @@ const rowOf = (id: string, millis = NOON) => ({
   request_id: 'r',
   ip: '',
 });
-const judge = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isAsRead = true } = {}) =>
+const validate = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isAsRead = true } = {}) =>
   faults.checkForm({ row: rowOf(id, millis), hasId, isAsRead });
 
-test.each([0, 1, -MINUTE, MINUTE])('a time %d ms from that of the id is good', (by) => {
+test.each([0, 1, -MINUTE, MINUTE])('an audit row that is %d ms from the time of its id is accepted', (by) => {
   const faults = new RowFaults();
-  expect([judge(faults, ID, NOON + by), faults.count]).toEqual([true, 0]);
+  expect([validate(faults, ID, NOON + by), faults.count]).toEqual([true, 0]);
 });
 
 test.each([-MINUTE - 1, MINUTE + 1, 2 * MINUTE, 60 * MINUTE])(
-  'a time %d ms from that of the id is not',
+  'an audit row that is %d ms from the time of its id is reported',
   (by) => {
     const faults = new RowFaults();
-    expect([judge(faults, ID, NOON + by), faults.named]).toEqual([
+    expect([validate(faults, ID, NOON + by), faults.named]).toEqual([
       false,
       [{ id: ID, message: 'has a time that differs from its id: it was changed' }],
     ]);
   },
 );
 
-test('an id in another form, and a row in another form, are told apart', () => {
+test('an audit row with an invalid id and an audit row in an invalid form get different messages', () => {
   const faults = new RowFaults();
-  judge(faults, ID, NOON, { hasId: false, isAsRead: false });
-  judge(faults, ID, NOON, { isAsRead: false });
-  judge(faults, 'x');
+  validate(faults, ID, NOON, { hasId: false, isAsRead: false });
+  validate(faults, ID, NOON, { isAsRead: false });
+  validate(faults, 'x');
   expect(faults.named.map(({ message }) => message.slice(0, 20))).toEqual([
     'has an id that the s',
     'is stored in a forma',
@@ -50,8 +50,8 @@ test('an id in another form, and a row in another form, are told apart', () => {
   ]);
 });
 
-test('all are counted, and the first hundred named', () => {
+test('all invalid audit rows are counted, and the first 100 are named', () => {
   const faults = new RowFaults();
-  for (let n = 0; n < 250; n++) judge(faults, `no id ${n}`);
+  for (let n = 0; n < 250; n++) validate(faults, `no id ${n}`);
   expect([faults.count, faults.named.length, faults.named.at(-1)?.id]).toEqual([250, 100, 'no id 99']);
 });

@@ -5,20 +5,20 @@ import { LATE_MILLIS, type SealFacts, SealKeys, hashRow } from '../../src/audit/
 import { SealingTimes, findChainFault, findLateFault } from '../../src/audit/seal-faults.js';
 import { toDbTime } from '../../src/platform/common/time.js';
 
-/** What is refused of seals of which the hashes fit: without a key, whoever can write the table can make those. */
+/** Tests faults in seals with valid hashes. Without a key, anyone who can write the table can create such seals. */
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 0, 31, 12);
 const HASH = 'a'.repeat(64);
 const keys = new SealKeys([]);
-const time = (millis: number) => toDbTime(new Date(millis));
+const toTime = (millis: number) => toDbTime(new Date(millis));
 const idOf = (millis: number) => toFirstId(millis);
 const NEVER = '00000000-0000-0000-0000-000000000000';
 
 const before = { number: 4, hash: HASH, until_id: idOf(NOON), purged: 2 };
-function sealed(facts: Partial<SealFacts> = {}) {
+function sealOf(facts: Partial<SealFacts> = {}) {
   const all: SealFacts = {
     number: 5,
-    sealed: time(NOON + 65 * MINUTE),
+    sealed: toTime(NOON + 65 * MINUTE),
     until_id: idOf(NOON + 60 * MINUTE),
     row_count: 3,
     rows_hash: HASH,
@@ -31,45 +31,45 @@ function sealed(facts: Partial<SealFacts> = {}) {
   };
   return { ...all, hash: keys.computeHash(all, before.hash) };
 }
-const faultIn = (facts?: Partial<SealFacts>, isAsRead = true) =>
-  findChainFault({ seal: sealed(facts), isAsRead }, before, keys, undefined);
+const findFault = (facts?: Partial<SealFacts>, isAsRead = true) =>
+  findChainFault({ seal: sealOf(facts), isAsRead }, before, keys, undefined);
 
-describe('a seal with a hash that fits', () => {
+describe('a seal with a valid hash', () => {
   test.each([
-    ['the next one', {}],
+    ['with the next number', {}],
     ['of an hour without events', { until_id: before.until_id, row_count: 0 }],
-    ['that lets more be deleted', { purged: 4 }],
-  ])('%s is good', (_, facts) => {
-    expect(faultIn(facts)).toBeUndefined();
+    ['that permits more deletions', { purged: 4 }],
+  ])('%s is accepted', (_, facts) => {
+    expect(findFault(facts)).toBeUndefined();
   });
   test.each<[string, Partial<SealFacts>, RegExp]>([
-    ['of a number that is too high', { number: 6 }, /are missing/],
-    ['of a number that was there', { number: 4 }, /are missing/],
-    ['of number 0', { number: 0 }, /its number is invalid/],
-    ['that ends before the one before it', { until_id: idOf(NOON - 1) }, /ends before/],
-    ['that takes back what may be deleted', { purged: 1 }, /deleted events is invalid/],
-    ['that lets its own events be deleted', { purged: 5 }, /deleted events is invalid/],
-    ['that lets later events be deleted', { purged: 9 }, /deleted events is invalid/],
+    ['with a skipped number', { number: 6 }, /are missing/],
+    ['with a repeated number', { number: 4 }, /are missing/],
+    ['with number 0', { number: 0 }, /its number is invalid/],
+    ['that ends before the previous seal', { until_id: idOf(NOON - 1) }, /ends before/],
+    ['that permits fewer deletions', { purged: 1 }, /deleted events is invalid/],
+    ['that permits deletion of its own events', { purged: 5 }, /deleted events is invalid/],
+    ['that permits deletion of later events', { purged: 9 }, /deleted events is invalid/],
   ])('%s is refused', (_, facts, message) => {
-    expect(faultIn(facts)).toMatch(message);
+    expect(findFault(facts)).toMatch(message);
   });
-  test('in a form that the service does not write is refused', () => {
-    expect(faultIn({}, false)).toMatch(/was changed/);
+  test('in a form that the service never writes is refused', () => {
+    expect(findFault({}, false)).toMatch(/was changed/);
   });
 });
 
-describe('an entry for a late row', () => {
-  const LOOK = NOON + 65 * MINUTE;
+describe('an entry for a late event', () => {
+  const PASS = NOON + 65 * MINUTE;
   const BEFORE = NOON + 5 * MINUTE;
   const looks = (...times: number[]) => {
     const all = new SealingTimes();
-    for (const millis of times) all.advance(time(millis));
+    for (const millis of times) all.advance(toTime(millis));
     return all;
   };
   const rowOf = (id: string) =>
     Object.assign(new AuditEventEntity(), {
       id,
-      time: time(NOON),
+      time: toTime(NOON),
       actor_kind: 'system',
       actor_id: null,
       action: 'user.updated',
@@ -79,54 +79,50 @@ describe('an entry for a late row', () => {
       request_id: 'r',
       ip: '',
     });
-  const judged = (
+  const check = (
     id: string,
-    { at = looks(BEFORE, LOOK), row_hash = hashRow(rowOf(id)), deleted = NEVER } = {},
+    { at = looks(BEFORE, PASS), row_hash = hashRow(rowOf(id)), deleted = NEVER } = {},
   ) =>
     findLateFault(
       { entry: { id, seal: 5, row_hash }, isAsRead: true, row: rowOf(id) },
-      sealed(),
+      sealOf(),
       before,
       at,
       deleted,
     );
   test.each([
-    ['just before the end of the seal before', NOON - 1],
-    ['as old as one may be at the look before', BEFORE - LATE_MILLIS],
-  ])('%s is good', (_, millis) => {
-    expect(judged(idOf(millis))).toBeUndefined();
+    ['from just before the end of the previous seal', NOON - 1],
+    ['with the maximum age at the previous pass', BEFORE - LATE_MILLIS],
+  ])('%s is accepted', (_, millis) => {
+    expect(check(idOf(millis))).toBeUndefined();
   });
   test.each([
-    ['a millisecond too old for the look before', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
-    ['of the range of its own seal', idOf(NOON), /was inserted/],
-    ['of the range of its own seal, late in it', idOf(NOON + 59 * MINUTE), /was inserted/],
-    ['of the future at its look', idOf(LOOK + LATE_MILLIS + 1), /its time was in the future/],
-    [
-      'of an id that the service does not make',
-      `${idOf(NOON - 1).slice(0, 35)}z`,
-      /never creates such an id/,
-    ],
+    ['one millisecond too old', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
+    ['from the span of its own seal', idOf(NOON), /was inserted/],
+    ['from the end of the span of its own seal', idOf(NOON + 59 * MINUTE), /was inserted/],
+    ['from the future', idOf(PASS + LATE_MILLIS + 1), /its time was in the future/],
+    ['with an invalid id', `${idOf(NOON - 1).slice(0, 35)}z`, /never creates such an id/],
   ])('%s is refused', (_, id, message) => {
-    expect(judged(id)).toMatch(message);
+    expect(check(id)).toMatch(message);
   });
-  test('of the first look is refused: nothing was looked at before', () => {
-    expect(judged(idOf(NOON - 1), { at: looks(LOOK) })).toMatch(/was inserted/);
+  test('of the first sealing pass is refused', () => {
+    expect(check(idOf(NOON - 1), { at: looks(PASS) })).toMatch(/was inserted/);
   });
-  test('of several seals of one look is compared with the look before them', () => {
-    expect(judged(idOf(NOON - 1), { at: looks(BEFORE, LOOK, LOOK, LOOK) })).toBeUndefined();
-    expect(judged(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, LOOK, LOOK) })).toMatch(/was inserted/);
+  test('in one of several seals of a pass is compared with the previous pass', () => {
+    expect(check(idOf(NOON - 1), { at: looks(BEFORE, PASS, PASS, PASS) })).toBeUndefined();
+    expect(check(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, PASS, PASS) })).toMatch(/was inserted/);
   });
-  test('without its row is good only where the retention may have deleted it', () => {
+  test('without its event is accepted only if the retention may have deleted the event', () => {
     const entry = { id: idOf(NOON - 1), seal: 5, row_hash: HASH };
-    const taken = (deleted: string) =>
+    const faultFor = (deleted: string) =>
       findLateFault(
         { entry, isAsRead: true, row: undefined },
-        sealed(),
+        sealOf(),
         before,
-        looks(BEFORE, LOOK),
+        looks(BEFORE, PASS),
         deleted,
       );
-    expect(taken(idOf(NOON))).toBeUndefined();
-    expect([NEVER, entry.id].map(taken)).toEqual([0, 1].map(() => expect.stringMatching(/was removed/)));
+    expect(faultFor(idOf(NOON))).toBeUndefined();
+    expect([NEVER, entry.id].map(faultFor)).toEqual([0, 1].map(() => expect.stringMatching(/was removed/)));
   });
 });

@@ -29,10 +29,10 @@ const FACTS: SealFacts = {
 };
 const KEYS = ['the key of these seals, the new one', 'the key of these seals, the old one'];
 
-const other = (value: unknown) => (typeof value === 'number' ? value + 1 : `${String(value)}x`);
+const alter = (value: unknown) => (typeof value === 'number' ? value + 1 : `${String(value)}x`);
 
-describe('a row', () => {
-  test('has another hash where a part of one column is in the next, and without an actor', () => {
+describe('an audit row', () => {
+  test('has a different hash if text moves to the next column or the actor is missing', () => {
     const moved = { ...ROW, actor_kind: 'ke', actor_id: `y${ROW.actor_id ?? ''}` };
     const hashes = [ROW, moved, { ...ROW, actor_id: null }, { ...ROW, actor_id: '' }].map(hashRow);
     expect(new Set(hashes).size).toBe(4);
@@ -42,17 +42,17 @@ describe('a row', () => {
 describe('a seal', () => {
   const keys = new SealKeys([]);
   test.each(Object.entries(FACTS).filter(([name]) => name !== 'key_id'))(
-    'has another hash with another %s',
+    'has a different hash with a different %s',
     (name, value) => {
-      expect(keys.computeHash({ ...FACTS, [name]: other(value) }, 'p')).not.toBe(
+      expect(keys.computeHash({ ...FACTS, [name]: alter(value) }, 'p')).not.toBe(
         keys.computeHash(FACTS, 'p'),
       );
     },
   );
-  test('has another hash behind another seal', () => {
+  test('has a different hash after a different previous seal', () => {
     expect(keys.computeHash(FACTS, 'q')).not.toBe(keys.computeHash(FACTS, 'p'));
   });
-  test('is made with the first key; the others are known, and each has a hash of its own', () => {
+  test('uses the first key, knows the other keys, and has a different hash for each key', () => {
     const both = new SealKeys(KEYS);
     const [first, second] = KEYS.map((key) => new SealKeys([key]).current);
     expect(both.current).toBe(first);
@@ -66,21 +66,21 @@ describe('a seal', () => {
     expect(new Set(hashes).size).toBe(3);
     expect(() => keys.computeHash({ ...FACTS, key_id: first ?? '' }, 'p')).toThrow();
   });
-  test('cannot be made with the name of a key alone', () => {
-    const [mine, others] = KEYS.map((key) => new SealKeys([key]));
-    const facts = { ...FACTS, key_id: mine?.current ?? '' };
-    expect(mine?.computeHash(facts, 'p')).not.toBe(keys.computeHash({ ...FACTS, key_id: '' }, 'p'));
-    // A keyed hash: nobody gets it from what the table has.
+  test('cannot be computed from the id of a key without the key', () => {
+    const [own, others] = KEYS.map((key) => new SealKeys([key]));
+    const facts = { ...FACTS, key_id: own?.current ?? '' };
+    expect(own?.computeHash(facts, 'p')).not.toBe(keys.computeHash({ ...FACTS, key_id: '' }, 'p'));
+    // The hash is keyed and cannot be computed from the columns of the table.
     const text = [
       'rollcall audit seal',
       2,
-      ...Object.values({ number: 7, previous: 'p', ...without(facts) }),
+      ...Object.values({ number: 7, previous: 'p', ...omitNumber(facts) }),
     ];
-    expect(mine?.computeHash(facts, 'p')).not.toBe(
+    expect(own?.computeHash(facts, 'p')).not.toBe(
       createHash('sha256').update(JSON.stringify(text)).digest('hex'),
     );
-    expect(others?.hasKey(mine?.current ?? '')).toBe(false);
+    expect(others?.hasKey(own?.current ?? '')).toBe(false);
   });
 });
 
-const without = ({ number: _, ...facts }: SealFacts) => facts;
+const omitNumber = ({ number: _, ...facts }: SealFacts) => facts;
