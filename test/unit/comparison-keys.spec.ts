@@ -18,9 +18,9 @@ describe('usernames and e-mail addresses', () => {
     ['ﬃ', 'FFI'],
     ['ΣΟΦΟΣ', 'σοφος'],
     ['Jose\u0301', 'JOSÉ'],
-    ['K', 'k'], // U+212A, the sign of the unit
+    ['K', 'k'], // U+212A, the kelvin sign
     ['①', '1'],
-  ])('%j and %j are the same', (one, other) => {
+  ])('%j and %j have the same comparison key', (one, other) => {
     expect(toLoginKey(one)).toBe(toLoginKey(other));
   });
 
@@ -30,11 +30,11 @@ describe('usernames and e-mail addresses', () => {
     ['jane.doe', 'jane_doe'],
     ['müller', 'mueller'],
     ['а', 'a'], // Cyrillic
-  ])('%j and %j are different', (one, other) => {
+  ])('%j and %j have different comparison keys', (one, other) => {
     expect(toLoginKey(one)).not.toBe(toLoginKey(other));
   });
 
-  test('no letter except the capital sharp s has different keys by case', () => {
+  test('every letter except the capital sharp s has the same key in any case', () => {
     const broken: string[] = [];
     for (let code = 0x41; code < 0x1_0000; code++) {
       const letter = String.fromCodePoint(code);
@@ -42,7 +42,7 @@ describe('usernames and e-mail addresses', () => {
       const keys = [letter, letter.toUpperCase(), toLoginKey(letter)].map(toLoginKey);
       if (new Set(keys).size > 1) broken.push(letter);
     }
-    // Upper- then lower-casing, as the interface has it, keeps the capital sharp s different from `ß` and `SS`.
+    // The interface converts to upper case, then to lower case, so the capital sharp s differs from `ß` and `SS`.
     expect(broken).toEqual(['ẞ']);
   });
 });
@@ -51,7 +51,7 @@ describe('external ids and authnames', () => {
   test.each([
     ['  HR-1 ', 'HR-1'],
     ['e\u0301', 'é'],
-  ])('%j and %j are the same', (one, other) => {
+  ])('%j and %j have the same comparison key', (one, other) => {
     expect(toExactKey(one)).toBe(toExactKey(other));
   });
 
@@ -60,28 +60,28 @@ describe('external ids and authnames', () => {
     ['ﬁ', 'fi'],
     ['a  b', 'a b'],
     ['1', '①'],
-  ])('%j and %j are different', (one, other) => {
+  ])('%j and %j have different comparison keys', (one, other) => {
     expect(toExactKey(one)).not.toBe(toExactKey(other));
   });
 });
 
 test.each([
-  ['a username that normalisation makes longer', toLoginKey, 'ﷺ'.repeat(254)],
-  ['an external id of characters outside of the BMP', toExactKey, '😀'.repeat(255)],
-])('the key of %s fits into its column and still differs for two values', (_, keyOf, long) => {
+  ['a username that grows by normalization', toLoginKey, 'ﷺ'.repeat(254)],
+  ['an external id of characters outside the BMP', toExactKey, '😀'.repeat(255)],
+])('the comparison key of %s fits into 255 characters and remains unique', (_, keyOf, long) => {
   expect(keyOf(long).length).toBeLessThanOrEqual(255);
   expect(keyOf(long)).not.toBe(keyOf(`${long}x`));
   expect(keyOf(long)).toBe(keyOf(` ${long} `));
 });
 
-test('the key of an order folds case and accents and has at most 255 characters', () => {
+test('a sort key folds case and accents and has at most 255 characters', () => {
   expect(toNameSortKey('Érik')).toBe(toNameSortKey('erik'));
   expect(toNameSortKey('')).toBe('');
   expect(toNameSortKey('é'.repeat(300))).toHaveLength(255);
   expect(toNameSortKey('😀'.repeat(300)).isWellFormed()).toBe(true);
 });
 
-describe('names that nobody else may have', () => {
+describe('the identifiers of a user', () => {
   const user = {
     username: 'Jane',
     email: 'Jane@Example.org',
@@ -89,7 +89,7 @@ describe('names that nobody else may have', () => {
     authname: { saml: ['a', 'b'], ldap: ['a'] },
   };
 
-  test('is username, e-mail, external id and every authname', () => {
+  test('are the username, the email, the external id and every authname', () => {
     expect(identifiersOf(user)).toEqual([
       { field: 'username', identifier: toLoginIdentifier('jane') },
       { field: 'email', identifier: toLoginIdentifier('jane@example.org') },

@@ -3,18 +3,18 @@ import fc from 'fast-check';
 import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
 import { type Change, type World, codesOf } from '../support/data/claims.js';
 
-test('on any set: both storages agree, the remaining changes are valid, and every failure is needed', () => {
+test('the set validator refuses only conflicting changes of a random set, with both storages', () => {
   const names = fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4', 'n5');
   const users = ['u0', 'u1', 'u2', 'u3', 'u4'];
   const user = fc.constantFrom(...users);
   const world = fc.record({
     owned: fc.array(fc.option(names), { minLength: 5, maxLength: 5 }),
-    above: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
+    managers: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
     webmasters: fc.integer({ min: 0, max: 5 }),
   });
   const wish = fc.record({
     name: fc.option(names),
-    manager: fc.option(fc.option(fc.oneof(user, fc.constantFrom('new0', 'new1', 'nobody')))),
+    manager: fc.option(fc.option(fc.oneof(user, fc.constantFrom('new0', 'new1', 'unknown')))),
     leaves: fc.boolean(),
   });
   const created = fc.array(wish, { maxLength: 2 });
@@ -26,11 +26,11 @@ test('on any set: both storages agree, the remaining changes are valid, and ever
         if (name !== null) owners[name] ??= users[index] ?? '';
       });
       const nameOf = (uuid: string) => Object.keys(owners).find((name) => owners[name] === uuid);
-      // A user is only below users of lower numbers, so there is no circle at the start.
+      // The manager of a user has a lower number than the user, so the first state has no circle.
       const managers = Object.fromEntries(
         users.map((uuid, index) => [
           uuid,
-          users[(state.above[index] ?? 0) - 1 < index ? (state.above[index] ?? 0) - 1 : -1] ?? null,
+          users[(state.managers[index] ?? 0) - 1 < index ? (state.managers[index] ?? 0) - 1 : -1] ?? null,
         ]),
       );
       const all = [...users, ...news.map((_, index) => `new${index}`)];
@@ -56,16 +56,16 @@ test('on any set: both storages agree, the remaining changes are valid, and ever
         })
         .filter(({ user: uuid, manager }) => manager?.[1] !== uuid);
       const facts: World = { owners, managers, webmasters: state.webmasters };
-      const judged = codesOf(changes, facts);
-      expect(codesOf(changes, facts, LIST_STORAGE)).toEqual(judged);
-      failed += judged.filter((codes) => codes.length > 0).length;
-      const good = changes.filter((_, index) => judged[index]?.length === 0);
-      expect(codesOf(good, facts)).toEqual(good.map(() => []));
-      expect(problemsOf(good, facts)).toEqual([]);
-      // No change that failed over a name of others could succeed along with the remaining changes.
+      const failures = codesOf(changes, facts);
+      expect(codesOf(changes, facts, LIST_STORAGE)).toEqual(failures);
+      failed += failures.filter((codes) => codes.length > 0).length;
+      const accepted = changes.filter((_, index) => failures[index]?.length === 0);
+      expect(codesOf(accepted, facts)).toEqual(accepted.map(() => []));
+      expect(findProblems(accepted, facts)).toEqual([]);
+      // A change that failed over a taken name or an unknown manager cannot succeed with the accepted changes.
       changes.forEach((change, index) => {
-        const [code = ''] = judged[index] ?? [];
-        if (/taken|unknown/.test(code)) expect(problemsOf([...good, change], facts)).not.toEqual([]);
+        const [code = ''] = failures[index] ?? [];
+        if (/taken|unknown/.test(code)) expect(findProblems([...accepted, change], facts)).not.toEqual([]);
       });
     }),
     { numRuns: 2000 },
@@ -73,13 +73,13 @@ test('on any set: both storages agree, the remaining changes are valid, and ever
   expect(failed).toBeGreaterThan(1000);
 });
 
-/** The faults of a world after these changes, found by direct inspection. */
-function problemsOf(
+/** Returns the faults of a world after the changes, found by direct inspection. */
+function findProblems(
   changes: readonly Change[],
   { owners = {}, managers = {}, webmasters = 1 }: World,
 ): string[] {
   const holders = new Map(Object.entries(owners).map(([name, user]) => [name, [user]]));
-  const above = new Map(Object.entries(managers));
+  const managerOf = new Map(Object.entries(managers));
   let remaining = webmasters;
   for (const { user, takes = {}, releases = [], manager, webmaster } of changes) {
     for (const name of releases)
@@ -88,25 +88,25 @@ function problemsOf(
         (holders.get(name) ?? []).filter((one) => one !== user),
       );
     for (const name of Object.keys(takes)) holders.set(name, [...(holders.get(name) ?? []), user]);
-    if (manager) above.set(user, manager[1]);
+    if (manager) managerOf.set(user, manager[1]);
     if (webmaster === 'gained') remaining++;
     else if (webmaster) remaining--;
   }
   const problems: string[] = [];
   for (const [name, users] of holders)
     if (users.length > 1) problems.push(`${name} belongs to ${users.join()}`);
-  for (const [user, manager] of above) {
-    if (manager !== null && !above.has(manager)) problems.push(`${manager} is nobody`);
-    const loops = (start: string | null): boolean => {
+  for (const [user, manager] of managerOf) {
+    if (manager !== null && !managerOf.has(manager)) problems.push(`${manager} is unknown`);
+    const reachesUser = (start: string | null): boolean => {
       const seen = new Set<string>();
-      for (let one = start; one !== null; one = above.get(one) ?? null) {
+      for (let one = start; one !== null; one = managerOf.get(one) ?? null) {
         if (one === user) return true;
         if (seen.has(one)) return false;
         seen.add(one);
       }
       return false;
     };
-    if (loops(manager)) problems.push(`${user} is on a circle`);
+    if (reachesUser(manager)) problems.push(`${user} is on a circle`);
   }
   if (webmasters > 0 && remaining < 1) problems.push('no Webmaster is left');
   return problems;

@@ -7,32 +7,32 @@ const taken = ['username username_taken'];
 const twice = ['username duplicate'];
 
 describe.each<[string, NumberStorage]>([
-  ['in maps', MAP_STORAGE],
-  ['compact', LIST_STORAGE],
-])('%s', (_, storage) => {
+  ['numbers in maps', MAP_STORAGE],
+  ['compact numbers', LIST_STORAGE],
+])('the set validator with %s', (_, storage) => {
   test.each<[string, Change[], World, string[][]]>([
-    ['a name that its owner keeps', [names('a', 'x')], { owners: { x: 'b' } }, [taken]],
+    ['refuses a name that its owner keeps', [names('a', 'x')], { owners: { x: 'b' } }, [taken]],
     [
-      'a name whose owner would release it, and fails',
+      'refuses a name if the change of its owner fails',
       [names('a', 'x'), names('b', 'y', { releases: ['x'] })],
       { owners: { x: 'b', y: 'c' } },
       [taken, taken],
     ],
     [
-      'one name for two, a username and an e-mail',
+      'refuses one name as the username of one user and the email of another user',
       [names('a', 'x'), change('b', { takes: { x: 'email' } })],
       {},
       [twice, ['email duplicate']],
     ],
     [
-      'one name for two users, one of which fails anyway',
+      'accepts a name if the change of the other user who takes it fails',
       [change('a', { takes: { x: 'username', y: 'email' } }), names('b', 'x')],
       { owners: { y: 'c' } },
       [['email email_taken'], []],
     ],
     [
-      // c and d fail over z, so c keeps y, so a fails, so b may have x.
-      'one name for two users, one of which fails over another contested name',
+      // c and d fail over z. Then c keeps y, a fails, and b may take x.
+      'accepts a name if the change of the other user fails over a second contested name',
       [
         change('a', { takes: { x: 'username', y: 'email' } }),
         names('b', 'x'),
@@ -43,33 +43,33 @@ describe.each<[string, NumberStorage]>([
       [['email email_taken'], [], twice, twice],
     ],
     [
-      'one user for two external ids',
+      'refuses two external ids for one user',
       [change('a', { takes: { k1: 'external_id' } }), change('a', { takes: { k2: 'external_id' } })],
       { unlinked: ['a'] },
       [['external_id duplicate'], ['external_id duplicate']],
     ],
     [
-      'a new user with the name of one without external id',
+      'reports a conflict if a new user takes the name of an unlinked user',
       [names('n', 'x', { creates: true })],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [['username unlinked_conflict']],
     ],
     [
-      'the same, where another change links that user',
+      'reports a taken name if another change links the unlinked user',
       [names('n', 'x', { creates: true }), change('b', { takes: { k: 'external_id' } })],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [taken, []],
     ],
     [
-      'an existing user with the name of one without external id',
+      'reports a taken name if an existing user takes the name of an unlinked user',
       [names('a', 'x')],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [taken],
     ],
     [
-      'an unknown manager, and one that a change creates',
+      'refuses an unknown manager and accepts a manager whom another change creates',
       [
-        change('a', { manager: [null, 'nobody'] }),
+        change('a', { manager: [null, 'unknown'] }),
         change('b', { manager: [null, 'n'] }),
         change('n', { creates: true, manager: [null, null] }),
       ],
@@ -77,7 +77,7 @@ describe.each<[string, NumberStorage]>([
       [['manager_uuid unknown_reference'], [], []],
     ],
     [
-      'a manager whose creation fails, down the line',
+      'refuses every change that depends on a manager whose creation fails',
       [
         change('m', { creates: true, manager: [null, 'n'] }),
         change('a', { manager: [null, 'm'] }),
@@ -87,56 +87,56 @@ describe.each<[string, NumberStorage]>([
       [['manager_uuid unknown_reference'], ['manager_uuid unknown_reference'], taken],
     ],
     [
-      'a circle, and the manager that a failed change leaves',
+      'refuses a change that closes a circle because the change of the manager fails',
       [change('a', { manager: [null, 'b'] }), names('b', 'x', { manager: ['a', null] })],
       { owners: { x: 'c' }, managers: { a: null, b: 'a' } },
       [['manager_uuid cycle'], taken],
     ],
     [
-      'one name for two, of whom one closes a circle with users who stay',
+      'accepts a name if the other user who takes it closes a circle with unchanged users',
       [names('a', 'x', { manager: [null, 'b'] }), names('c', 'x')],
       { managers: { a: null, b: 'a', c: null } },
       [['manager_uuid cycle'], []],
     ],
     [
-      'one name for two, of whom one closes a circle with a third',
+      'accepts a name if the other user who takes it closes a circle with a third user',
       [names('a', 'x', { manager: [null, 'b'] }), change('b', { manager: [null, 'a'] }), names('c', 'x')],
       { managers: { a: null, b: null } },
       [['manager_uuid cycle'], ['manager_uuid cycle'], []],
     ],
     [
-      'one name for two, of whom one is the last Webmaster',
+      'accepts a name if the other user who takes it is the last Webmaster and would be blocked',
       [names('a', 'x', { webmaster: 'status' }), names('c', 'x')],
       {},
       [['status last_webmaster'], []],
     ],
     [
-      'a circle of which one is the last Webmaster',
+      'accepts a change in a circle if the other change would block the last Webmaster',
       [change('a', { manager: [null, 'b'], webmaster: 'status' }), change('b', { manager: [null, 'a'] })],
       { managers: { a: null, b: null } },
       [['status last_webmaster'], []],
     ],
-    ['the last Webmaster', [change('a', { webmaster: 'status' })], {}, [['status last_webmaster']]],
+    ['protects the last Webmaster', [change('a', { webmaster: 'status' })], {}, [['status last_webmaster']]],
     [
-      'the last of two Webmasters',
+      'accepts the removal of one of two Webmasters and refuses the second removal',
       [change('a', { webmaster: 'status' }), change('b', { webmaster: 'roles' })],
       { webmasters: 2 },
       [[], ['roles last_webmaster']],
     ],
     [
-      'the last Webmaster and the next one',
+      'accepts the removal of the last Webmaster if another user becomes one',
       [change('a', { webmaster: 'roles' }), change('b', { webmaster: 'gained' })],
       {},
       [[], []],
     ],
     [
-      'the last Webmaster, whose successor fails',
+      'refuses the removal of the last Webmaster if the change of the successor fails',
       [change('a', { webmaster: 'roles' }), names('b', 'x', { webmaster: 'gained' })],
       { owners: { x: 'c' } },
       [['roles last_webmaster'], taken],
     ],
     [
-      'the name of the last Webmaster, who stays',
+      'refuses a name that the last Webmaster would release in a refused change',
       [change('a', { webmaster: 'status', releases: ['x'] }), names('b', 'x')],
       { owners: { x: 'a' } },
       [['status last_webmaster'], taken],
@@ -145,13 +145,13 @@ describe.each<[string, NumberStorage]>([
     expect(codesOf(changes, world, storage)).toEqual(expected);
   });
 
-  test('a withdrawn change claims and releases nothing', () => {
+  test('ignores the names that a withdrawn change takes and releases', () => {
     const changes = [names('a', 'x'), names('b', 'x', { releases: ['y'] }), names('c', 'y')];
     expect(codesOf(changes, { owners: { y: 'b' } }, storage, [2])).toEqual([[], [], taken]);
   });
 
-  test.each([99, 300])('a chain of %s contested names, each decided after the one before', (length) => {
-    // c releases a name that the next a needs, and fails beside d over x; so the next a fails, and c and d are left.
+  test.each([99, 300])('decides a chain of %s contested names', (length) => {
+    // c releases a name that the next a needs. c and d fail over x, so the next a fails, too.
     const changes = Array.from({ length }, (_, n): Change[] => [
       change(`a${n}`, { takes: { [`x${n}`]: 'username', ...(n > 0 && { [`own${n - 1}`]: 'email' }) } }),
       names(`c${n}`, `x${n}`, { releases: [`own${n}`] }),
@@ -160,7 +160,7 @@ describe.each<[string, NumberStorage]>([
     const owners = Object.fromEntries(Array.from({ length }, (_, n) => [`own${n}`, `c${n}`]));
     const codes = codesOf(changes, { owners }, storage);
     expect(codes.slice(0, 6)).toEqual([twice, twice, twice, ['email email_taken'], twice, twice]);
-    // Beyond the rounds that are decided in order, every taker of a contested name fails for that.
+    // After the rounds that are decided in order, every change that takes a contested name fails as a duplicate.
     expect(codes.at(-3)).toEqual(length < 100 ? ['email email_taken'] : twice);
     expect(codes.filter((found) => found.length === 0)).toEqual([]);
   });

@@ -7,8 +7,8 @@ const USER = {
   version: 7,
 };
 
-/** Tags are compared over HTTP in `users/etag`. */
-test('the tag of a colleague does not change with last_access, which colleagues do not see', () => {
+/** `users/etag` tests ETags over HTTP. */
+test('the ETag for a colleague does not depend on last_access, which colleagues cannot see', () => {
   const seen = { ...USER, last_access: '2026-01-02 00:00:00.000' };
   expect(userEtagOf(seen, 'colleague')).toBe(userEtagOf(USER, 'colleague'));
 });
@@ -16,6 +16,6 @@ test('the tag of a colleague does not change with last_access, which colleagues 
 test.each([
   [' * ', undefined],
   ['', []],
-])('If-Match %j allows the versions %j', (header, versions) => {
+])('the If-Match header %j allows the versions %j', (header, versions) => {
   expect(parseUserVersions(header)).toEqual(versions);
 });

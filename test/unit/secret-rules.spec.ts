@@ -23,7 +23,7 @@ test.each([
     ...['1qaz2wsx3edc', 'abcdefghijkl', 'abcabcabcabc', '123456789012', 'aaaaaaaaaaaa', 'adminadmin123'],
     ...['letmein-letmein', 'ｐａｓｓｗｏｒｄ１２３４', 'administrator', 'qwertyuiop[]', '11112222333344'],
   ].map((password) => ['too_common', password]),
-])('%s: %j', async (code, password) => {
+])('a password is refused as %s: %j', async (code, password) => {
   expect(await codeOf(password)).toBe(code);
 });
 
@@ -36,18 +36,18 @@ test.each([
     'password is not my dog',
     '正しい馬の電池の部品です!',
   ],
-])('good: %j', async (password) => {
+])('the password %j is accepted', async (password) => {
   expect(await codeOf(password)).toBeUndefined();
 });
 
-test('names of the user with something appended are too common', async () => {
+test('a password that contains a name of the user is refused as too common', async () => {
   const known = ['Jane.Doe', 'jd@example.org'];
   for (const password of ['jane.doe2024', 'JANE.DOE123456', 'jd@example.org!', 'xjd@example.orgx'])
     expect([password, await codeOf(password, known)]).toEqual([password, 'too_common']);
-  expect(await codeOf('jane.doe2024')).toBeUndefined(); // not the name of this user
+  expect(await codeOf('jane.doe2024')).toBeUndefined(); // the name of another user
 });
 
-test('random secrets are good', async () => {
+test('random secrets are accepted as passwords and keys', async () => {
   const isWord = await loadCommonPasswords();
   for (let round = 0; round < 300; round++) {
     const token = createToken();
@@ -69,6 +69,6 @@ test.each([
   'correct-horse-battery-staple-2024',
   '12121212121212121212121212121212',
   'aaaaaaaabbbbbbbbccccccccdddddddd',
-])('a guessable key: %s', async (key) => {
+])('the key %s is guessable', async (key) => {
   expect(isGuessableKey(key, { isWord: await loadCommonPasswords() })).toBe(true);
 });

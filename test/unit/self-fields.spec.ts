@@ -5,7 +5,7 @@ import { pickSelfFields } from '../../src/users/accepted-fields.js';
 
 const shown = { username: 'kim', status: 'Active', roles: ['Editor'], phone: '1', manager_uuid: null };
 
-test('values that were sent back are accepted and not written, as they may be outdated', () => {
+test('fields that users cannot change are ignored if their values are sent back unchanged', () => {
   const sent = readInput(ChangedUserInput, {
     username: 'kim',
     status: 'Active',

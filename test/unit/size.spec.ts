@@ -9,7 +9,7 @@ import { LoginInput } from '../../src/sessions/login.input.js';
 import { ChangedUserInput, NewUserInput } from '../../src/users/rules/user.input.js';
 import { service } from '../support/jest/native.js';
 
-/** What a value costs before it is refused is bounded by the limits of its field, whatever it holds (interface §9). */
+/** The limits of a field bound the cost of any value before its refusal (interface §9). */
 const seen: unknown[] = [];
 class Small {
   @Normalize((raw) => (seen.push(raw), raw))
@@ -29,27 +29,27 @@ const read = (raw: Record<string, unknown>) => {
 };
 
 test.each([
-  ['a text that may be ten characters in its normal form', { text: 'x'.repeat(40) }, ['text too_long'], 1],
-  ['a longer one', { text: 'x'.repeat(42) }, ['text too_long'], 0],
-  ['one of blanks', { text: ' '.repeat(1_000_000) }, ['text too_long'], 0],
-  ['a list of three', { list: ['a', 'b', 'c'] }, [], 1],
-  ['a longer list', { list: ['a', 'b', 'c', 'd'] }, ['list too_long'], 0],
-  ['a list with a text that is too long', { list: ['x'.repeat(42)] }, ['list too_long'], 0],
-])('%s: %j', (_, raw, errors, formed) => {
+  ['normalizes a text that may shrink to ten characters', { text: 'x'.repeat(40) }, ['text too_long'], 1],
+  ['refuses a longer text without normalization', { text: 'x'.repeat(42) }, ['text too_long'], 0],
+  ['refuses a million blanks without normalization', { text: ' '.repeat(1_000_000) }, ['text too_long'], 0],
+  ['normalizes a list of three texts', { list: ['a', 'b', 'c'] }, [], 1],
+  ['refuses a longer list without normalization', { list: ['a', 'b', 'c', 'd'] }, ['list too_long'], 0],
+  ['refuses a list with a long text without normalization', { list: ['x'.repeat(42)] }, ['list too_long'], 0],
+])('readInput %s', (_, raw, errors, formed) => {
   expect(read(raw)).toEqual(errors);
   expect(seen).toHaveLength(formed);
 });
 
-/** Values without measure, in each type that JSON has. */
+/** Huge values of each JSON type. */
 const HOSTILE: [string, (count: number) => unknown][] = [
-  ['marks', (count) => `a${'\u0301\u0316'.repeat(count / 2)}`],
-  ['letters with a mark each', (count) => 'e\u0301'.repeat(count / 2)],
-  ['letters that grow', (count) => 'ﷺ'.repeat(count)],
+  ['combining marks', (count) => `a${'\u0301\u0316'.repeat(count / 2)}`],
+  ['letters with one mark each', (count) => 'e\u0301'.repeat(count / 2)],
+  ['letters that grow by normalization', (count) => 'ﷺ'.repeat(count)],
   ['blanks', (count) => ' '.repeat(count)],
   ['a list of texts', (count) => Array.from({ length: count / 10 }, (_, i) => `é${i}`)],
   ['a list of lists', (count) => Array.from({ length: count / 10 }, () => ['é'])],
   ['one long text in a list', (count) => ['é'.repeat(count)]],
-  ['members', (count) => Object.fromEntries(Array.from({ length: count / 10 }, (_, i) => [`m${i}`, 'é']))],
+  ['properties', (count) => Object.fromEntries(Array.from({ length: count / 10 }, (_, i) => [`m${i}`, 'é']))],
   [
     'members with lists',
     (count) => Object.fromEntries(Array.from({ length: count / 10 }, (_, i) => [`m${i}`, ['é', 'è']])),
@@ -64,8 +64,8 @@ const INPUTS: [string, InputClass<object>][] = [
   ['a key', ApiKeyInput],
 ];
 
-/** Characters that the normalisation of Unicode and the regular expressions of forms and rules are given. */
-function charactersRead(work: () => void): number {
+/** Returns the number of characters that string methods and regular expressions read. */
+function countCharactersRead(work: () => void): number {
   let count = 0;
   const undo: (() => void)[] = [];
   const spy = (prototype: object, method: string, length: (self: unknown, text: unknown) => number): void => {
@@ -92,16 +92,16 @@ function charactersRead(work: () => void): number {
 const CASES = INPUTS.flatMap(([what, type]) =>
   HOSTILE.map(([kind, value]) => [what, kind, type, value] as const),
 );
-test.each(CASES)('%s with %s in every field costs no more when there are three times as many', (...row) => {
+test.each(CASES)('reading %s with %s in every field costs the same at three times the size', (...row) => {
   const [, , type, value] = row;
-  const cost = (count: number): number => {
+  const measure = (count: number): number => {
     const raw = Object.fromEntries([...fieldsOf(type)].map((field) => [field, value(count)]));
-    return charactersRead(() => void readInput(type, raw));
+    return countCharactersRead(() => void readInput(type, raw));
   };
-  expect(cost(300_000)).toBe(cost(100_000));
+  expect(measure(300_000)).toBe(measure(100_000));
 });
 
-test('of 85,000 unknown keys no more errors are collected than are reported, and those of fields are among them', () => {
+test('the errors of 85,000 unknown fields are limited and do not replace the errors of known fields', () => {
   const unknown = Object.fromEntries(Array.from({ length: 85_000 }, (_, i) => [`key${i}`, 1]));
   const { errors } = readInput(LoginInput, { ...unknown, username: 5 });
   expect(errors).toHaveLength(MAX_ERRORS);

@@ -17,7 +17,7 @@ test.each([
   ['http://example.org/@jane', 'http://example.org/@jane'],
   ['http://example.org?to=a@b', 'http://example.org/?to=a@b'],
   ['http://example.org#@', 'http://example.org/#@'],
-])('%s is stored as %s', (text, stored) => {
+])('the URL %s is stored as %s', (text, stored) => {
   expect(normalizeUrl(text)).toBe(stored);
   expect(isHttpUrl(stored)).toBe(true);
   expect(normalizeUrl(stored)).toBe(stored);
@@ -66,7 +66,7 @@ test.each([
   'ftp://example.org/',
   'javascript:alert(1)//http://example.org',
   '//example.org/a',
-])('%s is refused', (text) => {
+])('the URL %s is refused', (text) => {
   expect(isHttpUrl(normalizeUrl(text))).toBe(false);
 });
 
@@ -76,6 +76,6 @@ test.each([
   'http://example.org/\u0000',
   'http://example.org/\u200b',
   'http://a\u00addmin.example/',
-])('%j is left as it is, for the rules of text to refuse', (text) => {
+])('the URL %j is left unchanged for the text rules, which refuse it', (text) => {
   expect(normalizeUrl(text)).toBe(text);
 });

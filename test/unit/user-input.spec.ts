@@ -13,11 +13,11 @@ import {
   TEXTS,
 } from '../support/data/user-fields.js';
 
-/** Tests which values of a user's fields are refused, and how others are stored. The API, SCIM and imports share the rules. */
+/** Tests which values of user fields are refused and how valid values are stored, for API, SCIM and imports. */
 
-describe('a value of another type is never coerced', () => {
+describe('type checks of user fields', () => {
   const OTHERS = [5, 0, -0, 1e308, true, false, ['x'], [], {}, { a: 'x' }, { length: 3 }];
-  /** Objects that a generic transformer would trip over. */
+  /** Objects that break a generic transformer. */
   const HOSTILE = [
     '{"constructor":"x"}',
     '{"constructor":{"name":"Array","prototype":{}},"then":"x","toJSON":1}',
@@ -28,44 +28,44 @@ describe('a value of another type is never coerced', () => {
   ].map((json): unknown => JSON.parse(json));
 
   test.each([...LINES, 'email', 'status', 'user_avatar', 'manager_uuid', 'about_me', 'password'])(
-    '%s is text',
+    '%s refuses a value that is not text',
     (field) => {
       for (const value of [...OTHERS, ...HOSTILE])
         expectRefused(field, value, 'invalid_type', 'must be a string');
     },
   );
-  test.each(['hide_email', 'hide_phone_numbers'])('%s is a boolean', (field) => {
+  test.each(['hide_email', 'hide_phone_numbers'])('%s refuses a value that is not boolean', (field) => {
     for (const value of ['true', 'false', '', 1, 0, [true], { a: 1 }, ...HOSTILE])
       expectRefused(field, value, 'invalid_type', 'must be a boolean');
   });
   const roles = ['Editor', 5, true, { 0: 'Editor' }, [5], [null], ['Editor', ['Author']], [{}], ...HOSTILE];
-  test.each(roles)('roles is an array of strings, not %j', (value) => {
+  test.each(roles)('roles refuses %j, which is not an array of strings', (value) => {
     expectRefused('roles', value, 'invalid_type', 'must be an array of strings');
   });
   test.each([
     ...['x', 5, false, ['x'], { saml: 'x' }, { saml: [5] }, { saml: [null] }, { saml: { 0: 'x' } }],
     ...[{ saml: [['x']] }, ...HOSTILE],
-  ])('authname is an object of arrays of strings, not %j', (value) => {
+  ])('authname refuses %j, which is not an object of arrays of strings', (value) => {
     expectRefused('authname', value, 'invalid_type', 'must be an object of arrays of strings');
   });
   test.each(['https://example.org', 5, ['https://example.org']])(
-    'social_media is an object, not %j',
+    'social_media refuses %j, which is not an object',
     (value) => {
       expectRefused('social_media', value, 'invalid_type', 'must be an object of strings');
     },
   );
-  test.each([5, ['https://example.org'], {}])('a network of social_media is text, not %j', (value) => {
+  test.each([5, ['https://example.org'], {}])('a network of social_media refuses the value %j', (value) => {
     expectRefused('social_media', { linkedin: value }, 'invalid_type', 'must be an object of strings');
   });
 });
 
-describe('null and text without a visible character', () => {
-  test.each(['username', 'email', 'status'])('%s may not be cleared', (field) => {
+describe('an empty value', () => {
+  test.each(['username', 'email', 'status'])('is refused for the field %s', (field) => {
     for (const value of [null, '', ' ', '\u00a0\u3000'])
       expectRefused(field, value, 'blank', 'must not be empty');
   });
   test.each([...LINES.filter((field) => field !== 'username'), 'about_me', 'user_avatar', 'manager_uuid'])(
-    '%s is cleared',
+    'clears the field %s',
     (field) => {
       for (const value of [null, '', '  ', '\u00a0']) expectStored(field, value, null);
     },
@@ -75,17 +75,17 @@ describe('null and text without a visible character', () => {
     ['roles', []],
     ['authname', {}],
     ['social_media', {}],
-  ])('%s is cleared by null and by %j', (field, empty) => {
+  ])('clears the field %s, as null and as %j', (field, empty) => {
     for (const value of [null, empty]) expectStored(field, value, null);
   });
-  test.each(['hide_email', 'hide_phone_numbers'])('%s is cleared by null', (field) => {
+  test.each(['hide_email', 'hide_phone_numbers'])('clears the boolean field %s', (field) => {
     expectStored(field, null, null);
   });
-  test('an empty list in authname and an empty text in social_media stay, to remove one member', () => {
+  test('of a member of authname or social_media is stored, to remove the member', () => {
     expectStored('authname', { saml: [] }, { saml: [] });
     expectStored('social_media', { twitter: null, linkedin: ' ' }, { twitter: '', linkedin: '' });
   });
-  test('a new user needs a username and an email', () => {
+  test('is reported as required for the username and email of a new user', () => {
     expect(faultsOf(NewUserInput, { username: undefined, email: undefined })).toEqual([
       { field: 'username', code: 'required', message: 'is required' },
       { field: 'email', code: 'required', message: 'is required' },
@@ -94,43 +94,43 @@ describe('null and text without a visible character', () => {
   });
 });
 
-describe('a limit counts the code points of the stored form', () => {
+describe('length limits in stored code points', () => {
   const CHARACTERS = {
-    ASCII: 'x',
-    'three bytes': '語',
+    'ASCII characters': 'x',
+    'three-byte characters': '語',
     emoji: '💥',
-    'beyond the basic plane': '𠀀',
-    'a letter that grows when it is folded': 'ﷺ',
+    'characters outside the BMP': '𠀀',
+    'a letter that grows by case folding': 'ﷺ',
   };
-  describe.each(Object.entries(CHARACTERS))('%s', (_, char) => {
-    test.each(LIMITS)('%s has at most %d', (field, max) => {
+  describe.each(Object.entries(CHARACTERS))('for %s', (_, char) => {
+    test.each(LIMITS)('%s may have at most %d characters', (field, max) => {
       expectStored(field, char.repeat(max), char.repeat(max));
       for (const length of [max + 1, 5 * max])
         expectRefused(field, char.repeat(length), 'too_long', `may have at most ${max} characters`);
     });
-    test('a name of authname has at most 255', () => {
+    test('a name of authname may have at most 255 characters', () => {
       const message = 'must contain at most 8 methods, each with up to 20 names of 255 characters';
       expectStored('authname', { saml: [char.repeat(255)] }, { saml: [char.repeat(255)] });
       expectRefused('authname', { saml: [char.repeat(256)] }, 'too_long', message);
     });
   });
 
-  test('surrounding white space does not count, and a composed letter counts once', () => {
+  test('do not count surrounding white space and count a composed letter once', () => {
     expectStored('phone', ` ${'x'.repeat(64)} `, 'x'.repeat(64));
     expectStored('mobile', 'e\u0301'.repeat(64), 'é'.repeat(64));
   });
-  test('an email has at most 254', () => {
+  test('allow an email of at most 254 characters', () => {
     const domain = `${`${'d'.repeat(60)}.`.repeat(3)}example.org`;
     const email = (length: number): string => `${'l'.repeat(length - domain.length - 1)}@${domain}`;
     expectStored('email', email(254), email(254));
     expectRefused('email', email(255), 'too_long', 'may have at most 254 characters');
   });
-  test.each(['p', 'é', 'ö'])('an email has at most 64 %s before the @', (char) => {
+  test.each(['p', 'é', 'ö'])('allow at most 64 times %s before the @ of an email', (char) => {
     const email = (length: number): string => `${char.repeat(length)}@example.org`;
     expectStored('email', email(64), email(64));
     expectRefused('email', email(65), 'too_long', 'must have at most 64 characters before the @');
   });
-  test('a URL has at most 2048', () => {
+  test('allow a URL of at most 2,048 characters', () => {
     const url = (length: number): string => 'https://example.org/'.padEnd(length, 'x');
     expectStored('user_avatar', url(2048), url(2048));
     expectRefused('user_avatar', url(2049), 'too_long', 'may have at most 2048 characters');
@@ -140,34 +140,34 @@ describe('a limit counts the code points of the stored form', () => {
   });
 });
 
-describe('a limit of members', () => {
+describe('limits on the number of values', () => {
   const methods = (count: number): Record<string, string[]> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`m-${index}`, ['x']]));
   const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
   const TOO_MANY = 'must contain at most 8 methods, each with up to 20 names of 255 characters';
 
-  test('roles are at most 32', () => {
+  test('allow at most 32 roles', () => {
     expectStored('roles', EXTRA_ROLES.slice(0, 32), EXTRA_ROLES.slice(0, 32));
     expectRefused('roles', EXTRA_ROLES.slice(0, 33), 'too_long', 'must contain at most 32 roles');
   });
-  test('authname has at most 8 methods of at most 20 names', () => {
+  test('allow at most 8 methods with at most 20 names in authname', () => {
     expectStored('authname', methods(8), methods(8));
     expectRefused('authname', methods(9), 'too_long', TOO_MANY);
     expectStored('authname', { saml: names(20) }, { saml: names(20) });
     expectRefused('authname', { saml: names(21) }, 'too_long', TOO_MANY);
   });
-  test('the methods that a change adds count with those of the user, without those that it removes', () => {
+  test('include existing and added methods of authname, but not removed methods', () => {
     const user = { ...createEmptyUser('u', 't'), authname: methods(8) };
     const added = { authname: { other: ['x'] } };
-    const faults = (value: UserInput) => validateChange(user, { value, errors: [] }, SETTINGS).errors;
-    expect(faults(added)).toEqual([
+    const faultsIn = (value: UserInput) => validateChange(user, { value, errors: [] }, SETTINGS).errors;
+    expect(faultsIn(added)).toEqual([
       { field: 'authname', code: 'too_long', message: 'must contain at most 8 methods' },
     ]);
-    expect(faults({ authname: { ...added.authname, 'm-0': [] } })).toEqual([]);
+    expect(faultsIn({ authname: { ...added.authname, 'm-0': [] } })).toEqual([]);
   });
 });
 
-describe('unknown keys', () => {
+describe('unknown and read-only names', () => {
   test.each([
     'nickname',
     'Username',
@@ -178,37 +178,37 @@ describe('unknown keys', () => {
     '',
     '💥',
     '\ud83d',
-  ])('%j', (key) => {
+  ])('the field %j is refused', (key) => {
     expectRefused(key, 'x', 'unknown_field', 'is not a field');
   });
-  test('__proto__', () => {
+  test('the field __proto__ is refused', () => {
     const raw = JSON.parse('{"__proto__": {"status": "Blocked"}}') as Record<string, unknown>;
     expect(faultsOf(ChangedUserInput, raw)).toEqual([
       { field: '__proto__', code: 'unknown_field', message: 'is not a field' },
     ]);
   });
-  test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('social_media: %j', (network) => {
-    const message = `must contain only facebook, linkedin, twitter, not ${network}`;
-    expectRefused('social_media', { [network]: 'https://example.org/x' }, 'unknown_field', message);
+  test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('the network %j is refused', (name) => {
+    const message = `must contain only facebook, linkedin, twitter, not ${name}`;
+    expectRefused('social_media', { [name]: 'https://example.org/x' }, 'unknown_field', message);
   });
-  test('social_media: __proto__', () => {
+  test('the network __proto__ is refused', () => {
     const message = 'must contain only facebook, linkedin, twitter, not __proto__';
     const links: unknown = JSON.parse('{"__proto__": "https://example.org/x"}');
     expectRefused('social_media', links, 'unknown_field', message);
   });
-  test('social_media: the names of unknown networks are cut', () => {
+  test('long names of unknown networks are truncated in the error', () => {
     const networks = { instagram: '', linkedin: '', ['x'.repeat(10_000)]: '' };
     const message = `must contain only facebook, linkedin, twitter, not instagram, ${'x'.repeat(189)}`;
     expectRefused('social_media', networks, 'unknown_field', message);
   });
   test.each<[string, InputClass<object>, string[]]>([
-    ['a new user', NewUserInput, []],
+    ['refused in a new user', NewUserInput, []],
     [
-      'a change',
+      'ignored in a change',
       ChangedUserInput,
       ['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles'],
     ],
-  ])('%s accepts the read-only fields %j', (_, type, readOnly) => {
+  ])('read-only fields are %s', (_, type, readOnly) => {
     for (const field of ['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles'])
       expect([field, faultsOf(type, { [field]: 5 }).length]).toEqual([
         field,
@@ -217,7 +217,7 @@ describe('unknown keys', () => {
   });
 });
 
-test('the tables of this file and of user-text name every field', () => {
+test('user-input.spec.ts and user-text.spec.ts cover every field of a user', () => {
   const others = ['status', 'roles', 'password', 'hide_email', 'hide_phone_numbers'];
   expect([...Object.keys(TEXTS), ...others].sort()).toEqual([...fieldsOf(UserInput)].sort());
 });

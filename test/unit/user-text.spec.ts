@@ -10,7 +10,7 @@ import {
 } from '../support/data/user-fields.js';
 import { ChangedUserInput } from '../../src/users/rules/user.input.js';
 
-/** Tests which texts the fields of a user refuse: deceptive and broken characters, and invalid formats. */
+/** Tests the texts that user fields refuse: deceptive and broken characters, and invalid formats. */
 const CONTROL = 'must not contain control characters or invalid Unicode';
 const URL = 'must be an http or https URL with a host and without credentials';
 const URLS = 'must contain http or https URLs with a host and without credentials';
@@ -18,7 +18,7 @@ const EMAIL = 'must be an e-mail address';
 const UUID = 'must be a UUID';
 const AUTHNAME =
   'must contain methods of 1 to 32 characters (a-z, 0-9, _ and -) and names without control characters';
-/** The message about a control character or broken Unicode. */
+/** The message of each field about a control character or broken Unicode. */
 const MESSAGES: Record<string, string> = {
   ...Object.fromEntries([...LINES, 'about_me'].map((field) => [field, CONTROL])),
   email: EMAIL,
@@ -28,19 +28,19 @@ const MESSAGES: Record<string, string> = {
   manager_uuid: UUID,
 };
 
-/** `invisible.spec` tests which characters are refused. Here each field refuses one of each kind. */
-describe.each(Object.entries(TEXTS))('%s', (field, valueOf) => {
+/** `invisible.spec` tests all refused characters. Here each field refuses one character of each kind. */
+describe.each(Object.entries(TEXTS))('the field %s', (field, valueOf) => {
   test.each(['a\0b', 'a\u0085b', 'a\ud83db', '\udc00'])('refuses the broken text %j', (text) => {
     expectRefused(field, valueOf(text), 'invalid_format', MESSAGES[field] ?? '');
   });
-  test('refuses a tab, and a newline unless the field is running text', () => {
+  test('refuses a tab, and a newline except in running text', () => {
     const message = field === 'user_avatar' ? URL : MESSAGES[field];
     for (const text of field === 'about_me' ? ['a\tb'] : ['a\tb', 'a\nb'])
       expectRefused(field, valueOf(text), 'invalid_format', message ?? '');
   });
   if (field === 'about_me' || field === 'manager_uuid') return;
   test.each(['admin\u200b', 'ad\u202emin', 'ad\u200dmin', '\u3164', 'a\u{16fe4}b'])(
-    'refuses %j and names the character',
+    'refuses %j and names its invisible character',
     (text) => {
       const character = formatCodePoint(/[^ -~]/u.exec(text)?.[0] ?? '');
       const message = `must not contain the invisible character ${character}`;
@@ -49,11 +49,11 @@ describe.each(Object.entries(TEXTS))('%s', (field, valueOf) => {
   );
 });
 
-test.each(['علی\u200cرضا', 'ශ්\u200dරී', 'രാജന്\u200d', 'José', '東京'])('a name may be %s', (name) => {
+test.each(['علی\u200cرضا', 'ශ්\u200dරී', 'രാജന്\u200d', 'José', '東京'])('the name %s is accepted', (name) => {
   expectStored('firstname', name, name);
 });
 
-test('running text may hold invisible characters of emoji and pasted text, but none that changes its order', () => {
+test('running text accepts invisible characters of emoji, but not a change of the text direction', () => {
   const text = '❤\ufe0f 👩\u200d👧 soft\u00adhyphen\nsecond line';
   expectStored('about_me', text, text);
   const message = 'must not contain the invisible character U+202E';
@@ -76,9 +76,9 @@ test.each([
   ['user_avatar', ' HTTPS://Example.ORG:443/a b.png ', 'https://example.org/a%20b.png'],
   ['user_avatar', DEFAULT_AVATAR, null],
   ['social_media', { twitter: ' http://bücher.example ' }, { twitter: 'http://xn--bcher-kva.example/' }],
-])('%s %j is stored as %j', expectStored);
+])('the field %s with the value %j is stored as %j', expectStored);
 
-describe('email', () => {
+describe('the field email', () => {
   test.each([
     'x',
     '@example.org',
@@ -95,7 +95,7 @@ describe('email', () => {
   ])('refuses %j', (value) => {
     expectRefused('email', value, 'invalid_format', EMAIL);
   });
-  test('needs a top-level domain, by the settings', () => {
+  test('refuses an address without a top-level domain if EMAIL_REQUIRE_TLD is set', () => {
     expectRefused('email', 'x@intranet', 'invalid_format', `${EMAIL} with a top-level domain`);
   });
 });
@@ -115,7 +115,7 @@ test.each([
   '00000000-0000-0000-0000-00000000000',
   '{00000000-0000-0000-0000-000000000000}',
   '00000000-0000-0000-0000-00000000000\ud83d',
-])('manager_uuid %j is refused', (value) => {
+])('the manager_uuid %j is refused', (value) => {
   expectRefused('manager_uuid', value, 'invalid_format', UUID);
 });
 
@@ -123,25 +123,25 @@ test.each(['active', 'ACTIVE', 'Deleted', 'true', 'Active\0', '\ud800'])('status
   expectRefused('status', value, 'invalid_value', 'must be Active or Blocked');
 });
 
-describe('roles', () => {
-  test.each(['Edi\0tor', 'Editor\0', '\ud800', 'Nobody', ''])('unknown: %j', (role) => {
+describe('the field roles', () => {
+  test.each(['Edi\0tor', 'Editor\0', '\ud800', 'Nobody', ''])('refuses the unknown role %j', (role) => {
     const message = `must contain only roles of this service, not ${role}`;
     expectRefused('roles', ['Author', role], 'unknown_role', message);
   });
-  test('names a role twice, in another case', () => {
+  test('refuses a role that is named twice in different case', () => {
     expectRefused('roles', ['Editor', 'Author', 'editor'], 'invalid_value', 'must not contain a role twice');
   });
 });
 
-describe('authname', () => {
-  test.each(['SAML', 'sa ml', '', 'sämł', 'a.b', 'sa\0ml', 'a'.repeat(33)])('method %j', (method) => {
+describe('the field authname', () => {
+  test.each(['SAML', 'sa ml', '', 'sämł', 'a.b', 'sa\0ml', 'a'.repeat(33)])('refuses method %j', (method) => {
     expectRefused('authname', { [method]: ['x'] }, 'invalid_format', AUTHNAME);
   });
-  test.each([[['']], [['x', 'x']], [['x', ' x ']], [[' ']]])('names %j', (names) => {
+  test.each([[['']], [['x', 'x']], [['x', ' x ']], [[' ']]])('refuses the names %j', (names) => {
     const message = 'must not contain an empty name or the same name twice in one method';
     expectRefused('authname', { saml: names }, 'invalid_value', message);
   });
-  test('a method with the longest name, and one named as a built-in member, are accepted', () => {
+  test('accepts a method of 32 characters and a method with the name of a built-in member', () => {
     expectStored('authname', { ['m'.repeat(32)]: ['x'] }, { ['m'.repeat(32)]: ['x'] });
     expectStored('authname', { constructor: ['x'] }, { constructor: ['x'] });
     const own = JSON.parse('{"__proto__":["x"]}') as unknown;
@@ -149,7 +149,7 @@ describe('authname', () => {
   });
 });
 
-test('a password may hold anything but broken Unicode', () => {
+test('a password may contain any text except broken Unicode', () => {
   for (const text of ['a\0b', 'ad\u202emin', 'a\nb', '💥']) expectStored('password', text, text);
   expectRefused('password', '12345678\ud83d', 'invalid_format', 'must not contain invalid Unicode');
 });
