@@ -5,19 +5,19 @@ import { toMillis } from '../../src/platform/common/time.js';
 const DAY = 24 * 60 * 60 * 1000;
 afterEach(() => void jest.useRealTimers());
 
-/** Names follow the rules of the API. `cli-keys` tests a name that is normalised. */
-test.each(['', ' \u00a0'])('the name %j is refused', (name) => {
+/** Names follow the rules of the API. `cli-keys` tests a name that is normalized. */
+test.each(['', ' \u00a0'])('the API key name %j is refused', (name) => {
   expect(() => parseName(name)).toThrow('must not be empty');
 });
 
-test('90d is that many days from now', () => {
+test('the expiry 90d is 90 days from now', () => {
   const before = Date.now();
   const expires = toMillis(parseExpiry('90d'));
   expect(expires).toBeGreaterThanOrEqual(before + 90 * DAY);
   expect(expires).toBeLessThanOrEqual(Date.now() + 90 * DAY);
 });
 
-test('today has begun, tomorrow has not', () => {
+test('the expiry date may be tomorrow, but not today', () => {
   jest.useFakeTimers({ now: Date.parse('2026-02-28T23:59:59.999Z') });
   expect(() => parseExpiry('2026-02-28')).toThrow('must be a future date');
   expect(parseExpiry('2026-03-01')).toBe('2026-03-01 00:00:00.000');
@@ -37,6 +37,6 @@ test.each([
   '100000d',
   '90',
   '',
-])('the end %j is refused', (text) => {
+])('the expiry %j is refused', (text) => {
   expect(() => parseExpiry(text)).toThrow('must be a future date');
 });

@@ -11,7 +11,7 @@ import { buildUserOrder } from '../../src/users/search/search-plan.js';
 import type { Sort } from '../../src/users/search/user.query.js';
 
 const UUID = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
-const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const rangesOf = (sort: Sort): readonly KeyRange[] => buildUserOrder(sort, 'asc', 'score', 'many').ranges;
 const decode = (text: string, sort: Sort = 'surname') => decodeCursor(text, [sort, 'asc'], rangesOf(sort));
 
@@ -24,9 +24,9 @@ test.each<[Sort, Position['key'], number]>([
   ['relevance', 0, 0],
   ['relevance', 12, 0],
   ['updated', '2026-01-31 08:15:30.123', 0],
-])('a cursor of %s with the key %j names range %i, and comes back as it was', (sort, key, range) => {
+])('a cursor for the sort %s and the key %j names range %i and is decoded unchanged', (sort, key, range) => {
   const text = encodeCursor([sort, 'asc'], rangesOf(sort), { key, uuid: UUID });
-  expect(text).toBe(encoded([sort, 'asc', range, key, UUID]));
+  expect(text).toBe(encode([sort, 'asc', range, key, UUID]));
   expect(decode(text, sort)).toEqual({ key, uuid: UUID });
 });
 
@@ -41,33 +41,33 @@ test.each<[Sort, unknown]>([
   ['surname', {}],
   ['surname', true],
   ['surname', 'x'.repeat(513)],
-])('a forged key of %s is refused: %j', (sort, key) => {
-  expect(decode(encoded([sort, 'asc', 0, key, UUID]), sort)).toBeUndefined();
+])('a cursor for the sort %s with a forged key is refused: %j', (sort, key) => {
+  expect(decode(encode([sort, 'asc', 0, key, UUID]), sort)).toBeUndefined();
 });
 
 const PARTS = ['surname', 'asc', 0, 'doe', UUID];
 test.each([
-  ['another sort', encoded(['firstname', ...PARTS.slice(1)])],
-  ['another order', encoded(['surname', 'desc', ...PARTS.slice(2)])],
-  ['nothing', ''],
-  ['no base64', '%%%'],
-  ['no JSON', Buffer.from('not json').toString('base64url')],
-  ['no list', encoded({ length: 5 })],
-  ['too short a list', encoded(PARTS.slice(0, 4))],
-  ['too long a list', encoded([...PARTS, 1])],
-  ['an unknown range', encoded(['surname', 'asc', 7, 'doe', UUID])],
-  ['a text in the range without one', encoded(['surname', 'asc', 1, 'doe', UUID])],
-  ['no uuid', encoded(['surname', 'asc', 0, 'doe', null])],
-  ['a short uuid', encoded(['surname', 'asc', 0, 'doe', 'abc'])],
-  ['36 characters that are no uuid', encoded(['surname', 'asc', 0, 'doe', `\0${'x'.repeat(35)}`])],
-])('a cursor that holds %s is refused', (_, text) => {
+  ['another sort', encode(['firstname', ...PARTS.slice(1)])],
+  ['another direction', encode(['surname', 'desc', ...PARTS.slice(2)])],
+  ['an empty text', ''],
+  ['invalid base64', '%%%'],
+  ['invalid JSON', Buffer.from('not json').toString('base64url')],
+  ['an object', encode({ length: 5 })],
+  ['a list that is too short', encode(PARTS.slice(0, 4))],
+  ['a list that is too long', encode([...PARTS, 1])],
+  ['an unknown range', encode(['surname', 'asc', 7, 'doe', UUID])],
+  ['a key in the range without keys', encode(['surname', 'asc', 1, 'doe', UUID])],
+  ['a missing uuid', encode(['surname', 'asc', 0, 'doe', null])],
+  ['a short uuid', encode(['surname', 'asc', 0, 'doe', 'abc'])],
+  ['an invalid uuid of 36 characters', encode(['surname', 'asc', 0, 'doe', `\0${'x'.repeat(35)}`])],
+])('a cursor with %s is refused', (_, text) => {
   expect(decode(text)).toBeUndefined();
 });
 
 test.each([
   ['asc', ['a', 'b1', 'b2', 'none1', 'none2'], 1],
   ['desc', ['none2', 'none1', 'b2', 'b1', 'a'], 0],
-] as const)('sorted rows without a key are a range of their own (%s)', (order, names, rangeOfNone) => {
+] as const)('rows without a sort key form a separate range in the order %s', (order, names, rangeOfNone) => {
   const keys: Record<string, string | null> = { a: 'a', b1: 'b', b2: 'b', none1: null, none2: null };
   const positionOf = (uuid: string): Position => ({ key: keys[uuid] ?? null, uuid });
   const walk: string[] = [];
@@ -84,6 +84,6 @@ test.each([
   const { ranges } = createGroupOrder('external_id', order);
   const list = ['', 'external_id', order];
   expect(encodeCursor(list, ranges, { key: null, uuid: UUID })).toBe(
-    encoded([...list, rangeOfNone, null, UUID]),
+    encode([...list, rangeOfNone, null, UUID]),
   );
 });

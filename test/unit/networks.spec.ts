@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { areNetworksWithin, normalizeNetwork, isInNetworks } from '../../src/access/networks.js';
 
-describe('a network has one form', () => {
+describe('a network', () => {
   test.each([
     ['10.0.0.0/8', '10.0.0.0/8'],
     ['0.0.0.0/0', '0.0.0.0/0'],
@@ -14,40 +14,40 @@ describe('a network has one form', () => {
     ['::ffff:10.0.0.0/104', '10.0.0.0/8'],
     ['::ffff:192.0.2.7', '192.0.2.7/32'],
     ['::ffff:c000:207/128', '192.0.2.7/32'],
-  ])('%s is %s', (text, canonical) => {
+  ])('%s has the canonical form %s', (text, canonical) => {
     expect(normalizeNetwork(text)).toBe(canonical);
     expect(normalizeNetwork(canonical)).toBe(canonical);
   });
 
   test.each([
-    ['', 'nothing'],
-    ['10.0.0.0/', 'no prefix'],
-    ['10.0.0.0/33', 'a prefix too long'],
-    ['::/129', 'a prefix too long'],
-    ['10.0.0.0/-1', 'a negative prefix'],
+    ['', 'empty text'],
+    ['10.0.0.0/', 'missing prefix'],
+    ['10.0.0.0/33', 'prefix too long'],
+    ['::/129', 'prefix too long'],
+    ['10.0.0.0/-1', 'negative prefix'],
     ['10.0.0.0/8/8', 'two prefixes'],
-    ['10.0.0.0/8.0', 'a fraction'],
-    ['10.0.0.0/0x8', 'hexadecimal'],
-    ['10.1.2.3/8', 'bits behind the prefix'],
-    ['192.0.2.1/31', 'a bit behind the prefix'],
-    ['2001:db8::1/64', 'bits behind the prefix'],
-    ['::ffff:0.0.0.0/90', 'bits of the mapping behind the prefix'],
-    ['127.1', 'a short address'],
-    ['010.0.0.1', 'an octal part'],
-    ['0x7f.0.0.1', 'a hexadecimal part'],
-    ['2130706433', 'a number'],
-    [' 10.0.0.0/8', 'a space'],
-    ['10.0.0.0/8\n', 'a line end'],
-    ['fe80::1%eth0', 'an interface'],
+    ['10.0.0.0/8.0', 'fractional prefix'],
+    ['10.0.0.0/0x8', 'hexadecimal prefix'],
+    ['10.1.2.3/8', 'bits set after the prefix'],
+    ['192.0.2.1/31', 'bit set after the prefix'],
+    ['2001:db8::1/64', 'bits set after the prefix'],
+    ['::ffff:0.0.0.0/90', 'prefix within the IPv4 mapping'],
+    ['127.1', 'short address'],
+    ['010.0.0.1', 'octal part'],
+    ['0x7f.0.0.1', 'hexadecimal part'],
+    ['2130706433', 'plain number'],
+    [' 10.0.0.0/8', 'leading space'],
+    ['10.0.0.0/8\n', 'final line end'],
+    ['fe80::1%eth0', 'interface name'],
     ['[::1]', 'brackets'],
-    ['localhost', 'a name'],
-    ['*', 'a star'],
+    ['localhost', 'host name'],
+    ['*', 'wildcard'],
   ])('%j is refused: %s', (text) => {
     expect(normalizeNetwork(text)).toBeUndefined();
   });
 });
 
-describe('an address in networks', () => {
+describe('the address', () => {
   const NETWORKS = ['10.0.0.0/8', '192.0.2.128/25', '2001:db8::/33'];
   test.each([
     ['10.0.0.0', true],
@@ -66,11 +66,11 @@ describe('an address in networks', () => {
     ['unknown', false],
     ['10.0.0.1, 192.0.2.200', false],
     ['10.0.0.1:80', false],
-  ])('%s: %s', (ip, inside) => {
+  ])('%s is inside the allowed networks: %s', (ip, inside) => {
     expect(isInNetworks(ip, NETWORKS)).toBe(inside);
   });
 
-  test('all of IPv6 holds no IPv4 address, however it is written', () => {
+  test('of one IP version is outside the whole network of the other IP version', () => {
     for (const ip of ['10.0.0.1', '::ffff:10.0.0.1']) expect(isInNetworks(ip, ['::/0'])).toBe(false);
     expect(isInNetworks('::1', ['0.0.0.0/0'])).toBe(false);
   });
@@ -86,6 +86,6 @@ test.each<[string[], string[], boolean]>([
   [['::/0'], ['0.0.0.0/0'], false],
   [['0.0.0.0/0'], ['::/0'], false],
   [[], ['10.0.0.0/8'], true],
-])('%j is within %j: %s', (inner, outer, expected) => {
+])('the networks %j are within the networks %j: %s', (inner, outer, expected) => {
   expect(areNetworksWithin(inner, outer)).toBe(expected);
 });

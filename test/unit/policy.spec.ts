@@ -28,27 +28,27 @@ const levelOf = (actor: Actor): Level =>
       : 'external';
 
 /** `access-matrix` tests what each level may do. */
-describe('the level of an actor', () => {
+describe('the access level', () => {
   test.each<[string, Actor, Level]>([
-    ['an API key', KEY, 'webmaster'],
-    ['the service itself', SYSTEM, 'webmaster'],
-    ['a Webmaster', withRoles('Webmaster'), 'webmaster'],
-    ['a Webmaster with other roles', withRoles('Editor', 'Webmaster'), 'webmaster'],
-    ['an External user', withRoles('External user'), 'external'],
-    ['an External user with other roles', withRoles('Editor', 'External user'), 'external'],
-    ['a name that only looks like a Webmaster', withRoles('webmaster', 'Web master'), 'member'],
+    ['of an API key is webmaster', KEY, 'webmaster'],
+    ['of the service itself is webmaster', SYSTEM, 'webmaster'],
+    ['of a Webmaster is webmaster', withRoles('Webmaster'), 'webmaster'],
+    ['of a Webmaster with other roles is webmaster', withRoles('Editor', 'Webmaster'), 'webmaster'],
+    ['of an External user is external', withRoles('External user'), 'external'],
+    ['of an External user with other roles is external', withRoles('Editor', 'External user'), 'external'],
+    ['of a role similar to Webmaster is member', withRoles('webmaster', 'Web master'), 'member'],
   ])('%s', (_, actor, level) => {
     expect(levelOf(actor)).toBe(level);
     expect(isWebmaster(actor)).toBe(level === 'webmaster');
   });
 
-  test.each(new RoleCatalogue(['Librarian']).names)('%s', (role) => {
+  test.each(new RoleCatalogue(['Librarian']).names)('follows from the single role %s', (role) => {
     const special: Record<string, Level> = { Webmaster: 'webmaster', 'External user': 'external' };
     expect(levelOf(withRoles(role))).toBe(special[role] ?? 'member');
   });
 });
 
-test('only a user is itself, and only with its own uuid', () => {
+test('isSelf is true only for a user with the same uuid', () => {
   const user = withRoles();
   expect(isSelf(user, String(user.id))).toBe(true);
   expect(isSelf(user, KEY.id)).toBe(false);

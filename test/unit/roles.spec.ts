@@ -22,12 +22,12 @@ const PUBLISHED = [
   'Webmaster',
 ];
 
-test('the roles are those of the published interface, and the default is one of them', () => {
+test('the role catalogue has the published roles, and the default role is Organisational user', () => {
   expect(new RoleCatalogue([]).names).toEqual(PUBLISHED);
   expect(DEFAULT_ROLES).toEqual(['Organisational user']);
 });
 
-describe('a name finds its role', () => {
+describe('the role catalogue', () => {
   const roles = new RoleCatalogue(['Élève', 'Press office']);
 
   test.each([
@@ -37,26 +37,26 @@ describe('a name finds its role', () => {
     ['press OFFICE', 'Press office'],
     ['élève', 'Élève'],
     ['ÉLÈVE'.normalize('NFD'), 'Élève'],
-  ])('%j is %s', (name, role) => {
+  ])('finds the role of the name %j: %s', (name, role) => {
     expect(roles.find(name)).toBe(role);
   });
 
   test.each(['', ' ', 'Webmasters', 'Web master', 'Eleve', 'constructor', '__proto__'])(
-    '%j is none',
+    'finds no role for the name %j',
     (name) => {
       expect(roles.find(name)).toBeUndefined();
     },
   );
 });
 
-test('a set of roles has one order', () => {
+test('the role catalogue sorts roles into a fixed order', () => {
   const roles = new RoleCatalogue(['Press office']);
   const sorted = ['Author', 'Webmaster', 'Press office'];
   expect(roles.sort(['Press office', 'Webmaster', 'Author'])).toEqual(sorted);
   expect(roles.sort(['Webmaster', 'Author', 'Press office'])).toEqual(sorted);
 });
 
-test('a further role that is spelled like a published one changes nothing', () => {
+test('the role catalogue ignores an extra role with the name of a published role', () => {
   const roles = new RoleCatalogue(['webmaster', 'EDITOR', 'Press office']);
   expect(roles.names).toEqual([...PUBLISHED, 'Press office']);
   expect(roles.find('webmaster')).toBe('Webmaster');

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { SameSite } from '../../src/auth/access.guard.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 
-/** Whether a change with a cookie from a page of this origin is taken. */
-function takes(variables: Record<string, string>, origin: string): boolean {
+/** Returns true if a change with a cookie from a page of the origin is accepted. */
+function isAccepted(variables: Record<string, string>, origin: string): boolean {
   const site = new SameSite(loadEnv(variables));
   try {
     site.assertSameSite({ method: 'PUT', headers: { origin } } as Parameters<SameSite['assertSameSite']>[0]);
@@ -27,6 +27,6 @@ test.each<[Record<string, string>, string, boolean]>([
   [{ BASE_URL: 'https://people.example.org' }, 'https://localhost', false],
   [{ BASE_URL: 'https://people.example.org' }, 'https://people.example.org.evil.example', false],
   [{ BASE_URL: 'https://people.example.org' }, 'null', false],
-])('with %j a change from %s is taken: %s', (variables, origin, taken) => {
-  expect(takes(variables, origin)).toBe(taken);
+])('with the settings %j a change from the origin %s is accepted: %s', (variables, origin, expected) => {
+  expect(isAccepted(variables, origin)).toBe(expected);
 });
