@@ -14,7 +14,7 @@ test.each([
   ['fe80::1%eth0', 'fe80::1'],
   ['203.0.113.7:54321', '203.0.113.7'],
   ['[2001:db8::1]:443', '2001:db8::1'],
-])('%s is %s', (text, address) => {
+])('the address %s is normalized to %s', (text, address) => {
   expect(normalizeAddress(text)).toBe(address);
 });
 
@@ -38,11 +38,11 @@ test.each([
   "203.0.113.7' OR 1",
   '203.0.113.7\n',
   '%eth0',
-])('%j is no address', (text) => {
+])('the text %j is rejected as an IP address', (text) => {
   expect(normalizeAddress(text)).toBeUndefined();
 });
 
-test('whatever is sent, the result is an address in its one form, or nothing', () => {
+test('any text is either normalized to the canonical form of an IP address or rejected', () => {
   const parts = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
   const spelled = parts.map((numbers) => numbers.map((each) => each.toString(16)).join(':'));
   const mapped = fc.ipV4().map((address) => `::ffff:${address}`);

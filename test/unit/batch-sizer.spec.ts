@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { BatchSizer } from '../../src/platform/database/transaction-runner.js';
 
-/** The batches of each transaction, where a batch takes so long, and others write beside it. */
-function batches(
+/** Returns the number of batches in each transaction. `millisOf` is the duration of a batch in milliseconds. */
+function countBatches(
   transactions: number,
   millisOf: (transaction: number) => number,
   othersWrite: (transaction: number) => boolean = () => true,
@@ -15,21 +15,21 @@ function batches(
   });
 }
 
-test('transactions beside other writers grow until they take 12 ms', () => {
-  expect(batches(6, () => 2)).toEqual([1, 2, 4, 6, 6, 6]);
+test('transactions grow until they take 12 ms while other writers are active', () => {
+  expect(countBatches(6, () => 2)).toEqual([1, 2, 4, 6, 6, 6]);
 });
 
-test('they have one batch at least and forty at most, however slow or fast the database is', () => {
-  expect(batches(4, () => 1000)).toEqual([1, 1, 1, 1]);
-  expect(batches(8, () => 0)).toEqual([1, 2, 4, 8, 16, 32, 40, 40]);
+test('a transaction has 1 to 40 batches, however slow or fast the database is', () => {
+  expect(countBatches(4, () => 1000)).toEqual([1, 1, 1, 1]);
+  expect(countBatches(8, () => 0)).toEqual([1, 2, 4, 8, 16, 32, 40, 40]);
 });
 
-test('one that was slow is followed by a small one', () => {
-  expect(batches(6, (transaction) => (transaction === 4 ? 20 : 1))).toEqual([1, 2, 4, 8, 12, 1]);
+test('a slow transaction is followed by a transaction of one batch', () => {
+  expect(countBatches(6, (transaction) => (transaction === 4 ? 20 : 1))).toEqual([1, 2, 4, 8, 12, 1]);
 });
 
-test('when nobody else has written for a while they take 40 ms, until somebody does', () => {
-  const alone = batches(
+test('transactions grow to 40 ms after a while without other writers, and shrink when one writes', () => {
+  const alone = countBatches(
     30,
     () => 2,
     (transaction) => transaction < 3 || transaction === 27,

@@ -10,7 +10,7 @@ import {
 import { toDatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { toProblemDto, toProblemError } from '../../src/platform/http/problem.js';
 
-test('every code has its own title and remedy, and a name that fits into a URL', () => {
+test('every error code fits into a URL and has a unique title and a remedy', () => {
   const entries = Object.entries(CATALOGUE);
   for (const [code, { title, remedy }] of entries) {
     expect(code).toMatch(/^[a-z_]+$/);
@@ -20,7 +20,7 @@ test('every code has its own title and remedy, and a name that fits into a URL',
   expect(new Set(entries.map(([, { title }]) => title)).size).toBe(entries.length);
 });
 
-test('the field codes are those of the interface', () => {
+test('the error codes of fields match the published interface', () => {
   const ofValues = ['invalid_type', 'invalid_format', 'invalid_value', 'invisible_character', 'too_common'];
   const ofLengths = ['required', 'blank', 'too_long', 'too_short', 'unknown_field', 'uuid_mismatch'];
   const ofOthers = ['unknown_role', 'exclusive_roles', 'unknown_reference', 'self_reference', 'cycle'];
@@ -31,15 +31,15 @@ describe('a thrown value', () => {
   const away = Object.assign(new Error('connect ECONNREFUSED 10.1.2.3:3306'), { code: 'ECONNREFUSED' });
 
   test.each<[string, unknown, ErrorCode]>([
-    ['an error of the catalogue stays', new ProblemError('self_block', 'x'), 'self_block'],
-    ['a database that is away', toDatabaseError(away), 'unavailable'],
-    ['a connection to anything else', away, 'internal'],
-    ['a path that nobody serves', new HttpException('Cannot GET /x', 404), 'not_found'],
+    ['an error of the catalogue', new ProblemError('self_block', 'x'), 'self_block'],
+    ['an unreachable database', toDatabaseError(away), 'unavailable'],
+    ['a refused connection to another server', away, 'internal'],
+    ['an unknown path', new HttpException('Cannot GET /x', 404), 'not_found'],
     ['an unexpected error', new Error('secret'), 'internal'],
-    ['no error at all', 'secret', 'internal'],
+    ['a string', 'secret', 'internal'],
     ['undefined', undefined, 'internal'],
     ['null', null, 'internal'],
-  ])('%s', (_, thrown, code) => {
+  ])('is converted to an error of the catalogue: %s', (_, thrown, code) => {
     expect(toProblemError(thrown).code).toBe(code);
   });
 
@@ -49,13 +49,13 @@ describe('a thrown value', () => {
     toDatabaseError(away),
     'secret 10.1.2.3',
     { message: 'secret' },
-  ])('that is not in the error catalogue reveals nothing (%#)', (thrown) => {
+  ])('reveals no internal details in the response (case %#)', (thrown) => {
     const problem = JSON.stringify(toProblemDto(toProblemError(thrown), '/x', 'id'));
     expect(problem).not.toMatch(/secret|10\.1\.2\.3|ECONN/);
   });
 });
 
-test('a failed validation names all fields in its detail and in its errors', () => {
+test('the response to a failed validation names all fields in its detail and its errors', () => {
   const errors = [
     { field: 'email', code: 'required', message: 'is required' },
     { field: 'x', code: 'unknown_field', message: 'is not a field' },

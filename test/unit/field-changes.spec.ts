@@ -18,7 +18,7 @@ const change: fc.Arbitrary<FieldChange> = fc.oneof(
 );
 const list = fc.uniqueArray(change, { selector: ({ field }) => field });
 
-test('a text gives back the list it was made of, in its order', () => {
+test('the stored text of field changes is read as the same list in the same order', () => {
   fc.assert(
     fc.property(list, (changes) => {
       expect(Changes.fromText(Changes.fromList(changes).text).list).toEqual(
@@ -28,7 +28,7 @@ test('a text gives back the list it was made of, in its order', () => {
   );
 });
 
-test('the fields of a new record are the same, by list and by value', () => {
+test('the stored changes of a new record are read as the same list and the same values', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...FIELDS), value), (values) => {
       const set = Object.fromEntries(Object.entries(values).map(([field, each]) => [toSetName(field), each]));
@@ -41,7 +41,7 @@ test('the fields of a new record are the same, by list and by value', () => {
   );
 });
 
-test('a field is mentioned in the text of its own changes only, whatever values hold', () => {
+test('a search for a field in stored changes finds only changes of this field, whatever the values are', () => {
   fc.assert(
     fc.property(list, fc.constantFrom(...FIELDS), (changes, field) => {
       const { text } = Changes.fromList(changes);

@@ -2,23 +2,23 @@ import { expect, test } from '@jest/globals';
 import type { Request } from 'express';
 import { MAX_FORWARDED, truncateForwarded } from '../../src/platform/http/request-headers.js';
 
-function bounded(list: string | undefined): unknown {
+function boundList(list: string | undefined): unknown {
   const headers = { ...(list !== undefined && { 'x-forwarded-for': list }) };
   truncateForwarded({ headers } as Request);
   return (headers as Record<string, unknown>)['x-forwarded-for'];
 }
 
 test.each([undefined, '', '192.0.2.1', '192.0.2.1, 198.51.100.7', 'x'.repeat(MAX_FORWARDED)])(
-  'a list of forwarded addresses within the bound stays: %s',
+  'an X-Forwarded-For header within the limit is unchanged: %s',
   (list) => {
-    expect(bounded(list)).toBe(list);
+    expect(boundList(list)).toBe(list);
   },
 );
 
-test.each([1, 2, 3, 7])('of a longer list the end stays, in whole addresses (%s more)', (more) => {
+test.each([1, 2, 3, 7])('a longer X-Forwarded-For header keeps the addresses at its end (%s)', (more) => {
   const own = Array.from({ length: MAX_FORWARDED / 10 }, (_, n) => `10.0.${n % 100}.${n % 10}`.padEnd(9));
   const list = ['203.0.113.9'.repeat(more), ...own].join(',');
-  const left = String(bounded(list)).split(',');
+  const left = String(boundList(list)).split(',');
   expect(left.join(',').length).toBeLessThanOrEqual(MAX_FORWARDED);
   expect(left.length).toBeGreaterThan(own.length - 5);
   expect(own.slice(-left.length)).toEqual(left);

@@ -10,17 +10,17 @@ import {
 } from '../../src/platform/database/mysql/session.js';
 
 describe('DATABASE_URL', () => {
-  const hosts = (url: string) => parseDatabaseUrl(url)?.hosts.map(({ host, port }) => `${host} ${port}`);
+  const readHosts = (url: string) => parseDatabaseUrl(url)?.hosts.map(({ host, port }) => `${host} ${port}`);
   test.each([
     ['mysql://u:p@db/x', ['db 3306']],
     ['mariadb://db:3307/x', ['db 3307']],
     ['mysql://u:p@h1,h2,h3:3307/x', ['h1 3306', 'h2 3306', 'h3 3307']],
     ['mysql://u:p@h1:1,[::1]:2,[fe80::1],10.0.0.1:4/x', ['h1 1', '::1 2', 'fe80::1 3306', '10.0.0.1 4']],
     ['mysql://u:a,b%40c@h1,h2/x', ['h1 3306', 'h2 3306']],
-  ])('%s', (url, expected) => {
-    expect(hosts(url)).toEqual(expected);
+  ])('%s has the hosts %j', (url, expected) => {
+    expect(readHosts(url)).toEqual(expected);
   });
-  test('user, password and database are decoded, once for all hosts', () => {
+  test('has one decoded user, password and database for all hosts', () => {
     expect(parseDatabaseUrl('mysql://us%2Cer:p%40s,s@h1,h2/my%20base')).toMatchObject({
       user: 'us,er',
       password: 'p@s,s',
@@ -40,10 +40,10 @@ describe('DATABASE_URL', () => {
     'mysql://u:p@h1,h2/x/y',
     'mysql://u:p%2@h1,h2/x',
     'mysql://h1/x,h2/x',
-  ])('%s is none', (url) => {
+  ])('%s is refused', (url) => {
     expect(parseDatabaseUrl(url)).toBeUndefined();
   });
-  test('an address that is an IPv6 one has its brackets for operators only', () => {
+  test('has brackets around an IPv6 address in the server name, but not in the host', () => {
     const [server] = serversOf({ databaseUrl: 'mysql://[::1]:3307/x', DATABASE_POOL_SIZE: 1 });
     expect({ name: server.name, host: server.options.host, port: server.options.port }).toEqual({
       name: '[::1]:3307',
@@ -53,13 +53,13 @@ describe('DATABASE_URL', () => {
   });
 });
 
-const galera = (ready: string, status: string, comment: string) =>
+const galeraState = (ready: string, status: string, comment: string) =>
   `WSREP_CLUSTER_STATUS=${status};WSREP_LOCAL_STATE_COMMENT=${comment};WSREP_PROVIDER_NAME=Galera;WSREP_READY=${ready}`;
 const NONE = 'WSREP_CLUSTER_STATUS=Disconnected;WSREP_PROVIDER_NAME=;WSREP_READY=OFF';
-const SYNCED = galera('ON', 'Primary', 'Synced');
-const DONOR = galera('ON', 'Primary', 'Donor/Desynced');
+const SYNCED = galeraState('ON', 'Primary', 'Synced');
+const DONOR = galeraState('ON', 'Primary', 'Donor/Desynced');
 
-describe('what a server says of itself', () => {
+describe('the writability of a server', () => {
   test.each([
     ['MySQL', 0, undefined, 'writable'],
     ['MariaDB without Galera', 0, NONE, 'writable'],
@@ -67,22 +67,22 @@ describe('what a server says of itself', () => {
     ['a replica', 1, NONE, 'read_only'],
     ['a replica of a newer MariaDB', 'ON', NONE, 'read_only'],
     ['a primary of a newer MariaDB', 'OFF', NONE, 'writable'],
-    ['a node in step', 0, SYNCED, 'writable'],
-    ['a node that is read-only', 1, SYNCED, 'read_only'],
+    ['a synchronized node', 0, SYNCED, 'writable'],
+    ['a read-only node', 1, SYNCED, 'read_only'],
     ['a donor', 0, DONOR, 'out_of_sync'],
-    ['a node that joins', 0, galera('OFF', 'Primary', 'Joining: receiving State Transfer'), 'out_of_sync'],
-    ['a node without its group', 0, galera('OFF', 'non-Primary', 'Initialized'), 'out_of_sync'],
-  ])('%s', (_, read_only, wsrep, expected) => {
+    ['a joining node', 0, galeraState('OFF', 'Primary', 'Joining: receiving State Transfer'), 'out_of_sync'],
+    ['a node without cluster', 0, galeraState('OFF', 'non-Primary', 'Initialized'), 'out_of_sync'],
+  ])('is read from the state of %s', (_, read_only, wsrep, expected) => {
     const row = { version: '10.11', read_only, ...(wsrep !== undefined && { wsrep }) };
     expect(writeStateOf(toServerState(row))).toBe(expected);
   });
 });
 
-describe('of several hosts', () => {
+describe('the choice among several hosts', () => {
   const servers = serversOf({ databaseUrl: 'mysql://a,b,c/x', DATABASE_POOL_SIZE: 1 });
   type Outcome = [wsrep: string, readOnly?: number, millis?: number] | Error | 'silent';
 
-  /** The choice among servers that answer so. */
+  /** Chooses among servers that respond with these outcomes. */
   async function choose(...outcomes: Outcome[]) {
     const ended: string[] = [];
     const answers: Promise<ServerSession>[] = [];
@@ -111,21 +111,21 @@ describe('of several hosts', () => {
   }
   const away = new DatabaseError('away', new Error('ECONNREFUSED'));
 
-  test('the first that takes changes serves, and the sessions with the others end', async () => {
+  test('takes the first writable server and ends the sessions with the other servers', async () => {
     expect(await choose([SYNCED], [SYNCED], [SYNCED])).toEqual({ chosen: 'a', ended: ['b', 'c'] });
     expect(await choose([NONE, 1], [NONE], [NONE, 1])).toEqual({ chosen: 'b', ended: ['a', 'c'] });
     expect(await choose(away, [DONOR], [SYNCED])).toEqual({ chosen: 'c', ended: ['b'] });
   });
-  test('an earlier one that is slower is waited for, one that is silent not for long', async () => {
+  test('waits for a slow earlier server, but not long for a silent server', async () => {
     expect((await choose([NONE, 0, 100], [NONE], [NONE])).chosen).toBe('a');
     const started = Date.now();
     expect((await choose('silent', [NONE], [NONE])).chosen).toBe('b');
     expect(Date.now() - started).toBeLessThan(3000);
   });
-  test('a donor serves where no node is in step', async () => {
+  test('takes a donor if no synchronized node is available', async () => {
     expect((await choose(away, [DONOR], away)).chosen).toBe('b');
   });
-  test('without one that takes changes it is for a later attempt, without an answer it is away', async () => {
+  test('fails with "moved" without a writable server and with "away" without a response', async () => {
     await expect(choose([NONE, 1], away, [NONE, 1])).rejects.toMatchObject({
       fault: 'moved',
       cause: {

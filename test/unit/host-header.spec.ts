@@ -20,7 +20,7 @@ test.each([
   '[v7.a:b]',
   'b%C3%BCcher.example',
   "a~!$&'()*+;=b",
-])('%j is a host', (host) => {
+])('the Host header %j is valid', (host) => {
   expect([faultOf(host), faultOf(host, '1.0')]).toEqual([undefined, undefined]);
 });
 
@@ -51,11 +51,11 @@ test.each([
   '[fe80::1%25eth0]',
   '[v7.]',
   '[::1]a',
-])('%j is none', (host) => {
+])('the Host header %j is invalid', (host) => {
   expect([faultOf(host), faultOf(host, '1.0')]).toEqual([NO_HOST, NO_HOST]);
 });
 
-test('a host name allows only the ASCII characters of RFC 3986 without the comma, which joins several headers', () => {
+test('a Host header allows only ASCII characters of RFC 3986, except the comma, which joins headers', () => {
   for (let code = 0; code < 128; code++) {
     const host = `a${String.fromCharCode(code)}b`;
     const isHost = /^a[a-z0-9._~!$&'()*+;=-]b$/i.test(host);
@@ -63,7 +63,7 @@ test('a host name allows only the ASCII characters of RFC 3986 without the comma
   }
 });
 
-test('HTTP/1.0 has none, HTTP/1.1 must have one', () => {
+test('the Host header is optional in HTTP/1.0 and required in HTTP/1.1', () => {
   expect([faultOf(undefined, '1.0'), faultOf(undefined)]).toEqual([
     undefined,
     expect.stringMatching('missing'),
@@ -75,9 +75,9 @@ test.each([
   ['colons', (length: number) => `[${':'.repeat(length)}`],
 ])('a long Host header of %s is refused in linear time', (_, create) => {
   expect(faultOf(create(16_000))).toEqual(NO_HOST);
-  const checking = (length: number) => {
+  const createCheck = (length: number) => {
     const host = create(length);
     return () => faultOf(host);
   };
-  expect(isLinear(64_000, checking)).toBe(true);
+  expect(isLinear(64_000, createCheck)).toBe(true);
 });

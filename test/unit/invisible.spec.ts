@@ -6,25 +6,25 @@ import {
   isCleanText,
 } from '../../src/platform/common/text.js';
 
-const at = (code: number): string => String.fromCodePoint(code);
+const charOf = (code: number): string => String.fromCodePoint(code);
 
-describe('characters that nobody sees', () => {
-  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('%i is found wherever it is', (code) => {
-    for (const text of [`admin${at(code)}`, `${at(code)}é`, `a${at(code)}b`, at(code)])
-      expect(findInvisible(text)).toBe(at(code));
+describe('invisible characters', () => {
+  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('%i is found at any position', (code) => {
+    for (const text of [`admin${charOf(code)}`, `${charOf(code)}é`, `a${charOf(code)}b`, charOf(code)])
+      expect(findInvisible(text)).toBe(charOf(code));
   });
 
-  test('the first one is named', () => {
+  test('the first invisible character of a text is reported by its code point', () => {
     expect(formatCodePoint(findInvisible('x\u200by\u00ad') ?? '')).toBe('U+200B');
     expect(formatCodePoint('\u{e0041}')).toBe('U+E0041');
     expect(formatCodePoint('\u00ad')).toBe('U+00AD');
   });
 });
 
-describe('of all code points of Unicode', () => {
-  /** Blanks of which the properties say nothing. */
+describe('the check of all Unicode code points', () => {
+  /** Blank characters without a hidden property. */
   const BLANK = [0x2800, 0xfffc, 0x13441, 0x13442, 0x16fe4, 0x1d159];
-  /** What the interface names, and general categories that are never a visible character. Surrogates are broken text. */
+  /** Properties of the interface, and general categories without visible characters. Surrogates are broken text. */
   const HIDDEN = [
     /\p{Default_Ignorable_Code_Point}/u,
     /\p{Bidi_Control}/u,
@@ -34,11 +34,11 @@ describe('of all code points of Unicode', () => {
   ];
   const REFUSED_AS_TEXT = /\p{Cc}|\p{Cs}/u;
 
-  test('those of a hidden property are refused, and no others', () => {
+  test('refuses exactly the code points with a hidden property', () => {
     const wrong: string[] = [];
     let hidden = 0;
     for (let code = 0; code <= 0x10ffff; code++) {
-      const char = at(code);
+      const char = charOf(code);
       const isHidden = BLANK.includes(code) || HIDDEN.some((property) => property.test(char));
       if (isHidden) hidden++;
       if ((findInvisible(`é${char}b`) !== undefined) !== isHidden) wrong.push(formatCodePoint(char));
@@ -52,7 +52,7 @@ describe('of all code points of Unicode', () => {
   });
 });
 
-describe('joiners', () => {
+describe('a joiner', () => {
   test.each([
     ['Persian, between two letters that would join', 'علی\u200cرضا'],
     ['Devanagari, a half form', 'क्\u200dष'],
@@ -61,8 +61,8 @@ describe('joiners', () => {
     ['Malayalam, at the end of a word', 'രാജന്\u200d'],
     ['Malayalam, in a name of two words', 'രാജന്\u200d നായർ'],
     ['Bengali, before the virama', 'র\u200d্যাচেল'],
-    ['several', 'علی\u200cرضا علی\u200cرضا'],
-  ])('%s: seen', (_, text) => {
+    ['several joiners', 'علی\u200cرضا علی\u200cرضا'],
+  ])('is accepted: %s', (_, text) => {
     expect(findInvisible(text)).toBeUndefined();
   });
 
@@ -76,14 +76,14 @@ describe('joiners', () => {
     ['between scripts', 'ع\u200ca'],
     ['without a virama', 'क\u200dष'],
     ['after a virama at the end of a word', 'क्\u200c'],
-    ['twice', 'علی\u200c\u200cرضا'],
+    ['two in a row', 'علی\u200c\u200cرضا'],
     ['between emoji', '👩\u200d👧'],
-    ['a good one and a bad one', 'علی\u200cرضا\u200d'],
-  ])('%s: unseen', (_, text) => {
+    ['a valid and an invalid joiner', 'علی\u200cرضا\u200d'],
+  ])('is refused: %s', (_, text) => {
     expect(findInvisible(text)).toMatch(/^[\u200c\u200d]$/);
   });
 
-  test('another character beside a good joiner is found', () => {
+  test('does not hide another invisible character', () => {
     expect(findInvisible('علی\u200cرضا\u200b')).toBe('\u200b');
   });
 });
@@ -95,7 +95,7 @@ test.each(['a\nb', '👩\u200d👧', '❤\ufe0f', 'soft\u00adhyphen', 'a\u200bb'
   },
 );
 test.each(['\u202e', '\u202a', '\u2066', '\ufffe', '\u{e0041}', '\u{1ffff}'])(
-  'running text may not hold %j',
+  'running text refuses %j',
   (text) => {
     expect(findDeceptive(`a${text}b`)).toBe(text);
   },

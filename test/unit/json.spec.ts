@@ -14,7 +14,7 @@ test.each([
   ['["\\\\",[[]]]', 3],
   [']]]][', 0],
   ['', 0],
-])('the depth of %s is %d', (text, depth) => {
+])('the JSON text %s has the depth %d', (text, depth) => {
   expect(findJsonExcess(text, { ...ROOMY, depth })).toBeUndefined();
   if (depth > 0) expect(findJsonExcess(text, { ...ROOMY, depth: depth - 1 })).toBe('depth');
 });
@@ -25,12 +25,12 @@ test.each([
   ['{"a":1,"b":[1,2]}', 5],
   ['[",,,,[[["]', 2],
   ['{"a":1,"a":1,"a":1}', 4],
-])('%s counts as %d values', (text, values) => {
+])('the JSON text %s counts as %d values', (text, values) => {
   expect(findJsonExcess(text, { ...ROOMY, values })).toBeUndefined();
   if (values > 1) expect(findJsonExcess(text, { ...ROOMY, values: values - 1 })).toBe('values');
 });
 
-test('a megabyte of brackets or members is left at the limit', () => {
+test('the check of a megabyte of brackets or members stops at the limit', () => {
   expect(findJsonExcess('['.repeat(1_000_000), ROOMY)).toBe('depth');
   expect(findJsonExcess('{},'.repeat(300_000), ROOMY)).toBe('values');
 });

@@ -31,12 +31,12 @@ function readAll(): string {
       if (length === 0) return text;
       text += buffer.toString('utf8', 0, length);
     } catch {
-      return text; // nothing more now
+      return text; // no more data
     }
   }
 }
 
-test('a pipe that nobody reads holds up nothing; its lines wait in bounded memory, and none is torn', async () => {
+test('a pipe without a reader does not block the log, which keeps whole lines in bounded memory', async () => {
   const output = new LogOutput(writer);
   for (let line = 0; line < 5000; line++) expect(output.write(LINE)).toBe(0);
   let text = '';
@@ -44,18 +44,18 @@ test('a pipe that nobody reads holds up nothing; its lines wait in bounded memor
     const more = readAll();
     if (more !== '') quiet = 0;
     text += more;
-    await new Promise((resolve) => setTimeout(resolve, 60)); // its own pause before it tries again
+    await new Promise((resolve) => setTimeout(resolve, 60)); // the pause before the next attempt
   }
   const lines = text.split('\n').slice(0, -1);
   expect(lines.every((line) => line.length === 999)).toBe(true);
   expect(lines.length).toBeGreaterThan(1000);
-  expect(lines.length).toBeLessThan(1200); // a MiB, and what the pipe holds
-  expect(output.write(LINE)).toBe(5000 - lines.length); // says how many are lost
+  expect(lines.length).toBeLessThan(1200); // one MiB and the content of the pipe
+  expect(output.write(LINE)).toBe(5000 - lines.length); // returns the number of lost lines
   expect(output.write(LINE)).toBe(0);
   closeSync(reader);
 });
 
-test('what a closed pipe does not take is lost, and is counted once there is a reader again', () => {
+test('log lines for a closed pipe are lost and counted at the first write to a new reader', () => {
   const output = new LogOutput(writer);
   output.write(LINE);
   closeSync(reader);
@@ -67,13 +67,13 @@ test('what a closed pipe does not take is lost, and is counted once there is a r
 });
 
 test.each([1, 2])(
-  'of a line that was cut short %d times the rest is lost, and the next line is its own',
+  'the rest of a log line that was cut %d times is lost, and the next line is separate',
   async (cuts) => {
     const output = new LogOutput(writer);
     output.write(`${'y'.repeat(300_000)}\n`);
     for (let cut = 1; cut < cuts; cut++) {
       readAll();
-      await new Promise((resolve) => setTimeout(resolve, 60)); // its own pause before it tries again
+      await new Promise((resolve) => setTimeout(resolve, 60)); // the pause before the next attempt
     }
     closeSync(reader);
     await new Promise((resolve) => setTimeout(resolve, 60));

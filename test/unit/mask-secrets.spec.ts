@@ -4,19 +4,19 @@ import { generateApiKey } from '../../src/api-keys/api-keys.service.js';
 import { hasSecret, createToken, maskKeys, maskSecrets } from '../../src/platform/common/secrets.js';
 import { isLinear } from '../support/data/growth.js';
 
-const escaped = (text: string): string =>
+const escape = (text: string): string =>
   Array.from(text, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
 const AROUND = ['', '/', '"', '=', '.', '\\n', 'x', '_', '-', '7', 'é', '%20', '%2F', '/users/', 'Z-9_'];
 const FORMS: [string, (text: string) => string][] = [
-  ['as it is', (text) => text],
-  ['escaped', escaped],
-  ['escaped in capitals', (text) => escaped(text).toUpperCase()],
-  ['escaped twice', (text) => escaped(text).replaceAll('%', '%25')],
-  ['escaped three times', (text) => escaped(text).replaceAll('%', '%2525')],
-  ['half escaped', (text) => text.replace(/[_\-a-m]/g, escaped)],
+  ['in plain text', (text) => text],
+  ['with percent escapes', escape],
+  ['with percent escapes in capitals', (text) => escape(text).toUpperCase()],
+  ['with double percent escapes', (text) => escape(text).replaceAll('%', '%25')],
+  ['with triple percent escapes', (text) => escape(text).replaceAll('%', '%2525')],
+  ['with some percent escapes', (text) => text.replace(/[_\-a-m]/g, escape)],
 ];
 const secretOf = (key: string): string => key.slice('rollcall_0123456789ab_'.length, -'_01234567'.length);
-/** Any eight characters in a row of a secret, however they are written. */
+/** Returns true if a text shows eight consecutive characters of a secret, with or without escapes. */
 const isShown = (text: string, secret: string): boolean => {
   let plain = text;
   for (let time = 0; time < 4; time++)
@@ -29,7 +29,7 @@ const isShown = (text: string, secret: string): boolean => {
 };
 
 describe.each(FORMS)('a credential %s', (_, form) => {
-  test.each(AROUND)('is masked beside %j', (around) => {
+  test.each(AROUND)('is masked next to %j', (around) => {
     for (let time = 0; time < 25; time++) {
       const key = generateApiKey();
       const token = createToken();
@@ -43,7 +43,7 @@ describe.each(FORMS)('a credential %s', (_, form) => {
   });
 });
 
-test('a token is masked wherever it is in a line without a key', () => {
+test('a session token is masked at any position of a line without an API key', () => {
   const words = 'words of a /path, and "more": '.repeat(8);
   for (let length = 0; length < 200; length++) {
     const token = createToken();
@@ -52,7 +52,7 @@ test('a token is masked wherever it is in a line without a key', () => {
   }
 });
 
-test('a key that is cut or changed by hand is masked', () => {
+test('a truncated or mistyped API key is masked', () => {
   for (let time = 0; time < 200; time++) {
     const key = generateApiKey();
     const cut = key.slice(0, randomInt(30, key.length));
@@ -79,18 +79,18 @@ test.each([
   'rollcall is a service',
   'at InputGuard.canActivate (file:///opt/rollcall/dist/http/input.guard.js:56:11)',
   'imports:write:hr-north_and_south',
-])('%j stays as it is', (text) => {
+])('the text %j without a secret is not masked', (text) => {
   expect([maskSecrets(text), maskKeys(text), hasSecret(text)]).toEqual([text, text, false]);
 });
 
-test('an identifier as random as a session is no API key', () => {
+test('a random identifier is masked as a secret, but not as an API key', () => {
   const subject = createToken();
   expect([maskKeys(subject), maskSecrets(subject)]).toEqual([subject, '***']);
 });
 
-test('a line of JSON stays one', () => {
+test('a line of JSON is still valid JSON after its secrets are masked', () => {
   const fields = {
-    path: `/${escaped(generateApiKey())}`,
+    path: `/${escape(generateApiKey())}`,
     odd: '%22%5C"\\',
     name: generateApiKey(),
     token: createToken(),
@@ -99,12 +99,12 @@ test('a line of JSON stays one', () => {
 });
 
 test.each(['a', 'aA', 'rollcall_', 'rollcall_0123456789ab_', '%', '%25', '%61', '-_', 'A.'])(
-  'a long text of %j is masked in linear time',
+  'the secrets in a long text of %j are masked in linear time',
   (part) => {
-    const masking = (length: number) => {
+    const createMask = (length: number) => {
       const text = part.repeat(Math.ceil(length / part.length));
       return () => maskSecrets(text);
     };
-    expect(isLinear(400_000, masking)).toBe(true);
+    expect(isLinear(400_000, createMask)).toBe(true);
   },
 );

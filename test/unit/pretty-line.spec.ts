@@ -25,21 +25,21 @@ test.each([
     '15:04:05.067 INFO  import  counts={"created":2}\n',
   ],
   [{ level: 35, time: 'noon', msg: 'odd' }, 'noon 35    odd\n'],
-])('%j', (event, text) => {
+])('the log event %j is printed as one readable line', (event, text) => {
   expect(formatPrettyLine(line(event), false)).toBe(text);
 });
 
-test.each(['no JSON\n', '[1]\n', '\n'])('%j stays as it is', (text) => {
+test.each(['no JSON\n', '[1]\n', '\n'])('the line %j without a log event is printed unchanged', (text) => {
   expect(formatPrettyLine(text, true)).toBe(text);
 });
 
-test('a terminal gets colours; a fault of the service is red', () => {
+test('a log line on a terminal is coloured, in red for the status 500', () => {
   const failed = { ...REQUEST, path: '/', status: 500, ms: 1 };
   expect(formatPrettyLine(line(failed), true)).toContain('\u001b[31mINFO');
   expect(formatPrettyLine(line({ ...failed, status: 404 }), true)).toContain('\u001b[32mINFO');
 });
 
-test('what a client has sent does not move the cursor', () => {
+test('control characters from a client are not printed in a log line', () => {
   const event = { ...REQUEST, path: '/\u001b[2J\n', status: 404, ms: 1, user: '\u001b[31m' };
   expect(formatPrettyLine(line(event), false)).not.toMatch(/\p{Cc}(?!$)/u);
 });

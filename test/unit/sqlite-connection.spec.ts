@@ -34,15 +34,15 @@ test.each([
   else expect(check).toThrow(`contains SQLite ${version}, which can lose data`);
 });
 
-test('an error of the driver has the name of its result code', () => {
+test('a SQLite error has the name of its result code', () => {
   expect(() => openFile(folder)).toThrow(expect.objectContaining({ code: 'SQLITE_CANTOPEN' }));
 });
 
-/** Pages of the log, and those of them that are written back. */
+/** Returns the number of log pages and the number of checkpointed pages. */
 const logOf = (connection: SqliteConnection) =>
   connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as { log: number; checkpointed: number };
 
-test('a commit leaves the log as it is, and a checkpoint writes back all of it', () => {
+test('a commit does not run a checkpoint, and a checkpoint writes back the whole log', () => {
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   connection.exec('CREATE TABLE numbers (n integer)');
@@ -53,7 +53,7 @@ test('a commit leaves the log as it is, and a checkpoint writes back all of it',
   const { log, checkpointed } = logOf(connection);
   expect(checkpointed).toBe(log);
   connection.run('INSERT INTO numbers VALUES (?)', [3000]);
-  expect(logOf(connection).log).toBeLessThan(10); // it has begun anew
+  expect(logOf(connection).log).toBeLessThan(10); // the log starts again
   checkpointer.close();
   connection.close();
 });

@@ -8,7 +8,7 @@ test.each([
   ['a\r\nb\rc\nd', 'a\nb\nc\nd'],
   ['a  b', 'a  b'],
   ['\u00a0x\u3000', 'x'],
-])('stored text is NFC, trimmed, with \\n as line end: %j becomes %j', (text, stored) => {
+])('stored text is in NFC, trimmed and with \\n as line end: %j becomes %j', (text, stored) => {
   expect(normalise(text)).toBe(stored);
 });
 
@@ -25,7 +25,7 @@ test.each([
   ['ΟΔΟΣ', fold('οδος')],
   ['Ёлка', 'елка'],
   ['東京', '東京'],
-])('for searching and sorting, case and accents are folded: %s becomes %s', (text, folded) => {
+])('search and sort text is folded without case and accents: %s becomes %s', (text, folded) => {
   expect(fold(text)).toBe(folded);
 });
 
@@ -34,10 +34,10 @@ test.each([
   ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
   ['ﬀ', 'FF'],
   ['É', 'é'],
-])('%s and %s differ in case alone', (one, other) => {
+])('%s and %s are equal after case folding', (one, other) => {
   expect(foldCase(one)).toBe(foldCase(other));
 });
 
-test('case folding keeps accents', () => {
+test('case folding preserves accents', () => {
   expect(foldCase('José')).not.toBe(foldCase('Jose'));
 });

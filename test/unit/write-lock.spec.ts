@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { setImmediate as tick } from 'node:timers/promises';
 import { WriteLock, lendWriteLock } from '../../src/platform/database/sqlite/write-lock.js';
 
-/** The lock in another process, which takes it from the process that has it. */
-const lockFrom = ({ calls: { takeLock, releaseLock } }: ReturnType<typeof lendWriteLock>) =>
+/** Creates the lock of another process, which requests the lock from the lending process. */
+const createRemoteLock = ({ calls: { takeLock, releaseLock } }: ReturnType<typeof lendWriteLock>) =>
   new WriteLock({
     takeLock,
     releaseLock: async () => {
@@ -11,9 +11,9 @@ const lockFrom = ({ calls: { takeLock, releaseLock } }: ReturnType<typeof lendWr
     },
   });
 
-test('writers of all processes take the lock one at a time, in the order of their requests', async () => {
+test('writers of all processes get the write lock one at a time, in the order of their requests', async () => {
   const lock = new WriteLock();
-  const other = lockFrom(lendWriteLock(lock));
+  const other = createRemoteLock(lendWriteLock(lock));
   const seen: string[] = [];
   let writing = 0;
   const write = (name: string, of: WriteLock) =>
@@ -23,16 +23,16 @@ test('writers of all processes take the lock one at a time, in the order of thei
       await tick();
       writing--;
     });
-  const own = (n: number) => write(`own ${n}`, lock);
-  const first = [own(1), own(2), write('other', other)];
-  await Promise.resolve(); // the request of the other process takes its way
-  await Promise.all([...first, own(3)]);
+  const writeOwn = (n: number) => write(`own ${n}`, lock);
+  const first = [writeOwn(1), writeOwn(2), write('other', other)];
+  await Promise.resolve(); // lets the request of the other process arrive
+  await Promise.all([...first, writeOwn(3)]);
   expect(seen).toEqual(['own 1', 'own 2', 'other', 'own 3']);
   expect(lock.waiting).toBe(0);
 });
 
 test.each([false, true])(
-  'a process that dies (waiting for the lock: %s) leaves it to the next',
+  'a process that ends passes the write lock to the next writer (while waiting: %s)',
   async (waits) => {
     const lock = new WriteLock();
     const lent = lendWriteLock(lock);
@@ -48,12 +48,12 @@ test.each([false, true])(
   },
 );
 
-test('a process learns whether others have written since its last write', async () => {
+test('a process learns whether other processes have written since its last write', async () => {
   const lock = new WriteLock();
-  const other = lockFrom(lendWriteLock(lock));
+  const other = createRemoteLock(lendWriteLock(lock));
   const seen: boolean[] = [];
-  for (const own of [0, 0, 1, 3, 0]) {
-    for (let turn = 0; turn < own; turn++) (await lock.take())();
+  for (const writeOwn of [0, 0, 1, 3, 0]) {
+    for (let round = 0; round < writeOwn; round++) (await lock.take())();
     (await other.take())();
     seen.push(other.isContended);
   }
