@@ -21,7 +21,7 @@ export interface KeyActor {
   id: string;
   /** The rights that the key was created with. They never grow. */
   rights: KeyRights;
-  /** True if unknown fields of a user are ignored and not rejected. */
+  /** True if unknown fields of a user are ignored instead of rejected. */
   ignoresUnknownFields: boolean;
   /** The rules by which the service responds to the SCIM client of this key. */
   profile: KeyProfile;
@@ -48,7 +48,9 @@ interface SystemActor {
 /** The service itself, and commands on the same machine. */
 export const SYSTEM: SystemActor = { kind: 'system', id: null };
 
-/** Returns the key under which the work of an actor is counted. */
+/**
+ * Returns the string by which the requests and searches of an actor are counted. An import counts for its initiator.
+ */
 export function getUsageKey(actor: Actor): string {
   const initiator = initiatorOf(actor);
   return `${initiator.kind}:${initiator.id ?? ''}`;

@@ -16,7 +16,7 @@ import { type Permission, isReadPermission, scopeOf } from './policy.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The value of `X-Request-Id`, or a generated id. Set before any code can fail. */
+    /** The value of `X-Request-Id`, or a generated id. Set before any code that can fail. */
     requestId: string;
     /** Set by the access guard on every route that is not public. */
     actor: Actor;
@@ -27,7 +27,10 @@ declare module 'express-serve-static-core' {
 
 export interface Requirement {
   permission: Permission;
-  /** Sufficient instead of `permission` if the `user_id` of the path is the id of the actor. */
+  /**
+   * Permission that also suffices if the `user_id` in the path is the id of the actor, or if the path lacks a
+   * `user_id`.
+   */
   self?: Permission;
 }
 

@@ -92,7 +92,8 @@ export function rightsOf(actor: Actor): KeyRights {
 }
 
 /**
- * Returns true if the key that acts has the scope. For an import, both its initiator and its approver need the scope.
+ * Returns true if the actor has the scope. Only API keys can lack a scope. For an import, both its initiator and its
+ * approver need the scope.
  */
 export function hasScope(actor: Actor, scope: Scope): boolean {
   return actor.kind === 'import' ? hasImportScope(actor, scope) : grantsScope(rightsOf(actor).scopes, scope);
@@ -114,7 +115,7 @@ export function createScopeError(scope: Scope | 'full'): ProblemError {
   return new ProblemError('insufficient_scope', detail);
 }
 
-/** Returns true for a Webmaster, an API key or the service itself. A key is limited to its scopes. */
+/** Returns true for a Webmaster, an API key, an import or the service itself. Scopes are checked separately. */
 export function isWebmaster(actor: Actor): boolean {
   return levelOf(actor) === 'webmaster';
 }

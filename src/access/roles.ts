@@ -33,7 +33,8 @@ export class RoleCatalogue {
   private readonly byKey: ReadonlyMap<string, string>;
 
   constructor(extraRoles: readonly string[]) {
-    // The first name with a key wins: `EXTRA_ROLES=webmaster` must not rename the role that permissions depend on.
+    // Of names that differ only in case, the first is used. `EXTRA_ROLES=webmaster` must not rename the role that
+    // permissions depend on.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {
       const key = foldCase(toNormalForm(name, 'NFC').trim());

@@ -13,11 +13,14 @@ export class ApiKeyEntity {
   @Column(time()) created!: string;
   @Column({ ...time(), nullable: true }) expires!: string | null;
   @Column({ ...time(), nullable: true }) revoked!: string | null;
-  /** Precise to one minute. */
+  /** Time of the last use, precise to one minute. */
   @Column({ ...time(), nullable: true }) last_used!: string | null;
-  /** null: the full Webmaster level. Never updated, like `networks`, because the rights of a key must not grow. */
+  /**
+   * Null for the full Webmaster level. Scopes and networks are never updated, because the rights of a key must not
+   * grow.
+   */
   @Column({ ...longText(), nullable: true }) scopes!: JsonText<Scope[]> | null;
-  /** null: any network. */
+  /** Null for any network. */
   @Column({ ...longText(), nullable: true }) networks!: JsonText<string[]> | null;
   @Column(bool()) ignores_unknown_fields!: number;
   /** The kind of the actor that created the key. null for keys of earlier versions. */
@@ -26,7 +29,7 @@ export class ApiKeyEntity {
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
   /** The client address at the time of `last_used`. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
-  /** null: `standard`. Never updated, like `scopes`. */
+  /** Null for `standard`. Never updated, like `scopes`. */
   @Column({ ...ascii(16), nullable: true }) profile!: KeyProfile | null;
 }
 

@@ -10,7 +10,7 @@ const COLUMNS =
   'id, key_hash, name, created, expires, revoked, last_used, scopes, networks, ignores_unknown_fields, ' +
   'maker_kind, maker_id, last_address, profile';
 
-/** Hand-written SQL, because most requests run `findByHash` (ADR 0013). */
+/** Reads and writes API keys. Uses hand-written SQL, because most requests run `findByHash` (ADR 13). */
 @Injectable()
 export class ApiKeyRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}

@@ -26,7 +26,7 @@ const MAX_CREATORS = 200;
 const LAST_USED_MILLIS = 60_000;
 /** Maximum stored length of an address. A proxy may send arbitrary text. */
 const MAX_ADDRESS_LENGTH = 64;
-/** Maximum number of cached pairs of key and address. For other pairs the audit is searched. */
+/** Maximum number of cached pairs of key and address. For pairs that are not cached, the audit is searched. */
 const MAX_ADDRESSES = 10_000;
 
 @Injectable()
@@ -46,12 +46,13 @@ export class ApiKeysService {
   /**
    * @param ip address of the client.
    * @returns the actor of the key, or undefined if the key is unknown, expired or revoked.
-   * @throws ProblemError `unauthenticated` if the checksum shows a typing error, `network_not_permitted` if the key
-   * is limited to other networks. Such a use is not stored.
+   * @throws ProblemError `unauthenticated` if the checksum shows a typing error, `network_not_permitted` if the key is
+   * limited to other networks. A rejected use is not stored.
    */
   async authenticate(key: string, ip: string): Promise<KeyActor | undefined> {
     const found = await this.repository.findByHash(sha256(key));
-    // Checked for unknown keys only, because an operator may set a first key of this format with a wrong checksum.
+    // The checksum is checked only for unknown keys, because an operator may set a first key of this format with a
+    // wrong checksum.
     if (!found) assertNotMistyped(key);
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toKeyActor(found);
@@ -76,7 +77,10 @@ export class ApiKeysService {
     }
   }
 
-  /** Records the first use of a key from an address. After an error, the next request of the key tries again. */
+  /**
+   * Records the first use of a key from an address in the audit. After an error, the next request of the key tries
+   * again.
+   */
   async recordAddress(id: string, ip: string): Promise<void> {
     const use = `${id} ${ip}`;
     if (!this.recordedAddresses.has(use)) await this.storeAddress(id, ip, use);
@@ -107,7 +111,7 @@ export class ApiKeysService {
     return (await this.findActor(id)) !== undefined;
   }
 
-  /** Returns the id of a key, of the key that created this key, and so on, up to the user who created the first key. */
+  /** Returns the id of a key, followed by the ids of its creator, of the creator's creator, and so on, up to a user. */
   async findCreatorChain(id: string): Promise<string[]> {
     const ids = [id];
     for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_CREATORS;) {
@@ -141,7 +145,7 @@ export class ApiKeysService {
     return { row, key };
   }
 
-  /** Stores the hash of a key that the caller has created, with an audit row. */
+  /** Stores the hash of a new key that the caller has generated, and records the key in the audit. */
   async add(tx: Sql, input: ApiKeyInput, caller: Caller, id: string, key: string): Promise<ApiKeyEntity> {
     const { name, scopes = null, networks = null, expires = null } = input;
     const unknown_fields = input.unknown_fields ?? 'refuse';
@@ -198,7 +202,7 @@ function createNetworkError(ip: string): ProblemError {
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
   last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
 
-/** Checks that a key does not create a key with more networks or a later expiry than its own. */
+/** Throws an error if a key would create a key with more networks or a later expiry than its own. */
 function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
   if (own.networks !== null && !(networks && areNetworksWithin(networks, own.networks))) {
@@ -221,7 +225,7 @@ export function generateApiKey(id = uuidv7()): string {
   return `${body}_${computeChecksum(body)}`;
 }
 
-/** Returns true for a key of this format with a wrong checksum, which most likely has a typing error. */
+/** Returns true for a key of this format with a wrong checksum, which most likely contains a typing error. */
 export function isMistyped(key: string): boolean {
   const end = key.lastIndexOf('_');
   return FORMAT.test(key) && key.slice(end + 1) !== computeChecksum(key.slice(0, end));

@@ -15,7 +15,7 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 
 const WINDOW_SECONDS = 60;
 
-/** The subject of a rate limit: an API key, a user with all sessions, or an address without valid credentials. */
+/** The subject of a rate limit: an API key, a user (all sessions together), or an address without valid credentials. */
 export type RateLimitSubject = 'key' | 'user' | 'address';
 
 /**
@@ -112,7 +112,10 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  /** Counts logins, because they are expensive. Probes and pages are not counted. */
+  /**
+   * Counts a POST to a public route, which is a login, because logins are expensive. Other requests to public routes
+   * are not counted.
+   */
   private async countLogin({ method, ip = '' }: Request, response: Response): Promise<void> {
     if (method === 'POST') await this.rates.count('address', toNetwork(ip), response);
   }
@@ -136,14 +139,16 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** Names of this machine. Only this machine answers to these names, so their pages are pages of this service. */
+/**
+ * Names of this machine. If `BASE_URL` contains one of them, pages at the other names are also pages of this service.
+ */
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * Prevents other sites from using the session cookie (OWASP CSRF Prevention, "verifying origin"). Browsers send the
- * origin with every unsafe request. Other clients send neither header and pass.
- * The origin is compared only with the origin of `BASE_URL`. The Host header is not trusted, because DNS rebinding
- * or a misconfigured proxy can change it.
+ * Prevents other sites from using the session cookie (OWASP CSRF Prevention, "verifying origin"). Browsers send
+ * `Origin` or `Sec-Fetch-Site` with every unsafe request. Other clients send neither header and are accepted. `Origin`
+ * is compared only with the origin of `BASE_URL`. The Host header is not trusted, because DNS rebinding or a
+ * misconfigured proxy can change it.
  */
 @Injectable()
 export class SameSite {

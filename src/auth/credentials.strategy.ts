@@ -28,7 +28,10 @@ class RequestStrategy extends Strategy {
   }
 }
 
-/** Passes the request to `validate`. The library passes it after `done`, but Nest expects `done` to be last. */
+/**
+ * A Passport strategy that passes the key and the request to `validate`. The library passes the request after `done`,
+ * but Nest expects `done` to be last.
+ */
 class ApiKeyRequestStrategy extends HeaderAPIKeyStrategy {
   constructor(verify: (key: string, request: Request, done: Done) => void) {
     super({ header: 'X-API-Key', prefix: '' }, true, (key: string, done: Done, request?: Request) => {

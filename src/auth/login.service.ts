@@ -31,10 +31,10 @@ export class LoginService {
   ) {}
 
   /**
-   * @returns the user with a new session, or undefined. Unknown users, blocked users and users without a password
-   * take as long as a wrong password.
-   * The throttle is checked again right before a password is hashed, so that parallel guesses exceed the limit by
-   * at most the number of CPU cores.
+   * Verifies the password and starts a session. Unknown users, blocked users and users without a password take as long
+   * as a wrong password. The throttle is checked again right before a password is hashed, so that parallel guesses
+   * exceed the limit by at most the number of CPU cores.
+   * @returns undefined if the login fails.
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
   async login(name: string, password: string, request: LoginRequest): Promise<LoggedIn | undefined> {
@@ -46,7 +46,8 @@ export class LoginService {
       signal: request.signal,
     };
     await this.throttle.admit(login, request.signal);
-    // Treated like a user without a password, so that the failure is counted in the same way.
+    // An unknown or blocked user is treated like a user without a password, so that the failure is counted in the same
+    // way.
     const stored = user?.status === 'Active' ? user.password_hash : null;
     const matches = await this.passwords.verify(stored, password, requester, this.throttle.toHooks(login));
     if (!user || stored === null || !matches) {

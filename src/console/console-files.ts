@@ -12,7 +12,7 @@ const BUNDLED = new URL('./console/', import.meta.url);
 const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', import.meta.url);
 
 const PAGE = 'index.html';
-/** File extensions of the compressed variants, by content encoding. */
+/** Maps each content encoding to the file extension of the compressed variant. */
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
 
 export interface ConsoleFile {

@@ -19,7 +19,7 @@ export interface MemberDelta {
 
 export const NO_DELTA: MemberDelta = { added: [], removed: [] };
 
-/** Members in one statement. With a much longer list MariaDB may stop using an index. */
+/** Maximum number of members in one statement. With a much longer list MariaDB may stop using an index. */
 const BATCH_SIZE = 500;
 
 /**
@@ -51,7 +51,7 @@ export class GroupMembers {
   /**
    * Compares a change with the current members and locks the users to add. Ignores unknown user ids: this service
    * assigns ids, so they can never become valid.
-   * @throws ProblemError `validation_failed` for ids of groups.
+   * @throws ProblemError `validation_failed` if a member to add is a group.
    */
   async resolve(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
     const { added, removed } = change;
@@ -77,7 +77,8 @@ export class GroupMembers {
   async apply(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
     for await (const part of toBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
     for await (const part of toBatches(removed)) {
-      // Locks the users before it deletes their rows, in the same order as the user writer, to avoid a deadlock.
+      // The users are locked before their memberships are deleted, in the same order as in the user writer, to avoid a
+      // deadlock.
       if (group.roles.length > 0) await this.directory.lock(tx, part);
       await this.repository.removeMembers(tx, group.uuid, part);
     }
@@ -156,7 +157,7 @@ export class GroupMembers {
 }
 
 /**
- * Splits the values into batches. Yields to the event loop between two batches, because SQLite statements run in this
+ * Splits the values into batches. Yields to the event loop between two batches, because SQLite statements block this
  * thread.
  */
 async function* toBatches(values: readonly string[]): AsyncGenerator<readonly string[]> {

@@ -23,7 +23,7 @@ export interface GroupOrder extends PageOrder {
   sort: GroupSort;
 }
 
-/** Largest number of matching groups that are all read and sorted in memory. */
+/** Up to this number, all matching groups are read and sorted in memory. */
 const MAX_SORTED_IN_MEMORY = 500;
 
 /**
@@ -73,13 +73,16 @@ export class GroupSearch {
   }
 }
 
-/** Returns the columns to sort by. Omits the redundant column, because MariaDB uses a unique index only on its own. */
+/**
+ * Returns the columns to sort by. Does not add `uuid` to a unique key, because MariaDB would then not use the unique
+ * index.
+ */
 function sortColumnsOf({ key, unique, only }: KeyRange, { order }: GroupOrder): string {
   const columns = only !== undefined ? ['u.uuid'] : unique ? [key] : [key, 'u.uuid'];
   return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }
 
-/** Returns a function that finds the position of a group in the order. Without an external id the key is null. */
+/** Returns a function that returns the position of a group in the order. The key is null for an empty external id. */
 export const createPositionGetter =
   ({ sort }: GroupOrder) =>
   (group: Group): Position => {

@@ -15,7 +15,7 @@ import type { MemberChange } from './member-change.js';
 
 /** A change of a group, with validated and normalized values. */
 export interface GroupChange {
-  /** Returns the fields to set. Throws an error if this group cannot be changed. */
+  /** Returns the fields to set in the locked group. Throws an error if the change is invalid. */
   fields: (current: Group) => GroupFields;
   /** Returns the change of the members. Runs in the transaction, because it can depend on the current members. */
   members?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
@@ -89,7 +89,7 @@ export class GroupWriter {
     return next;
   }
 
-  /** Deletes the group permanently. Its members lose its roles. @throws ProblemError as `update`. */
+  /** Deletes the group permanently. Its members lose its roles. @throws ProblemError an error of `update`. */
   async delete(
     tx: Sql,
     uuid: string,
@@ -147,10 +147,13 @@ export class GroupWriter {
 export const createGroupNotFoundError = (uuid: string): ProblemError =>
   new ProblemError('not_found', `There is no group ${uuid}.`);
 
-/** Largest number of members in one audit event. */
+/** Maximum number of members in one audit event. */
 export const MAX_MEMBERS_PER_EVENT = 500;
 
-/** Converts removed members to old values and added members to new values, split at the limit of an audit event. */
+/**
+ * Converts removed members to old values and added members to new values. Splits them into as many changes as the limit
+ * of an audit event requires.
+ */
 function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
   if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_MEMBERS_PER_EVENT)
     return [{ field: 'members', old: removed, new: added }];

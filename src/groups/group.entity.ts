@@ -14,11 +14,11 @@ export class GroupEntity {
   /** Comparison key of the display name, computed as for a username (`model/comparison-keys.ts`). */
   @Column(text(255)) display_name_key!: string;
   @Column({ ...text(255), nullable: true }) external_id!: string | null;
-  /** JSON array of the roles that members get, with their canonical names. Null for no roles. */
+  /** JSON array of the roles that members get, with their canonical names. Null if empty. */
   @Column({ ...longText(), nullable: true }) roles!: JsonText<readonly string[]> | null;
   @Column(time()) created!: string;
   @Column(time()) updated!: string;
-  /** Increases by one with every change of the group or its members. The ETag contains it. */
+  /** Increases by one with every change of the group or its members. Part of the ETag. */
   @Column(int()) version!: number;
 }
 

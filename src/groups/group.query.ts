@@ -31,7 +31,7 @@ export class GroupQuery {
   user_uuid?: string;
 }
 
-/** Largest number of members in one response. */
+/** Maximum number of members in one response. */
 export const MAX_MEMBERS = 1000;
 
 /** Query parameters of `GET /groups/{group_id}`. */

@@ -18,7 +18,7 @@ import { type Group, type GroupRow, toGroup, toGroupRow } from './group.js';
 export const GROUP_COLUMNS = 'uuid, display_name, external_id, roles, created, updated, version';
 const SELECT = `SELECT ${GROUP_COLUMNS} FROM user_groups`;
 
-/** Members read in one statement. */
+/** Number of members that are read in one statement. */
 const BATCH_SIZE = 5000;
 
 /** A group in the list of groups of a user. */
@@ -74,7 +74,7 @@ export class GroupRepository {
     await tx.execute('DELETE FROM user_groups WHERE uuid = ?', [uuid]);
   }
 
-  /** Reads the members after a uuid, in the order of uuid. */
+  /** Reads members whose uuids are greater than `after`, in the order of uuid. */
   async readMembers(
     group: string,
     after: string,
@@ -97,7 +97,7 @@ export class GroupRepository {
       const part = await this.readMembers(group, found.at(-1) ?? '', limit, sql);
       found.push(...part);
       if (part.length < limit || found.length >= max) return found;
-      await setImmediate(); // SQLite statements run in this thread
+      await setImmediate(); // SQLite statements block this thread
     }
   }
 
@@ -118,7 +118,7 @@ export class GroupRepository {
     return new Map([...byGroup].map(([group, own]) => [group, own.map(({ user_uuid }) => user_uuid)]));
   }
 
-  /** Reads the groups of users. @returns uuid of the user → groups, sorted by name. */
+  /** Reads the groups of users. @returns a map from the uuid of each user to its groups, sorted by name. */
   async listGroups(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
     const rows = await selectIn<NamedGroup & { user_uuid: string }>(
       sql,
@@ -169,8 +169,8 @@ export class GroupRepository {
 }
 
 /**
- * Builds the condition for users of one group, with parameters in that order. Forces the index by user, because MariaDB
- * would use the index by group and read all members of a large group.
+ * Builds the index hint and the condition for some users of one group. The parameters are the users, then the group.
+ * Forces the index by user, because MariaDB would use the index by group and read all members of a large group.
  */
 const buildMembersWhere = (sql: Sql, users: readonly string[]): string =>
   `${indexHintOf(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${toPlaceholders(users.length)}) AND m.group_uuid = ?`;

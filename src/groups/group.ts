@@ -3,15 +3,16 @@ import { fromJson, toJson } from '../platform/common/json.js';
 import { toLoginKey } from '../users/model/comparison-keys.js';
 import type { GroupEntity } from './group.entity.js';
 
-// Largest lengths, in characters.
+// Maximum length of the display name, in characters.
 export const MAX_GROUP_NAME = 255;
+/** Maximum length of the external id, in characters. */
 export const MAX_GROUP_EXTERNAL_ID = 255;
 
 /** A group without its members, whose number is unlimited. */
 export interface Group {
   uuid: string;
   display_name: string;
-  /** An empty string for a group without external id. */
+  /** An empty string for a group without an external id. */
   external_id: string;
   /** Roles that each member gets, in the order of the role catalogue. */
   roles: readonly string[];

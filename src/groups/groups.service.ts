@@ -72,25 +72,25 @@ export class GroupsService {
     return { group, count, members, next };
   }
 
-  /** @throws as `GroupWriter.create`. */
+  /** @throws ProblemError an error of `GroupWriter.create`. */
   async create(fields: GroupFields, members: MemberChange | undefined, caller: Caller): Promise<Group> {
     const uuid = uuidv7();
     return this.transactions.run((tx) => this.writer.create(tx, uuid, fields, members, caller), caller);
   }
 
-  /** @throws as `GroupWriter.update`. */
+  /** @throws ProblemError an error of `GroupWriter.update`. */
   async change(uuid: string, change: GroupChange, caller: Caller): Promise<Group> {
     return this.transactions.run((tx) => this.writer.update(tx, uuid, change, caller), caller);
   }
 
-  /** @throws as `GroupWriter.delete`. */
+  /** @throws ProblemError an error of `GroupWriter.delete`. */
   async delete(uuid: string, ifVersions: readonly number[] | undefined, caller: Caller): Promise<void> {
     await this.transactions.run((tx) => this.writer.delete(tx, uuid, ifVersions, caller), caller);
   }
 
   /**
    * Sets the roles that members get.
-   * @throws ProblemError `insufficient_scope` without the scope `webmasters`, and as `GroupWriter.update`.
+   * @throws ProblemError `insufficient_scope` without the scope `webmasters`, or an error of `GroupWriter.update`.
    */
   async setRoles(
     uuid: string,
@@ -106,7 +106,10 @@ export class GroupsService {
     return this.change(uuid, { fields: () => ({ roles: roles ?? [] }), ifVersions }, caller);
   }
 
-  /** Validates roles by the rules for the roles of a user. @returns their canonical names and the errors. */
+  /**
+   * Validates roles by the rules for the roles of a user.
+   * @returns the canonical names of the roles, and the errors.
+   */
   validateRoles(
     sent: { roles?: string[] | null },
     knownErrors: readonly FieldError[],

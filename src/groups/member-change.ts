@@ -8,7 +8,7 @@ export class MemberChange {
   private readonly toAdd = new Set<string>();
   private readonly toRemove = new Set<string>();
   private isReplacing = false;
-  /** Users whose membership the change leaves as it is. */
+  /** Users whose memberships the change must not touch. */
   ignoredUsers: ReadonlySet<string> = new Set();
 
   /** Creates a change that replaces all members. */
@@ -44,7 +44,7 @@ export class MemberChange {
     return this.isReplacing;
   }
 
-  /** Returns true if a current member remains a member. */
+  /** Returns true if a current member remains a member after the change. */
   isKept(uuid: string): boolean {
     return this.toAdd.has(uuid) || (!this.isReplacing && !this.toRemove.has(uuid));
   }

@@ -3,7 +3,10 @@ import { type Sql, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
-/** Hand-written SQL, because these statements run in the transaction of the request's effect (ADR 13). */
+/**
+ * Reads and writes stored responses. Uses hand-written SQL, because the statements run in the transaction of the
+ * request's effect (ADR 13).
+ */
 @Injectable()
 export class IdempotencyRepository {
   constructor(@Inject(DATABASE) readonly database: Database) {}
@@ -18,7 +21,7 @@ export class IdempotencyRepository {
     await insertRows(tx, IdempotencyEntity, [row]);
   }
 
-  /** Deletes a request whose response was stored before this time. */
+  /** Deletes a request if its response was stored before `time`. */
   async deleteExpired(tx: Sql, id: string, time: string): Promise<void> {
     await tx.execute('DELETE FROM idempotent_requests WHERE id = ? AND created < ?', [id, time]);
   }

@@ -25,9 +25,9 @@ export interface RequestIdentity {
 }
 
 /**
- * A request with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, ADR 16).
- * Its effect, key and response are written in one transaction, whose primary key lets only one of several equal
- * requests succeed. A rejected request writes nothing.
+ * A request with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, ADR 16). Its effect, key and response
+ * are written in one transaction. The primary key of the stored response lets only one of several equal requests
+ * succeed. A rejected request writes nothing.
  */
 export class IdempotentRequest implements RepeatableRequest {
   private readonly guardHeaders: ReadonlySet<string>;
@@ -39,7 +39,7 @@ export class IdempotentRequest implements RepeatableRequest {
   private commitCallbacks: (() => Promise<void>)[] = [];
   private rollbackCallbacks: (() => Promise<void>)[] = [];
 
-  /** @param response response with the headers of the guards, which are not part of the stored response. */
+  /** @param response the response, with headers that the guards have set. These headers are not stored. */
   constructor(
     private readonly repository: IdempotencyRepository,
     private readonly request: RequestIdentity,
@@ -167,8 +167,8 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws the stored response, if any. The request may have failed because an equal request or its own commit
-   * succeeded. Other errors are ignored, because the caller rethrows the original error.
+   * Throws the stored response, if any. The request may have failed because an equal request succeeded, or because its
+   * own commit succeeded despite the error. Other errors are ignored, because the caller rethrows the original error.
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {
@@ -193,7 +193,7 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 }
 
-/** The content of a file that is not yet read. */
+/** Placeholder for the content of a file that is not yet read. */
 export const PENDING = Symbol('pending');
 
 const computeCutoff = (): string => addSeconds(now(), -RETENTION_SECONDS);

@@ -19,7 +19,7 @@ type ReadPart = (query: Partial<Pick<ListQuery, 'startIndex' | 'count' | 'cursor
 
 const NOTHING: ResourcePage = { resources: [], total: 0, next: undefined };
 
-/** The first letter of a cursor, which is the resource type of the next page. */
+/** First letters of cursors. The letter tells the resource type with which the next page starts. */
 const [OF_USERS, OF_GROUPS] = ['u', 'g'];
 
 /**
@@ -35,8 +35,8 @@ export class ScimSearch {
   ) {}
 
   /**
-   * @throws ProblemError `insufficient_scope` if the key may read neither users nor
-   * groups, or as the lists of each type.
+   * @throws ProblemError `insufficient_scope` if the key may read neither users nor groups, or an error of
+   * `ScimUserList.list` or `ScimGroupList.list`.
    */
   async list(parameters: ListParameters, actor: Actor, getSignal: () => AbortSignal): Promise<ScimObject> {
     const { user, group } = this.resources;

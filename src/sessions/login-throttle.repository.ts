@@ -5,18 +5,18 @@ import { DATABASE, type Database } from '../platform/database/engine/database.js
 import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** Networks stored for each user, from the latest logins. */
+/** Maximum number of networks that are stored for a user. The networks of the oldest logins are deleted. */
 const MAX_NETWORKS = 20;
 
 /**
- * Failed logins, and the networks from which users have logged in. Hand-written SQL, because the database counts
- * failures in a single statement (ADR 0013).
+ * Reads and writes failed logins and the networks from which users have logged in. Uses hand-written SQL, because the
+ * database counts a failure in a single statement (ADR 13).
  */
 @Injectable()
 export class LoginThrottleRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Returns the windows of the scopes that end after `time`. */
+  /** Finds the windows of these scopes whose `window_ends` is later than `time`. */
   async find(scopes: readonly string[], time: string): Promise<LoginFailureEntity[]> {
     return this.database.query(
       `SELECT scope, failures, window_ends FROM login_failures
@@ -56,7 +56,10 @@ export class LoginThrottleRepository {
     return row !== undefined;
   }
 
-  /** The row of the user must be locked. Otherwise concurrent logins could store too many networks. */
+  /**
+   * Stores the network of a login. The caller must lock the row of the user, because concurrent logins could otherwise
+   * store too many networks.
+   */
   async rememberAddress(tx: Sql, userUuid: string, network: string, time: DbTime): Promise<void> {
     const stored = await tx.query<LoginAddressEntity>(
       'SELECT network, last_login FROM login_addresses WHERE user_uuid = ? ORDER BY last_login DESC, network',

@@ -14,7 +14,7 @@ const PAIR_WINDOW_SECONDS = 15 * 60;
 const HOUR_SECONDS = 60 * 60;
 /** After this time without a login, a network counts as new to the user. */
 const ADDRESS_SECONDS = 90 * 24 * HOUR_SECONDS;
-/** Time between two delayed logins of one network. */
+/** Duration of a delay. Delayed logins of one network wait one after the other. */
 const DELAY_MILLIS = 1000;
 /** Maximum number of delayed logins of one network. Each one holds a connection, but does no work. */
 const MAX_DELAYED = 10;
@@ -24,22 +24,24 @@ export interface Login {
   /** The entered name, as a login key. */
   name: string;
   /**
-   * The user with that name, if there is one. Failures count for the user, no matter which of the names was entered.
+   * Uuid of the user with that name, if the user exists. Failures count for the user, no matter whether the user name
+   * or the e-mail address was entered.
    */
   uuid: string | undefined;
   ip: string;
 }
 
 /**
- * Slows down password guessing (interface §2). Failures are counted in the database, so that all instances agree.
- * They count for a user from an address, for a user from all addresses, and for an address.
- * An unknown name counts as a user. IPv6 addresses are counted by /64. The last two limits do not apply
- * to addresses from which the user has logged in before. Otherwise an attacker could lock out the user,
- * or an office with a shared address.
+ * Slows down password guessing (interface §2). Failures are counted in the database, so that all instances agree. There
+ * are three limits: for a user from one address, for a user from all addresses, and for an address. An unknown name
+ * counts as a user, and IPv6 addresses are counted by /64.
+ *
+ * The last two limits do not apply to addresses from which the user has logged in before. Otherwise an attacker could
+ * lock out the user, or an office with a shared address.
  */
 @Injectable()
 export class LoginThrottle {
-  /** Delayed logins of this process. Processes do not share delays. */
+  /** Delayed logins of this instance. Instances do not share delays. */
   private readonly delayed = new FairSemaphore({
     slots: Infinity,
     slotsPerKey: 1,
@@ -53,8 +55,8 @@ export class LoginThrottle {
   ) {}
 
   /**
-   * Delays a login before it waits for a hash. Only a name that is new to an address with
-   * too many failures is delayed.
+   * Delays a login from a network with too many failures before it waits for a hash. A login is rejected without a
+   * delay if the same name has failed from this network before.
    * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async admit(login: Login, signal?: AbortSignal): Promise<void> {
@@ -81,7 +83,10 @@ export class LoginThrottle {
     };
   }
 
-  /** Clears the failures and stores the network, in the transaction of the login, which has locked the user. */
+  /**
+   * Clears the failures of the user from this network, and stores the network. Runs in the transaction of the login,
+   * which has locked the user.
+   */
   async recordSuccess(tx: Sql, uuid: string, login: Login): Promise<void> {
     await this.repository.clear(tx, scopesOf(login).pair);
     await this.repository.rememberAddress(tx, uuid, toNetwork(login.ip), now());
@@ -94,7 +99,7 @@ export class LoginThrottle {
   }
 
   /**
-   * Returns the end of the limit of the network if the login must be delayed.
+   * Returns the time until which logins from this network are limited, if this login must be delayed.
    * @throws ProblemError `login_throttled`.
    */
   private async checkLimits(login: Login): Promise<DbTime | undefined> {

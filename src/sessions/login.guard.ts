@@ -18,7 +18,7 @@ export const CurrentLogin = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().user,
 );
 
-/** Passport's local strategy. The body is validated first, so that missing fields are reported as field errors. */
+/** Runs Passport's local strategy. Validates the body first, so that missing fields are reported as field errors. */
 @Injectable()
 export class LoginGuard extends AuthGuard('local') {
   override canActivate(context: ExecutionContext) {

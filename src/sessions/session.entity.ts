@@ -11,7 +11,7 @@ export class SessionEntity {
   @Column(ascii(64)) token_hash!: string;
   @Column(uuid()) user_uuid!: string;
   @Column(time()) created!: string;
-  /** End by inactivity. Extended at most once per half of the idle time. */
+  /** Time at which the session ends if it is not used. Extended at most once in half of the idle time. */
   @Column(time()) expires!: string;
   @Column(time()) absolute_expires!: string;
   @Column(text(64)) ip!: string;

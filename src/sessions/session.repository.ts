@@ -14,7 +14,9 @@ import { SessionEntity } from './session.entity.js';
 /** All columns except the hash of the cookie. */
 const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
 
-/** Hand-written SQL, because every request with a cookie runs `findByToken` (ADR 0013). */
+/**
+ * Reads and writes sessions. Uses hand-written SQL, because every request with a cookie runs `findByToken` (ADR 13).
+ */
 @Injectable()
 export class SessionRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -34,7 +36,7 @@ export class SessionRepository {
     await insertRows(tx, SessionEntity, [session]);
   }
 
-  /** Extends a session. An earlier end is ignored, because a slow request must not undo a later one. */
+  /** Extends a session. Never shortens it, because a slow request must not undo the extension of a later request. */
   async renew(id: string, expires: string): Promise<void> {
     const params = [expires, id, expires];
     await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', params);
@@ -52,7 +54,8 @@ export class SessionRepository {
       `SELECT COUNT(*) AS count FROM sessions WHERE ${where}`,
       params,
     );
-    // The plus sign keeps SQLite from sorting the index on `expires`, which matches most sessions.
+    // The plus sign keeps SQLite from using the index on `expires`. Most sessions match, and SQLite would have to sort
+    // them.
     const sessions = await this.database.query<SessionEntity>(
       `SELECT ${SHOWN} FROM sessions WHERE +${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
       [...params, limit, offset],
@@ -65,8 +68,8 @@ export class SessionRepository {
   }
 
   /**
-   * Lists the sessions of a user, oldest first. Without a lock, because a range lock would
-   * block logins of other users.
+   * Lists the sessions of a user, oldest first. Does not lock the sessions, because a range lock would block logins of
+   * other users.
    */
   async listOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ? ORDER BY id`, [userUuid]);
@@ -76,7 +79,10 @@ export class SessionRepository {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${lockClauseOf(tx)}`, [userUuid]);
   }
 
-  /** Returns true if the user is a Webmaster. Reads the table of the users feature, which is in a higher layer. */
+  /**
+   * Returns true if the user is a Webmaster. Reads a table of the users feature, because that feature is in a higher
+   * layer and cannot be called.
+   */
   async isOfWebmaster(tx: Sql, userUuid: string): Promise<boolean> {
     const sql = 'SELECT 1 AS found FROM user_roles WHERE role = ? AND user_uuid = ?';
     return (await tx.queryOne(sql, [WEBMASTER, userUuid])) !== undefined;
@@ -95,7 +101,7 @@ export class SessionRepository {
     }
   }
 
-  /** Deletes sessions after either end, because `expires` is never later than `absolute_expires`. */
+  /** Deletes expired sessions. Does not check `absolute_expires`, because `expires` is never later. */
   async deleteExpired(time: string): Promise<number> {
     return this.database.execute('DELETE FROM sessions WHERE expires <= ?', [time]);
   }

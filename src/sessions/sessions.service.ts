@@ -11,7 +11,10 @@ import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { SessionEntity } from './session.entity.js';
 import { SessionRepository } from './session.repository.js';
 
-/** Maximum sessions of a user: enough for all devices of a person, and few if a script logs in with every request. */
+/**
+ * Maximum number of sessions of a user: enough for all devices of a person, and a limit for scripts that log in with
+ * every request.
+ */
 const MAX_SESSIONS = 20;
 
 /** A valid session. `renewed` is true if this lookup has extended it. */
@@ -113,7 +116,7 @@ export class SessionsService {
     }, caller);
   }
 
-  /** Ends all sessions of a user, each with an audit row. @throws ProblemError as `end`. */
+  /** Ends all sessions of a user, each with an audit row. @throws ProblemError an error of `end`. */
   async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.assertMayEnd(tx, userUuid, caller);
@@ -122,8 +125,8 @@ export class SessionsService {
   }
 
   /**
-   * Ends all sessions of the users, except the session with the id `except`. The change
-   * that calls this writes the audit.
+   * Ends all sessions of the users, except the session with the id `except`. The audit event of the change that calls
+   * this method covers the ended sessions.
    */
   async endForUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
     if (userUuids.length > 0) await this.repository.deleteOfUsers(tx, userUuids, except);

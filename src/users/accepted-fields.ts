@@ -11,7 +11,7 @@ import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/
 
 /** Response header with the names of the ignored fields. */
 const IGNORED_FIELDS = 'X-Ignored-Fields';
-/** Largest length of the header, in characters. Further names are only counted. */
+/** Maximum length of the header value, in characters. Names that do not fit are only counted. */
 const MAX_HEADER = 1000;
 const MAX_NAME = 64;
 
@@ -23,13 +23,17 @@ export const IGNORED_HEADER = describeHeader(
   { maxLength: MAX_HEADER },
 );
 
-/** Fields of POST and PUT. A field of only one of the two routes is not ignored: `uuid` in a POST remains an error. */
+/**
+ * Fields that POST or PUT accepts. A field that only the other route accepts is not ignored: `uuid` in a POST is an
+ * error.
+ */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);
 const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
 
 /**
- * Removes unknown fields from the body of a request if the API key has `unknown_fields: "ignore"`. Some connectors send all
- * fields of a larger product. Runs before the body is validated, so invalid values of known fields remain errors.
+ * Removes unknown fields from the body of a request if the API key has `unknown_fields: "ignore"`. Some connectors
+ * always send fields of a larger product. The body is validated afterwards, so an invalid value of a known field is
+ * still an error.
  */
 @Injectable()
 export class UnknownFieldsInterceptor implements NestInterceptor {
@@ -71,7 +75,7 @@ function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] }
   return { known, ignored };
 }
 
-/** Formats names for the header. Replaces characters that a header cannot contain by `?`. */
+/** Formats names for the header. Replaces characters that a header cannot contain with `?`. */
 export function formatNames(names: readonly string[]): string {
   const parts: string[] = [];
   let length = 0;
@@ -100,7 +104,7 @@ const SELF_FIELDS = new Set([
   'hide_phone_numbers',
 ]);
 
-/** Fields that are accepted, because clients send back what they read, but never written. */
+/** Fields that a change accepts but never writes, because clients send back what they read. */
 const READ_ONLY = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
 
 export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
@@ -108,11 +112,11 @@ export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
 }
 
 /**
- * Returns the fields that users may change in their own profile. Accepts other fields only with their current value, and
- * omits them, because writing them could undo a concurrent change of a Webmaster.
+ * Returns the sent fields that users may change in their own profile. Other fields must have their current value. They
+ * are omitted, because writing them could undo a concurrent change by a Webmaster.
  * @param sent the result of `readInput`, in the form in which it would be stored.
  * @param shown the profile as its owner reads it.
- * @throws ProblemError `field_not_permitted` with the names of the fields.
+ * @throws ProblemError `field_not_permitted` with the names of the other fields that differ.
  */
 export function pickSelfFields(sent: WritableUserInput, shown: object): WritableUserInput {
   const current: Readonly<Record<string, unknown>> = { ...shown };
@@ -130,7 +134,7 @@ function isCurrent(sent: unknown, shown: unknown): boolean {
   return JSON.stringify(toComparable(sent)) === JSON.stringify(toComparable(shown));
 }
 
-/** Converts a value for the comparison: empty values become null, and the order and case of roles is ignored. */
+/** Converts a value for `isCurrent`. Empty values become null, and roles are sorted and case-folded. */
 function toComparable(value: unknown): unknown {
   if (value === '') return null;
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRole).toSorted();

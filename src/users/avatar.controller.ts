@@ -16,7 +16,8 @@ export class AvatarController {
   @Public()
   @Header('Content-Type', 'image/svg+xml')
   @Header('Cache-Control', 'public, max-age=86400')
-  // Pages of other origins in the intranet may embed this picture as `user_avatar`. It contains no personal data.
+  // Intranet pages of other origins may embed this picture, because responses contain its URL as `user_avatar`. It
+  // contains no personal data.
   @Header('Cross-Origin-Resource-Policy', 'cross-origin')
   @Header('Content-Security-Policy', "default-src 'none'")
   getPicture(): string {

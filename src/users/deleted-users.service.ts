@@ -10,7 +10,7 @@ import type { User } from './model/user.js';
 export type { DeletedUser };
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** A time before all deletions. */
+/** Default of `since`, which is earlier than every deletion. */
 const EPOCH = '1970-01-01 00:00:00.000';
 
 /** Lists, restores and purges deleted users, which are retained for `SCIM_DELETED_DAYS` days (ADR 23). */
@@ -23,7 +23,10 @@ export class DeletedUsers {
     private readonly env: Env,
   ) {}
 
-  /** Lists deleted users in the order of deletion. @param since earliest time of deletion, in the format of the database. */
+  /**
+   * Lists deleted users in the order of deletion.
+   * @param since earliest time of deletion, in the format of the time columns.
+   */
   async list(
     since: string | undefined,
     page: { offset: number; limit: number },
@@ -32,8 +35,9 @@ export class DeletedUsers {
   }
 
   /**
-   * Restores a user with its password and own roles, but without groups, reports, sessions and a manager who no longer
-   * exists. @throws ProblemError `not_found`, or a conflict if another user has one of the identifiers by now.
+   * Restores a user with its password and own roles, but without groups, reports and sessions. Clears the manager if
+   * that user no longer exists.
+   * @throws ProblemError `not_found`, or a conflict if another user has taken one of the identifiers.
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
     return this.transactions.run(
@@ -42,7 +46,10 @@ export class DeletedUsers {
     );
   }
 
-  /** Removes users whose retention time is over, in batches that block other writers only briefly. */
+  /**
+   * Permanently removes users whose retention period is over. Works in batches, each of which blocks other writers only
+   * briefly.
+   */
   async purge(): Promise<void> {
     const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
     while (await this.repository.purge(until));

@@ -12,7 +12,7 @@ import { truncate } from '../platform/common/text.js';
 import { NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
 
-/** Largest length of a summary, in characters. Enough for all fields of a user with truncated values. */
+/** Maximum length of a summary, in characters. Enough for all fields of a user with truncated values. */
 const MAX_SUMMARY = 10_000;
 
 class NamedActorDto {
@@ -47,7 +47,7 @@ export function presentHistory(record: AuditRecord, nameOf: NameResolver): Histo
   return { ...rest, actor: { kind: actor.kind, id: actor.id, name }, summary: formatSummary(record, name) };
 }
 
-/** Largest length of a quoted value, in characters. */
+/** Maximum length of a quoted value, in characters. */
 const MAX_VALUE = 60;
 
 const PREDICATES: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ import type { DeletedUser } from './deleted-users.service.js';
 import { MAX, MAX_ITEMS, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
-/** Limit in the OpenAPI file, larger than the number of roles. */
+/** Maximum number of roles in the OpenAPI file, larger than the number of roles that exist. */
 const MAX_GROUP_ROLES = 200;
 const HIDEABLE = { description: 'Empty if the user hides it from the caller.' } as const;
 const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>
@@ -90,7 +90,10 @@ export class DeletedQuery extends PageQuery {
   since?: string;
 }
 
-/** Fields of a user that a caller sees: all fields, their own profile, or the fields for colleagues. */
+/**
+ * Set of fields that a caller sees: `full` for all fields, `self` for the caller's own profile, `colleague` for
+ * profiles of other users.
+ */
 export type View = 'full' | 'self' | 'colleague';
 
 export function getView(actor: Actor, uuid: string): View {
@@ -99,8 +102,8 @@ export function getView(actor: Actor, uuid: string): View {
 }
 
 /**
- * Converts a user to its response, with an allow list of fields (interface §3). Empty fields are `""`, `{}` or null. Omits
- * `authname`, `attributes` and `last_access` if the caller may not see them.
+ * Converts a user to its response. Contains only the fields of an allow list (interface §3). Empty fields are `""`,
+ * `{}` or null. Omits `authname`, `attributes` and `last_access` if the caller may not see them.
  */
 export function presentUser(user: User, view: View, defaultAvatar: string): UserDto {
   const hidden = view === 'colleague';

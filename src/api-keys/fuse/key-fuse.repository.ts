@@ -11,7 +11,10 @@ import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 
 const PURGE_BATCH = 500;
 
-/** Hand-written SQL, because range counts run in the transactions of changes (ADR 13). */
+/**
+ * Reads and writes fuses and blocked users. Uses hand-written SQL, because ranges are counted in the transactions of
+ * changes (ADR 13).
+ */
 @Injectable()
 export class KeyFuseRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -33,7 +36,10 @@ export class KeyFuseRepository {
     return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, most]);
   }
 
-  /** Returns the time at which a key blocked its n-th user after a time. `number` starts at 1. */
+  /**
+   * Returns the time at which a key blocked a user, counted from the time `after`.
+   * @param number number of the user in this count, from 1.
+   */
   async findTime(tx: Sql, key: string, after: string, number: number): Promise<string | undefined> {
     const [row] = await tx.query<{ time: string }>(
       'SELECT time FROM key_deactivations WHERE key_id = ? AND time > ? ORDER BY time, user_uuid LIMIT 1 OFFSET ?',

@@ -130,8 +130,8 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the key whose fuse counts a change: the caller's own key, or the key that started an import.
-   * An import does not count if its approver could also reset the fuse: the approver has then taken the decision.
+   * Returns the key whose fuse counts a change: the caller's own key, or the key that started an import. An import does
+   * not count if its approver could also reset the fuse, because the blocked users are then the approver's decision.
    */
   private findResponsibleKey(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;

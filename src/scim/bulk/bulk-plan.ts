@@ -10,11 +10,11 @@ export const MAX_BULK_ID = 255;
 
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** An operation as sent by the client. */
+/** A parsed operation of a Bulk request. */
 export interface BulkOperation {
   /** Position in the request, from 0. */
   readonly index: number;
-  /** In capitals. An unknown method is returned as it was sent. */
+  /** The HTTP method in capitals. Can be unknown, because the response repeats an invalid method. */
   readonly method: string;
   readonly bulkId?: string;
   /** The error of an operation that cannot be executed. Such an operation has neither path nor data. */
@@ -157,7 +157,7 @@ function order(operations: readonly BulkOperation[]): BulkOperation[] {
   return sorted;
 }
 
-/** PATCH operations that together cost about as much as one operation of another method. */
+/** Number of PATCH operations that together cost about as much as one operation with another method. */
 const STEPS_PER_OPERATION = 10;
 
 /** Returns the weight of an operation in a set. A PATCH with many operations has the weight of several operations. */

@@ -62,14 +62,14 @@ export class BulkRunner {
       const part = repeatable ? { ...rest, repeatable: await repeatable.createPart(at) } : caller;
       return await (isGroup(first) ? this.runGroup(first, state, part) : this.sets.run(items, state, part));
     } catch (error) {
-      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // a part stores its result in this form
+      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // a part stores its `BulkPart` as the response
       throw error;
     }
   }
 
   /**
-   * Selects the operations that are executed together next: one group, or distinct users. Returns
-   * none after the last allowed error.
+   * Selects the operations that are executed together next: one group, or distinct users. Returns an empty list after
+   * the last allowed error.
    */
   private selectItems(
     operations: readonly BulkOperation[],
@@ -128,7 +128,9 @@ export class BulkRunner {
 
 const isGroup = ({ operation, error }: BulkItem): boolean => !error && operation.type === 'Groups';
 
-/** Adds the id of its resource to an operation. A new user gets a new id. */
+/**
+ * Adds the id of its resource to an operation, and an error if the key lacks the scope. A new resource gets a new id.
+ */
 function toItem(operation: BulkOperation, position: number, state: BulkState, actor: Actor): BulkItem {
   const { type, method, error } = operation;
   if (error) return { position, operation, id: '', error };

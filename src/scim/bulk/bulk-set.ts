@@ -9,8 +9,8 @@ import { toUnresolved } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
 
 /**
- * Operations that are left out of a set, with their errors. An operation without an error comes
- * after the end of the Bulk request.
+ * Maps each operation that is left out of a set to its error. The error is undefined for an operation after the last
+ * allowed error, which is not executed.
  */
 type Excluded = ReadonlyMap<BulkItem, ProblemError | undefined>;
 
@@ -26,7 +26,7 @@ export interface ItemResult {
   result: User | ProblemError;
 }
 
-/** A set of operations on distinct users that are applied together. It may take several attempts. */
+/** A set of operations on distinct users that are applied together. Applying it may take several attempts. */
 export class BulkSet {
   private readonly excluded = new Map<BulkItem, ProblemError | undefined>();
   /** Operations of the current attempt that block or delete a user. */
@@ -44,13 +44,16 @@ export class BulkSet {
     return this.items.filter((item) => item.change && !this.excluded.has(item));
   }
 
-  /** Starts an attempt. */
+  /** Starts an attempt to apply the set. */
   begin(): void {
     this.startTime = performance.now();
     this.deactivating = [];
   }
 
-  /** Records a change of the current attempt for the fuse. */
+  /**
+   * Records an operation that blocks or deletes a user. If the fuse blows, `exclude` excludes the last of these
+   * operations.
+   */
   recordChange(item: BulkItem, { kind, patch }: UserChange, user: User | undefined): void {
     const blocks = kind === 'delete' || (user?.status === 'Active' && patch.status === 'Blocked');
     if (user && blocks) this.deactivating.push(item);
@@ -75,7 +78,7 @@ export class BulkSet {
   /**
    * Returns the results of all operations in order.
    * @param applied results of the current attempt
-   * @throws ApplyAgainError if an operation refers to a failed operation, or follows the last allowed error
+   * @throws ApplyAgainError if a successful operation refers to a failed operation, or follows the last allowed error
    */
   collectResults(applied: ReadonlyMap<BulkItem, User | ProblemError>): ItemResult[] {
     const results = this.items.flatMap((item) => {
@@ -103,8 +106,8 @@ export class BulkSet {
 }
 
 /**
- * Lets the first operation keep an identifier that several operations set, as if they were sent one by one. The
- * writer alone would reject all of them.
+ * Lets the first of several operations that set an identifier keep it, as if they were sent one by one. Without this
+ * check, the writer would reject all of them.
  * @throws ApplyAgainError that excludes the later operations
  */
 export function assertDistinctIdentifiers(

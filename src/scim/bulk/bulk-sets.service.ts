@@ -15,7 +15,7 @@ import { toScimProblem } from '../users/scim-users.service.js';
 import { BulkSet, assertDistinctIdentifiers } from './bulk-set.js';
 import { type BulkItem, type BulkPart, type BulkState, toItemError, execute } from './bulk-state.js';
 
-/** Number of operations by which the size of a set changes. */
+/** Step in which the size of a set grows or shrinks, in operations. */
 const BATCH = 10;
 
 /** Applies sets of operations on distinct users, each with one `UserWriter.apply` in one transaction. */
@@ -34,12 +34,15 @@ export class BulkSets {
     this.sizer = new BatchSizer(database.dialect);
   }
 
-  /** Maximum operations of a set. It is adapted so that a transaction does not hold the database for too long. */
+  /**
+   * Maximum number of operations in a set. It adapts to the duration of the transactions, so that they do not block the
+   * database for too long.
+   */
   get size(): number {
     return this.sizer.batches * BATCH;
   }
 
-  /** @throws ProblemError if the set has no result and the client may repeat the whole request */
+  /** @throws ProblemError if the whole set fails and the client may repeat the request. */
   async run(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<BulkPart> {
     const isFull = items.length >= this.size;
     await this.prepare(items, state, caller);
@@ -58,7 +61,10 @@ export class BulkSets {
     }
   }
 
-  /** Does the slow work before the transaction. Rejected operations get their error here. */
+  /**
+   * Prepares the changes of the items. This is slow, so it runs before the transaction. Sets the error of each rejected
+   * operation.
+   */
   private async prepare(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
     const own = new Map(items.map(({ operation, id }) => [operation.bulkId, id]));
     const idOf = (bulkId: string) => own.get(bulkId) ?? state.idOf(bulkId);
@@ -102,8 +108,8 @@ export class BulkSets {
   }
 
   /**
-   * Completes the changes of a set.
-   * @param results receives the errors of changes that are invalid for the locked users
+   * Completes the prepared changes of a set with the locked users.
+   * @param results receives the errors of changes that are invalid for these users.
    */
   private async completeChanges(
     tx: Sql,

@@ -29,7 +29,7 @@ export interface BulkPart {
 export class BulkState {
   private readonly responses = new Map<number, BulkAnswerDto>();
   private readonly errors: number[] = [];
-  /** Resource ids by the `bulkId` of successful operations. */
+  /** Maps the `bulkId` of each successful operation to the id of its resource. */
   private readonly ids = new Map<string, string>();
 
   /** @param base the absolute URL of `/scim/v2` @param isBrief true if a PATCH responds with 204 */
@@ -108,7 +108,7 @@ interface ResourceWriter<T> {
   delete: (id: string, caller: Caller, ifVersions?: readonly number[]) => T | Promise<T>;
 }
 
-/** Executes an operation. @param idOf returns the id of a `bulkId` */
+/** Executes an operation. @param idOf returns the id of the resource to which a `bulkId` refers. */
 export async function execute<T>(
   writer: ResourceWriter<T>,
   { id, operation: { method, version, data: sent, references } }: BulkItem,
@@ -124,9 +124,9 @@ export async function execute<T>(
 }
 
 /**
- * Returns an error as the response to an operation.
- * @throws the error if it is internal, or if the client should repeat the request. Such a response
- * must not be stored for repetitions.
+ * Returns an error that can be the response to an operation.
+ * @throws the error if it is internal, or if the client should repeat the request. Such an error must not be stored as
+ * the response to an idempotent request.
  */
 export function toItemError(error: unknown, { repeatable }: Caller): ProblemError {
   if (error instanceof ProblemError && (error.status < 500 || (!repeatable && error.code !== 'internal')))

@@ -79,7 +79,7 @@ export class SchemaListDto extends ScimListDto {
   @ApiProperty({ type: [SchemaDto], maxItems: 10 }) Resources!: SchemaDto[];
 }
 
-/** Maximum operations of a Bulk request. */
+/** Maximum number of operations in a Bulk request. */
 export const MAX_OPERATIONS = 1000;
 
 /** Builds the configuration of the service (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of `/scim/v2` */

@@ -14,7 +14,7 @@ const URL = 2048;
 
 type More = Partial<AttributeDefinition>;
 
-/** For attributes whose length is limited by the rules of the database column, not by this description. */
+/** Options of an attribute whose length is limited by the rules of the stored field, not by this description. */
 const COLUMN: More = { maxLength: Infinity };
 const ON_REQUEST: More = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: More = { mutability: 'readOnly' };

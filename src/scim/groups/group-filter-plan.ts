@@ -12,8 +12,8 @@ import {
 import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
 /**
- * A filter, split into conditions that use an index and the rest, which is evaluated for
- * each group. All of them must hold.
+ * A filter, split into conditions that use an index and the rest, which is evaluated for each group. A group must meet
+ * all of the conditions and the rest.
  */
 interface GroupFilterPlan {
   conditions: readonly Clause[];
@@ -21,7 +21,7 @@ interface GroupFilterPlan {
 }
 
 const NO_GROUP = toClause('1 = 0');
-/** Matches groups with members. An EXISTS would make MariaDB read all memberships. */
+/** Matches groups with members. Does not use EXISTS, because MariaDB would then read all memberships. */
 const HAS_MEMBERS = toClause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
 );
@@ -112,8 +112,9 @@ function compareColumn(column: string, op: CompareOperator, key: string, last?: 
   return bound && toClause(`(${bound.text(column)})`, ...bound.params);
 }
 
-/** The earliest and the latest time that every database engine can compare. All groups were created in this range. */
+/** Earliest time that every database engine can compare. All groups are newer. */
 const FIRST_MILLIS = Date.UTC(1900, 0);
+/** Latest time that every database engine can compare. All groups are older. */
 const LAST_MILLIS = Date.UTC(9999, 0);
 
 /** Limits a time to the range of the database. @param text ISO 8601 in UTC, as written by the parser */

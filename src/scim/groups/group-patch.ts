@@ -53,7 +53,7 @@ export class MemberPatch {
     this.change.add(ids);
   }
 
-  /** Returns the ids of users who are members, or were added by an earlier step. */
+  /** Returns the ids of users who are members or were added by an earlier step. */
   private async findMembers(ids: readonly string[]): Promise<string[]> {
     const members = await this.members.filterMembers(this.tx, this.group, ids);
     return ids.filter((id) => members.has(id) || this.change.added.has(id));

@@ -32,11 +32,11 @@ import {
 import { planGroupFilter } from './group-filter-plan.js';
 import { ScimGroupView } from './scim-group-view.service.js';
 
-/** Groups that are evaluated between two reads. */
+/** Number of groups that are read and evaluated at a time. */
 const BATCH_SIZE = 500;
-/** Number of members after which a page ends. */
+/** A page ends early once its groups have this number of members. */
 const MAX_PAGE_MEMBERS = 10_000;
-/** Groups whose members are read in one statement. */
+/** Number of groups whose members are read in one statement. */
 const READ_TOGETHER = 25;
 
 /** Lists groups (scim.md, sections 7 and 8). If a filter cannot use an index, every group is evaluated. */
@@ -51,8 +51,8 @@ export class ScimGroupList {
   ) {}
 
   /**
-   * @throws ProblemError as `readListQuery`, `invalid_cursor`, or `too_many` if the filter would
-   * read too many groups or members.
+   * @throws ProblemError an error of `readListQuery`, `invalid_cursor`, or `too_many` if the filter would read too many
+   * groups or members.
    */
   async list(parameters: ListParameters, actor: Actor): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.group);
@@ -133,7 +133,7 @@ export class ScimGroupList {
     return found;
   }
 
-  /** Reads all members of the groups of a page, until the page has many members. */
+  /** Reads all members of each group, until the page has `MAX_PAGE_MEMBERS` members. Omits the groups after that. */
   private async addMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
     const found: { group: Group; members: string[] }[] = [];
     let count = 0;
@@ -162,7 +162,10 @@ const SORTS: Readonly<Record<string, GroupSort>> = {
   'meta.lastModified': 'updated',
 };
 
-/** Returns the order of a list. Attributes that cannot be sorted, or are equal in all groups, sort by creation. */
+/**
+ * Returns the order of a list. The default is the order of creation, also for attributes that cannot be sorted or are
+ * equal in all groups.
+ */
 function toGroupOrder({ sortBy, descending }: ListQuery): GroupOrder {
   const sort = sortBy && SORTS[(sortBy.sub ?? sortBy.attribute).path];
   return createGroupOrder(sort ?? 'created', descending ? 'desc' : 'asc');

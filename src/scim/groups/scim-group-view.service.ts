@@ -11,8 +11,8 @@ import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { toGroupResource } from './group.mapping.js';
 
 /**
- * Members above which the response to a PATCH has no body (RFC 7644, section 3.5.2), because it
- * would cost more than the change.
+ * Maximum number of members in the response to a PATCH. A larger group gets a response without a body (RFC 7644,
+ * section 3.5.2), because the body would cost more than the change.
  */
 const MAX_PATCH_MEMBERS = 1000;
 
@@ -26,8 +26,9 @@ export class ScimGroupView {
   ) {}
 
   /**
-   * Returns a function that presents a group.
-   * @throws ProblemError `invalid_value` if both parameters are set, before anything is written.
+   * Returns a function that presents a group. Call it before the change, so that nothing is written if the parameters
+   * are invalid.
+   * @throws ProblemError `invalid_value` if both `attributes` and `excludedAttributes` are set.
    */
   createView(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.group, parameters);
@@ -64,7 +65,7 @@ export class ScimGroupView {
   }
 
   /**
-   * Returns a group with all attributes.
+   * Converts a group to a resource with all attributes.
    * @param members ids of the members, or undefined if they are not shown
    * @param hidden users that the key must not see
    */

@@ -21,7 +21,7 @@ import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
 import { type SentGroup, toSentGroup, toGroupResource } from './group.mapping.js';
 
-/** The fields of a group, with their SCIM names. The rules are the same as for texts of users. */
+/** The fields of a group, with their SCIM names. Its texts follow the same rules as the texts of users. */
 class ScimGroupInput {
   @Required()
   @Line({ max: MAX_GROUP_NAME, example: 'Newsroom' })
@@ -38,7 +38,7 @@ class ScimGroupInput {
 
 type Versions = readonly number[] | undefined;
 
-/** Groups for identity providers. Every change goes through `GroupWriter`. */
+/** Reads and changes groups for identity providers. Every change goes through `GroupWriter`. */
 @Injectable()
 export class ScimGroups {
   constructor(
@@ -55,7 +55,7 @@ export class ScimGroups {
     return this.groups.get(this.resources.group.parseId(id));
   }
 
-  /** @throws ProblemError `validation_failed`, or as `GroupWriter.create`. */
+  /** @throws ProblemError `validation_failed`, or an error of `GroupWriter.create`. */
   async create(body: unknown, caller: Caller): Promise<Group> {
     const { resource, errors } = this.readBody(body, caller);
     const sent = toSentGroup(resource);
@@ -66,9 +66,9 @@ export class ScimGroups {
   }
 
   /**
-   * Replaces a group. Omitted attributes are unassigned, except for members and roles. With the profile `midpoint`
-   * they are retained, because midPoint sends only changed attributes.
-   * @throws ProblemError `validation_failed`, or as `GroupWriter.update`.
+   * Replaces a group. Omitted attributes are unassigned, except for members and roles. With the profile `midpoint`,
+   * omitted attributes are retained, because midPoint sends only changed attributes.
+   * @throws ProblemError `validation_failed`, or an error of `GroupWriter.update`.
    */
   async replace(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
     const { resource, unassigned, ...read } = this.readBody(body, caller);
@@ -93,13 +93,13 @@ export class ScimGroups {
     return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
 
-  /** @throws ProblemError `validation_failed`, or as `readPatch`, `applySteps` and `GroupWriter.update`. */
+  /** @throws ProblemError `validation_failed`, or an error of `readPatch`, `applySteps` or `GroupWriter.update`. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
     const resource = this.resources.group;
     const deviation = this.deviations.createCounter(caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, deviation });
-    // Members are changed without reading the members that stay.
+    // Changes of members are applied separately, because they do not need the members that stay.
     const isOfMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
     const memberSteps = steps.filter(isOfMembers);
     const others = steps.filter((step) => !isOfMembers(step));

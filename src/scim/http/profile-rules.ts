@@ -17,11 +17,11 @@ export function rulesOf(actor: Actor) {
   return {
     /** PATCH responds with 204 and no resource, unless the request lists attributes. */
     isBrief: profile === 'entra',
-    /** PATCH operations on an unknown attribute are skipped and not rejected. */
+    /** PATCH operations on an unknown attribute are skipped instead of rejected. */
     ignoresUnknown: profile === 'entra',
     /** Passwords are placeholders and are ignored. */
     ignoresPassword: profile === 'okta',
-    /** PUT retains omitted attributes, and requires none. */
+    /** PUT retains omitted attributes, so that every attribute is optional. */
     keepsOmitted: profile === 'midpoint',
   };
 }

@@ -110,7 +110,11 @@ const ON_PATCH = [
   'no_target',
 ] as const;
 
-/** Builds the descriptions of the two routes of a list. @param found name of the listed resources. */
+/**
+ * Builds the OpenAPI descriptions of the two routes that list resources: GET and `POST .search`.
+ * @param what noun for the resources in the summaries.
+ * @param found noun for the resources in the response.
+ */
 export function buildListDocs(what: string, found: string, type: Type<unknown>) {
   const listed = { answer: describeJson(`A page of ${found}.`, type), errors: ON_LIST };
   return {
@@ -133,7 +137,7 @@ interface ResourceDocs {
   ofChanges: readonly ErrorCode[];
 }
 
-/** Builds the descriptions that the routes of users and groups share. */
+/** Builds the OpenAPI descriptions that the routes of users and of groups share. */
 export function buildResourceDocs({ description, resource, list, taken, ofChanges }: ResourceDocs) {
   const { name } = description;
   describeResource(resource, description);
@@ -175,7 +179,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         examples,
         errors: ['invalid_value', ...changed],
       }),
-    /** @param operations one operation for each example, by the name of the example. */
+    /** @param operations maps the name of each example to its operation. */
     patch: (id: string, summary: string, description: string, operations: Examples) =>
       DescribeRoute(id, summary, {
         ...change,
@@ -203,7 +207,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   };
 }
 
-/** Maximum length of attributes whose real limit is a rule of users. */
+/** Maximum length in the OpenAPI file for attributes whose real limit is a rule of the stored field. */
 const MAX_COLUMN = 10_000;
 const MAX_MEMBERS = 100_000;
 
@@ -229,9 +233,9 @@ const propertiesOf = (attributes: readonly Attribute[]) =>
   Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
 
 /**
- * Describes a class as a resource type. A response contains the requested attributes, and always `id` and
- * `schemas`. A function and not a decorator, because decorated classes lose their name in the bundle, and
- * the OpenAPI file needs the name.
+ * Describes a class as a resource type. A response contains the requested attributes, and always `id` and `schemas`.
+ * This is not a decorator, because decorated classes lose their name in the bundle, and the OpenAPI file needs the
+ * name.
  */
 function describeResource(type: Type<unknown>, resource: ResourceDescription): void {
   const { attributes, schema, extensions } = resource;

@@ -21,7 +21,7 @@ import { DescribeRoutes } from '../../platform/openapi/route-docs.js';
 import { scimTypeOf, listScimTypes } from '../protocol/errors.js';
 import { ERROR_MESSAGE } from '../protocol/urns.js';
 
-/** The path of all SCIM routes. */
+/** Path prefix of all SCIM routes. */
 export const SCIM_PATH = 'scim/v2';
 /** The media type of all bodies, unless a client accepts only JSON (RFC 7644, section 3.1). */
 const SCIM_TYPE = 'application/scim+json';
@@ -65,7 +65,8 @@ export function toErrorBody(error: ProblemError): ScimErrorDto {
 }
 
 function statusOf({ code, status, extras: { errors } }: ProblemError): number {
-  // An Idempotency-Key of a different request: its draft requires 422, as in the API.
+  // The Idempotency-Key belongs to a different request. The draft of the header requires 422, which the REST API also
+  // returns.
   if (errors?.length === 1 && errors[0]?.field === 'Idempotency-Key') return 422;
   if (code === 'malformed_uuid') return 404; // an id that is not a UUID cannot be the id of a resource
   return status === 422 ? 400 : status;

@@ -4,7 +4,7 @@ import { toLoginForm } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { createNotFoundError } from './errors.js';
 
-/** A JSON value of a SCIM resource. null, `""` and `[]` mean "no value" (RFC 7643 §2.5) and are left out. */
+/** A JSON value of a SCIM resource. null, `""` and `[]` mean "no value" (RFC 7643 §2.5), so they are left out. */
 export type ScimValue = string | number | boolean | readonly ScimValue[] | ScimObject;
 export interface ScimObject {
   readonly [name: string]: ScimValue;
@@ -44,7 +44,7 @@ export function objectsOf(value: ScimValue | undefined): readonly ScimObject[] {
 type AttributeType = 'string' | 'boolean' | 'dateTime' | 'binary' | 'reference' | 'complex';
 
 /**
- * The way in which values are compared: `login` by login key, `text` by NFC and case folding, `uuid`
+ * The way in which values are compared: `login` by login key, `text` by NFC and case folding, `exact` by NFC, `uuid`
  * ignoring case, `time` as instants.
  */
 type Comparison = 'text' | 'login' | 'exact' | 'uuid' | 'time' | 'boolean';
@@ -196,7 +196,10 @@ export interface AttributePath {
   readonly sub?: Attribute;
 }
 
-/** Returns the path of the compared value. For a complex attribute this is its `value`, or undefined if it has none. */
+/**
+ * Returns the path of the value that a filter compares. For a complex attribute, this is its sub-attribute `value`.
+ * Returns undefined if the attribute lacks it.
+ */
 export function toValuePath(path: AttributePath): AttributePath | undefined {
   const { attribute, sub } = path;
   if (sub || attribute.type !== 'complex') return path;

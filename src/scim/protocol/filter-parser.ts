@@ -21,7 +21,8 @@ const MAX_LEVELS = 10;
 
 /**
  * Parses a filter (RFC 7644 §3.4.2.2). `attr[f].sub op v` becomes the element filter `f and sub op v`.
- * @param others resource types of the same search. An attribute of these types only is parsed as `none`.
+ * @param others resource types of the same search. A condition on an attribute that only these types have becomes
+ * `none`.
  * @throws ProblemError `invalid_filter` with the position, from 1
  */
 export function parseFilter(
@@ -146,10 +147,13 @@ function unescape(literal: string, position: number): string {
   return text;
 }
 
-/** Resolves an attribute name of a resource, or a sub-attribute name inside `[…]`. */
+/**
+ * Resolves an attribute name of a resource, or a sub-attribute name inside `[…]`. Returns `elsewhere` for an attribute
+ * that only other resource types have.
+ */
 type NameResolver = (name: string) => AttributePath | 'elsewhere' | undefined;
 
-/** A recursive descent parser. MAX_LEVELS bounds its stack. */
+/** A recursive descent parser. `MAX_LEVELS` limits the depth of its stack. */
 class FilterParser {
   private readonly tokens: readonly Token[];
   private readonly end: Token;
@@ -201,7 +205,10 @@ class FilterParser {
     return filter;
   }
 
-  /** Parses a sub-attribute after brackets, as in `[…].value`. Returns undefined if there is none. */
+  /**
+   * Parses a sub-attribute after brackets, as in `[…].value`. Returns undefined if the next token is not a
+   * sub-attribute.
+   */
   parsePart(attribute: Attribute): Attribute | undefined {
     const token = this.peek();
     if (!isPart(token) || token.followsBlank) return undefined;

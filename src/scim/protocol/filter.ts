@@ -144,7 +144,7 @@ export function usesAttribute(filter: Filter, name: string): boolean {
   return 'filter' in filter && usesAttribute(filter.filter, name);
 }
 
-/** Counts the comparisons of a filter for each element. */
+/** Counts the comparisons that a filter makes for each element. */
 export function countComparisons(filter: Filter): number {
   if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + countComparisons(part), 0);
   return 'filter' in filter ? countComparisons(filter.filter) : 1;

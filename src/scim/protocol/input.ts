@@ -48,7 +48,7 @@ export interface ReadResource {
   unassigned: ReadonlySet<string>;
   /** URNs of the extensions that `schemas` or the body names. */
   extensions: ReadonlySet<string>;
-  /** The read-only `id`, which is otherwise ignored. In a PUT it must match the id of the path. */
+  /** The `id` in the body. It is ignored, except that it must match the id of the path in a PUT. */
   id?: string;
   /**
    * Errors with SCIM names and the index of an element, such as `emails[1].value`. The
@@ -149,7 +149,7 @@ class ResourceReader {
   }
 }
 
-/** Returns the members of an object by their names in lower case. */
+/** Returns a map from the lower-case name of each member of an object to its value. */
 export function lowerCaseNames(object: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(Object.entries(object).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -249,7 +249,7 @@ export function coerceParts(attribute: Attribute, raw: unknown, path: string, re
   return { value, unset: [...unset] };
 }
 
-/** Converts a simple value that is not empty. */
+/** Converts a simple value that is not empty. @returns undefined for an invalid value, which is reported */
 export function coerceScalar(
   { type, maxLength }: Attribute,
   raw: unknown,
@@ -279,7 +279,10 @@ function reject(report: Report, field: string, code: FieldCode, message: string)
   report.addError({ field, code, message });
 }
 
-/** Keeps at most one element primary: the last one that is not in `before`, otherwise the last one. */
+/**
+ * Leaves at most one element primary: the last primary element that is not in `before`, otherwise the last primary
+ * element.
+ */
 export function keepOnePrimary(
   attribute: Attribute,
   elements: readonly ScimObject[],

@@ -25,13 +25,13 @@ import { LIST_MESSAGE } from './urns.js';
 export const DEFAULT_COUNT = 100;
 export const MAX_COUNT = 200;
 
-/** The unread parameters of a list, from the query or the body of `/.search`, with the names of RFC 7644. */
+/** The unparsed parameters of a list, from the query or the body of `/.search`, with the names of RFC 7644. */
 export type ListParameters = ViewParameters & Readonly<Record<string, unknown>>;
 
 /** The parsed parameters of a list, from the query or the body of `/.search`. */
 export interface ListQuery {
   filter?: Filter;
-  /** The path of the sorted value. Undefined if only types in `others` have the attribute. */
+  /** The path of the value to sort by. Also undefined if only types in `others` have the attribute. */
   sortBy?: AttributePath;
   descending: boolean;
   /** 0 to 200. */
@@ -40,7 +40,7 @@ export interface ListQuery {
   startIndex: number;
   /** `""` requests the first page. If undefined, pages are selected by index. */
   cursor?: string;
-  /** Hash of resource type, filter and order. All pages of a cursor have the same fingerprint. */
+  /** Hash of resource type, filter and order. A cursor is valid only for a list with the same fingerprint. */
   fingerprint: string;
   projection: Projection;
 }

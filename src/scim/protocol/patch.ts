@@ -29,7 +29,7 @@ import {
   toSingle,
 } from './input.js';
 
-/** Maximum operations of a PATCH. */
+/** Maximum number of operations in a PATCH. */
 const MAX_OPERATIONS = 1000;
 
 const OPS = ['add', 'replace', 'remove'] as const;
@@ -43,9 +43,9 @@ export interface PatchOptions {
 }
 
 /**
- * One change of one attribute. The value has the types of the schema: a list for a list, an object for a complex
- * attribute or for selected elements, with sub-attributes to `unset`.
- * A `remove` with a value removes the equal elements of a list.
+ * One change of one attribute. The value has the types of the schema: a list for a multi-valued attribute, an object
+ * for a complex attribute or for selected elements. `unset` names sub-attributes to remove. A `remove` with a value
+ * removes the list elements that equal an element of the value.
  */
 export interface PatchStep {
   readonly op: Op;
@@ -194,7 +194,7 @@ class StepReader {
   private readListStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
     const { attribute } = target;
     if (op === 'remove') {
-      // Only a list can be a value of `remove`, and an empty list removes nothing.
+      // Without a value, `remove` removes the whole list. An empty list as the value removes nothing.
       if (raw === undefined || raw === null || raw === '') return [{ op, target }];
       this.options.deviation('remove_with_value');
       const value = coerceList(attribute, raw, this.options, hasParts);
@@ -221,7 +221,7 @@ const hasParts = (_: Attribute, element: ScimObject): boolean => Object.keys(ele
 const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
   attribute.isReadOnly || sub?.isReadOnly === true || sub?.mutability === 'immutable';
 
-/** Maximum comparisons by the filters of a PATCH, which take some milliseconds of the main thread. */
+/** Maximum number of comparisons by the filters of a PATCH. Such a PATCH takes some milliseconds of the main thread. */
 const MAX_COMPARISONS = 20_000;
 
 /**
@@ -271,7 +271,7 @@ function changeSingle(before: ScimValue | undefined, step: PatchStep): ScimValue
   return changeObject(held ?? {}, step);
 }
 
-/** Returns an object with the changed sub-attributes of a step. */
+/** Returns a copy of an object with the sub-attributes that a step changes. */
 function changeObject(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
   if (sub) return withMember(object, sub.name, op === 'remove' ? undefined : value);
   const rest = unset.reduce(withoutMember, object);
@@ -310,7 +310,8 @@ function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly S
 }
 
 /**
- * Changes the elements that a filter selects. If it selects none, a new element is created from its `eq` comparisons.
+ * Changes the elements that a filter selects. If the filter selects no element, a new element is created from its `eq`
+ * comparisons.
  */
 function changeSelected(
   elements: readonly ScimObject[],

@@ -15,7 +15,7 @@ export interface ViewParameters {
   excludedAttributes?: unknown;
 }
 
-/** The named attributes: each as a whole, or some of its sub-attributes. */
+/** Maps each named attribute to `all`, or to its named sub-attributes. */
 type NameSet = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
 /** The attributes of a response (RFC 7644 §3.9). Names are case-insensitive, and unknown names are ignored. */

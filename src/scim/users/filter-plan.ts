@@ -8,12 +8,15 @@ import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 /**
- * The number of users that a condition may select: at most one, some, or so many that
- * reading in page order is cheaper.
+ * The number of users that a condition may select: at most one, some, or so many that reading all users in page order
+ * is cheaper.
  */
 type Breadth = 'one' | 'some' | 'many';
 
-/** A condition on `users u`. For a page in the order of its column, `inOrder` limits the range of the index. */
+/**
+ * A condition on `users u`. `inOrder` is an equivalent form for a page that is sorted by the column `key`, where it
+ * limits the range of the index.
+ */
 export interface UserTest extends Clause {
   inOrder?: { key: string; sql: string };
 }
@@ -32,7 +35,7 @@ interface Match {
   isExact: boolean;
 }
 
-/** The database part of a filter, and the information whether users must also be checked one by one. */
+/** The part of a filter that the database evaluates. If it is not exact, users must also be checked one by one. */
 export interface FilterPlan {
   /** Query that selects the `uuid` of all users that may match. Undefined if every user may match. */
   source: Clause | undefined;
@@ -55,7 +58,10 @@ export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): Fi
   return { source, breadth: best?.breadth ?? 'many', tests, isExact, ...(status && { status }) };
 }
 
-/** Combines parts that must all hold. The part with the fewest users becomes the source, and all parts become tests. */
+/**
+ * Combines parts that must all hold. The part that selects the fewest users becomes the source, and all parts become
+ * tests.
+ */
 function combine(parts: readonly (Match | undefined)[]) {
   const found = parts.filter((part) => part !== undefined);
   const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);
@@ -78,7 +84,7 @@ function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match
 
 const RANK: Readonly<Record<Breadth, number>> = { one: 0, some: 1, many: 2 };
 
-/** Returns the parts of a filter that must all hold. */
+/** Returns the parts of a filter that are joined by `and`. */
 function flattenAnd(filter: Filter): readonly Filter[] {
   return filter.kind === 'and' ? filter.filters.flatMap(flattenAnd) : [filter];
 }
@@ -237,7 +243,7 @@ const matchTime =
   (filter) =>
     filter.op === 'sw' ? undefined : matchColumn(column, toBound(filter.op, toTime(filter.value), false));
 
-/** The attributes with an index (scim.md, section 7), by the path of the compared value. */
+/** Maps the path of each value with an index (scim.md, section 7) to the function that builds its condition. */
 const INDEXED: Readonly<Record<string, Convert>> = {
   id: (filter) =>
     isAscii(textOf(filter))

@@ -33,14 +33,17 @@ import { type Edit, computeEdit, scimNameOf, toResource } from './user.mapping.j
 interface Change {
   /** Returns the user after the change. */
   apply: (current: ScimObject) => ScimObject;
-  /** Errors about parts of the request that match no attribute. */
+  /** Errors that were found while the request was read. */
   wrong: readonly FieldError[];
   /** True if the request sets or removes the password, which is hashed before the transaction. */
   touchesPassword: boolean;
   rules: ProfileRules;
 }
 
-/** A validated change. Its errors have SCIM names, and `edit` contains the attributes that the API does not have. */
+/**
+ * A validated change. Its errors have SCIM names, and `edit` also contains the attributes that are not fields of the
+ * API.
+ */
 type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 
 /** A prepared change that is completed in its transaction, possibly together with changes of other users. */
@@ -50,7 +53,7 @@ export interface PendingChange {
   /**
    * @param user the locked user, or undefined for a new user.
    * @param added users that the same set of changes creates.
-   * @throws ProblemError `not_found`, `validation_failed`, or as a PATCH.
+   * @throws ProblemError `not_found`, `validation_failed`, or an error of `applyPut` or `applyPatch`.
    */
   complete: (tx: Sql, user: User | undefined, added?: ReadonlySet<string>) => Promise<UserChange>;
 }
@@ -74,7 +77,7 @@ export class ScimUserChanges {
     assertHasActive(unassigned.has('active'));
     const touchesPassword = 'password' in resource;
     const edit = buildEdit({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
-    // Values of null count as missing, so that the error of a missing field names the field.
+    // Null values are left out, so that a missing required field is reported as required.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
     const change = this.validate({ ...edit, input: sent }, createEmptyUser('', now()), errors, NewUserInput);
     const password_hash = await this.hashPassword(change, caller);
@@ -85,7 +88,7 @@ export class ScimUserChanges {
     return { kind: 'create', uuid, complete };
   }
 
-  /** @throws ProblemError if the request is invalid for every user. */
+  /** @throws ProblemError if the request is invalid for any state of the user. */
   async replace(
     id: string,
     body: unknown,
@@ -162,8 +165,8 @@ export class ScimUserChanges {
 
   /**
    * Validates a change by the rules of the API.
-   * @param current the user before the change. A new user has no fields.
-   * @param wrong errors about parts that match no attribute. They replace other errors of the same attribute.
+   * @param current the user before the change, or an empty user for a creation.
+   * @param wrong errors that were found while the request was read. They replace other errors of the same attribute.
    */
   private validate(
     edit: Edit,
@@ -254,7 +257,8 @@ function applyPut(
 
 /**
  * Returns the user after a PATCH.
- * @throws ProblemError as `applySteps`, or `mutability` if `active` or the last e-mail address would be removed
+ * @throws ProblemError an error of `applySteps`, or `mutability` if `active` or the last e-mail address would be
+ * removed
  */
 function applyPatch(current: ScimObject, steps: readonly PatchStep[], deviation: CountDeviation): ScimObject {
   const after = applySteps(current, steps, { deviation });
@@ -289,7 +293,7 @@ function buildEdit(
   return edit;
 }
 
-/** Adds the userName as e-mail address if the user has no other address and the userName is one. */
+/** Adds the userName as the e-mail address if the user lacks an address and the userName has the form of one. */
 function addLoginAddress(resource: ScimObject): ScimObject {
   const { userName, emails } = resource;
   const hasOne = objectsOf(emails).some(({ value }) => value !== undefined);

@@ -51,14 +51,16 @@ interface Search {
   hidesOperators: boolean;
 }
 
-/** Users that are evaluated between two reads, which takes a few milliseconds of the main thread. */
+/**
+ * Number of users that are evaluated between two reads. Evaluating them takes a few milliseconds of the main thread.
+ */
 const BATCH_SIZE = 500;
-/** Maximum matches that a page with a cursor counts. */
+/** Maximum number of matches that a page with a cursor counts. */
 const MAX_COUNTED = 10_000;
 
 /**
- * Excludes local operators (Webmasters without external id), which are hidden from some
- * keys. A condition on `users u`.
+ * A condition on `users u` that excludes local operators (Webmasters without an external id), who are hidden from some
+ * keys.
  */
 const IS_NOT_OPERATOR = toClause(
   `NOT (u.external_id_key IS NULL AND EXISTS
@@ -97,7 +99,7 @@ export class ScimUserList {
 
   /**
    * @param getSignal returns a signal that aborts when the client disconnects.
-   * @throws ProblemError `too_many`, `invalid_cursor`, or as `readListQuery` and `SearchBudget.run`.
+   * @throws ProblemError `too_many`, `invalid_cursor`, or an error of `readListQuery` or `SearchBudget.run`.
    */
   async list(parameters: ListParameters, actor: Actor, getSignal: () => AbortSignal): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.user);
@@ -283,8 +285,8 @@ const selectTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =
   tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));
 
 /**
- * Returns true for the first page of a filter on a unique key, which nearly always contains
- * all matches. No count is needed.
+ * Returns true for the first page of a filter on a unique key. The page nearly always contains all matches, so its rows
+ * are counted without a query.
  */
 function isPageOfKey({ query, plan }: Search): boolean {
   return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;

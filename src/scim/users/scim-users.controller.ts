@@ -36,7 +36,7 @@ const DocUser = buildResourceDocs({
   ofChanges: ['last_webmaster', 'fuse_blown', 'mutability'],
 });
 
-/** Users as identity providers create them. */
+/** Examples of new users, as identity providers send them. */
 const NEW_USERS = {
   standard: {
     schemas: [USER_SCHEMA],

@@ -17,8 +17,8 @@ import { ScimUserChanges, type PendingChange, assertVisible } from './scim-user-
 import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
 /**
- * Users for identity providers: reads, changes and presents them. Every change goes through
- * `UserWriter`, by the rules of the API.
+ * Reads, changes and presents users for identity providers. Every change goes through `UserWriter`, by the rules of the
+ * API.
  */
 @Injectable()
 export class ScimUsers {
@@ -58,8 +58,9 @@ export class ScimUsers {
   }
 
   /**
-   * Returns a function that presents a user.
-   * @throws ProblemError `invalid_value` if both parameters are set, before anything is written.
+   * Returns a function that presents a user. Call it before the change, so that nothing is written if the parameters
+   * are invalid.
+   * @throws ProblemError `invalid_value` if both `attributes` and `excludedAttributes` are set.
    */
   createView(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.user, parameters);
@@ -75,7 +76,7 @@ export class ScimUsers {
     return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));
   }
 
-  /** Returns users with all attributes. @param withGroups true to read their groups. */
+  /** Converts users to resources with all attributes. @param withGroups true to include their groups. */
   async toResources(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
     const uuids = users.map(({ uuid }) => uuid);
     const groups = withGroups ? await this.members.listGroups(uuids, sql) : undefined;

@@ -62,8 +62,8 @@ export function toIndexOrder(
 }
 
 /**
- * Returns the range of users with a value of an attribute, in the order of `user_values s`, and the
- * range of users without a value.
+ * Builds the range of users with a value of an attribute, in the order of `user_values s`, and the range of users
+ * without a value.
  */
 const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
   {
@@ -83,8 +83,8 @@ const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRa
 ];
 
 /**
- * Prevents an order of a few users from using an index. SQLite does not use an index for an expression with a plus
- * sign, and MariaDB ignores the sign.
+ * Returns an order that does not use an index, to sort a few users. SQLite does not use an index for an expression with
+ * a plus sign, and MariaDB ignores the sign.
  */
 export const withoutIndex = ({ order, ranges }: ListOrder): ListOrder => ({
   order,

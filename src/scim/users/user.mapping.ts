@@ -80,7 +80,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
     show: ({ authname }) =>
       Object.entries(authname).flatMap(([method, values]) => values.map((value) => ({ method, value }))),
     toInput: (list) => {
-      const methods = new Map<string, ScimValue[]>(); // a method may be named __proto__, which the rules must be able to reject
+      const methods = new Map<string, ScimValue[]>(); // a Map, because the rules must be able to reject a method named __proto__
       for (const { method, value } of objectsOf(list)) {
         if (typeof method !== 'string' || value === undefined) continue;
         methods.set(method, [...(methods.get(method) ?? []), value]);
@@ -154,7 +154,7 @@ function isContactList(name: string): name is ContactList {
   return Object.hasOwn(COLUMNS, name);
 }
 
-/** Returns a list with the values of its columns. */
+/** Builds a contact list from its stored elements and the columns of the user. */
 function joinContacts(list: ContactList, user: User): ScimObject[] {
   const stored = user.attributes[list];
   const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
@@ -177,8 +177,8 @@ function restoreContacts(stored: readonly ScimObject[], left: Column[], user: Us
 }
 
 /**
- * Splits a list into columns and `attributes`, which is null if the list has the default
- * form of users from other sources.
+ * Splits a list into columns and a stored list in `attributes`. The stored list is null if the list has the default
+ * form, as for users from other sources.
  */
 function splitContacts(
   list: ContactList,
@@ -303,7 +303,7 @@ export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
   };
 }
 
-/** The API replaces only members that are present, so removed members are sent as empty values. */
+/** Adds an empty value for each removed member, because the API replaces only members that are present. */
 function addRemovals(input: JsonObject, before: JsonObject): void {
   for (const [field, empty] of [
     ['authname', []],

@@ -5,38 +5,41 @@ import { foldCase, fold, toNormalForm, truncate } from '../../platform/common/te
 const MAX_KEY = 255;
 
 /**
- * Computes the key that compares usernames and e-mail addresses (interface §3): NFKC, trimmed, white space collapsed,
- * case folded. Accents count, so `José` and `Jose` are different users.
+ * Computes the comparison key of a username or e-mail address (interface §3): NFKC, trimmed, white space collapsed,
+ * case folded. Accents are significant, so `José` and `Jose` are different users.
  */
 export function toLoginKey(text: string): string {
   return limitKey(toLoginForm(text));
 }
 
 /**
- * Computes the key that finds an attribute of an identity provider: like a login key, truncated to the column. Different
- * texts can have the same key, so callers must also compare the text.
+ * Computes the look-up key of an attribute from an identity provider: a login key, truncated to the length of the
+ * column. Different texts can have the same key, so callers must also compare the texts.
  */
 export function toAttributeKey(text: string): string {
   return truncate(toLoginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
-/** Computes a login key of unlimited length, for the comparison of parts of a text. */
+/** Computes a login key of unlimited length, so that parts of a text can be compared. */
 export function toLoginForm(text: string): string {
   const collapsed = toNormalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
   return toNormalForm(foldCase(collapsed), 'NFKC');
 }
 
-/** Computes the key that compares external ids and authnames: NFC, trimmed, case-sensitive. */
+/** Computes the comparison key of an external id or authname: NFC, trimmed, case-sensitive. */
 export function toExactKey(text: string): string {
   return limitKey(toNormalForm(text, 'NFC').trim());
 }
 
-/** Computes the key that sorts names: case and accents folded. */
+/** Computes the sort key of a name. Folds case and accents. */
 export function toNameSortKey(text: string): string {
   return truncate(fold(text), MAX_KEY);
 }
 
-/** Replaces a key that is too long for its column by its hash. Normalization can lengthen a text: `ﬃ` becomes `ffi`. */
+/**
+ * Replaces a key that is too long for its column with a hash. Valid texts can have such keys, because normalization can
+ * lengthen a text: `ﬃ` becomes `ffi`.
+ */
 function limitKey(key: string): string {
   return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }

@@ -11,6 +11,6 @@ export class DeletedUserEntity {
   @PrimaryColumn(uuid()) uuid!: string;
   @Column(time()) deleted!: string;
   @Column(text(MAX.externalId)) external_id!: string;
-  /** Row of the user at its deletion. */
+  /** JSON of the `users` row at the time of deletion. */
   @Column(longText()) document!: JsonText<UserRow>;
 }

@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url';
 import { findInvisible, isCleanText } from '../../platform/common/text.js';
 import { MAX_PASSWORD_LENGTH } from '../../platform/common/secret-rules.js';
 
-/** Largest lengths of texts, in characters, for input, columns and responses (interface §3). */
+/** Maximum lengths of texts, in characters, for input, columns and responses (interface §3). */
 export const MAX = {
   username: 254,
   email: 254,
@@ -18,7 +18,7 @@ export const MAX = {
   password: MAX_PASSWORD_LENGTH,
 } as const;
 
-/** Largest numbers of items in a list or an object. */
+/** Maximum numbers of items in lists and objects. */
 export const MAX_ITEMS = { roles: 32, methods: 8, namesOfMethod: 20 } as const;
 
 export const STATUSES = ['Active', 'Blocked'] as const;
@@ -27,7 +27,10 @@ export type UserStatus = (typeof STATUSES)[number];
 export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
 export type Network = (typeof NETWORKS)[number];
 
-/** Returns true if the syntax is valid. The setting for top-level domains is checked in `user-rules.ts`. */
+/**
+ * Returns true for a valid e-mail address. A top-level domain is not required, because `user-rules.ts` checks the
+ * setting `EMAIL_REQUIRE_TLD`.
+ */
 export function isEmailAddress(text: string): boolean {
   return isEmail(text, { require_tld: false, ignore_max_length: true });
 }
@@ -42,13 +45,13 @@ export function hasTopLevelDomain(email: string): boolean {
 }
 
 /**
- * A URL with an explicit host, without backslashes and credentials. The WHATWG parser alone is too lenient: it reads
+ * A URL with an explicit host, without backslashes or credentials. The WHATWG parser alone is too lenient: it reads
  * `http:///a.png` as a URL with a host, replaces `\` by `/` and drops empty credentials (`http://:@example.org`).
  */
 const WITH_HOST = /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i;
-/** Largest length of a DNS name, in characters (RFC 1035, section 2.3.4). */
+/** Maximum length of a DNS name, in characters (RFC 1035, section 2.3.4). */
 const MAX_HOST = 253;
-/** A label that is still encoded after decoding, because its punycode is invalid. Node.js 24 accepts such a URL. */
+/** A label that decoding leaves encoded, because its punycode is invalid. Node.js 24 accepts URLs with such labels. */
 const UNDECODED_LABEL = /(?:^|\.)xn--/;
 
 /**
@@ -67,8 +70,8 @@ export function normalizeUrl(text: string): string {
 }
 
 /**
- * Returns true for an absolute http or https URL with a host, a valid port and no credentials. Accepts hosts of an
- * intranet, as in `http://intranet/a.png`.
+ * Returns true for an absolute http or https URL with a host, a valid port and no credentials. Accepts hosts without a
+ * top-level domain, because intranets have them, as in `http://intranet/a.png`.
  */
 export function isHttpUrl(text: string): boolean {
   const url = WITH_HOST.test(text) ? parseUrl(text) : undefined;
@@ -81,14 +84,19 @@ function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** Authentication method → login names of that method. */
+/** Maps each authentication method to its login names. */
 export type Authname = Record<string, string[]>;
 
-/** Network → URL. Networks without a URL are omitted. */
+/** Maps each network to its URL. Networks without a URL are omitted. */
 export type SocialMedia = Partial<Record<Network, string>>;
 
-/** Attributes of a user that only identity providers use: name → JSON value, which is neither null nor empty. */
+/**
+ * Attributes of a user that only identity providers use. Maps each name to a JSON value that is neither null nor empty.
+ */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** `managed_by` of users that an identity provider manages. Reserved: no data set has this name. */
+/**
+ * Value of `managed_by` for users whom an identity provider manages. It is reserved, so a data set cannot have this
+ * name.
+ */
 export const MANAGED_BY_SCIM = 'scim';

@@ -1,7 +1,10 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ascii, int, text, uuid } from '../../platform/database/engine/columns.js';
 
-/** Unique values: `login:<key>`, `external_id:<value>`, `authname:<method>:<value>`. The primary key decides races. */
+/**
+ * An identifier of a user: `login:<key>`, `external_id:<value>` or `authname:<method>:<value>`. The primary key keeps
+ * concurrent transactions from giving one identifier to two users.
+ */
 @Entity('user_identifiers', { withoutRowid: true })
 export class UserIdentifierEntity {
   @PrimaryColumn(text(320)) identifier!: string;
@@ -9,8 +12,8 @@ export class UserIdentifierEntity {
 }
 
 /**
- * Roles of a user, including roles from groups. There is no index by user, because the writer knows which rows a change
- * replaces (ADR 17).
+ * A role of a user, including roles from groups. There is no index by user, because the writer knows which rows a
+ * change replaces (ADR 17).
  */
 @Entity('user_roles', { withoutRowid: true })
 export class UserRoleEntity {
@@ -19,21 +22,23 @@ export class UserRoleEntity {
 }
 
 /**
- * Folded search words of a user, each with its highest weight in any field. There is no index by user (see
- * `UserRoleEntity`), so a change of `toWordRows` needs a migration that rebuilds all rows.
+ * A folded search word of a user, with its highest weight in any field. The writer finds outdated rows by calling
+ * `toWordRows` for the old user, not with an index by user (see `UserRoleEntity`). A change of `toWordRows` therefore
+ * needs a migration that rebuilds all rows.
  */
 @Entity('user_words', { withoutRowid: true })
 export class UserWordEntity {
   @PrimaryColumn(text(255)) word!: string;
   @PrimaryColumn(uuid()) user_uuid!: string;
   @Column(int()) weight!: number;
-  /** Weight without the fields that the user hides from others. 0 if only hidden fields contain the word. */
+  /** Highest weight in the fields that other users can see. 0 if only hidden fields contain the word. */
   @Column(int()) public_weight!: number;
 }
 
 /**
- * Attributes that identity providers search users by. There is no index by user (see `UserRoleEntity`), so a change of
- * `toValueRows` needs a migration that rebuilds all rows.
+ * An attribute by which identity providers search for users. The writer finds outdated rows by calling `toValueRows`
+ * for the old user, not with an index by user (see `UserRoleEntity`). A change of `toValueRows` therefore needs a
+ * migration that rebuilds all rows.
  */
 @Entity('user_values', { withoutRowid: true })
 export class UserValueEntity {
@@ -42,7 +47,10 @@ export class UserValueEntity {
   @PrimaryColumn(uuid()) user_uuid!: string;
 }
 
-/** Difference that a change adds to a counter: `Active`, `Blocked` or `webmasters`. The sum of all rows is the total. */
+/**
+ * A difference that a change adds to the counter `Active`, `Blocked` or `webmasters`. The value of a counter is the sum
+ * of its rows.
+ */
 @Entity('user_counts', { withoutRowid: true })
 export class UserCountEntity {
   @PrimaryColumn(uuid()) id!: string;
@@ -50,7 +58,10 @@ export class UserCountEntity {
   @Column(int()) value!: number;
 }
 
-/** A set rule with the number of its validated changes. Each change updates the row, which serializes these changes. */
+/**
+ * A set rule, with a count of the changes that it concerned. Each of these changes updates the row, which serializes
+ * them.
+ */
 @Entity('user_rules', { withoutRowid: true })
 export class UserRuleEntity {
   @PrimaryColumn(ascii(32)) name!: string;

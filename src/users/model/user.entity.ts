@@ -5,9 +5,10 @@ import { bool, int, longText, text, time, uuid } from '../../platform/database/e
 import { type Attributes, type Authname, MAX, type SocialMedia, type UserStatus } from './formats.js';
 
 /**
- * A user, stored in one row and read without a join (ADR 3). `user.ts` derives the empty user and its fields from the
- * initial values of the columns. The columns `*_key` and `*_sort` are computed for filters and sorting. Unique and
- * searchable values are in `user-lookups.entity.ts`. Every index ends in `uuid`, which gives pages a total order.
+ * A user, stored in one row and read without a join (ADR 3). The initial values of the columns define the empty user,
+ * and `user.ts` derives the fields of a user from it. The columns `*_key` and `*_sort` are computed for filters and
+ * sorting. Unique and searchable values are in `user-lookups.entity.ts`. Every index ends in `uuid`, which gives pages
+ * a total order.
  */
 @Entity('users')
 @Index('ix_users_username', ['username_key', 'uuid'])
@@ -42,32 +43,32 @@ export class UserEntity {
   @Column(text(255)) surname_sort = '';
   @Column(text(MAX.name)) known_as = '';
 
-  /** JSON object: method → array of login names. */
+  /** JSON object that maps each authentication method to an array of login names. */
   @Column({ ...longText(), nullable: true }) authname: JsonText<Readonly<Authname>> | null = null;
   /** argon2id hash in the PHC string format, with its parameters. */
   @Column({ ...text(255), nullable: true }) password_hash: string | null = null;
   @Column(text(MAX.url)) user_avatar = '';
   @Column({ ...uuid(), nullable: true }) manager_uuid: string | null = null;
   @Column(longText()) about_me = '';
-  /** JSON object: network → URL. */
+  /** JSON object that maps each network to its URL. */
   @Column({ ...longText(), nullable: true }) social_media: JsonText<Readonly<SocialMedia>> | null = null;
   @Column(bool()) hide_email = 0;
   @Column(bool()) hide_phone_numbers = 0;
 
-  /** JSON object: attributes that only identity providers use. Null for no attributes. */
+  /** JSON object with attributes that only identity providers use. Null if empty. */
   @Column({ ...longText(), nullable: true }) attributes: JsonText<Attributes> | null = null;
-  /** JSON array of the roles from groups, in addition to the user's own roles. Null for no roles. */
+  /** JSON array of the roles from groups, in addition to the user's own roles. Null if empty. */
   @Column({ ...longText(), nullable: true }) group_roles: JsonText<readonly string[]> | null = null;
 
-  /** Data set of the import that manages this user, or `scim` for an identity provider. */
+  /** Data set whose imports manage this user, or `scim` if an identity provider does. */
   @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
-  /** Part of the data set whose file lists this user. Null if the files of the data set have no parts. */
+  /** Part of the data set to which this user belongs. Null for a data set without parts. */
   @Column({ ...text(64), nullable: true }) managed_part: string | null = null;
   /** Data set whose import blocked this user as missing. Null if the user was blocked for another reason. */
   @Column({ ...text(64), nullable: true }) blocked_by: string | null = null;
   @Column(time()) created = '';
   @Column(time()) updated = '';
   @Column({ ...time(), nullable: true }) last_access: string | null = null;
-  /** Increases by one with every change. The ETag contains it. */
+  /** Increases by one with every change. Part of the ETag. */
   @Column(int()) version = 1;
 }

@@ -11,7 +11,7 @@ const COMPUTED = ['username_key', 'email_key', 'external_id_key', 'firstname_sor
 /** The stored columns of a user, without the computed columns. */
 export type UserRow = Omit<UserEntity, (typeof COMPUTED)[number]>;
 
-/** Fields of a user whose type differs from the column. */
+/** Fields of a user whose type differs from the type of the column. */
 interface ParsedFields {
   roles: readonly string[];
   authname: Readonly<Authname>;
@@ -28,7 +28,8 @@ export interface User extends Omit<UserRow, keyof ParsedFields>, ParsedFields {}
 const FIXED = ['uuid', 'created', 'updated', 'last_access', 'version'] as const;
 type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
 
-// Shared instances make the comparison of two users without attributes or roles a comparison of references.
+// Users without attributes or group roles share these instances, so that comparing two such users only compares
+// references.
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
 const NO_ROLES: readonly string[] = Object.freeze([]);
 
@@ -37,7 +38,7 @@ for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
 /** A user with the initial value of every field. */
 export const EMPTY_USER: Readonly<User> = toUser(EMPTY_ROW);
 
-/** Fields that a change can set, in the order of an audit event. */
+/** Fields that a change can set, in the order in which audit events list them. */
 const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY_USER).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
@@ -59,7 +60,7 @@ export function toUser(row: UserRow): User {
   };
 }
 
-/** Parses a row that was stored as JSON. Columns that were added later are empty. */
+/** Parses a row that was stored as JSON. Columns that were added later get their initial value. */
 export function parseStoredUser(document: JsonText<UserRow>): User {
   return toUser({ ...EMPTY_ROW, ...fromJson(document) });
 }
@@ -95,7 +96,10 @@ export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_role
   return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
 }
 
-/** Lists the non-empty fields of a new user who has no password, for the audit. */
+/**
+ * Lists the non-empty fields of a new user for the audit. The user must not have a password, because its hash would be
+ * listed.
+ */
 export function listSetFields(user: User): Changes {
   const set: Record<string, unknown> = {};
   for (const [field, name] of SET_NAMES) {
@@ -117,14 +121,14 @@ export function diffUsers(before: User | undefined, after: User): FieldChange[] 
   });
 }
 
-/** Lists the fields that a deleted user had, for the audit. */
+/** Lists the non-empty fields of a deleted user as removed values, for the audit. */
 export function listRemovedFields(before: User): FieldChange[] {
   return diffUsers(undefined, before).map((change) =>
     'new' in change ? { field: change.field, old: change.new, new: null } : change,
   );
 }
 
-/** Lists each attribute that differs as a field of its own, such as `attributes.title`. */
+/** Lists each differing attribute as a separate field, such as `attributes.title`. */
 function diffAttributes(before: Attributes, after: Attributes): FieldChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((name) => !isEqual(before[name], after[name]))
@@ -153,7 +157,7 @@ function emptyValueOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? {} : null;
 }
 
-/** Attributes that identity providers search users by, in addition to the columns. */
+/** Attributes by which identity providers search for users, in addition to the columns. */
 const SEARCHED_ATTRIBUTES = ['displayName', 'employeeNumber', 'department', 'manager'] as const;
 
 /** Returns the `displayName` as it was sent, or an empty string. */
@@ -161,7 +165,10 @@ function displayNameOf({ displayName }: Attributes): string {
   return typeof displayName === 'string' ? displayName : '';
 }
 
-/** Returns the look-up rows for the searched attributes of a user and for its e-mail addresses without a column. */
+/**
+ * Returns the look-up rows for the searched attributes of a user, including the e-mail addresses in
+ * `attributes.emails`.
+ */
 export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attributes'>): UserValueEntity[] {
   const rows = new Map<string, UserValueEntity>();
   const add = (attribute: string, value: unknown): void => {
@@ -178,12 +185,14 @@ const MAX_WORD = 255;
 const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 const PUNCTUATION = /[^\p{L}\p{N}]+/u;
 
-// Weight of a match in a name, in a login name and in an id.
+/** Weight of a word in a name. */
 const NAME_WEIGHT = 4;
+/** Weight of a word in a username or e-mail address. */
 const LOGIN_WEIGHT = 2;
+/** Weight of a word in an external id. */
 const ID_WEIGHT = 1;
 
-/** Replaces characters of an unvalidated attribute that a column cannot store. */
+/** Replaces characters that a column cannot store. Attributes can contain them, because they are not validated. */
 const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
 
 /** Splits a search term or a field into folded words, without punctuation at their ends. */
@@ -199,7 +208,7 @@ function splitWordsAndParts(text: string): string[] {
   return splitWords(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
 
-/** Fields whose words are searchable, in addition to `displayName`. */
+/** Fields that determine the search words and their weights, in addition to `displayName`. */
 const WORD_FIELDS = [
   'firstname',
   'middle_name',

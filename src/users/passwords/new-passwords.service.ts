@@ -8,8 +8,8 @@ import { toLoginKey } from '../model/comparison-keys.js';
 let list: Promise<(text: string) => boolean> | undefined;
 
 /**
- * Loads the list of 49,000 common and breached passwords (`@zxcvbn-ts/language-common`) on first use, because it takes
- * 4 MiB. The returned function checks a lower-case text.
+ * Returns a function that finds a lower-case text in a list of 49,000 common and breached passwords
+ * (`@zxcvbn-ts/language-common`). Loads the list on first use, because it takes 4 MiB.
  */
 export function loadCommonPasswords(): Promise<(text: string) => boolean> {
   list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
@@ -29,13 +29,17 @@ interface Names {
 export class NewPasswords {
   constructor(private readonly env: Env) {}
 
-  /** Validates a password in NFC. @param user the user after the change. @returns at most one error. */
+  /**
+   * Validates a new password, which must be in NFC.
+   * @param user the user after the change.
+   * @returns at most one error.
+   */
   async validate(password: string, user: Names): Promise<FieldError[]> {
     const broken = await this.findFault(password, user);
     return broken ? [{ field: 'password', ...broken }] : [];
   }
 
-  /** Finds the first broken rule. */
+  /** Finds the first rule that a new password breaks. */
   async findFault(password: string, { username, email }: Names): Promise<PasswordFault | undefined> {
     const key = toLoginKey(password);
     if (key === toLoginKey(username) || key === toLoginKey(email)) {

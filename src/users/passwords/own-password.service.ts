@@ -12,7 +12,10 @@ const WRONG: FieldError = {
   message: 'is not the current password',
 };
 
-/** Checks the current password before users change it, so that a stolen session does not become a stolen account. */
+/**
+ * Requires the current password when users change their own password, so that a stolen session is not enough to take
+ * over the account.
+ */
 @Injectable()
 export class OwnPassword {
   constructor(

@@ -24,10 +24,12 @@ const HASH_BYTES = 32;
 /** Returns random bytes in base64 without padding, as in a PHC string. */
 const createBase64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
 
-/** Delay of the response when the queue is full, in milliseconds. */
+/** Delay of the error response when the queue is full, in milliseconds. */
 const REFUSAL_DELAY_MILLIS = 1000;
 
-/** The account (a user, an API key or an unknown name) and the network that a hash is computed for. */
+/**
+ * The account and the network for which a hash is computed. The account is a user, an API key or an unknown user name.
+ */
 export interface Requester {
   account: string;
   network: string;
@@ -40,7 +42,10 @@ export const toRequester = ({ actor, ip }: Caller): Requester => ({
   network: toNetwork(ip),
 });
 
-/** Functions that run in the slot of a password check: before the check, and after a wrong password. */
+/**
+ * Functions that a password check calls while it holds its slot: `before` the check, and `failed` after a wrong
+ * password.
+ */
 interface Hooks {
   before(): Promise<void>;
   failed(): Promise<void>;
@@ -54,7 +59,7 @@ interface Hooks {
 @Injectable()
 export class PasswordService {
   private readonly slots: FairSemaphore;
-  /** A random hash that is checked for unknown users, so that the response takes equally long. */
+  /** A random hash that is checked for unknown users, so that their response takes as long as for known users. */
   private readonly decoy = `${CURRENT_PREFIX}${createBase64(SALT_BYTES)}$${createBase64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {

@@ -8,10 +8,10 @@ import {
   createValidationError,
 } from '../../platform/common/errors.js';
 
-/** Codes that only imports report: a request of the API has one change and finds its user by uuid. */
+/** Codes that only import reports contain. The API reports `*_taken` in their place. */
 type ImportCode = 'duplicate' | 'unlinked_conflict';
 
-/** A broken rule of a change, in the same form for the API and for a row of a file. */
+/** A broken rule of a change, in the same form for API requests and for rows of import files. */
 export interface Failure {
   field: string;
   code: FieldCode | ErrorCode | ImportCode;
@@ -73,7 +73,7 @@ export const toWebmasterFailure = (cause: 'status' | 'roles' | 'deleted'): Failu
       : 'cannot change while this user is the last active Webmaster',
 });
 
-/** Converts the failures of one change to the error of a request (interface §7). */
+/** Converts the failures of one change to the error that the request returns (interface §7). */
 export function toFailureProblem(failures: readonly Failure[]): ProblemError {
   const invalid = failures.filter((failure): failure is FieldError => isFieldCode(failure.code));
   if (invalid.length > 0) return createValidationError(invalid);
@@ -94,12 +94,12 @@ const TAKEN_CODE_BY_FIELD: Readonly<Record<string, ErrorCode>> = {
   authname: 'authname_taken',
 };
 
-/** Error codes of changes that set an identifier of another user. */
+/** Error codes for a change that sets an identifier of another user. */
 export const TAKEN_CODES = Object.values(TAKEN_CODE_BY_FIELD);
 
 export const getTakenCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';
 
-/** Converts the code of a failure to an error code of the API, which lacks the codes that only imports report. */
+/** Converts the code of a failure to an error code of the API. The codes of imports become `*_taken`. */
 function toErrorCode({ code, field }: Failure): ErrorCode {
   if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenCode(field);
   return isFieldCode(code) ? 'validation_failed' : code;

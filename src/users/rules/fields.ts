@@ -33,7 +33,10 @@ import {
   normalizeUrl,
 } from '../model/formats.js';
 
-/** Schema options of the decorators for fields. Each decorator combines normalization, rules and schema of a field. */
+/**
+ * Schema options of the field decorators. Each decorator combines the normalization, the rules and the OpenAPI schema
+ * of a field.
+ */
 interface Schema {
   description?: string;
   example: unknown;
@@ -74,7 +77,7 @@ export const Url = (schema: Schema) =>
     TextRule('invalid_format', URL_RULE, isHttpUrl),
   );
 
-/** A password of any characters. It is never trimmed. */
+/** A password. It can contain any characters and is never trimmed. */
 export const Secret = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.password, writeOnly: true, ...schema }),
@@ -87,7 +90,7 @@ export const Secret = (schema: Schema) =>
 /** A new password. `NewPasswords` validates it, because its rules need settings and the user. */
 export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nullable: true, ...schema });
 
-/** A username. This is the only text field in which runs of spaces collapse. */
+/** A username. Unlike other texts, it is stored with consecutive spaces collapsed. */
 export const Username = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.username, ...schema }),
@@ -109,7 +112,10 @@ export const Email = (schema: Schema) =>
     ),
   );
 
-/** Size limit for the values of a status or a uuid, in characters. Larger than any valid value. */
+/**
+ * Size limit for a status or a uuid, in characters. It is longer than any valid value, so it rejects only oversized
+ * input.
+ */
 const MAX_SHORT_TEXT = 64;
 
 export const Status = (schema: Schema) =>
@@ -141,7 +147,7 @@ const valuesOf = (value: unknown): unknown[] => (isObject(value) ? Object.values
 const keysOf = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
 const emptyToNull = (object: object): object | null => (Object.keys(object).length === 0 ? null : object);
 
-/** A list of roles, which `[]` clears. Unknown names are not changed, so that the error quotes them. */
+/** A list of roles, which `[]` clears. Unknown names stay in the list, so that the error can quote them. */
 export const Roles = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -166,7 +172,7 @@ const METHOD_NAME = /^[a-z0-9_-]{1,32}$/;
 const namesOf = (value: unknown): string[] => valuesOf(value).flatMap(stringsOf);
 const normaliseName = (name: string): string => (name.isWellFormed() ? normalise(name) : name);
 
-/** Login names by method, which `{}` clears. */
+/** An object that maps each authentication method to login names. `{}` clears the field. */
 export const Authnames = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -223,7 +229,7 @@ const findUnknownNetworks = (value: unknown): string[] =>
   keysOf(value).filter((network) => !NETWORKS.some((known) => known === network));
 const isUrlOrEmpty = (url: string): boolean => url === '' || (isCleanText(url) && isHttpUrl(url));
 
-/** URLs by network, which `{}` clears. An empty string or null as a value removes the network. */
+/** An object that maps each network to its URL. `{}` clears the field. An empty string or null removes one network. */
 export const SocialMediaLinks = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({

@@ -20,7 +20,7 @@ import type { Failure } from './failure.js';
 export interface RuleSettings {
   roles: RoleCatalogue;
   emailRequiresTld: boolean;
-  /** URL of the default avatar. Sent as `user_avatar`, it clears the field. */
+  /** URL of the default avatar. A change that sends this URL as `user_avatar` clears the field. */
   defaultAvatar: string;
 }
 
@@ -32,7 +32,7 @@ export type UserPatch = Omit<UserInput, 'password'> & {
   blocked_by?: string | null;
   /** Attributes to replace. A null or empty value removes the attribute. */
   attributes?: Attributes | null;
-  /** All roles from groups. */
+  /** All roles that the user gets from groups. */
   group_roles?: readonly string[] | null;
 };
 
@@ -75,7 +75,7 @@ function findUnknownRoles(sent: readonly string[], roles: RoleCatalogue): FieldE
 const canonicalizeRoles = (sent: readonly string[], roles: RoleCatalogue) =>
   roles.sort(sent.map((role) => roles.find(role) ?? role));
 
-/** Value of each field after null clears it. */
+/** Value that a field gets when null clears it. */
 const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY_USER };
 
 /** Applies a patch to a user. Undefined fields keep their value, and null clears a field (interface §3). */
@@ -85,7 +85,7 @@ export function applyPatch(current: User, patch: UserPatch): User {
   for (const [field, value] of sent) {
     if (value !== undefined) Reflect.set(next, field, value ?? EMPTY_VALUES[field]);
   }
-  // A new status clears the reason for the previous block.
+  // `blocked_by` explains the previous status, so a new status clears it.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
   if (patch.user_avatar) next.user_avatar = keepStoredUrl(current.user_avatar, patch.user_avatar);
   if (patch.authname ?? patch.social_media ?? patch.attributes) mergeDocuments(next, current, patch);
@@ -114,7 +114,10 @@ function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => isSet(value)));
 }
 
-/** Returns the stored URL if the sent URL equals it after normalization, otherwise the sent URL. */
+/**
+ * Returns the stored URL if only its normalization differs from the sent URL, so that sending it back changes nothing.
+ * Otherwise returns the sent URL.
+ */
 function keepStoredUrl(stored: string, sent: string): string {
   return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
 }
@@ -180,13 +183,14 @@ export interface ValidatedChange<T extends UserInput> {
   /** Input in canonical form. */
   input: T;
   errors: FieldError[];
-  /** User with the valid fields of the change. */
+  /** The user after the change, without its invalid fields. */
   after: User;
 }
 
 /**
- * Validates a change of a user: first the configured rules, then the rules for the whole user. Adds to the field errors of
- * the input. The API and the importer both call this function, so that they reject the same values.
+ * Validates a change of a user: first the configured rules, then the rules for the whole user. Returns the errors of
+ * both together with the field errors of the input. The API and the importer both call this function, so that they
+ * reject the same values.
  */
 export function validateChange<T extends UserInput>(
   current: User,
@@ -236,9 +240,10 @@ const createForeignDatasetFailure = (dataset: string): Failure => ({
 });
 
 /**
- * Finds a missing privilege of the actor, for the API and for rows of a file. Only the scope `webmasters` allows a change
- * of a user who is a Webmaster before or after it. A key limited to data sets cannot import users of other data sets.
- * @param before undefined for a new user. @param after undefined for a deleted user.
+ * Returns a failure if the actor lacks a privilege for the change. Changing a user who is a Webmaster before or after
+ * the change needs the scope `webmasters`. A key that is limited to data sets cannot import users of other data sets.
+ * @param before undefined for a new user.
+ * @param after undefined for a deleted user.
  * @param byProvider true for an identity provider, which needs the scope only to change `PROTECTED_FIELDS`.
  */
 export function checkPrivilege(
@@ -257,8 +262,9 @@ export function checkPrivilege(
 }
 
 /**
- * Fields that give access to a Webmaster's privileges (scim.md, section 3). They include the external id: imports use it to
- * find the user whose roles they set, and a user without it becomes a local operator that providers cannot manage.
+ * Fields that give access to a Webmaster's privileges (scim.md, section 3). They include the external id: imports use
+ * it to find the user whose roles they set, and a Webmaster without it is a local operator, whom providers cannot
+ * manage.
  */
 const PROTECTED_FIELDS: readonly string[] = [
   'external_id',

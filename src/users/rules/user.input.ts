@@ -23,7 +23,7 @@ import {
 
 /**
  * Fields that a client can write (interface §3). After `readInput`, an undefined field was not sent and null clears a
- * field. Other values are normalized and valid by all rules that need neither settings nor other users.
+ * field. Other values are normalized and meet all rules that depend on neither settings nor other users.
  */
 export class UserInput {
   @Username({ example: 'jane.doe', description: 'Unique, also among e-mail addresses. Case-insensitive.' })

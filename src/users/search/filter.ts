@@ -10,9 +10,9 @@ import { type Sort, type UserQuery, resolveSort } from './user.query.js';
 import { type Condition, type UserFilter, type WordMatch, buildCondition, compare } from './search-plan.js';
 
 const MAX_WORDS = 10;
-/** Smallest length of a prefix (`ja*`), in characters. A single letter matches too many users. */
+/** Minimum length of a prefix (`ja*`), in characters. A single letter matches too many users. */
 const MIN_PREFIX = 2;
-/** Sorts after every other character, so it ends the range of words with a prefix. */
+/** Sorts after every other character. Appended to a prefix, it forms the upper bound of the words with that prefix. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
 /**
@@ -45,7 +45,10 @@ export function toUserFilter(query: UserQuery, actor: Actor, roles: RoleCatalogu
 const STATUSES: readonly string[] = ['Active', 'Blocked'];
 const NO_MATCH = buildCondition('1 = 0');
 
-/** Builds the condition on the status. Most users are active, so `<> 'Blocked'` without an index is faster for them. */
+/**
+ * Builds the condition on the status. Active users are found with `<> 'Blocked'`, which uses no index, because most
+ * users are active.
+ */
 function buildStatusConditions(statuses: readonly string[], sort: Sort): Condition[] {
   if (STATUSES.every((status) => statuses.includes(status))) return [];
   if (statuses.length === 0) return [NO_MATCH];
@@ -73,7 +76,7 @@ function buildVisibleEmailCondition(actor: Actor): Condition {
 
 const keepAsSent = (sent: string): string => sent;
 
-/** Parameters that are compared with a column. */
+/** Parameters that are compared with a column: parameter, column, operator, and conversion of the sent value. */
 const COMPARED_PARAMETERS = [
   ['external_id', 'external_id_key', '= ?', toExactKey],
   ['username', 'username_key', '= ?', toLoginKey],
@@ -113,7 +116,7 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
   if (known.length === 0) return NO_MATCH;
   const test = `role IN (${toPlaceholders(known.length)})`;
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
-  // COUNT instead of EXISTS, because MariaDB would convert EXISTS to an IN condition.
+  // Uses COUNT, because MariaDB would convert EXISTS to an IN condition.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
   return { ...buildCondition(sql, ...known), many, key: 'some', parameter: 'role' };
 }
@@ -160,7 +163,7 @@ function buildWordJoins(
   };
 }
 
-/** Builds the condition for the rows of `user_words` that match. */
+/** Builds the condition for the rows of `user_words` that match a word or a prefix. */
 function buildWordMatch(word: string, prefix: boolean): WordMatch {
   return prefix
     ? {

@@ -5,25 +5,26 @@ import { Env } from '../../platform/config/env.js';
 import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 
-/** Largest number of broad searches of one actor that run at a time (interface §9). */
+/** Maximum number of broad searches that one actor can run at a time (interface §9). */
 const MAX_RUNNING = 2;
-/** Largest number of broad searches of one actor that wait. It suffices for a busy connector and bounds the memory. */
+/** Maximum number of waiting broad searches of one actor. It is enough for a busy connector and bounds the memory. */
 const MAX_WAITING = 50;
-/** Longest time that a search waits for its slot, as a multiple of `SEARCH_TIMEOUT`. */
+/** Maximum time that a search waits for a slot, as a multiple of `SEARCH_TIMEOUT`. */
 const WAIT_TIMEOUTS = 5;
 
 /** A search whose cost is not bounded by an index. */
 interface BroadSearch<T> {
   /** Runs the search. @param signal aborts all statements of the search. */
   run: (signal: AbortSignal) => Promise<T>;
-  /** Finds the part with the most matches, which the error names after a timeout. */
+  /** Finds the name of the part with the most matches, for the error after a timeout. */
   findBroadest: (signal: AbortSignal) => Promise<string>;
 }
 
 /**
- * Limits broad searches, whose cost is not bounded by an index. One actor runs two at a time, round-robin with other
- * actors. The database stops a search after `SEARCH_TIMEOUT` or when its client disconnects. SQLite runs one search at a
- * time, in the read worker. MariaDB and MySQL run broad searches on at most half of the connections.
+ * Limits broad searches, whose cost is not bounded by an index. Each actor can run two at a time, and waiting actors
+ * are served round-robin. The database stops a search after `SEARCH_TIMEOUT` or when its client disconnects. SQLite
+ * runs one search at a time, in the read worker. MariaDB and MySQL run broad searches on at most half of the
+ * connections.
  */
 @Injectable()
 export class SearchBudget {
@@ -75,7 +76,10 @@ export class SearchBudget {
     }
   }
 
-  /** Starts the read worker of SQLite if it is not running. A search that is aborted stops the worker. */
+  /**
+   * Starts the read worker of SQLite, which an aborted search stops. The time that it takes does not count towards the
+   * timeout of the search.
+   */
   private async ensureStarted(disconnect: AbortSignal): Promise<void> {
     if (this.database.dialect === 'sqlite') await this.database.scan('SELECT 1 AS ready', [], disconnect);
   }

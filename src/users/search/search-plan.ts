@@ -8,16 +8,22 @@ import {
 import type { UserSet } from './user-pages.service.js';
 import type { Sort } from './user.query.js';
 
-/** Form of a condition: `few` looks the matching users up and sorts them, `many` reads users in the order of the page. */
+/**
+ * Form of a condition. `few` looks up the matching users and sorts them. `many` reads users in the order of the page
+ * and tests each one.
+ */
 export type ConditionForm = 'few' | 'many';
 
-/** A condition on `users u` in two equivalent forms. No engine chooses well between them, so the service does. */
+/**
+ * A condition on `users u` in two equivalent forms. No database engine chooses well between the two, so the service
+ * chooses.
+ */
 export interface Condition extends Clause {
-  /** SQL that looks the matches up with the index of the condition. */
+  /** SQL that looks up the matches with the index of the condition. */
   few: string;
-  /** SQL that tests user by user without using the index of the condition. */
+  /** SQL that tests a user without the index of the condition. */
   many: string;
-  /** Set for a condition with an index: `unique` if at most one user can match. */
+  /** Set for a condition with an index: `unique` if at most one user can match, otherwise `some`. */
   key?: 'unique' | 'some';
   /** Name of the query parameter, for a condition with an index. */
   parameter?: string;
@@ -25,14 +31,14 @@ export interface Condition extends Clause {
 
 /** Table and condition that select the matches of one word. */
 export interface WordMatch extends Clause {
-  /** The word as it was sent, such as `jan*`. */
+  /** The folded word or prefix, such as `jan*`. */
   text: string;
 }
 
 /** The users to search: `users u`, joined with the matches of each word, and conditions joined with AND. */
 export interface UserFilter extends UserSet {
   tests: readonly Condition[];
-  /** Statuses of a search without other conditions, which `UserCounts` can count. */
+  /** Statuses to find. Undefined for a search with other conditions, which `UserCounts` cannot count. */
   countedStatuses: readonly string[] | undefined;
   /** SQL for the sum of the weights of the matched words. */
   score: string;
@@ -72,8 +78,8 @@ export function compare(column: string, test: string, sort: Sort, ...params: Sql
 const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
 
 /**
- * Returns `nothing` if an index bounds the cost of a filter, `words` if the cost depends on the number of matches of its
- * words, or undefined if the cost is not bounded.
+ * Returns `nothing` if the cost of a filter is bounded, and `words` if it depends on the number of word matches.
+ * Returns undefined if nothing bounds the cost.
  */
 export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);
@@ -91,9 +97,9 @@ export const toUserSet = ({ from, tests }: UserFilter, form: ConditionForm): Use
 const UNIQUE_SORTS: ReadonlySet<Sort> = new Set(['username', 'email', 'external_id']);
 
 /**
- * Builds the order of a page. Empty values are last in both directions. Where the index does not sort them last, they form
- * a separate range, so that the index on (key, uuid) serves every page. The form `few` adds a plus sign, which keeps SQLite
- * from using the index of the sort. MariaDB ignores the sign.
+ * Builds the order of a page. Empty values are last in both directions. Where the index does not sort them last, they
+ * form a separate range, so that the index on (key, uuid) serves every page. The form `few` adds a plus sign, which
+ * keeps SQLite from using the index of the sort field. MariaDB ignores the sign.
  */
 export function buildUserOrder(sort: Sort, order: Direction, score: string, form: ConditionForm): PageOrder {
   if (sort === 'relevance') return { order, ranges: [{ key: score, holds: 'number', unique: false }] };

@@ -25,7 +25,7 @@ export interface ManagedUser {
   managed_part: string | null;
 }
 
-/** SQL for `rolesOf`: tests the user's own roles and the roles from groups. */
+/** SQL condition that is true if the user has a role, directly or from a group (see `rolesOf`). */
 const HAS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
 const WEBMASTER_PARAMS = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
@@ -55,13 +55,13 @@ export class UserDirectory {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** Finds users by external id. @returns comparison key of the external id → user. */
+  /** Finds users by external id. @returns a map from the comparison key of each external id to its user. */
   async findByExternalIds(externalIds: readonly string[]): Promise<Map<string, User>> {
     const rows = await this.select<UserRow>('external_id_key', externalIds.map(toExactKey), COLUMNS);
     return new Map(rows.map((row) => [toExactKey(row.external_id), toUser(row)]));
   }
 
-  /** Finds uuids by external id. @returns comparison key of the external id → uuid. */
+  /** Finds uuids by external id. @returns a map from the comparison key of each external id to its uuid. */
   async findUuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
     const rows = await this.select<UserIds>('external_id_key', externalIds.map(toExactKey), IDS);
     return new Map(rows.map((user) => [toExactKey(user.external_id), user.uuid]));
@@ -82,7 +82,7 @@ export class UserDirectory {
     return selectIn<T>(this.database, [...new Set(values)], toSql);
   }
 
-  /** Finds Webmasters without external id, who are hidden from some API keys. */
+  /** Finds Webmasters without an external id, who are hidden from some API keys. */
   async findOperators(sql: Sql = this.database): Promise<Set<string>> {
     const rows = await sql.query<{ uuid: string }>(
       `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
@@ -92,19 +92,22 @@ export class UserDirectory {
     return new Set(rows.map(({ uuid }) => uuid));
   }
 
-  /** Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks. @returns the existing users. */
+  /**
+   * Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks.
+   * @returns the uuids that exist.
+   */
   async lock(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const toSql = (list: string) =>
       `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
     return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
   }
 
-  /** Finds the users who have the identifiers. @returns identifier → user. */
+  /** Finds the users who have the identifiers. @returns a map from each identifier to its user. */
   async findOwners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.findOwners(this.database, identifiers);
   }
 
-  /** Finds all managers of the users, direct and indirect. @returns user or manager → its manager. */
+  /** Finds all managers of the users, direct and indirect. @returns a map from each user and manager to its manager. */
   async findManagers(uuids: readonly string[]): Promise<Map<string, string | null>> {
     return this.writes.findManagers(this.database, uuids);
   }
@@ -113,14 +116,14 @@ export class UserDirectory {
     return this.counts.countActive();
   }
 
-  /** Counts active Webmasters. */
   async countWebmasters(): Promise<number> {
     return this.counts.countWebmasters();
   }
 
   /**
-   * Counts the users of a data set that an import reports as missing if they are not in its file: active users who are not
-   * Webmasters. @returns part → count, with an empty string for users without a part.
+   * Counts the users whom an import of the data set reports as missing if its file does not contain them: active users
+   * who are not Webmasters.
+   * @returns a map from each part to its count. The key for users without a part is an empty string.
    */
   async countManaged(dataset: string): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
@@ -135,14 +138,14 @@ export class UserDirectory {
       for (const { part, count } of rows) counts.set(part, (counts.get(part) ?? 0) + Number(count));
       const lasts = rows.map(({ last }) => last).sort();
       after = lasts.at(-1);
-      await setImmediate(); // SQLite statements run in this thread
+      await setImmediate(); // SQLite statements block this thread
     }
     return counts;
   }
 
   /**
-   * Reads the users of all parts of a data set after a uuid. Does not filter by status, because MariaDB would choose an
-   * index that reads the whole table for each page.
+   * Reads users of a data set, in all its parts, whose uuids are greater than `after`. Does not filter by status,
+   * because MariaDB would then choose an index with which each page reads the whole table.
    */
   async listManaged({ dataset }: UserScope, after: string, limit: number): Promise<ManagedUser[]> {
     const rows = await this.database.query<
@@ -156,7 +159,10 @@ export class UserDirectory {
     return rows.map(({ webmaster, ...user }) => ({ ...user, isWebmaster: Boolean(webmaster) }));
   }
 
-  /** Reads users after a uuid, in the order of uuid. @param all true to include users without an external id. */
+  /**
+   * Reads users whose uuids are greater than `after`, in the order of uuid.
+   * @param all true to include users without an external id.
+   */
   async listPage(after: string, limit: number, all: boolean): Promise<User[]> {
     const linked = all ? '' : ' AND external_id_key IS NOT NULL';
     const rows = await this.database.scan<UserRow>(
@@ -167,8 +173,8 @@ export class UserDirectory {
   }
 
   /**
-   * Assigns a data set and its part to users whom no other data set manages. This is not a change of the users: `updated`
-   * and the version stay the same.
+   * Assigns a data set and a part to users whom no other data set manages. This does not count as a change of the
+   * users: `updated` and the version stay the same.
    */
   async assignScope(tx: Sql, uuids: readonly string[], { dataset, part }: UserScope): Promise<void> {
     if (uuids.length === 0) return;

@@ -26,9 +26,9 @@ export interface Hit extends Position {
   user: User;
 }
 
-/** Largest number of users that a page may skip in this thread. Users are skipped by the offset or their status. */
+/** Maximum number of users that a page may skip in this thread, because of the offset or the status of the users. */
 export const MAX_SKIPPED_USERS = 10_000;
-/** Largest number of matches that count as few, whatever the total number of users. */
+/** Up to this number of matches, `isFew` does not compare with the number of all users. */
 const ALWAYS_FEW = 500;
 /** Share of all users below which matches are few: looking them up costs less than reading the index of the order. */
 const FEW_SHARE = 1 / 10;
@@ -49,8 +49,10 @@ export class UserPages {
 
   /**
    * Reads a page of users.
-   * @param usersOf returns the users of a range. @param isEmpty returns true for a range that is known to be empty.
-   * @param signal given for a slow page, which the read worker then reads until the signal aborts.
+   * @param usersOf returns the users of a range.
+   * @param isEmpty returns true for a range that is known to be empty.
+   * @param signal must be set for a slow page. On SQLite, the read worker then reads the page. If the signal aborts,
+   * the statement stops.
    */
   async read<R extends KeyRange>(
     usersOf: (range: R) => UserSet,
@@ -82,7 +84,7 @@ export class UserPages {
     return readPage(source, order, place, this.dialect);
   }
 
-  /** Counts users. @param part condition for one part of an order. */
+  /** Counts users. @param part condition that limits the count to one part of an order. */
   async count(
     { from, tests, counted = tests }: UserSet,
     signal: AbortSignal | undefined,
@@ -133,7 +135,7 @@ export class UserPages {
   }
 }
 
-/** SQL for the key of an order that sorts users by uuid alone. */
+/** SQL for the sort key of an order that sorts users only by uuid. */
 export const NO_KEY = 'NULL';
 
 function buildFromWhere({ from, tests }: UserSet, part?: Clause): Clause {

@@ -6,7 +6,7 @@ export interface UserScope {
   part: string | null;
 }
 
-/** Returns true if an import with this scope reports the user as missing when its file lacks the user. */
+/** Returns true if an import with this scope reports the user as missing when its file does not contain the user. */
 export function isInScope(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,

@@ -32,12 +32,12 @@ interface Search {
   place: PageWindow;
 }
 
-/** Counts of users, for a search without other conditions than the status. */
+/** Counts of users. Undefined for a search with conditions other than the status. */
 type Totals = Awaited<ReturnType<UserCounts['countUsers']>> | undefined;
 
-/** Largest number of word matches that are joined and sorted in this thread. */
+/** Maximum number of word matches that are joined and sorted in this thread. */
 const MAX_NARROW_MATCHES = 500;
-/** Number at which counting the matches of one part of a search stops. */
+/** Maximum number of matches that are counted for one part of a search. */
 const MAX_COUNTED_MATCHES = 10_000;
 
 /** Searches users for `GET /users/search` (interface §5). */
@@ -78,7 +78,7 @@ export class UserSearch {
     return { filter, sort, order, place: parsePageWindow(query, [sort, order], ranges) };
   }
 
-  /** Counts the matches, then reads the page. A search without other conditions takes the count from the totals. */
+  /** Counts the matches, then reads the page. A search that only filters by status takes the count from the totals. */
   private async readPage(
     { filter, sort, order, place }: Search,
     totals: Totals,

@@ -40,12 +40,12 @@ export class UsersRepository {
     );
   }
 
-  /** Sets `last_access`. This is not a change of the user: `updated` and the version stay the same. */
+  /** Sets `last_access`. This does not count as a change of the user: `updated` and the version stay the same. */
   async touch(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
     await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
   }
 
-  /** Replaces a hash by a hash of the same password with current parameters, unless the password has changed meanwhile. */
+  /** Replaces a hash with a hash of the same password, unless the password has changed meanwhile. */
   async replaceHash(uuid: string, old: string, hash: string): Promise<void> {
     await this.database.execute('UPDATE users SET password_hash = ? WHERE uuid = ? AND password_hash = ?', [
       hash,

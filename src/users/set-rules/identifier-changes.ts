@@ -19,7 +19,7 @@ export interface RequiredRelease {
   number: number;
 }
 
-/** A change that sets an identifier, with the field of the identifier. */
+/** A change that assigns an identifier, and the field to which it assigns it. */
 export interface Assignment {
   change: number;
   field: Identifier['field'];
@@ -31,16 +31,19 @@ export class IdentifierChanges {
   /** Pairs of changes that link one user to different external ids. */
   readonly linkConflicts: [change: number, other: number][] = [];
   private readonly numbers = this.storage.createTexts();
-  /** By number of the identifier: the first change that assigns it, packed by `packAssignment`. */
+  /**
+   * Maps the number of an identifier to the first change that assigns it, packed by `packAssignment`. Maps the number
+   * of a link (`toLinkText`) to the unpacked change.
+   */
   private readonly firstAssignments = this.storage.createIntegers();
-  /** By number of the identifier: the change that releases it. */
+  /** Maps the number of an identifier to the change that releases it. */
   private readonly releasingChanges = this.storage.createIntegers();
-  /** By number of the identifier: all changes that assign it, if there are several. */
+  /** Maps the number of an identifier to all changes that assign it, if there are several. */
   private readonly contested = new Map<number, Assignment[]>();
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** @param owners users who have the identifiers before the changes, by identifier. */
+  /** @param owners maps identifiers to the users who have them before the changes. */
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     for (const { identifier } of released)
       this.releasingChanges.set(this.numbers.assignNumber(identifier), change);
@@ -53,7 +56,7 @@ export class IdentifierChanges {
     }
   }
 
-  /** Returns the change that gives a user an external id, or 0. */
+  /** Returns the change that sets the external id of an existing user, or 0. */
   getLinkingChange(user: string): number {
     return this.firstAssignments.at(this.numbers.findNumber(toLinkText(user)));
   }
@@ -63,7 +66,7 @@ export class IdentifierChanges {
     return this.releasingChanges.at(number);
   }
 
-  /** Returns true if the owner of an identifier keeps it after all changes. */
+  /** Returns true if the owner of an identifier still has it after all changes that do not fail. */
   isKept(need: RequiredRelease, failed: ChangeNumbers): boolean {
     const releasing = this.getReleasingChange(need);
     return releasing === 0 || failed.has(releasing);
@@ -96,10 +99,14 @@ export class IdentifierChanges {
   }
 }
 
-/** Packs an assignment into one integer: the change, and in the lowest bit 1 for the field `email`. */
+/**
+ * Packs an assignment into one integer. The lowest bit is 1 for the field `email`. The other bits contain the change.
+ */
 const packAssignment = ({ change, field }: Assignment): number => change * 2 + Number(field === 'email');
 const changeOf = (packed: number): number => packed >> 1;
 const isForEmail = (packed: number): boolean => packed % 2 === 1;
 
-/** Returns a text that differs from every identifier. */
+/**
+ * Returns the text under which `addLink` stores the change of a user's external id. It differs from every identifier.
+ */
 const toLinkText = (user: string): string => `link:${user}`;

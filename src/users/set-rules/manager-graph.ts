@@ -2,18 +2,21 @@ import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 import type { SetConstraint } from './set-constraint.js';
 
 /**
- * The managers of users after all changes of a set. Combines the managers in the database with the changes. A user is a
- * node with a number from 1. The number 0 means no manager.
+ * The managers of users after all changes of a set. Combines the managers in the database with the changes. Each user
+ * is a node with a number from 1. Node 0 stands for no manager.
  */
 export class ManagerGraph {
   private readonly users = this.storage.createTexts();
-  /** By node: its manager. */
+  /** Maps the node of a user to the node of its manager. */
   private readonly managers = this.storage.createIntegers();
-  /** By node: its manager if the change fails. */
+  /** Maps the node of a user to the node of its manager if the change fails. */
   private readonly fallbacks = this.storage.createIntegers();
-  /** By node: the change that creates the user or sets its manager, or 0 if the manager does not change. */
+  /**
+   * Maps the node of a user to the change that creates the user or sets its manager, or to 0 if there is no such
+   * change.
+   */
   private readonly changes = this.storage.createIntegers();
-  /** By node: 1 if the user is in the database. */
+  /** Maps the node of a user to 1 if the user is in the database. */
   private readonly existing = this.storage.createIntegers();
   /** Existing users whose manager changes. Only these can form a cycle while the changes are applied one by one. */
   private readonly moved = this.storage.createIntegers();
@@ -41,7 +44,10 @@ export class ManagerGraph {
     if (this.changes.at(node) === 0 && manager !== null) this.managers.set(node, this.getNode(manager));
   }
 
-  /** Yields changes that set a manager who is not in the database, with the change that creates the manager, or 0. */
+  /**
+   * Yields changes that set a manager who is not in the database, with the change that creates the manager, or with 0
+   * if no change does.
+   */
   *listAwaited(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
       const manager = this.managers.at(node);
@@ -50,7 +56,7 @@ export class ManagerGraph {
     }
   }
 
-  /** Yields the changes that set one of these managers. */
+  /** Yields the changes that set one of the managers. */
   *findReports(managers: Iterable<string>): Generator<number> {
     const nodes = new Set(Array.from(managers, (user) => this.users.findNumber(user)));
     for (let node = 1; node < this.changes.length; node++) {
@@ -68,7 +74,10 @@ export class ManagerGraph {
     }
   }
 
-  /** Finds the cycles of managers. Breaks a cycle that no change causes. @returns the changes on each cycle. */
+  /**
+   * Finds the cycles of managers. Breaks cycles that no change causes.
+   * @returns the changes on each of the other cycles.
+   */
   findCycles(): number[][] {
     const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0 new, 1 on this walk, 2 done
     const found: number[][] = [];
@@ -93,8 +102,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Yields pairs of changes of which the second must be applied first. Changes of managers come before changes of their
-   * reports, so that no intermediate state has a cycle. New users are omitted, because they have no reports yet.
+   * Yields pairs of a change and a change that must be applied before it. Changes of managers come before changes of
+   * their reports, so that no intermediate state has a cycle. New users are omitted, because they have no reports yet.
    */
   *listOrder(): Generator<[change: number, earlier: number]> {
     for (let index = 0; index < this.moved.length; index++) {

@@ -2,7 +2,7 @@ import { IDENTIFYING_FIELDS, type Identifier, identifiersOf } from '../model/com
 import type { User } from '../model/user.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
 
-/** The parts of one change that the set rules concern: identifiers, manager and the role Webmaster. */
+/** The parts of one change that matter to the set rules: identifiers, manager and the role Webmaster. */
 export interface SetConstraint {
   /** Number of the change from 1: its position in the set, or the line of its row. */
   change: number;
@@ -47,7 +47,8 @@ export function createConstraint(
   after: User,
   known: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
 ): SetConstraint | undefined {
-  // Most changes concern other fields. A field that a patch does not set keeps its value by reference.
+  // Most changes concern other fields. Comparing references is enough, because a patch keeps the values of all fields
+  // that it does not set.
   if (before && SHARED_FIELDS.every((field) => before[field] === after[field])) return undefined;
   return buildConstraint(change, before, after, known);
 }

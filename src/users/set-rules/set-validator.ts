@@ -110,11 +110,11 @@ export class SetValidator {
   private readonly storage = this.options.storage ?? MAP_STORAGE;
   private readonly identifiers = new IdentifierChanges(this.storage);
   private readonly managers = new ManagerGraph(this.storage);
-  /** Change → field by which it removes an active Webmaster. */
+  /** Maps each change that removes an active Webmaster to the cause. */
   private readonly webmasterLosses = new Map<number, WebmasterLoss>();
   /** Changes that add an active Webmaster. */
   private readonly webmasterGains: number[] = [];
-  /** Change → the user that it deletes. */
+  /** Maps each deletion to its user. */
   private readonly deletions = new Map<number, string>();
   private readonly links = new Dependencies(this.storage);
   private readonly failed = this.storage.createNumbers();
@@ -124,7 +124,7 @@ export class SetValidator {
     this.failed.add(NO_CHANGE);
   }
 
-  /** @param owners users who have the identifiers before the changes, by identifier. */
+  /** @param owners maps identifiers to the users who have them before the changes. */
   add(constraint: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     const { change, manager, webmaster, deletes } = constraint;
     if (deletes) this.deletions.set(change, constraint.user);
@@ -144,12 +144,15 @@ export class SetValidator {
     this.managers.addExistingManager(user, manager);
   }
 
-  /** Makes a change depend on the change that gives its manager the external id. */
+  /**
+   * Makes a change depend on the change `linker`, which sets the external id by which the first change names its
+   * manager.
+   */
   requireManager(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
   }
 
-  /** True if the set removes active Webmasters. Otherwise their number is not needed. */
+  /** True if the set removes active Webmasters. If false, `validate` does not need their number. */
   get hasWebmasterLosses(): boolean {
     return this.webmasterLosses.size > 0;
   }
@@ -175,7 +178,9 @@ export class SetValidator {
       const added = this.links.propagate(this.failed);
       for (const change of added) dependent.add(change);
       more =
-        added.length > 0 || this.failOrphans() || this.failConflicts(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
+        added.length > 0 ||
+        this.failOrphans() ||
+        this.failConflicts(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
     }
     for (const [change, tag] of this.links.findBroken(this.failed)) {
       if (tag === MANAGER_TAG && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
@@ -188,8 +193,8 @@ export class SetValidator {
   }
 
   /**
-   * Yields pairs of changes of which the second must not be applied after the first, so that each batch of a plan is valid.
-   * Call it after `validate`.
+   * Yields pairs of a change and a change that must be applied in the same batch or earlier. With this order, each
+   * batch of a plan is valid. Call it after `validate`.
    */
   *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.findActive(this.failed);
@@ -220,11 +225,12 @@ export class SetValidator {
   }
 
   /**
-   * Fails changes that break a rule together. A conflict that depends on another conflict waits for the next round, because
-   * its changes may fail without it. Identifiers come last, because only otherwise valid changes can conflict there.
+   * Fails changes that break a rule together. A conflict that depends on another conflict waits for the next round,
+   * because its changes may fail for another reason. Clashes of identifiers come last, because only otherwise valid
+   * changes can clash.
    */
   private failConflicts(webmasters: number, isOrdered: boolean): boolean {
-    // Webmasters can lose the role in the order of the changes, as long as one remains.
+    // In the order of the changes, Webmasters may lose the role or be blocked as long as one active Webmaster remains.
     const losses = this.listWebmasterLosses(Math.max(0, webmasters + this.countWebmasterGains() - 1));
     const conflicts: Conflict[][] = [
       this.managers.findCycles().map((changes) => changes.map((change) => [change, MANAGER_CYCLE])),

@@ -15,11 +15,14 @@ export interface UserChange {
   patch: UserPatch;
   /** Versions that `If-Match` allows. The change fails if the user has another version. */
   ifVersions?: readonly number[];
-  /** True if an identity provider makes the change. It needs a scope only for protected fields of Webmasters. */
+  /**
+   * True if the change comes from an identity provider, which needs the scope `webmasters` only for protected fields of
+   * Webmasters.
+   */
   byProvider?: boolean;
-  /** A new user with its rows, if the caller has already prepared them. */
+  /** The new user with its rows, if the caller has already prepared them. */
   prepared?: PreparedUser;
-  /** The user that `UserWriter.lock` returned in this transaction, which saves another read. */
+  /** The user, if the caller has already locked it with `UserWriter.lock` in this transaction. Saves a second read. */
   locked?: User;
 }
 
@@ -57,7 +60,7 @@ export interface PreparedUser {
   changes: Changes;
 }
 
-/** Placeholder until the user is created. */
+/** Placeholder for `created` and `updated` until the user is created. */
 const UNKNOWN_TIME = '';
 
 /** Prepares a new user. @param changes changes for the audit, if already known. */
@@ -78,7 +81,7 @@ export function toPreparedUser(user: User, changes?: Changes): PreparedUser {
   };
 }
 
-/** Returns a copy of a user or row with these times. */
+/** Returns a copy of a user or row with other times. */
 export const withTimes = <T extends { created: string; updated: string }>(
   source: T,
   created: string,

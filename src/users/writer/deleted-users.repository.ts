@@ -72,9 +72,9 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Removes users from all groups and increases the versions of these groups. Writes to the tables of the groups feature,
-   * because the user writer makes every change that a deletion causes.
-   * @returns uuid of the user → uuids of its groups.
+   * Removes users from all groups and increases the versions of these groups. Writes to the tables of the groups
+   * feature, because the user writer makes every change that a deletion causes.
+   * @returns a map from the uuid of each user to the uuids of its former groups.
    */
   async removeFromGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
     const groups = new Map<string, string[]>();
@@ -116,7 +116,7 @@ export class DeletedUsersRepository {
     return { count, users };
   }
 
-  /** Removes one batch of users who were deleted before a time. @returns true if there may be more. */
+  /** Removes one batch of users who were deleted before a time. @returns true if there may be more such users. */
   async purge(time: string): Promise<boolean> {
     const rows = await this.database.query<{ uuid: string }>(
       'SELECT uuid FROM deleted_users WHERE deleted < ? ORDER BY deleted, uuid LIMIT ?',

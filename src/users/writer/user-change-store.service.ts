@@ -24,7 +24,7 @@ interface StoredChange extends Pick<ValidatedSetChange, 'before' | 'prepared' | 
   outcome: Extract<ChangeOutcome, { user: User }>;
 }
 
-/** Uuid of a deleted user → uuids of its former groups. */
+/** Maps the uuid of a deleted user to the uuids of its former groups. */
 type FormerGroups = ReadonlyMap<string, readonly string[]>;
 const NO_GROUPS: FormerGroups = new Map();
 
@@ -70,8 +70,8 @@ export class UserChangeStore {
   }
 
   /**
-   * Moves the rows of deleted users to `deleted_users`, and removes the rows of restored users there. Must run before new
-   * rows are stored. @returns uuid of the deleted user → uuids of its former groups.
+   * Moves the rows of deleted users to `deleted_users`, and removes the rows of restored users from it. Must run before
+   * new rows are stored.
    */
   private async moveRows(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
     const filterUsers = (kind: ChangeOutcome['outcome']): User[] =>
@@ -133,7 +133,10 @@ function toStoredChange(outcome: ChangeOutcome, change: ValidatedSetChange | und
 const isMove = ({ outcome: { outcome } }: StoredChange): boolean =>
   outcome === 'deleted' || outcome === 'restored';
 
-/** Returns true if a change may affect look-up rows. A field that a patch does not set keeps its value by reference. */
+/**
+ * Returns true if a change may affect look-up rows. Comparing references is enough, because a patch keeps the values of
+ * all fields that it does not set.
+ */
 function hasLookupChanges({ before, after, constraint }: StoredChange): boolean {
   if (!before || !after || constraint) return true;
   const isSame = (['roles', 'group_roles', 'attributes'] as const).every(
@@ -215,7 +218,7 @@ function countersOf(user: User | undefined): CounterName[] {
   return isActiveWebmaster(user) ? [user.status, 'webmasters'] : [user.status];
 }
 
-/** Largest number of groups in the audit event of a deleted user. Further groups only get a new version. */
+/** Maximum number of groups in the audit event of a deleted user. Further groups are not listed. */
 const MAX_AUDITED_GROUPS = 1000;
 
 function toAuditEvent({ before, user, outcome }: StoredChange, formerGroups: FormerGroups) {

@@ -40,10 +40,11 @@ export class UserCountsRepository {
   }
 
   /**
-   * Replaces the oldest rows by one sum per counter. Does not touch rows that are inserted meanwhile.
-   * @param min smallest number of rows to fold. @param max largest number of rows to fold.
+   * Replaces the oldest rows with one sum per counter. Does not touch rows that are inserted meanwhile.
+   * @param min minimum number of rows to fold.
+   * @param max maximum number of rows to fold.
    * @returns the number of folded rows.
-   * @throws DatabaseFault `race` if another instance has folded some of the rows first.
+   * @throws DatabaseError `race` if another instance has folded some of the rows first.
    */
   async fold(tx: Sql, min: number, max: number): Promise<number> {
     const rows = await tx.query<UserCountEntity>(
@@ -68,7 +69,7 @@ export class UserCountsRepository {
 
 /** Delay between a change and the folding of its rows, in milliseconds. */
 const FOLD_DELAY_MILLIS = 500;
-/** Smallest number of rows to fold. Fewer rows cost less to sum up than to fold. */
+/** Minimum number of rows to fold. Fewer rows cost less to sum up than to fold. */
 const MIN_FOLDED_ROWS = 100;
 const FOLD_BATCH_SIZE = 2000;
 
@@ -137,7 +138,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
       this.pendingFold = this.pendingFold
         .then(() => this.fold())
         .catch((error: unknown) => {
-          // The counters are still correct. The next change folds the rows.
+          // The counters are still correct. The next change schedules another fold.
           this.log.logFault('counts', toProblemError(error).code, error);
         });
     }, FOLD_DELAY_MILLIS).unref();

@@ -33,7 +33,10 @@ const WORD_KEY = ['word', 'user_uuid'] as const;
 /** Runs the statements of the user writer in its transaction. Each statement handles a whole change set. */
 @Injectable()
 export class UserWriteRepository {
-  /** Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks. @returns uuid → user. */
+  /**
+   * Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks.
+   * @returns a map from uuid to user.
+   */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     const rows = await selectIn<UserRow>(
       tx,
@@ -44,7 +47,7 @@ export class UserWriteRepository {
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
-  /** Finds the users who have the identifiers. @returns identifier → user. */
+  /** Finds the users who have the identifiers. @returns a map from each identifier to its user. */
   async findOwners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
     const rows = await selectIn<Owner & { identifier: string }>(
       sql,
@@ -56,7 +59,7 @@ export class UserWriteRepository {
     return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
   }
 
-  /** Finds all managers of the users, direct and indirect. @returns user or manager → its manager. */
+  /** Finds all managers of the users, direct and indirect. @returns a map from each user and manager to its manager. */
   async findManagers(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
     const rows = await selectIn<{ uuid: string; manager_uuid: string | null }>(
       sql,
@@ -73,7 +76,8 @@ export class UserWriteRepository {
 
   /**
    * Locks a set rule until the transaction ends, which serializes the changes that it concerns. Updates the row instead
-   * of only locking it, because a database cluster detects conflicting writes, but no locks of other nodes (ADR 15).
+   * of only locking it, because a database cluster detects conflicting writes, but not the locks of other nodes (ADR
+   * 15).
    */
   async lockRule(tx: Sql, rule: SharedRule): Promise<void> {
     const rows = await tx.execute('UPDATE user_rules SET changes = changes + 1 WHERE name = ?', [rule]);
@@ -94,7 +98,10 @@ export class UserWriteRepository {
     return upsertRows(tx, UserEntity, ['uuid'], rows);
   }
 
-  /** Deletes identifiers before it inserts others, because an identifier can move between two users of the set. */
+  /**
+   * Updates identifiers. Deletes released identifiers first, because an identifier can move between two users of the
+   * set.
+   */
   async updateIdentifiers(
     tx: Sql,
     released: readonly string[],
@@ -114,7 +121,7 @@ export class UserWriteRepository {
     await insertRows(tx, UserValueEntity, sortByKey(added, 'value_key'));
   }
 
-  /** Updates search words. @param changed new rows of existing users, and rows whose weight differs. */
+  /** Updates search words. @param changed new words of existing users, and words whose weight differs. */
   async updateWords(
     tx: Sql,
     { removed, added, changed }: Difference<UserWordEntity> & { changed: readonly UserWordEntity[] },

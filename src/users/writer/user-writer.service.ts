@@ -43,9 +43,9 @@ import { UserChangeStore } from './user-change-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
- * Applies every change of a user (ADR 2). Takes a change set and returns an outcome per change. The API sends one change,
- * an import hundreds, and the number of statements does not depend on the size of the set. A failed change does not fail
- * independent changes. Conflicts are evaluated for the state after all changes.
+ * Applies all changes of users (ADR 2). Takes a change set and returns an outcome per change. The API sends one change,
+ * an import hundreds, and the number of statements does not depend on the size of the set. A failed change does not
+ * fail independent changes. Conflicts are evaluated for the state after all changes.
  */
 @Injectable()
 export class UserWriter {
@@ -57,13 +57,14 @@ export class UserWriter {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /** Locks users until the transaction ends. @returns uuid → user. */
+  /** Locks users until the transaction ends. @returns a map from uuid to user. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     return this.repository.lock(tx, uuids);
   }
 
   /**
-   * Applies a change set in the caller's transaction. Changes nothing outside of it, because it may be retried.
+   * Applies a change set in the caller's transaction. Has no effects outside the transaction, because the transaction
+   * may be retried.
    * @param changes changes with valid fields (`validateChange`) and hashed passwords.
    * @throws FuseBlownError if the changes exceed the number of users that the API key may block.
    */
@@ -146,7 +147,7 @@ export class UserWriter {
     );
   }
 
-  /** Locks the existing and deleted users of the changes. @returns uuid → user. */
+  /** Locks the existing and deleted users of the changes. @returns a map from uuid to user. */
   private async lockCurrent(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
@@ -196,7 +197,8 @@ export class UserWriter {
     const stale = states.flatMap(({ change, before }, index) => (isStale(change, before) ? [index + 1] : []));
     const failures = validate([]);
     if (stale.length === 0) return failures;
-    // A stale change reports its other failures instead (interface §1, order of checks). It does not affect other changes.
+    // A stale change is reported as stale only if it has no other failures (interface §1, order of checks). The other
+    // changes are validated again without the stale changes, which must not affect them.
     const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE_VERSION]] as const);
     return new Map([...validate(stale), ...staleFailures]);
   }
@@ -277,7 +279,7 @@ function validateDeletion(before: User, { actor }: Caller): Failure[] {
   return missing ? [missing] : [];
 }
 
-/** Evaluates a restore like the creation of a new user. @param emptyUser returned for an unknown uuid. */
+/** Evaluates a restore like the creation of a new user. @param emptyUser user to return for an unknown uuid. */
 function evaluateRestore(
   deleted: User | undefined,
   emptyUser: User,
