@@ -16,6 +16,7 @@ import {
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
+const MANAGER = `${EXTENSION}:manager`;
 const find = (filter: string, answer: Json, what: string): Step =>
   read(what, `/Users?filter=${filter}`, answer);
 /** Creates a PATCH as Entra sends it. The response has no body, so the result is checked by reading the resource. */
@@ -23,6 +24,8 @@ const change = (what: string, operations: Json[], after: Json, path = user): Ste
   patch(what, path, operations, { status: 204, after });
 const setMembers = (what: string, operation: Json, after: Json): Step =>
   change(what, [operation], { members: after }, group);
+const MEMBER = { value: '{user}' };
+const RENAMED = { displayName: '{name}.b' };
 
 /** Requests of Microsoft Entra ID: capitalised operations, booleans as text, elements by filter, members by `$ref` and value. */
 export const ENTRA: readonly Step[] = [
@@ -87,22 +90,14 @@ export const ENTRA: readonly Step[] = [
     'update: paths with the URN of an extension',
     [
       { op: 'Replace', path: `${EXTENSION}:department`, value: 'Research' },
-      { op: 'Add', path: `${EXTENSION}:manager`, value: '{colleague}' },
+      { op: 'Add', path: MANAGER, value: '{colleague}' },
     ],
     { [EXTENSION]: { department: 'Research', employeeNumber: '4711', manager: { value: '{colleague}' } } },
   ),
-  change('update: remove the manager', [{ op: 'Remove', path: `${EXTENSION}:manager` }], {
-    [EXTENSION]: { manager: null },
-  }),
+  change('update: remove the manager', [{ op: 'Remove', path: MANAGER }], { [EXTENSION]: { manager: null } }),
   change(
     'update: the manager as a list',
-    [
-      {
-        op: 'Add',
-        path: `${EXTENSION}:manager`,
-        value: [{ $ref: '../Users/{colleague}', value: '{colleague}' }],
-      },
-    ],
+    [{ op: 'Add', path: MANAGER, value: [{ $ref: '../Users/{colleague}', value: '{colleague}' }] }],
     { [EXTENSION]: { manager: { value: '{colleague}' } } },
   ),
   change(
@@ -142,35 +137,19 @@ export const ENTRA: readonly Step[] = [
     },
     { displayName: '{name}', members: null },
   ),
-  setMembers(
-    'group: Add a member',
-    { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] },
-    [{ value: '{user}' }],
-  ),
+  setMembers('group: Add a member', { op: 'Add', path: 'members', value: [{ $ref: null, ...MEMBER }] }, [
+    MEMBER,
+  ]),
   read(
     'group: check that a user is a member',
     '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
     expectOne({ id: '{group}' }),
   ),
-  setMembers(
-    'group: Remove a member by value',
-    { op: 'Remove', path: 'members', value: [{ value: '{user}' }] },
-    null,
-  ),
-  setMembers('group: add a member again', { op: 'add', path: 'members', value: [{ value: '{user}' }] }, [
-    { value: '{user}' },
-  ]),
+  setMembers('group: Remove a member by value', { op: 'Remove', path: 'members', value: [MEMBER] }, null),
+  setMembers('group: add a member again', { op: 'add', path: 'members', value: [MEMBER] }, [MEMBER]),
   setMembers('group: remove a member by filter', { op: 'remove', path: 'members[value eq "{user}"]' }, null),
-  change(
-    'group: rename',
-    [{ op: 'Replace', path: 'displayName', value: '{name}.b' }],
-    { displayName: '{name}.b' },
-    group,
-  ),
-  read('read a group without members', `${group}?excludedAttributes=members`, {
-    displayName: '{name}.b',
-    members: null,
-  }),
+  change('group: rename', [{ op: 'Replace', path: 'displayName', value: '{name}.b' }], RENAMED, group),
+  read('read a group without members', `${group}?excludedAttributes=members`, { ...RENAMED, members: null }),
   DELETE_GROUP,
   ...DELETE_USER,
 ];

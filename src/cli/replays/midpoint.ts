@@ -4,6 +4,7 @@ import {
   EXTENSION,
   GROUP_URN,
   NONE_FOUND,
+  type Json,
   type Step,
   USER_URN,
   create,
@@ -16,24 +17,23 @@ import {
 } from './replay.js';
 
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
+const FILTER = 'userName eq "{name}"';
+const setActive = (what: string, active: boolean, answer: Json): Step =>
+  put(what, user, { schemas: [USER_URN], active }, answer);
+const FEATURES = { patch: { supported: true }, filter: { supported: true } };
+const RESOURCE_TYPES = { totalResults: 2, Resources: [{ name: 'User' }, { name: 'Group' }] };
+const readPage = (what: string, startIndex: number): Step => {
+  const path = `/Users?filter=userName sw "{name}"&startIndex=${startIndex}&count=1`;
+  return read(what, path, { totalResults: 2, itemsPerPage: 1, startIndex });
+};
 
 /** Requests of midPoint connectors: discovery first, PUT of partial resources, `/.search`, pages by index. */
 export const MIDPOINT: readonly Step[] = [
-  read('discovery: features of the service', '/ServiceProviderConfig', {
-    patch: { supported: true },
-    filter: { supported: true },
-  }),
-  read('discovery: resource types', '/ResourceTypes', {
-    totalResults: 2,
-    Resources: [{ name: 'User' }, { name: 'Group' }],
-  }),
+  read('discovery: features of the service', '/ServiceProviderConfig', FEATURES),
+  read('discovery: resource types', '/ResourceTypes', RESOURCE_TYPES),
   read('discovery: the schema of users', `/Schemas/${USER_URN}`, { id: USER_URN }),
   read('page of users', '/Users?startIndex=1&count=20', { startIndex: 1 }),
-  read(
-    'match by userName, no user yet',
-    '/Users?filter=userName eq "{name}"&startIndex=1&count=20',
-    NONE_FOUND,
-  ),
+  read('match by userName, no user yet', `/Users?filter=${FILTER}&startIndex=1&count=20`, NONE_FOUND),
   create(
     'create a user',
     'user',
@@ -60,25 +60,11 @@ export const MIDPOINT: readonly Step[] = [
     method: 'POST',
     path: '/Users/.search',
     status: 200,
-    body: {
-      schemas: [SEARCH],
-      filter: 'userName eq "{name}"',
-      startIndex: 1,
-      count: 20,
-      attributes: ['userName'],
-    },
+    body: { schemas: [SEARCH], filter: FILTER, startIndex: 1, count: 20, attributes: ['userName'] },
     answer: expectOne({ id: '{user}', userName: '{name}', title: null }),
   },
-  read('first page of a search', '/Users?filter=userName sw "{name}"&startIndex=1&count=1', {
-    totalResults: 2,
-    itemsPerPage: 1,
-    startIndex: 1,
-  }),
-  read('second page of a search', '/Users?filter=userName sw "{name}"&startIndex=2&count=1', {
-    totalResults: 2,
-    itemsPerPage: 1,
-    startIndex: 2,
-  }),
+  readPage('first page of a search', 1),
+  readPage('second page of a search', 2),
   put(
     'update: PUT of a partial user',
     user,
@@ -90,13 +76,8 @@ export const MIDPOINT: readonly Step[] = [
       [EXTENSION]: { costCenter: '4130' },
     },
   ),
-  put(
-    'disable: PUT of active alone',
-    user,
-    { schemas: [USER_URN], active: false },
-    { userName: '{name}', active: false },
-  ),
-  put('enable: PUT of active alone', user, { schemas: [USER_URN], active: true }, { active: true }),
+  setActive('disable: PUT of active alone', false, { userName: '{name}', active: false }),
+  setActive('enable: PUT of active alone', true, { active: true }),
   patch(
     'update: PATCH with paths',
     user,
@@ -117,10 +98,7 @@ export const MIDPOINT: readonly Step[] = [
     'group: PUT of members',
     group,
     { schemas: [GROUP_URN], members: [{ value: '{user}' }] },
-    {
-      displayName: '{name}',
-      members: [{ value: '{user}' }],
-    },
+    { displayName: '{name}', members: [{ value: '{user}' }] },
   ),
   patch(
     'group: PATCH that adds one member and removes another',

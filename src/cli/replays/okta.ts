@@ -15,8 +15,13 @@ import {
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
+const find = (what: string, query: string, answer: Json): Step =>
+  read(what, `/${query}&startIndex=1&count=100`, answer);
 const change = (what: string, path: string, operations: Json[], after: Json): Step =>
   patch(what, path, operations, { status: 200, answer: after, after });
+/** Creates a PATCH of the user without a path. */
+const replace = (what: string, value: Json, after = value): Step =>
+  change(what, user, [{ op: 'replace', value }], after);
 /** Creates the complete user that Okta sends. */
 const buildUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
   schemas: [USER_URN],
@@ -40,11 +45,7 @@ const putUser = (what: string, active: boolean, givenName: string): Step =>
 export const OKTA: readonly Step[] = [
   read('page of users', '/Users?startIndex=1&count=100', { startIndex: 1 }),
   read('page of groups', '/Groups?startIndex=1&count=100', { startIndex: 1 }),
-  read(
-    'match by userName, no user yet',
-    `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`,
-    NONE_FOUND,
-  ),
+  find('match by userName, no user yet', `Users?filter=userName eq "${MAIL}"`, NONE_FOUND),
   create(
     'create a user with a placeholder as password',
     'user',
@@ -65,29 +66,15 @@ export const OKTA: readonly Step[] = [
     body: { ...buildUser(true, 'Provisioning'), externalId: '{name}.3' },
     answer: { scimType: 'uniqueness', status: '409' },
   },
-  read(
-    'match by userName',
-    `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`,
-    expectOne({ id: '{user}' }),
-  ),
+  find('match by userName', `Users?filter=userName eq "${MAIL}"`, expectOne({ id: '{user}' })),
   { what: 'read a user', method: 'GET', path: user, status: 200, answer: { id: '{user}', userName: MAIL } },
   putUser('update: PUT of the complete user', true, 'Pro'),
-  change('change the password to a placeholder', user, [{ op: 'replace', value: { password: 'x9' } }], {
-    active: true,
-  }),
-  change('disable: PATCH without a path', user, [{ op: 'replace', value: { active: false } }], {
-    active: false,
-  }),
-  change('enable: PATCH without a path', user, [{ op: 'replace', value: { active: true } }], {
-    active: true,
-  }),
+  replace('change the password to a placeholder', { password: 'x9' }, { active: true }),
+  replace('disable: PATCH without a path', { active: false }),
+  replace('enable: PATCH without a path', { active: true }),
   putUser('disable: PUT', false, 'Pro'),
   putUser('enable: PUT', true, 'Pro'),
-  read(
-    'match a group by displayName',
-    '/Groups?filter=displayName eq "{name}"&startIndex=1&count=100',
-    NONE_FOUND,
-  ),
+  find('match a group by displayName', 'Groups?filter=displayName eq "{name}"', NONE_FOUND),
   create(
     'push a group with a member',
     'group',

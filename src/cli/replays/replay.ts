@@ -38,52 +38,29 @@ export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 /** Creates a PATCH step. */
-export const patch = (
-  what: string,
-  path: string,
-  operations: Json[],
-  expected: Pick<Step, 'status' | 'answer' | 'after'>,
-): Step => ({
-  what,
-  method: 'PATCH',
-  path,
-  body: { schemas: [PATCH_OP], Operations: operations },
-  ...expected,
-});
+export function patch(what: string, path: string, operations: Json[], expected: Expected): Step {
+  return { what, method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operations }, ...expected };
+}
+type Expected = Pick<Step, 'status' | 'answer' | 'after'>;
 
 /** Creates a GET step. */
-export const read = (what: string, path: string, answer: Json): Step => ({
-  what,
-  method: 'GET',
-  path,
-  status: 200,
-  answer,
-});
+export function read(what: string, path: string, answer: Json): Step {
+  return { what, method: 'GET', path, status: 200, answer };
+}
 
 /** Paths of the created resources. */
 export const user = '/Users/{user}';
 export const group = '/Groups/{group}';
 
 /** Creates a POST step that creates a resource. */
-export const create = (what: string, makes: ResourceName, body: Json, answer: Json): Step => ({
-  what,
-  method: 'POST',
-  path: `/${RESOURCE_PATHS[makes]}`,
-  makes,
-  status: 201,
-  body,
-  answer,
-});
+export function create(what: string, makes: ResourceName, body: Json, answer: Json): Step {
+  return { what, method: 'POST', path: `/${RESOURCE_PATHS[makes]}`, makes, status: 201, body, answer };
+}
 
 /** Creates a PUT step. */
-export const put = (what: string, path: string, body: Json, answer: Json): Step => ({
-  what,
-  method: 'PUT',
-  path,
-  body,
-  status: 200,
-  answer,
-});
+export function put(what: string, path: string, body: Json, answer: Json): Step {
+  return { what, method: 'PUT', path, body, status: 200, answer };
+}
 
 export const DELETE_GROUP: Step = { what: 'delete a group', method: 'DELETE', path: group, status: 204 };
 /** Steps that delete a user and check the deletion. */
