@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { loadEnv } from './platform/config/env.js';
+import { messageOf } from './platform/common/errors.js';
 import { migrateAtStart } from './platform/database/data-source.js';
 import type { MigrationRefusal } from './platform/database/engine/worker-process.js';
 import { ENTITIES } from './entities.js';
@@ -10,7 +11,7 @@ process.on('disconnect', () => process.exit()); // the process that started this
 migrateAtStart(loadEnv(), ENTITIES).then(
   () => process.exit(),
   (error: unknown) => {
-    const refusal: MigrationRefusal = { refusal: error instanceof Error ? error.message : String(error) };
+    const refusal: MigrationRefusal = { refusal: messageOf(error) };
     process.send?.(refusal, undefined, undefined, () => process.exit(1));
   },
 );

@@ -1,4 +1,4 @@
-import { errorCodeOf } from './platform/common/errors.js';
+import { errorCodeOf, messageOf } from './platform/common/errors.js';
 import { DatabaseError } from './platform/database/engine/database-error.js';
 import { serveAsWorker } from './platform/database/engine/worker-process.js';
 import type { SerializedError, ReadWorkerCalls } from './platform/database/sqlite/read-worker.js';
@@ -26,5 +26,5 @@ serveAsWorker<object, ReadWorkerCalls>({
 
 function toReadError(thrown: unknown): SerializedError {
   const error = thrown instanceof DatabaseError ? thrown.cause : thrown;
-  return { message: error instanceof Error ? error.message : String(error), code: errorCodeOf(error) };
+  return { message: messageOf(error), code: errorCodeOf(error) };
 }

@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { errorCodeOf } from '../platform/common/errors.js';
+import { errorCodeOf, messageOf } from '../platform/common/errors.js';
 import { isObject } from '../platform/common/json.js';
 
 /** File that is sent as a stream. */
@@ -111,7 +111,7 @@ export class ServiceClient {
 
   /** Describes why the connection failed, and what to do. */
   private describeConnectionError(error: unknown): string {
-    const why = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
+    const why = errorCodeOf(error) ?? messageOf(error);
     if (this.isLocal) return `The service does not answer (${why}).`;
     if (/CERT|SSL|TLS|SIGNATURE/.test(why))
       return `The certificate of ${this.name} cannot be trusted (${why}). Check --url. For a private certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file.`;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { errorCodeOf } from '../../platform/common/errors.js';
+import { errorCodeOf, messageOf } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { RESOURCE_PATHS, type ResourceName, type Step, type Json, isList } from './replay.js';
 
@@ -117,7 +117,7 @@ const detailOf = (body: unknown): string =>
 
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  return `no response (${errorCodeOf(cause) ?? (error instanceof Error ? error.message : String(error))})`;
+  return `no response (${errorCodeOf(cause) ?? messageOf(error)})`;
 }
 
 /**

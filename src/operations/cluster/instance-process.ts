@@ -62,7 +62,7 @@ export class InstanceProcess {
         reportFailedStart: (reason) => {
           reject(new Error(reason));
         },
-        getAllMetrics: getAllMetrics,
+        getAllMetrics,
       },
       {
         post: (call: object) => worker.send(call),

@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createBirpc } from 'birpc';
 import cluster from 'node:cluster';
 import { getSystemErrorMap } from 'node:util';
-import { errorCodeOf } from '../../platform/common/errors.js';
+import { errorCodeOf, messageOf } from '../../platform/common/errors.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import type { Env } from '../../platform/config/env.js';
 import { type CreateApp, serve } from '../start/serve.js';
@@ -17,13 +17,8 @@ export async function runInstance(env: Env, createApp: CreateApp): Promise<void>
   cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, InstanceCalls>(
-    {
-      getMetrics: async () => (await starting).get(Metrics).toJson(),
-    },
-    {
-      post: (call) => process.send?.(call),
-      on: (listener) => process.on('message', listener),
-    },
+    { getMetrics: async () => (await starting).get(Metrics).toJson() },
+    { post: (call) => process.send?.(call), on: (listener) => process.on('message', listener) },
   );
   try {
     const app = await starting;
@@ -31,7 +26,7 @@ export async function runInstance(env: Env, createApp: CreateApp): Promise<void>
     const first = await serve(app, env, listen(app, env));
     await primary.reportReady({ url: await app.getUrl(), first });
   } catch (error) {
-    await primary.reportFailedStart(error instanceof Error ? error.message : String(error));
+    await primary.reportFailedStart(messageOf(error));
     process.exit(1);
   }
 }

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
+import { messageOf } from '../../platform/common/errors.js';
 import { Log } from '../../platform/telemetry/log.js';
 import type { Env } from '../../platform/config/env.js';
 import type { FirstCredentials } from '../start/first-start.service.js';
@@ -123,8 +124,7 @@ class Primary {
   }
 
   private readonly reportFailedStart = (error: unknown): void => {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (!this.ending.signal.aborted) process.stderr.write(`An instance cannot start. ${reason}\n`);
+    if (!this.ending.signal.aborted) process.stderr.write(`An instance cannot start. ${messageOf(error)}\n`);
   };
 
   private reportReady({ ready, pid }: InstanceProcess): void {

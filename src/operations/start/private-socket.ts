@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Duplex, duplexPair } from 'node:stream';
-import { errorCodeOf } from '../../platform/common/errors.js';
+import { errorCodeOf, messageOf } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import type { Env } from '../../platform/config/env.js';
 import { databaseNameOf, sqliteFileOf } from '../../platform/database/engine/connection-options.js';
@@ -52,8 +52,7 @@ export async function openServiceSocket(app: INestApplication, env: Env): Promis
     if (!isTrusted(path, env)) throw new Error(`${dirname(path)} belongs to another user.`);
     if (!(await isListening(path))) await listen(serverOf(app), path);
   } catch (error) {
-    const reason = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
-    app.get(Log).warn('private socket unavailable', { reason });
+    app.get(Log).warn('private socket unavailable', { reason: errorCodeOf(error) ?? messageOf(error) });
   }
 }
 

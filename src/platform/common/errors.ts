@@ -42,9 +42,8 @@ export function createValidationError(errors: FieldError[]): ProblemError {
   const reported = errors.slice(0, MAX_ERRORS);
   const fields = reported.slice(0, 10).map((error) => `${error.field} ${error.message}`);
   if (errors.length > fields.length) fields.push(`and ${errors.length - fields.length} more`);
-  return new ProblemError('validation_failed', `Nothing was changed: ${fields.join('; ')}.`, {
-    errors: reported,
-  });
+  const detail = `Nothing was changed: ${fields.join('; ')}.`;
+  return new ProblemError('validation_failed', detail, { errors: reported });
 }
 
 const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="rollcall", header="X-API-Key"' };
@@ -99,6 +98,9 @@ export function errorCodeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
+
+/** Returns the message of an error, or any other thrown value as text. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Returns the error to log: the cause of a `ProblemError`, such as a driver's error, or the error itself. */
 export function originOf(error: unknown): unknown {

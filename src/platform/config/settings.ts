@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { errorCodeOf } from '../common/errors.js';
+import { errorCodeOf, messageOf } from '../common/errors.js';
 import { maskSecrets } from '../common/secrets.js';
 import { MIN_NODE_VERSION, isNodeNewEnough } from '../common/version.js';
 import { type Env, EnvError, loadEnv } from './env.js';
@@ -45,10 +45,8 @@ export function runProgram(refusal: string, program: () => Promise<void>, code =
   const { node } = process.versions;
   if (!isNodeNewEnough(node))
     end(
-      `Rollcall needs Node.js ${MIN_NODE_VERSION} or later, but this is Node.js ${node}. Install version 24, for example.`,
+      `Rollcall needs Node.js ${MIN_NODE_VERSION} or later, but this is ${node}. Install version 24, for example.`,
     );
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  return program().catch((error: unknown) =>
-    end(`${refusal} ${error instanceof Error ? error.message : String(error)}`),
-  );
+  return program().catch((error: unknown) => end(`${refusal} ${messageOf(error)}`));
 }
