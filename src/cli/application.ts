@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
+import type { SealRef } from '../audit/seal-faults.js';
 import { SealVerifier, type AuditReport } from '../audit/seal-verifier.service.js';
 import { connectInternally, findService } from '../operations/start/private-socket.js';
 import type { Env } from '../platform/config/env.js';
@@ -48,10 +49,7 @@ export class Application {
   }
 
   /** Verifies the audit of the database, without a service. @throws Error for invalid settings or an unusable database. */
-  async verifyAudit(
-    { json }: Pick<Target, 'json'> = {},
-    expected?: { number: number; hash: string },
-  ): Promise<AuditReport> {
+  async verifyAudit({ json }: Pick<Target, 'json'> = {}, expected?: SealRef): Promise<AuditReport> {
     const env = readSettings();
     assertDatabaseExists(env);
     if (!json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);

@@ -43,11 +43,7 @@ const createListCommand = (application: Application) =>
 const createVerifyCommand = (application: Application) =>
   new Command('verify')
     .description('compare all events with their seals')
-    .option(
-      '--expect <number:hash>',
-      'number and hash of a seal that was stored outside the service',
-      parseExpected,
-    )
+    .option('--expect <number:hash>', 'number and hash of a seal stored outside the service', parseExpected)
     .option('--json', 'print as JSON')
     .action(async (flags: { json?: true; expect?: { number: number; hash: string } }) => {
       const verdict = await application.verifyAudit(flags, flags.expect);
@@ -62,40 +58,31 @@ function toCells({ time, action, actor, target, ip, changes, reason }: AuditEven
   const who = people.length === 0 ? partyOf(actor) : `${partyOf(actor)} (${people.join(', ')})`;
   const fields = changes.map(({ field }) => field).join(', ');
   const what = [fields, reason && `“${reason}”`].filter(Boolean).join(' ');
-  return [
-    time.slice(0, 19).replace('T', ' '),
-    action,
-    who,
-    `${target.kind} ${target.id}`,
-    ip,
-    truncate(what, MAX_CHANGES_LENGTH),
-  ];
+  const when = time.slice(0, 19).replace('T', ' ');
+  return [when, action, who, `${target.kind} ${target.id}`, ip, truncate(what, MAX_CHANGES_LENGTH)];
 }
 
 /** Formats the result of a verification. */
 function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: AuditReport): string {
   if (fault) {
     const { seal, from, until, message } = fault;
-    const range =
-      until === null
-        ? ''
-        : ` (events of ${from?.slice(0, 16) ?? 'the beginning'} to ${until.slice(0, 16)} UTC)`;
+    const start = from?.slice(0, 16) ?? 'the beginning';
+    const range = until === null ? '' : ` (events of ${start} to ${until.slice(0, 16)} UTC)`;
     const others = bad.map(({ id, message: why }) => `     ${id} ${why}.\n`).join('');
     const count = bad_count === 0 ? '' : `     ${bad_count} faulty events:\n${others}`;
     return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n${count}`;
   }
-  const lines = [
-    `OK   ${rows} events match their seals (${seals} seals${purged > 0 ? `, the events of the first ${purged} may be deleted` : ''}).`,
-    ...(late > 0
-      ? [`     ${late} of them became visible after their hour was sealed, so a later seal covers them.`]
-      : []),
-    `     ${unsealed} events are not sealed yet.`,
-    ...(newest
-      ? [
-          `     Newest seal: ${newest.number}:${newest.hash}, created ${newest.sealed.slice(0, 16)} UTC ${newest.keyed ? 'with' : 'without'} a key.`,
-        ]
-      : []),
-  ];
+  const deletable = purged > 0 ? `, the events of the first ${purged} may be deleted` : '';
+  const lines = [`OK   ${rows} events match their seals (${seals} seals${deletable}).`];
+  if (late > 0)
+    lines.push(
+      `     ${late} of them became visible after their hour was sealed, so a later seal covers them.`,
+    );
+  lines.push(`     ${unsealed} events are not sealed yet.`);
+  if (newest) {
+    const created = `created ${newest.sealed.slice(0, 16)} UTC ${newest.keyed ? 'with' : 'without'} a key`;
+    lines.push(`     Newest seal: ${newest.number}:${newest.hash}, ${created}.`);
+  }
   return `${lines.join('\n')}\n`;
 }
 

@@ -30,10 +30,8 @@ export const createCompletionCommand = () =>
     });
 
 function collectWords(command: Command, path: string): CommandWords[] {
-  const options = command
-    .createHelp()
-    .visibleOptions(command)
-    .map(({ long, short }) => long ?? short ?? '');
+  const visible = command.createHelp().visibleOptions(command);
+  const options = visible.map(({ long, short }) => long ?? short ?? '');
   const children = command.commands.map((child) => collectWords(child, `${path} ${child.name()}`.trim()));
   const names = command.commands.map((child) => child.name());
   return [{ path, words: [...names, ...options] }, ...children.flat()];

@@ -15,7 +15,12 @@ import { writeBackup } from '../operations/backup/write-backup.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
-import { listExecutedMigrations, migrateAtStart, openDataSource } from '../platform/database/data-source.js';
+import {
+  type EntityClasses,
+  listExecutedMigrations,
+  migrateAtStart,
+  openDataSource,
+} from '../platform/database/data-source.js';
 import { databaseNameOf, sqliteFileOf } from '../platform/database/engine/connection-options.js';
 import { type Snapshot, isInUse, openSnapshot } from '../platform/database/engine/backup-connections.js';
 import { KNOWN_MIGRATIONS, assertOwnSchema, migrate } from '../platform/database/migrate.js';
@@ -66,10 +71,8 @@ export const createBackupCommand = ({ entities }: Application) =>
         const header = await createHeader(snapshot, entities);
         const total = countRows({ header });
         await withProgress(total, (show) => writeBackup(path, header, snapshot, show));
-        const { size } = await stat(path);
-        process.stdout.write(
-          `${path}: ${total} rows of ${header.tables.length} tables, ${(size / 1024 / 1024).toFixed(1)} MiB\n`,
-        );
+        const size = ((await stat(path)).size / 1024 / 1024).toFixed(1);
+        process.stdout.write(`${path}: ${total} rows of ${header.tables.length} tables, ${size} MiB\n`);
       } finally {
         await snapshot.close();
       }
@@ -89,14 +92,9 @@ async function createHeader(snapshot: Snapshot, entities: Application['entities'
   for (const table of listBackedUpTables(entities)) {
     tables.push({ ...table, rows: await snapshot.queryNumber(`SELECT COUNT(*) FROM ${table.name}`) });
   }
-  return {
-    rollcall_backup: FORMAT,
-    version: VERSION,
-    created: new Date().toISOString(),
-    engine: snapshot.dialect,
-    migrations: KNOWN_MIGRATIONS,
-    tables,
-  };
+  const { dialect: engine } = snapshot;
+  const created = new Date().toISOString();
+  return { rollcall_backup: FORMAT, version: VERSION, created, engine, migrations: KNOWN_MIGRATIONS, tables };
 }
 
 const FAULT_CODE = 1;
@@ -129,7 +127,7 @@ export const createRestoreCommand = (application: Application) =>
         process.stdout.write(formatContents(path, backup));
         if (flags.check) return;
         const env = readSettings();
-        await assertRestorable(env, application, flags.replace);
+        await assertRestorable(env, entities, flags.replace);
         process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
         env.MIGRATE_ON_START = 'true';
         await migrateAtStart(env, entities);
@@ -154,18 +152,13 @@ async function withPath<T>(path: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Checks that the database may be replaced. @throws Error if it contains data or is in use. */
-async function assertRestorable(
-  env: Env,
-  { entities }: Application,
-  replace: string | undefined,
-): Promise<void> {
+async function assertRestorable(env: Env, entities: EntityClasses, replace?: string): Promise<void> {
   const { name, fullName: full } = databaseNameOf(env);
   if (replace !== undefined && replace !== name)
     throw new Error(`--replace names ${replace}, but the database of the settings is ${full}.`);
   const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file)) return;
-  if (await isInUse(env))
-    throw new Error(`${full} is in use: stop the service on all machines and try again.`);
+  if (await isInUse(env)) throw new Error(`${full} is in use: stop the service on all machines and retry.`);
   if (replace === undefined && (await hasContent(env, listTables(entities))))
     throw new Error(`${full} is not empty. To replace its contents, pass --replace ${name}`);
 }

@@ -6,11 +6,7 @@ import { ReplayRun } from './replays/replay-run.js';
 import type { Provider, Step } from './replays/replay.js';
 import { toTable } from './output.js';
 
-export const REPLAYS: Readonly<Record<Provider, readonly Step[]>> = {
-  entra: ENTRA,
-  okta: OKTA,
-  midpoint: MIDPOINT,
-};
+export const REPLAYS: Record<Provider, readonly Step[]> = { entra: ENTRA, okta: OKTA, midpoint: MIDPOINT };
 
 interface ScimFlags {
   profile: Provider;
@@ -21,9 +17,7 @@ interface ScimFlags {
 /** Creates `rollcall doctor scim`, which sends the requests of an identity provider to a running service. */
 export const createDoctorScimCommand = () =>
   new Command('scim')
-    .description(
-      'send the requests of an identity provider with temporary users and a group, and report the results',
-    )
+    .description('replay the requests of an identity provider with temporary records, and report the results')
     .addOption(
       new Option('--profile <profile>', 'identity provider; the API key needs the same profile')
         .choices(Object.keys(REPLAYS))

@@ -17,9 +17,7 @@ export function formatSummary(run: ImportRunDto): string {
   const { reported, blocked } = run.missing;
   if (reported > 0) parts.push(`Missing from the file: ${reported} users, ${blocked} of them blocked\n`);
   const hits = run.guards.filter(({ hit }) => hit);
-  if (hits.length > 0) {
-    parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
-  }
+  if (hits.length > 0) parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
   // Shows all problems of a failed file, but only some problems of rows.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
@@ -37,12 +35,9 @@ function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']
 function formatGuard({ name, field, value, limit, hint, examples }: ImportRunDto['guards'][number]): string {
   const head = `${name}${field === null ? '' : ` (${field})`}: ${value}, limit ${limit}. ${hint}\n`;
   if (examples.length === 0) return head;
-  const rows = examples.map((row) => [
-    String(row.line ?? ''),
-    row.external_id,
-    formatValue(row.old),
-    formatValue(row.new),
-  ]);
+  const rows = examples.map(({ line, external_id: externalId, old, new: value }) => {
+    return [String(line ?? ''), externalId, formatValue(old), formatValue(value)];
+  });
   return head + toTable([['Line', 'ExternalId', 'Before', 'After'], ...rows]);
 }
 
@@ -53,9 +48,8 @@ function formatValue(value: unknown): string {
 
 function formatNextSteps({ id, state, counts, problems }: ImportRunDto, shown: number): string[] {
   const hints: string[] = [];
-  if (counts.error > 0 && (problems.length > shown || counts.error > shown)) {
+  if (counts.error > 0 && (problems.length > shown || counts.error > shown))
     hints.push(`All failed rows: rollcall imports failed ${id}\n`);
-  }
   if (state === 'needs_approval') {
     hints.push(
       `Nothing was written. Review the plan: rollcall imports rows ${id}\n` +
@@ -68,18 +62,15 @@ function formatNextSteps({ id, state, counts, problems }: ImportRunDto, shown: n
 /** Formats runs as a table. */
 export function formatRuns(runs: readonly ImportRunDto[]): string {
   const head = ['ID', 'STATE', 'CREATED (UTC)', 'DATA SET', 'ROWS', 'CHANGED', 'FAILED', 'FILE'];
-  return toTable([
-    head,
-    ...runs.map((run) => {
-      const { created, updated, blocked, reactivated, error } = run.counts;
-      const changed = created + updated + blocked + reactivated + run.missing.blocked;
-      const rows = run.progress.rows_total ?? '-';
-      const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
-      const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
-      const dataset = run.options.dataset;
-      return [run.id, state, toMinute(run.created), dataset, rows, changed, error, fileOf(run)];
-    }),
-  ]);
+  const cells = runs.map((run) => {
+    const { created, updated, blocked, reactivated, error } = run.counts;
+    const changed = created + updated + blocked + reactivated + run.missing.blocked;
+    const rows = run.progress.rows_total ?? '-';
+    const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
+    const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
+    return [run.id, state, toMinute(run.created), run.options.dataset, rows, changed, error, fileOf(run)];
+  });
+  return toTable([head, ...cells]);
 }
 
 /** Formats all details of a run. */
@@ -103,9 +94,7 @@ export function formatRun(run: ImportRunDto): string {
 /** Formats rows as a table with their errors and changes. */
 export function formatRows(rows: readonly ImportRowDto[]): string {
   const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
-    const changed = changes.map(
-      ({ field, old, new: value }) => `${field}: ${cutValue(old)} → ${cutValue(value)}`,
-    );
+    const changed = changes.map((each) => `${each.field}: ${cutValue(each.old)} → ${cutValue(each.new)}`);
     const wrong = errors.map(({ field, code, message }) => `${code}: ${field} ${message}`);
     return [line ?? '', outcome, externalId, name, [...wrong, ...changed].join('; ')];
   });
@@ -125,9 +114,8 @@ const fileOf = ({ reverts, file }: ImportRunDto): string =>
 /** Formats a preview: the meaning of each column, the first rows and the problems. */
 export function formatPreview(preview: Preview): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
-  const parts = [
-    `\nEncoding ${encoding ?? '?'}, delimiter ${delimiter === '\t' ? 'tab' : (delimiter ?? '?')}\n`,
-  ];
+  const separator = delimiter === '\t' ? 'tab' : (delimiter ?? '?');
+  const parts = [`\nEncoding ${encoding ?? '?'}, delimiter ${separator}\n`];
   if (preview.guard_limits) parts.push(`Limits of the profile: ${formatLimits(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
     cut(source),
@@ -149,12 +137,11 @@ export function formatPreview(preview: Preview): string {
 
 /** Formats limits, such as `deactivations rows 20, percent 30; errors rows 50`. */
 function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
-  return Object.entries(limits)
-    .map(([name, own]) => {
-      const numbers = Object.entries<number>(own).map(([limit, value]) => `${limit} ${value}`);
-      return `${name} ${numbers.join(', ')}`;
-    })
-    .join('; ');
+  const texts = Object.entries(limits).map(([name, own]) => {
+    const numbers = Object.entries<number>(own).map(([limit, value]) => `${limit} ${value}`);
+    return `${name} ${numbers.join(', ')}`;
+  });
+  return texts.join('; ');
 }
 
 /** Shortens a text, and replaces control characters, which a terminal would interpret. */

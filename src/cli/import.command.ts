@@ -43,10 +43,7 @@ export const createImportCommand = (application: Application) =>
     .option('--profile <name>', 'name of a profile, or a JSON file with a profile')
     .option('--mode <mode>', 'changes to apply: upsert, create_only or update_only')
     .option('--missing <what>', 'action for users missing from the file: keep, report or block')
-    .option(
-      '--returning <what>',
-      'action for returning users who were blocked as missing: reactivate or report',
-    )
+    .option('--returning <what>', 'action for returning users blocked as missing: reactivate or report')
     .option('--dataset <name>', 'name of the data set')
     .option('--part <name>', 'name of this file, if the data set has several files')
     .option('--blank-cells <what>', 'effect of blank cells: clear or keep')
@@ -100,22 +97,18 @@ const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profil
 async function buildForm({ isLocal }: ServiceClient, file: string, profile: string): Promise<SentFile> {
   if (!isLocal)
     throw new Error(
-      `A service cannot read the file ${profile}. Save the profile with PUT /import_profiles/NAME, and pass its name.`,
+      `A service cannot read ${profile}. Save it with PUT /import_profiles/NAME and pass its name.`,
     );
   const document = readDocument(profile, await readFile(profile, 'utf8'));
   const name = basename(profile).replace(/\.json$/i, '');
-  const fields = {
-    profile: PROFILE_NAME.test(name) ? name : 'file',
-    profile_document: JSON.stringify(document),
-  };
+  const profileName = PROFILE_NAME.test(name) ? name : 'file';
+  const fields = { profile: profileName, profile_document: JSON.stringify(document) };
   const boundary = randomUUID();
   async function* buildParts(): AsyncGenerator<string | Buffer> {
     for (const [field, value] of Object.entries(fields))
       yield `--${boundary}\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`;
-    const fileName = encodeURIComponent(nameOf(file)).replace(
-      /['()*]/g,
-      (sign) => `%${sign.charCodeAt(0).toString(16)}`,
-    );
+    const escapeSign = (sign: string) => `%${sign.charCodeAt(0).toString(16)}`;
+    const fileName = encodeURIComponent(nameOf(file)).replace(/['()*]/g, escapeSign);
     yield `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=UTF-8''${fileName}\r\n\r\n`;
     for await (const chunk of openFile(file) as AsyncIterable<Buffer>) yield chunk;
     yield `\r\n--${boundary}--\r\n`;
@@ -230,12 +223,9 @@ class Progress {
 type Decision = 'apply' | 'reject' | 'cancel' | 'revert';
 
 /** Sends a decision. @returns the decided run, or the new run of a revert. */
-const decide = (
-  service: ServiceClient,
-  id: string,
-  decision: Decision,
-  query: object = {},
-): Promise<ImportRunDto> => service.call('POST', `imports/${id}/${decision}`, { query });
+function decide(service: ServiceClient, id: string, decision: Decision, query = {}): Promise<ImportRunDto> {
+  return service.call('POST', `imports/${id}/${decision}`, { query });
+}
 
 interface RunFlags extends Target {
   dryRun?: true;
@@ -313,12 +303,7 @@ export const createImportsCommand = (application: Application) => {
     );
 };
 
-async function decideAndWait(
-  service: ServiceClient,
-  id: string,
-  what: Decision,
-  flags: RunFlags,
-): Promise<void> {
+async function decideAndWait(service: ServiceClient, id: string, what: Decision, flags: RunFlags) {
   const query = what === 'revert' ? { dry_run: flags.dryRun === true } : {};
   const decided = await decide(service, id, what, query);
   const run = what === 'reject' ? decided : await follow(service, decided.id);

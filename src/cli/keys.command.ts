@@ -12,8 +12,7 @@ import type { ServiceClient } from './service-client.js';
 import { type Target, createWriteCommand, createCommand } from './target.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
-const EXIT_CODES =
-  '\nExit codes: 0 done, 2 nothing done (invalid usage, unknown id, no database or service).';
+const EXIT_HELP = '\nExit codes: 0 done, 2 nothing done (invalid usage, unknown id, no database or service).';
 
 interface CreateOptions extends Target {
   expires?: DbTime;
@@ -26,7 +25,7 @@ interface CreateOptions extends Target {
 export const createKeysCommand = (application: Application) =>
   new Command('keys')
     .description('create, list and revoke API keys, and reset their fuse')
-    .addHelpText('afterAll', EXIT_CODES)
+    .addHelpText('afterAll', EXIT_HELP)
     .addCommand(createCreateCommand(application))
     .addCommand(createListCommand(application))
     .addCommand(createRevokeCommand(application))
@@ -58,9 +57,10 @@ const createCreateCommand = (application: Application) =>
     )
     .action((name: string, { expires, scope, network, unknownFields, profile, ...flags }: CreateOptions) =>
       application.use(flags, async (service) => {
+        const expiry = expires !== undefined && { expires: toIso(expires) };
         const body = {
           name,
-          ...(expires !== undefined && { expires: toIso(expires) }),
+          ...expiry,
           scopes: scope,
           networks: network,
           unknown_fields: unknownFields,
@@ -93,18 +93,9 @@ async function listKeys(service: ServiceClient): Promise<ApiKeyDto[]> {
 }
 
 function toRow(key: ApiKeyDto): string[] {
-  const { id, state, created, expires, last_used, last_address, scopes, networks, name } = key;
-  return [
-    id,
-    state,
-    toMinute(created),
-    formatTime(expires),
-    formatTime(last_used),
-    last_address ?? '-',
-    scopes?.join(',') ?? 'all',
-    networks?.join(',') ?? 'any',
-    name,
-  ];
+  const times = [toMinute(key.created), formatTime(key.expires), formatTime(key.last_used)];
+  const limits = [key.scopes?.join(',') ?? 'all', key.networks?.join(',') ?? 'any'];
+  return [key.id, key.state, ...times, key.last_address ?? '-', ...limits, key.name];
 }
 
 const formatTime = (time: string | null): string => (time === null ? 'never' : toMinute(time));
@@ -154,10 +145,7 @@ export function parseExpiry(text: string): DbTime {
   const day = `${text} 00:00:00.000`;
   const known = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(toMillis(day));
   // The date is compared with the argument, because `Date` reads 31 February as a day in March.
-  if (!known || toDbTime(new Date(toMillis(day))) !== day || day <= now()) {
-    throw new InvalidArgumentError(
-      'It must be a future date such as 2027-01-31, or a number of days such as 90d.',
-    );
-  }
+  if (!known || toDbTime(new Date(toMillis(day))) !== day || day <= now())
+    throw new InvalidArgumentError('It must be a future date such as 2027-01-31 or a period such as 90d.');
   return day;
 }

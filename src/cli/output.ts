@@ -9,9 +9,9 @@ const OWNER_ONLY = 0o600;
 
 /** Formats rows as aligned columns. Replaces control characters, which a terminal would interpret. */
 export function toTable(cells: readonly (readonly (string | number)[])[]): string {
-  const rows = cells.map((row) =>
-    row.map((cell) => (typeof cell === 'number' ? cell : cell.replace(/\p{Cc}/gu, '\ufffd'))),
-  );
+  const clean = (cell: string | number) =>
+    typeof cell === 'number' ? cell : cell.replace(/\p{Cc}/gu, '\ufffd');
+  const rows = cells.map((row) => row.map(clean));
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries())
@@ -33,12 +33,9 @@ export function printMore(count: number, option: string): void {
 }
 
 /** Prints the option for the next page of a list with an offset, if there is a next page. */
-export function printNextOffset(
-  { Count, Results }: { Count: number; Results: unknown[] },
-  offset: unknown,
-): void {
-  const next = Number(offset) + Results.length;
-  if (next < Count && Results.length > 0) printMore(Count, `--offset ${next}`);
+export function printNextOffset(page: { Count: number; Results: unknown[] }, offset: unknown): void {
+  const next = Number(offset) + page.Results.length;
+  if (next < page.Count && page.Results.length > 0) printMore(page.Count, `--offset ${next}`);
 }
 
 /** Formats a time to the minute. */
@@ -63,11 +60,10 @@ export const createBar = (format: string): SingleBar | undefined =>
     ? new SingleBar({ format, hideCursor: true, barsize: 30, stream: process.stderr }, Presets.shades_classic)
     : undefined;
 
+type ShowRows = (rows: number) => void;
+
 /** Runs `work` and shows its progress, in rows, on a terminal. */
-export async function withProgress<T>(
-  total: number,
-  work: (show: (rows: number) => void) => Promise<T>,
-): Promise<T> {
+export async function withProgress<T>(total: number, work: (show: ShowRows) => Promise<T>): Promise<T> {
   const bar = createBar('{bar} {percentage}% {value} of {total} rows');
   bar?.start(total, 0);
   try {

@@ -94,9 +94,7 @@ export function runCommandLine(application: Application, args: readonly string[]
 /** Creates the program `rollcall` with all commands. @param exit ends the process with a code. */
 export function createProgram(application: Application, exit: (code: number) => never): Command {
   const program = new Command('rollcall')
-    .description(
-      'User management for intranets, synchronised with an identity source. Settings: environment variables or .env.',
-    )
+    .description('User management for intranets. Settings are environment variables or lines of .env.')
     .version(VERSION)
     .addHelpText('after', EXIT_CODES)
     .showHelpAfterError('(see --help)')

@@ -42,10 +42,9 @@ export const createWriteCommand = (name: string, description: string): Command =
 
 /** Converts options to fields of the API, such as `dryRun` to `dry_run`. Omits the options of `Target`. */
 export function toFields(options: object): JsonObject {
-  const sent = Object.entries(options).filter(
-    ([name, value]) => value !== undefined && !TARGET_OPTIONS.has(name),
-  );
+  const isSent = ([name, value]: [string, unknown]) => value !== undefined && !TARGET_OPTIONS.has(name);
   const toField = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const sent = Object.entries(options).filter(isSent);
   return Object.fromEntries(sent.map(([name, value]) => [toField(name), value]));
 }
 

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { PassThrough } from 'node:stream';
+import { messageOf } from '../platform/common/errors.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { toCanonicalUuid, isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
@@ -27,7 +28,7 @@ export function createUsersCommand(application: Application): Command {
     createWriteCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Target) =>
-        application.use(flags, (service) => changeEach(service, names, fields, done, flags)),
+        application.use(flags, (service) => changeEach(service, names, fields, done, flags.json)),
       );
   return new Command('users')
     .description('find, show, block, reactivate, export and restore users, and reset passwords')
@@ -62,10 +63,7 @@ export function createUsersCommand(application: Application): Command {
 
 const createFindCommand = (application: Application) =>
   createCommand('find', 'find users that match all words and filters')
-    .argument(
-      '[words...]',
-      'words of the name, username, e-mail address or external id; jan* matches the start of a word',
-    )
+    .argument('[words...]', 'words of names, addresses or external ids; jan* matches the start of a word')
     .option('--status <status...>', 'status: Active or Blocked')
     .option('--role <role...>', 'roles; matches any of them')
     .option('--managed-by <dataset>', 'only users of this data set')
@@ -87,21 +85,16 @@ const createFindCommand = (application: Application) =>
 const createResetPasswordCommand = (application: Application) =>
   createWriteCommand(
     'reset-password',
-    'set a new password, which is shown only once, and end the sessions of the user',
+    'set a new password, shown only once, and end all sessions of the user',
   )
     .argument('<who>', WHO)
-    .option(
-      '--stdin',
-      'read the password from standard input or ask for it on a terminal, instead of generating one',
-    )
+    .option('--stdin', 'read the password from standard input, or ask for it, instead of generating one')
     .action((who: string, flags: Target & { stdin?: true }) =>
       application.use(flags, async (service) => {
         const { uuid, username } = await findUser(service, who);
         const password = flags.stdin ? await readPassword() : generatePassword(service.passwordLength);
         await changeUser(service, uuid, { password });
-        process.stderr.write(
-          `${username} (${uuid}) has a new password. All sessions of the user have ended.\n`,
-        );
+        process.stderr.write(`${username} (${uuid}) has a new password. All their sessions have ended.\n`);
         if (!flags.stdin) print(flags, { uuid, username, password }, `${password}\n`);
       }),
     );
@@ -115,11 +108,11 @@ const createDeletedCommand = (application: Application) =>
       const query = toQuery(DeletedQuery, flags, self);
       return application.use(flags, async (service) => {
         const page = await service.call<DeletedPageDto>('GET', 'users/deleted', { query });
-        const rows = page.Results.map((user) => [
-          user.uuid,
-          toMinute(user.deleted),
-          user.username,
-          user.external_id,
+        const rows = page.Results.map((row) => [
+          row.uuid,
+          toMinute(row.deleted),
+          row.username,
+          row.external_id,
         ]);
         print(flags, page, toTable([DELETED_HEAD, ...rows]));
         printNextOffset(page, query['offset']);
@@ -146,8 +139,8 @@ async function changeEach(
   names: string[],
   fields: JsonObject,
   done: string,
-  { json }: Target,
-): Promise<void> {
+  json?: true,
+) {
   const found: UserDto[] = [];
   for (const who of names) found.push(await findUser(service, who));
   const changed: UserDto[] = [];
@@ -157,9 +150,7 @@ async function changeEach(
       if (!json) process.stdout.write(`${username} (${uuid}) is ${done}.\n`);
     } catch (error) {
       process.exitCode = NOTHING_DONE;
-      process.stderr.write(
-        `${username} (${uuid}) was not changed: ${error instanceof Error ? error.message : String(error)}\n`,
-      );
+      process.stderr.write(`${username} (${uuid}) was not changed: ${messageOf(error)}\n`);
     }
   }
   if (changed.length > 0 && changed.length < found.length) process.exitCode = SOME_REFUSED;
@@ -183,11 +174,8 @@ async function findUser(service: ServiceClient, name: string): Promise<UserDto> 
   }
   const [user, ...others] = found.values();
   if (!user) throw unknown;
-  if (others.length > 0)
-    throw new Error(
-      `Several users match "${name}": ${[...found.keys()].join(', ')}. Use the UUID of one of them.`,
-    );
-  return user;
+  if (others.length === 0) return user;
+  throw new Error(`Several users match "${name}": ${[...found.keys()].join(', ')}. Use one of these UUIDs.`);
 }
 
 function toRow(user: UserDto): string[] {
@@ -199,8 +187,7 @@ function toRow(user: UserDto): string[] {
 function toLine([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'string') return value === '' ? [] : [[field, value]];
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  if (Object.keys(value).length === 0) return [];
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];
   return [[field, Array.isArray(value) ? value.join(', ') : JSON.stringify(value)]];
 }
 
