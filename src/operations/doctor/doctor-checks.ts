@@ -37,10 +37,8 @@ export async function checkDataDir({ DATA_DIR }: Env): Promise<Finding[]> {
     await rm(probe);
     return ok('data folder', `${DATA_DIR} is writable`);
   } catch (error) {
-    return fail(
-      'data folder',
-      `${DATA_DIR} is not writable (${codeOf(error)}). Change its owner, or set DATA_DIR to another folder`,
-    );
+    const fault = `${DATA_DIR} is not writable (${codeOf(error)})`;
+    return fail('data folder', `${fault}. Change its owner, or set DATA_DIR to another folder`);
   }
 }
 
@@ -48,9 +46,8 @@ export async function checkDisk({ DATA_DIR }: Env): Promise<Finding[]> {
   try {
     const { bavail, bsize } = await statfs(DATA_DIR);
     const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free`;
-    return bavail * bsize < MIN_FREE_BYTES
-      ? warn('disk', `${free}. Free up space before the disk is full`)
-      : ok('disk', free);
+    if (bavail * bsize >= MIN_FREE_BYTES) return ok('disk', free);
+    return warn('disk', `${free}. Free up space before the disk is full`);
   } catch (error) {
     return warn('disk', `the free space cannot be determined (${codeOf(error)})`);
   }
@@ -79,21 +76,18 @@ export async function checkImportFolder(env: Env): Promise<Finding[]> {
     await access(IMPORT_FOLDER, constants.R_OK | constants.W_OK | constants.X_OK);
     return ok('imports', `${IMPORT_FOLDER} is readable and writable`);
   } catch (error) {
-    return fail(
-      'imports',
-      `${IMPORT_FOLDER} is not usable (${codeOf(error)}). Create it, and make the user of the service its owner`,
-    );
+    const fault = `${IMPORT_FOLDER} is not usable (${codeOf(error)})`;
+    return fail('imports', `${fault}. Create it, and make the user of the service its owner`);
   }
 }
 
 /** Checks that the database answers, is migrated, and has an active Webmaster and a usable API key. */
 export async function checkDatabase(env: Env, entities: EntityClasses): Promise<Finding[]> {
   const file = sqliteFileOf(env);
-  if (file !== undefined && !existsSync(file))
-    return fail(
-      'database',
-      `no database at ${resolve(file)}. Run "rollcall start" to create one, or correct DATABASE_URL or DATA_DIR`,
-    );
+  if (file !== undefined && !existsSync(file)) {
+    const remedy = 'Run "rollcall start" to create one, or correct DATABASE_URL or DATA_DIR';
+    return fail('database', `no database at ${resolve(file)}. ${remedy}`);
+  }
   let dataSource;
   try {
     dataSource = await openDataSource(env, entities);
@@ -132,21 +126,16 @@ async function checkServer(sql: Sql, env: Env): Promise<Finding[]> {
   const row = await sql.queryOne<{ version: string; max_connections: number }>(
     'SELECT VERSION() AS version, @@max_connections AS max_connections',
   );
-  return [
-    ...ok('database', row?.version ?? ''),
-    ...checkPool(env, row?.max_connections ?? 0),
-    ...(await checkTopology(env)),
-  ];
+  const pool = checkPool(env, row?.max_connections ?? 0);
+  return [...ok('database', row?.version ?? ''), ...pool, ...(await checkTopology(env))];
 }
 
 /** Checks the size of the connection pools. @param max connections that the server accepts from all clients. */
-export function checkPool(
-  { DATABASE_POOL_SIZE, WORKERS }: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>,
-  max: number,
-): Finding[] {
+export function checkPool(env: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>, max: number): Finding[] {
+  const { DATABASE_POOL_SIZE: size, WORKERS } = env;
   const factor = WORKERS > 1 ? ` times WORKERS=${WORKERS}` : '';
-  const message = `DATABASE_POOL_SIZE=${DATABASE_POOL_SIZE}${factor} of ${max} connections`;
-  return DATABASE_POOL_SIZE * WORKERS > max
+  const message = `DATABASE_POOL_SIZE=${size}${factor} of ${max} connections`;
+  return size * WORKERS > max
     ? warn('connections', `${message}. Lower DATABASE_POOL_SIZE, or raise max_connections`)
     : ok('connections', message);
 }
@@ -163,8 +152,6 @@ async function checkAccess(sql: Sql): Promise<Finding[]> {
   const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB
   const noWebmaster =
     'no active Webmaster. Start the service if the database is empty. Otherwise grant the role with an API key';
-  return [
-    ...(active === 0 ? warn('webmasters', noWebmaster) : ok('webmasters', `${active} active`)),
-    ...(await checkKeys(sql)),
-  ];
+  const found = active === 0 ? warn('webmasters', noWebmaster) : ok('webmasters', `${active} active`);
+  return [...found, ...(await checkKeys(sql))];
 }

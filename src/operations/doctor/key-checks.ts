@@ -25,8 +25,7 @@ export interface StoredKey {
 const MAX_NAMED = 5;
 const UNUSED_DAYS = 90;
 
-const readKeys = (sql: Sql): Promise<StoredKey[]> =>
-  sql.query<StoredKey>('SELECT * FROM api_keys ORDER BY id');
+const readKeys = (sql: Sql): Promise<StoredKey[]> => sql.query('SELECT * FROM api_keys ORDER BY id');
 
 const filterUsable = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
   keys.filter(({ revoked, expires }) => revoked === null && (expires === null || expires > time));
@@ -37,26 +36,17 @@ const isLimited = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
 export async function checkKeys(sql: Sql): Promise<Finding[]> {
   const all = await readKeys(sql);
   const usable = filterUsable(all, now());
-  if (usable.length === 0)
-    return warn('api keys', 'no key is usable. Create one with "rollcall keys create NAME"');
+  if (usable.length === 0) return warn('api keys', 'no key is usable. Run "rollcall keys create NAME"');
   const limited = usable.filter(isLimited).length;
-  return [
-    ...ok('api keys', `${usable.length} usable, ${limited} of them limited by scopes`),
-    ...(await checkCreators(sql, all, usable)),
-  ];
+  const counts = ok('api keys', `${usable.length} usable, ${limited} of them limited by scopes`);
+  return [...counts, ...(await checkCreators(sql, all, usable))];
 }
 
 /** Reports keys whose creator, directly or through other keys, is no longer an active Webmaster. */
-async function checkCreators(
-  sql: Sql,
-  all: readonly StoredKey[],
-  usable: readonly StoredKey[],
-): Promise<Finding[]> {
-  const webmasters = await sql.query<{ uuid: string }>(
-    'SELECT users.uuid AS uuid FROM user_roles JOIN users ON users.uuid = user_roles.user_uuid ' +
-      "WHERE user_roles.role = ? AND users.status = 'Active'",
-    [WEBMASTER],
-  );
+async function checkCreators(sql: Sql, all: readonly StoredKey[], usable: StoredKey[]): Promise<Finding[]> {
+  const query = `SELECT users.uuid AS uuid FROM user_roles JOIN users ON users.uuid = user_roles.user_uuid
+    WHERE user_roles.role = ? AND users.status = 'Active'`;
+  const webmasters = await sql.query<{ uuid: string }>(query, [WEBMASTER]);
   const active = new Set(webmasters.map(({ uuid }) => uuid));
   const byId = new Map(all.map((key) => [key.id, key]));
   const orphans = usable.filter((key) => {
@@ -96,21 +86,18 @@ export async function checkKeyRisks(env: Env): Promise<Finding[]> {
 /** Returns the risks of the keys that are usable at a time. */
 export function findKeyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
   const keys = filterUsable(all, time);
-  const unusedSince = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
+  const limit = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
+  const unused = keys.filter(({ last_used, created }) => (last_used ?? created) < limit);
   const lists: [keys: StoredKey[], what: string][] = [
     [keys.filter(({ expires }) => expires === null), 'never expire (replace them with --expires)'],
     [keys.filter((key) => !isLimited(key)), 'have all rights of a Webmaster'],
-    [
-      keys.filter(({ last_used, created }) => (last_used ?? created) < unusedSince),
-      `were not used for ${UNUSED_DAYS} days (revoke them if possible)`,
-    ],
+    [unused, `were not used for ${UNUSED_DAYS} days (revoke them if possible)`],
   ];
   const found = lists.flatMap(([some, what]) =>
     some.length === 0 ? [] : warn('api keys', `${some.length} of ${keys.length} ${what}: ${listNames(some)}`),
   );
-  return found.length > 0
-    ? found
-    : ok('api keys', `${keys.length} usable, all with an expiry date and limited scopes`);
+  if (found.length > 0) return found;
+  return ok('api keys', `${keys.length} usable, all with an expiry date and limited scopes`);
 }
 
 /** Lists the first keys with name and id. Names are quoted, because they are free text. */

@@ -8,11 +8,7 @@ import { sqliteFileOf } from '../../platform/database/engine/connection-options.
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
 /** End of support of each release line of Node.js (https://github.com/nodejs/release). */
-const NODE_SUPPORT_ENDS: Readonly<Record<number, string>> = {
-  22: '2027-04-30',
-  24: '2028-04-30',
-  26: '2029-04-30',
-};
+const NODE_SUPPORT_ENDS: Record<number, string> = { 22: '2027-04-30', 24: '2028-04-30', 26: '2029-04-30' };
 const LONG_TERM = 'a release line with long-term support, such as 24';
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 /** Minimum length of the database password, because a database may not limit failed logins. */
@@ -41,31 +37,23 @@ const isLocal = ({ HOST }: Env): boolean => LOOPBACK.test(HOST);
 
 export function checkHttps(env: Env): Finding[] {
   if (env.TLS_CERT_FILE !== undefined) return ok('https', 'provided by the service itself');
+  if (isHttps(env) && isLocal(env)) return ok('https', 'provided by a proxy on this machine');
   if (isHttps(env)) {
-    return isLocal(env)
-      ? ok('https', 'provided by a proxy on this machine')
-      : warn(
-          'https',
-          `provided by a proxy, but clients may bypass it through HOST=${env.HOST}. Bind HOST to the network of the proxy`,
-        );
+    const fault = `provided by a proxy, but clients may bypass it through HOST=${env.HOST}`;
+    return warn('https', `${fault}. Bind HOST to the network of the proxy`);
   }
-  return isLocal(env)
-    ? warn('https', 'not used: safe only on this machine. Set BASE_URL to the https address of a proxy')
-    : fail(
-        'https',
-        'not used: passwords and API keys are sent unencrypted. Set TLS_CERT_FILE, or use a proxy and set BASE_URL',
-      );
+  if (isLocal(env))
+    return warn('https', 'not used: safe only on this machine. Set BASE_URL to the https address of a proxy');
+  const fault = 'not used: passwords and API keys are sent unencrypted';
+  return fail('https', `${fault}. Set TLS_CERT_FILE, or use a proxy and set BASE_URL`);
 }
 
 export function checkCookie(env: Env): Finding[] {
   const flags = 'HttpOnly, SameSite=Lax';
   if (!isHttps(env)) return warn('cookie', `${flags}, but not Secure, because BASE_URL is not https`);
-  return env.sessionCookieName.startsWith('__Host-')
-    ? ok('cookie', `${flags}, Secure, bound to the host`)
-    : warn(
-        'cookie',
-        `${flags}, Secure. To bind the cookie to the host, use a name that starts with __Host-, such as the default`,
-      );
+  if (env.sessionCookieName.startsWith('__Host-')) return ok('cookie', `${flags}, Secure, bound to the host`);
+  const remedy = 'To bind the cookie to the host, use a name that starts with __Host-, such as the default';
+  return warn('cookie', `${flags}, Secure. ${remedy}`);
 }
 
 export function checkSecrets(env: Env): Finding[] {
@@ -75,10 +63,9 @@ export function checkSecrets(env: Env): Finding[] {
       ? []
       : warn('secrets', `${name} is still set, but used only for an empty database. Remove it`),
   );
-  const metrics =
-    env.METRICS_TOKEN !== undefined && !isVaried(env.METRICS_TOKEN)
-      ? fail('secrets', 'METRICS_TOKEN can be guessed. Use a random token')
-      : [];
+  const { METRICS_TOKEN } = env;
+  const isWeak = METRICS_TOKEN !== undefined && !isVaried(METRICS_TOKEN);
+  const metrics = isWeak ? fail('secrets', 'METRICS_TOKEN can be guessed. Use a random token') : [];
   const found = [...bootstrap, ...metrics, ...checkDatabasePassword(env)];
   return found.length > 0 ? found : ok('secrets', 'no short or unused secrets in the settings');
 }
@@ -86,14 +73,14 @@ export function checkSecrets(env: Env): Finding[] {
 const isVaried = (secret: string): boolean => new Set(secret).size >= MIN_VARIETY;
 
 function checkDatabasePassword({ databaseUrl }: Env): Finding[] {
-  const url = parseDatabaseUrl(databaseUrl);
-  if (!url) return [];
-  if (url.password === '') return fail('secrets', 'the database user has no password. Set a password');
-  const isWeak =
-    url.password.length < MIN_PASSWORD || !isVaried(url.password) || url.password.includes(url.user);
-  return isWeak
-    ? warn('secrets', `the database password can be guessed. Use at least ${MIN_PASSWORD} random characters`)
-    : [];
+  const { password, user } = parseDatabaseUrl(databaseUrl) ?? {};
+  if (password === undefined || user === undefined) return [];
+  if (password === '') return fail('secrets', 'the database user has no password. Set a password');
+  if (password.length >= MIN_PASSWORD && isVaried(password) && !password.includes(user)) return [];
+  return warn(
+    'secrets',
+    `the database password can be guessed. Use ${MIN_PASSWORD} or more random characters`,
+  );
 }
 
 export function checkDatabaseTls({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Finding[] {
@@ -107,21 +94,15 @@ export function checkDatabaseTls({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Fi
 
 export function checkProxy(env: Env): Finding[] {
   const behindProxy = isHttps(env) && env.TLS_CERT_FILE === undefined;
+  if (env.TRUST_PROXY === undefined && !behindProxy) return ok('proxy', 'no proxy is trusted');
   if (env.TRUST_PROXY === undefined) {
-    return behindProxy
-      ? warn(
-          'proxy',
-          'the login throttle and the audit see the address of the proxy for all clients. Set TRUST_PROXY to this address',
-        )
-      : ok('proxy', 'no proxy is trusted');
+    const fault = 'the login throttle and the audit see the address of the proxy for all clients';
+    return warn('proxy', `${fault}. Set TRUST_PROXY to this address`);
   }
   const byAddress = env.TRUST_PROXY.split(',').every((part) => isIP(part.trim().split('/')[0] ?? '') !== 0);
-  if (byAddress || isLocal(env))
-    return ok('proxy', 'trusted by address, or reachable only from this machine');
-  return warn(
-    'proxy',
-    'clients that bypass the proxy can forge their address. Set TRUST_PROXY to the address of the proxy',
-  );
+  if (byAddress || isLocal(env)) return ok('proxy', 'trusted by address, or reachable only on this machine');
+  const fault = 'clients that bypass the proxy can forge their address';
+  return warn('proxy', `${fault}. Set TRUST_PROXY to the address of the proxy`);
 }
 
 export const checkMetrics = ({ METRICS_TOKEN }: Env): Finding[] =>
@@ -130,8 +111,7 @@ export const checkMetrics = ({ METRICS_TOKEN }: Env): Finding[] =>
     : ok('metrics', 'protected by METRICS_TOKEN');
 
 export function checkAudit({ AUDIT_RETENTION_DAYS: days }: Env): Finding[] {
-  if (days === undefined)
-    return warn('audit', 'events are retained forever. Set AUDIT_RETENTION_DAYS to limit this');
+  if (days === undefined) return warn('audit', 'events are retained forever. Set AUDIT_RETENTION_DAYS');
   return days < MIN_AUDIT_DAYS
     ? warn('audit', `events are retained for only ${days} days. Use at least ${MIN_AUDIT_DAYS} days`)
     : ok('audit', `events are retained for ${days} days`);
@@ -140,17 +120,13 @@ export function checkAudit({ AUDIT_RETENTION_DAYS: days }: Env): Finding[] {
 /** Checks that only the owner can access files with secrets or personal data. */
 export async function checkFiles(env: Env): Promise<Finding[]> {
   const database = sqliteFileOf(env);
-  const files = [
-    ['data folder', env.DATA_DIR, '700'],
-    ...(database === undefined
-      ? []
-      : ['', '-wal', '-shm'].map((end) => ['database file', database + end, '600'])),
-    ['.env', '.env', '600'],
-    ...(env.TLS_KEY_FILE === undefined ? [] : [['tls key', env.TLS_KEY_FILE, '600']]),
-  ] as const;
-  const findings = await Promise.all(
-    files.map(([subject = '', path = '', mode = '']) => checkMode(subject, path, mode)),
-  );
+  const databaseFiles = database === undefined ? [] : ['', '-wal', '-shm'].map((end) => database + end);
+  const findings = await Promise.all([
+    checkMode('data folder', env.DATA_DIR, '700'),
+    ...databaseFiles.map((file) => checkMode('database file', file, '600')),
+    checkMode('.env', '.env', '600'),
+    ...(env.TLS_KEY_FILE === undefined ? [] : [checkMode('tls key', env.TLS_KEY_FILE, '600')]),
+  ]);
   return findings.flat();
 }
 
@@ -171,7 +147,7 @@ export async function checkDropFolder({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env
     if ((mode & OTHERS_WRITE) !== 0)
       return fail(
         'drop folder',
-        `every user of this machine can write to ${IMPORT_FOLDER}. Run chmod o-w ${IMPORT_FOLDER}`,
+        `all local users can write to ${IMPORT_FOLDER}. Run chmod o-w ${IMPORT_FOLDER}`,
       );
     if (IMPORT_WORK_FOLDER === undefined || resolve(IMPORT_WORK_FOLDER) === resolve(IMPORT_FOLDER)) {
       return (mode & GROUP_OR_OTHERS_WRITE) === 0

@@ -61,13 +61,8 @@ async function inspect(server: Server): Promise<Node | { name: string; code: str
     const session = await openSession(server);
     const facts = await readFacts(session).finally(() => endSession(session));
     const { version, galera } = session.state;
-    return {
-      name,
-      version,
-      writability: writeStateOf(session.state),
-      isGalera: galera !== undefined,
-      facts,
-    };
+    const writability = writeStateOf(session.state);
+    return { name, version, writability, isGalera: galera !== undefined, facts };
   } catch (error) {
     return { name, code: codeOf(error) };
   }
@@ -75,16 +70,9 @@ async function inspect(server: Server): Promise<Node | { name: string; code: str
 
 async function readFacts({ connection }: ServerSession): Promise<Facts> {
   type Named = { Variable_name: string; Value: string };
-  const found = await runQuery<Rows<Named>>(
-    connection,
-    `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${quote(VARIABLES)})`,
-  );
-  found.push(
-    ...(await runQuery<Rows<Named>>(
-      connection,
-      `SHOW GLOBAL STATUS WHERE Variable_name IN (${quote(STATUS)})`,
-    )),
-  );
+  const show = (what: string, names: readonly string[]) =>
+    runQuery<Rows<Named>>(connection, `SHOW GLOBAL ${what} WHERE Variable_name IN (${quote(names)})`);
+  const found = [...(await show('VARIABLES', VARIABLES)), ...(await show('STATUS', STATUS))];
   return new Map(found.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
 }
 
@@ -117,17 +105,13 @@ export function advise({ isGalera, facts }: Node): string[] {
     texts.push('set sync_binlog=1. Otherwise replicas may have changes that this server loses in a crash');
   }
   if (isGalera && !has('binlog_format', 'ROW')) {
-    texts.push(
-      'set binlog_format=ROW. Galera replicates rows, and other formats fail or make the nodes differ',
-    );
+    texts.push('set binlog_format=ROW. With other formats, Galera fails or its nodes differ');
   }
   if (isGalera && !has('innodb_autoinc_lock_mode', '2')) {
     texts.push('set innodb_autoinc_lock_mode=2, which Galera requires');
   }
   if (isGalera && Number(facts.get('wsrep_cluster_size')) === 2) {
-    texts.push(
-      'a cluster of two nodes stops when one of them fails. Add a node, or run garbd on another machine',
-    );
+    texts.push('a cluster of two nodes stops when one of them fails. Add a node, or run garbd elsewhere');
   }
   return texts;
 }
