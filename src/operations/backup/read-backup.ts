@@ -80,37 +80,29 @@ async function assertComplete(file: FileHandle, size: number): Promise<void> {
   for await (const chunk of readBytes(file, size - CHECKSUM_BYTES)) hash.update(chunk);
   const stored = Buffer.alloc(CHECKSUM_BYTES);
   await file.read(stored, 0, CHECKSUM_BYTES, size - CHECKSUM_BYTES);
-  if (!stored.equals(buildChecksum(hash.digest('hex'))))
-    throw toError('its contents do not match its checksum');
+  if (!stored.equals(buildChecksum(hash.digest('hex')))) throw toError('its checksum is wrong');
 }
 
 async function readHeader(file: FileHandle, size: number): Promise<BackupHeader> {
   const lines = readLines(file, size);
   const header = parseLine((await lines.next()).value);
   await lines.return(undefined);
-  if (!isObject(header) || typeof header['rollcall_backup'] !== 'number')
-    throw new BackupError('is not a backup');
-  if (header['rollcall_backup'] > FORMAT)
-    throw new BackupError(`was created by a newer release (${releaseOf(header)})`);
+  const format = isObject(header) ? header['rollcall_backup'] : undefined;
+  if (!isObject(header) || typeof format !== 'number') throw new BackupError('is not a backup');
+  if (format > FORMAT) throw new BackupError(`was created by a newer release (${releaseOf(header)})`);
   if (!isHeader(header)) throw toError('its header is incomplete');
   return header;
 }
 
-const releaseOf = (header: object): string =>
-  `Rollcall ${'version' in header ? String(header.version) : '?'}`;
+const releaseOf = (head: object): string => `Rollcall ${'version' in head ? String(head.version) : '?'}`;
 
 function isHeader(header: object): header is BackupHeader {
-  return (
-    'tables' in header &&
-    Array.isArray(header.tables) &&
-    header.tables.every(
-      (table: unknown) =>
-        isObject(table) && Array.isArray(table['columns']) && Number.isSafeInteger(table['rows']),
-    ) &&
-    'migrations' in header &&
-    Array.isArray(header.migrations)
-  );
+  const { tables, migrations }: { tables?: unknown; migrations?: unknown } = header;
+  return Array.isArray(tables) && tables.every(isTable) && Array.isArray(migrations);
 }
+
+const isTable = (table: unknown): boolean =>
+  isObject(table) && Array.isArray(table['columns']) && Number.isSafeInteger(table['rows']);
 
 /** Rejects backups with another schema, because a migration may have changed the meaning of a column. */
 function assertSchema(header: BackupHeader, { tables, migrations }: BackupSchema): void {

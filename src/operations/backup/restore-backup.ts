@@ -51,7 +51,7 @@ async function assertCounts(restore: RestoreTransaction, { header }: BackupReade
   for (const { name, rows } of header.tables) {
     const found = await restore.queryNumber(`SELECT COUNT(*) FROM ${name}`);
     if (found !== rows)
-      throw new Error(`Table ${name} has ${found} rows after the restore instead of ${rows}.`);
+      throw new Error(`Table ${name} has ${found} instead of ${rows} rows after the restore.`);
   }
 }
 
@@ -75,6 +75,10 @@ const countDifference = (name: string, actual: string): string =>
   `SELECT ABS((SELECT COALESCE(SUM(value), 0) FROM user_counts WHERE name = '${name}') - (${actual}))`;
 const WEBMASTERS = `SELECT COUNT(*) FROM user_roles AS r JOIN users AS u ON u.uuid = r.user_uuid
   WHERE r.role = 'Webmaster' AND u.status = 'Active'`;
+const MEMBERS_WITHOUT_GROUP = `SELECT COUNT(*) FROM group_members AS t
+  WHERE NOT EXISTS (SELECT 1 FROM user_groups AS g WHERE g.uuid = t.group_uuid)`;
+const UNKNOWN_MANAGERS = `SELECT COUNT(*) FROM users AS t
+  WHERE t.manager_uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`;
 const countUsers = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
 
 /** Builds the checks. Each one returns 0 for a consistent database. */
@@ -89,15 +93,8 @@ const buildChecks = (dialect: Dialect): readonly Check[] => [
   { name: 'search words belong to users', sql: countRowsWithoutUser('user_words') },
   { name: 'attributes belong to users', sql: countRowsWithoutUser('user_values') },
   { name: 'members are users', sql: countRowsWithoutUser('group_members') },
-  {
-    name: 'members have a group',
-    sql: 'SELECT COUNT(*) FROM group_members AS t WHERE NOT EXISTS (SELECT 1 FROM user_groups AS g WHERE g.uuid = t.group_uuid)',
-  },
-  {
-    name: 'managers are users',
-    sql: `SELECT COUNT(*) FROM users AS t WHERE t.manager_uuid IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`,
-  },
+  { name: 'members have a group', sql: MEMBERS_WITHOUT_GROUP },
+  { name: 'managers are users', sql: UNKNOWN_MANAGERS },
   { name: 'count of active users', sql: countDifference('Active', countUsers('Active')) },
   { name: 'count of blocked users', sql: countDifference('Blocked', countUsers('Blocked')) },
   { name: 'count of Webmasters', sql: countDifference('webmasters', WEBMASTERS) },
@@ -107,17 +104,13 @@ const buildChecks = (dialect: Dialect): readonly Check[] => [
 const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set(['user_rules', 'user_counts', 'leases']);
 
 /** Returns true if any of the tables contains data that a restore would destroy. Tables may be missing. */
-export async function hasContent(
-  settings: DatabaseSettings,
-  tables: readonly TableColumns[],
-): Promise<boolean> {
-  const snapshot = await openSnapshot(settings);
+export async function hasContent(env: DatabaseSettings, tables: readonly TableColumns[]): Promise<boolean> {
+  const snapshot = await openSnapshot(env);
+  const count = (sql: string) => snapshot.queryNumber(sql);
   try {
     for (const { name } of tables) {
-      if (FILLED_BY_MIGRATIONS.has(name) || (await snapshot.queryNumber(countTables(name, snapshot))) === 0)
-        continue;
-      if ((await snapshot.queryNumber(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0)
-        return true;
+      if (FILLED_BY_MIGRATIONS.has(name) || (await count(countTables(name, snapshot))) === 0) continue;
+      if ((await count(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0) return true;
     }
     return false;
   } finally {
