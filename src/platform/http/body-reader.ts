@@ -27,12 +27,7 @@ export interface BodyRules {
 }
 
 /** Default limits, many times the size of the longest user. Parsing 85,000 members blocked the main thread for 115 ms. */
-export const JSON_BODY: BodyRules = {
-  maxBytes: MIB,
-  maxValues: 20_000,
-  compressed: true,
-  types: ['application/json'],
-};
+export const JSON_BODY = { maxBytes: MIB, maxValues: 20_000, compressed: true, types: ['application/json'] };
 
 /** Limits of SCIM bodies. Identity providers send either media type (RFC 7644, section 3.1). */
 export const SCIM_BODY = { types: ['application/scim+json', 'application/json'] } as const;
@@ -128,12 +123,8 @@ export class BodyBudget implements RequestObserver {
 }
 
 type Encoding = keyof typeof WINDOW_BYTES;
-const DECOMPRESSORS = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
-const isEncoding = (name: string): name is Encoding => Object.hasOwn(DECOMPRESSORS, name);
+const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
+const isEncoding = (name: string): name is Encoding => Object.hasOwn(DECODERS, name);
 
 const MISSING_BODY = 'The request body is missing. Send a JSON object.';
 
@@ -165,7 +156,10 @@ export class BodyReader {
     const rules = { ...JSON_BODY, ...own };
     if (!hasBody(request)) throw new ProblemError('malformed_json', MISSING_BODY);
     const [, type = ''] = MEDIA_TYPE.exec(request.headers['content-type'] ?? '') ?? [];
-    if (!rules.types.includes(type.toLowerCase())) throw createUnsupportedTypeError(rules);
+    if (!rules.types.includes(type.toLowerCase())) {
+      const types = rules.types.join(' or ');
+      throw createMediaTypeError(`Unsupported Content-Type. Send the body as ${types} in UTF-8.`);
+    }
     return parseObject(decodeUtf8(await this.read(request, response, rules)), rules);
   }
 
@@ -176,9 +170,9 @@ export class BodyReader {
    * fails before the body is read.
    */
   async read(request: Request, response: Response, rules: BodyRules): Promise<Buffer> {
-    const encoding =
-      request.headers['content-encoding'] === undefined ? undefined : parseEncoding(request, rules);
-    if (Number(request.headers['content-length'] ?? 0) > rules.maxBytes) throw createTooLargeError(rules);
+    const { headers } = request;
+    const encoding = headers['content-encoding'] === undefined ? undefined : parseEncoding(request, rules);
+    if (Number(headers['content-length'] ?? 0) > rules.maxBytes) throw createTooLargeError(rules);
     sendContinue(request);
     const sent = await this.receive(request, response, rules);
     return encoding ? this.decompress(sent, encoding, response, rules) : sent;
@@ -223,24 +217,17 @@ export class BodyReader {
     });
   }
 
-  private decompress(
-    sent: Buffer,
-    encoding: Encoding,
-    response: Response,
-    rules: BodyRules,
-  ): Promise<Buffer> {
+  private decompress(raw: Buffer, encoding: Encoding, response: Response, rules: BodyRules): Promise<Buffer> {
     return this.decompressions.run([], async () => {
       const reserved = rules.maxBytes + WINDOW_BYTES[encoding];
       this.budget.reserve(response, reserved);
-      const decompressed = await DECOMPRESSORS[encoding](sent, { maxOutputLength: rules.maxBytes }).catch(
-        (error: unknown) => {
-          throw errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE'
-            ? createTooLargeError(rules)
-            : createIncompleteError();
-        },
-      );
-      this.budget.release(response, reserved - decompressed.length);
-      return decompressed;
+      const decoding = DECODERS[encoding](raw, { maxOutputLength: rules.maxBytes });
+      const decoded = await decoding.catch((error: unknown) => {
+        const isTooLarge = errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE';
+        throw isTooLarge ? createTooLargeError(rules) : createIncompleteError();
+      });
+      this.budget.release(response, reserved - decoded.length);
+      return decoded;
     });
   }
 }
@@ -290,23 +277,18 @@ class BodyBuffer {
   }
 }
 
-function createUnsupportedTypeError({ types }: BodyRules): ProblemError {
-  const detail = `Unsupported Content-Type. Send the body as ${types.join(' or ')} in UTF-8.`;
+/** Creates the error for an unsupported media type or encoding of a body. */
+export function createMediaTypeError(detail: string): ProblemError {
   return new ProblemError('unsupported_media_type', detail);
 }
 
 function parseEncoding({ headers }: Request, { compressed }: BodyRules): Encoding | undefined {
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity') return undefined;
-  if (!compressed) {
-    throw new ProblemError(
-      'unsupported_media_type',
-      'This route does not accept a Content-Encoding. Send the body uncompressed.',
-    );
-  }
+  if (!compressed)
+    throw createMediaTypeError('This route does not accept a Content-Encoding. Send the body uncompressed.');
   if (isEncoding(encoding)) return encoding;
-  const detail = 'Unsupported Content-Encoding. Use gzip, deflate, br or identity.';
-  throw new ProblemError('unsupported_media_type', detail);
+  throw createMediaTypeError('Unsupported Content-Encoding. Use gzip, deflate, br or identity.');
 }
 
 function createTooLargeError({ maxBytes }: BodyRules): ProblemError {

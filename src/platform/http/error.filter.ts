@@ -60,10 +60,8 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const problem = toProblemDto(error, path, request.requestId);
-    response
-      .status(error.status)
-      .vary('Accept')
-      .set(error.extras.headers ?? {});
+    response.vary('Accept');
+    response.status(error.status).set(error.extras.headers ?? {});
     if (prefersHtml(request)) {
       sendProblemPage(response, error, problem);
       return;
@@ -97,13 +95,8 @@ function toRoutingError(thrown: unknown, request: Request): ProblemError {
   const methods = findAllowedMethods(request);
   if (methods.length === 0 || methods.includes(request.method)) return error;
   const allow = methods.join(', ');
-  return new ProblemError(
-    'method_not_allowed',
-    `This path does not support ${request.method}. Use ${allow}.`,
-    {
-      headers: { Allow: allow },
-    },
-  );
+  const detail = `This path does not support ${request.method}. Use ${allow}.`;
+  return new ProblemError('method_not_allowed', detail, { headers: { Allow: allow } });
 }
 
 const JSON_TYPES = ['application/problem+json', 'application/json'];

@@ -80,14 +80,12 @@ export class FastExpressAdapter extends ExpressAdapter {
     const expressIp = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
     const getForwardedAddress = (each: Request): string => String(expressIp?.get?.call(each));
     this.getAddress = (each) => normalizeAddress(getForwardedAddress(each)) ?? getPeerAddress(each);
-    this.checkForwarded = (each) =>
-      each.headers['x-forwarded-for'] === undefined ||
-      normalizeAddress(getForwardedAddress(each)) !== undefined
-        ? undefined
-        : new ProblemError(
-            'invalid_parameter',
-            'X-Forwarded-For contains an invalid IP address. Check the proxy configuration.',
-          );
+    this.checkForwarded = (each) => {
+      if (each.headers['x-forwarded-for'] === undefined) return undefined;
+      if (normalizeAddress(getForwardedAddress(each)) !== undefined) return undefined;
+      const detail = 'X-Forwarded-For contains an invalid IP address. Check the proxy configuration.';
+      return new ProblemError('invalid_parameter', detail);
+    };
   }
 
   /** Delays requests until the promise is settled. */
@@ -189,11 +187,10 @@ interface Layer {
 export function findAllowedMethods(request: Request): string[] {
   const path = getPath(request);
   const served = getRoutes(request.app).filter((layer) => matchesPath(layer, path));
-  const names = new Set(
-    served.flatMap(({ route }) => Object.keys(route?.methods ?? {})).map((name) => name.toUpperCase()),
-  );
-  if (names.has('GET')) names.add('HEAD');
-  return [...names].sort();
+  const names = served.flatMap(({ route }) => Object.keys(route?.methods ?? {}));
+  const methods = new Set(names.map((name) => name.toUpperCase()));
+  if (methods.has('GET')) methods.add('HEAD');
+  return [...methods].sort();
 }
 
 /**

@@ -20,9 +20,7 @@ type Part = string | number | Html | readonly Html[];
 
 /** Template tag that builds HTML markup. Interpolated text is escaped, so client input cannot inject markup. */
 export function toHtml(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(
-    template.reduce((whole, next, index) => `${whole}${escapePart(parts[index - 1] ?? '')}${next}`),
-  );
+  return new Html(template.reduce((whole, next, at) => `${whole}${escapePart(parts[at - 1] ?? '')}${next}`));
 }
 
 function escapePart(part: Part): string {
@@ -33,9 +31,7 @@ function escapePart(part: Part): string {
 
 /** Renders trusted text as HTML. Backquotes mark code, as in Markdown. */
 export function renderInlineCode(text: string): Html {
-  const parts = text
-    .split('`')
-    .map((part, index) => (index % 2 ? toHtml`<code>${part}</code>` : toHtml`${part}`));
+  const parts = text.split('`').map((part, at) => (at % 2 ? toHtml`<code>${part}</code>` : toHtml`${part}`));
   return toHtml`${parts}`;
 }
 

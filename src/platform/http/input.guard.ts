@@ -6,7 +6,7 @@ import type { InputClass } from '../common/fields.js';
 import { readInput } from '../input/read-input.js';
 import { toCanonicalUuid } from '../common/uuid.js';
 import { acceptsOnlyJson } from './request-headers.js';
-import { BodyBudget, BodyReader, type BodyRules, UPLOAD_BYTES } from './body-reader.js';
+import { BodyBudget, BodyReader, type BodyRules, UPLOAD_BYTES, createMediaTypeError } from './body-reader.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -57,8 +57,8 @@ export class InputGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const { body, file, query, anyQuery, responseType } =
-      this.reflector.get(Accepts, context.getHandler()) ?? {};
+    const accepted = this.reflector.get(Accepts, context.getHandler());
+    const { body, file, query, anyQuery, responseType } = accepted ?? {};
     if (responseType) setResponseType(request, response, responseType);
     if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
     if (file) this.acceptFile(request, response, file);
@@ -109,25 +109,14 @@ export const MULTIPART_OVERHEAD = 64 * 1024;
  * @throws ProblemError `unsupported_media_type`, `too_large`.
  */
 function assertFileHeaders(request: Request, { type, maxBytes }: FileRules): void {
-  if (!request.is(type) && !isMultipart(request)) {
-    throw new ProblemError(
-      'unsupported_media_type',
-      `Unsupported Content-Type. Send the file as ${type} or multipart/form-data.`,
-    );
-  }
+  if (!request.is(type) && !isMultipart(request))
+    throw createMediaTypeError(`Unsupported Content-Type. Send the file as ${type} or multipart/form-data.`);
   const encoding = request.get('content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new ProblemError(
-      'unsupported_media_type',
-      'File uploads do not support Content-Encoding. Send the file uncompressed.',
-    );
-  }
-  if (
-    Number(request.get('content-length') ?? 0) >
-    maxBytes + (isMultipart(request) ? MULTIPART_OVERHEAD : 0)
-  ) {
+  if (encoding.toLowerCase() !== 'identity')
+    throw createMediaTypeError('File uploads do not support Content-Encoding. Send the file uncompressed.');
+  const most = maxBytes + (isMultipart(request) ? MULTIPART_OVERHEAD : 0);
+  if (Number(request.get('content-length') ?? 0) > most)
     throw new ProblemError('too_large', `The file is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
-  }
 }
 
 export function isMultipart(request: Request): boolean {

@@ -58,8 +58,7 @@ export class CursorQuery {
 }
 
 /** Returns the page size, at most `MAX_LIMIT`. */
-export const clampLimit = ({ limit = DEFAULT_LIMIT }: { limit?: number }): number =>
-  Math.min(limit, MAX_LIMIT);
+export const clampLimit = ({ limit = DEFAULT_LIMIT }: { limit?: number }) => Math.min(limit, MAX_LIMIT);
 
 /** Converts offset paging to the range of a database query. */
 export const toPageRange = (query: PageQuery) => ({ offset: query.offset, limit: clampLimit(query) });

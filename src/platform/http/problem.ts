@@ -57,20 +57,11 @@ export class ProblemDto {
 export function toProblemError(thrown: unknown): ProblemError {
   if (thrown instanceof ProblemError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : undefined;
-  if (status === 404) {
-    return new ProblemError('not_found', 'This path does not exist. Check the URL.');
-  }
+  if (status === 404) return new ProblemError('not_found', 'This path does not exist. Check the URL.');
   // The router rejects malformed percent-encoding in a path parameter with 400.
-  if (status === 400) {
-    return new ProblemError(
-      'malformed_uuid',
-      'The path contains malformed percent-encoding. Encode it as UTF-8.',
-    );
-  }
-  return new ProblemError(
-    'internal',
-    'The service failed to process the request. Report the request id to the operator.',
-  );
+  if (status === 400)
+    return new ProblemError('malformed_uuid', 'The path has malformed percent-encoding. Encode it as UTF-8.');
+  return new ProblemError('internal', 'The request failed. Report the request id to the operator.');
 }
 
 export function toProblemDto(error: ProblemError, path: string, requestId: string): ProblemDto {

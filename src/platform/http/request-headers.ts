@@ -75,9 +75,7 @@ const HOST_IN_BRACKETS = /^\[(?:([\d:.a-f]+)|v[\da-f]+\.[\w.~!$&'()*+;=:-]+)\](?
 export function findHostError({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>) {
   const { host } = headers;
   if (host === undefined)
-    return httpVersion === '1.1'
-      ? 'The Host header is missing. Send it with every HTTP/1.1 request.'
-      : undefined;
+    return httpVersion === '1.1' ? 'The Host header is missing. HTTP/1.1 requires it.' : undefined;
   if (host === '' || HOST_NAME.test(host) || isBracketedHost(host)) return undefined;
   return 'The Host header is invalid. Send it once, with a host and an optional port.';
 }
@@ -114,13 +112,10 @@ export function readAuditReason(request: Request): string | undefined {
  */
 export function parseReason(text: string, name: string): string | undefined {
   const reason = normaliseLine(text);
-  if (!isWithin(reason, MAX_REASON) || !isCleanText(reason) || findDeceptive(reason) !== undefined) {
-    throw new ProblemError(
-      'invalid_parameter',
-      `${name} must be one line of at most ${MAX_REASON} characters, without control or text direction characters.`,
-    );
-  }
-  return reason === '' ? undefined : reason;
+  if (isWithin(reason, MAX_REASON) && isCleanText(reason) && findDeceptive(reason) === undefined)
+    return reason === '' ? undefined : reason;
+  const rule = `one line of at most ${MAX_REASON} characters, without control or text direction characters`;
+  throw new ProblemError('invalid_parameter', `${name} must be ${rule}.`);
 }
 
 function decodeReason(sent: string): string {

@@ -65,12 +65,7 @@ const NONE = ["'none'"];
 const SELF = ["'self'"];
 
 /** Policy of API responses and plain pages: a browser may display them but not run or load anything. */
-const BASE_POLICY = {
-  'default-src': NONE,
-  'base-uri': NONE,
-  'form-action': NONE,
-  'frame-ancestors': NONE,
-};
+const BASE_POLICY = { 'default-src': NONE, 'base-uri': NONE, 'form-action': NONE, 'frame-ancestors': NONE };
 /** Policy of Swagger UI, which loads scripts from files and uses inline styles. */
 const DOCS_POLICY = {
   ...BASE_POLICY,
@@ -116,16 +111,10 @@ export function createSecurityHeaders(https: boolean): Preparation {
   const docs = withPolicy(DOCS_POLICY);
   const consolePage = withPolicy(CONSOLE_POLICY);
   // Responses contain personal data, so caches must not store them. Clients with an ETag revalidate with If-None-Match.
-  const api = [
-    ...withPolicy(BASE_POLICY, WITHOUT_PAGE_HEADERS),
-    ['Cache-Control', 'no-store'] satisfies [string, string],
-  ];
-  const headersOfPrefix: Partial<Record<string, [string, string][]>> = {
-    '/api/': api,
-    '/scim': api,
-    '/docs': docs,
-    '/cons': consolePage,
-  };
+  const api = withPolicy(BASE_POLICY, WITHOUT_PAGE_HEADERS);
+  api.push(['Cache-Control', 'no-store']);
+  const prefixes = { '/api/': api, '/scim': api, '/docs': docs, '/cons': consolePage };
+  const headersOfPrefix: Partial<Record<string, [string, string][]>> = prefixes;
   return (request, response) => {
     const headers = headersOfPrefix[request.url.slice(0, 5).toLowerCase()] ?? pages; // route matching ignores case
     for (const [name, value] of headers) response.setHeader(name, value);
@@ -228,12 +217,8 @@ export function createLimitedServer(
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
     const isBusy = latestResponses.get(socket)?.closed === false;
-    if (socket instanceof Socket && !isBusy)
-      respondOnSocket(
-        socket,
-        request,
-        createMalformedError('CONNECT is not supported: this service is not a proxy.'),
-      );
+    const rejection = createMalformedError('CONNECT is not supported: this service is not a proxy.');
+    if (socket instanceof Socket && !isBusy) respondOnSocket(socket, request, rejection);
     else socket.destroy();
   });
   server.on('clientError', (error: Error, socket: Duplex) => {
@@ -288,18 +273,12 @@ function createPlaceholderRequest(classes: MessageClasses, socket: Socket): Inco
 /** Converts a parser or deadline error to a problem. @returns undefined for a failure of the connection or of TLS. */
 function toRejection(error: Error): ProblemError | undefined {
   const code = errorCodeOf(error) ?? '';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new ProblemError('request_timeout', 'The request did not arrive in time. Send it again.');
-  }
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ProblemError(
-      'headers_too_large',
-      `The request headers are larger than ${HEADER_BYTES / 1024} KiB.`,
-    );
-  }
-  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new ProblemError('headers_too_large', `The request headers exceed ${HEADER_BYTES / 1024} KiB.`);
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new ProblemError('too_large', 'The chunk extensions are too long. Send the body without them.');
-  }
   return code.startsWith('HPE_') ? createMalformedError('The request is not valid HTTP/1.1.') : undefined;
 }
 
