@@ -1,4 +1,4 @@
-import { IsDefined, ValidateBy } from 'class-validator';
+import { IsDefined, ValidateBy, type ValidationArguments } from 'class-validator';
 import { ApiProperty } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
 import type { FieldCode } from '../common/errors.js';
@@ -43,26 +43,17 @@ type Message = string | ((value: unknown) => string);
  * `FIELD_CODES` is reported.
  * @param test returns true for a valid value. Not called for a missing or cleared field.
  */
-export function Rule(
-  code: FieldCode,
-  message: Message,
-  test: (value: unknown) => boolean,
-): PropertyDecorator {
-  return ValidateBy({
-    name: code,
-    validator: {
-      validate: test,
-      defaultMessage: (args) => (typeof message === 'string' ? message : message(args?.value)),
-    },
-  });
+export function Rule(code: FieldCode, message: Message, test: (value: unknown) => boolean) {
+  const toMessage = (value: unknown) => (typeof message === 'string' ? message : message(value));
+  const validator = {
+    validate: test,
+    defaultMessage: (args?: ValidationArguments) => toMessage(args?.value),
+  };
+  return ValidateBy({ name: code, validator });
 }
 
 /** Declares a custom rule for text. Other types pass, because `IsString` rejects them. */
-export function TextRule(
-  code: FieldCode,
-  message: string,
-  test: (text: string) => boolean,
-): PropertyDecorator {
+export function TextRule(code: FieldCode, message: string, test: (text: string) => boolean) {
   return Rule(code, message, (value) => typeof value !== 'string' || test(value));
 }
 

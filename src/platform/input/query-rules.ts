@@ -100,13 +100,9 @@ export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {
 export const TextsParam = (max: number, schema: QuerySchema = {}) => {
   const rule = { message: `must have 1 to ${max} characters, at most ${MAX_REPEATS} times` };
   const each = { ...rule, each: true };
+  const items = { type: 'string', maxLength: max };
   return applyDecorators(
-    ApiPropertyOptional({
-      type: 'array',
-      items: { type: 'string', maxLength: max },
-      maxItems: MAX_REPEATS,
-      ...schema,
-    }),
+    ApiPropertyOptional({ type: 'array', items, maxItems: MAX_REPEATS, ...schema }),
     Normalize(toList),
     ArrayMaxSize(MAX_REPEATS, rule),
     IsString(each),

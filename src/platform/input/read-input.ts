@@ -43,10 +43,9 @@ interface StandardRule {
   test?: (value: unknown, limit: unknown) => boolean;
 }
 
-const createTypeRule = (name: string): StandardRule => ({
-  code: 'invalid_type',
-  message: () => `must be ${name}`,
-});
+function createTypeRule(name: string): StandardRule {
+  return { code: 'invalid_type', message: () => `must be ${name}` };
+}
 const getTextLength = (value: unknown): number => (typeof value === 'string' ? countCharacters(value) : 0);
 
 /**
@@ -124,20 +123,14 @@ function normalizeField({ normalizer, size }: CompiledField, raw: unknown): unkn
   return normalizer && value === raw ? normalizer(value) : value;
 }
 
-function findUnknownKeys(
-  raw: JsonObject,
-  fields: ReadonlyMap<string, CompiledField>,
-  most: number,
-): FieldError[] {
-  const unknown = Object.keys(raw).filter((name) => !fields.has(name));
+function findUnknownKeys(raw: JsonObject, known: ReadonlyMap<string, unknown>, most: number): FieldError[] {
+  const unknown = Object.keys(raw).filter((name) => !known.has(name));
   return unknown.slice(0, most).map((name) => toUnknownField(name));
 }
 
-const toUnknownField = (name: string): FieldError => ({
-  field: name.slice(0, 100),
-  code: 'unknown_field',
-  message: 'is not a field',
-});
+function toUnknownField(name: string): FieldError {
+  return { field: name.slice(0, 100), code: 'unknown_field', message: 'is not a field' };
+}
 
 function findFailedCheck({ checks, required, notEmpty }: CompiledField, value: unknown): Check | undefined {
   if (value === undefined) return required;
@@ -202,13 +195,8 @@ function readChecks(type: InputClass<object>): ReadonlyMap<string, Check[]> {
       const standard = STANDARD_RULES[name];
       const code = standard?.code ?? FIELD_CODES.find((own) => own === name);
       if (!code) throw new Error(`${type.name}.${rule.propertyName}: the rule ${name} has no error code`);
-      const args = (value?: unknown): ValidationArguments => ({
-        value,
-        constraints,
-        targetName: type.name,
-        object: {},
-        property: rule.propertyName,
-      });
+      const context = { constraints, targetName: type.name, object: {}, property: rule.propertyName };
+      const args = (value?: unknown): ValidationArguments => ({ value, ...context });
       const fixed = args();
       const test = standard?.test
         ? (value: unknown) => standard.test?.(value, constraints[0]) === true
@@ -224,10 +212,6 @@ function readChecks(type: InputClass<object>): ReadonlyMap<string, Check[]> {
     }
   }
   const rank = ({ code }: Check): number => FIELD_CODES.indexOf(code);
-  for (const [name, own] of checks)
-    checks.set(
-      name,
-      own.toSorted((a, b) => rank(a) - rank(b)),
-    );
+  for (const own of checks.values()) own.sort((a, b) => rank(a) - rank(b));
   return checks;
 }

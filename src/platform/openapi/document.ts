@@ -80,20 +80,17 @@ export function completeDocument(document: OpenAPIObject): void {
     const isChange = parameters.some(({ name }) => name === IDEMPOTENCY_KEY);
     for (const [key, response] of Object.entries(responses)) {
       const status = Number(key);
-      const added = {
-        ...(isChange && status < 400 && REPLAY_HEADERS),
-        ...(status < 500 && RATE_LIMIT_HEADERS),
-      };
-      if (status < 500) response.headers = { ...response.headers, ...toReferences(added) };
+      if (status >= 500) continue;
+      const added = { ...(isChange && status < 400 && REPLAY_HEADERS), ...RATE_LIMIT_HEADERS };
+      response.headers = { ...response.headers, ...toReferences(added) };
     }
   }
 }
 
 /** Returns references to shared headers, so that the document defines each header once. */
 function toReferences(headers: object): object {
-  return Object.fromEntries(
-    Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
+  const toReference = (name: string) => ({ $ref: `#/components/headers/${name}` });
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, toReference(name)]));
 }
 
 /** Schema limits that a type or format implies. */
@@ -121,10 +118,7 @@ function addEnumsAndLimits(node: unknown): void {
  * Sets `additionalProperties: false` on the schema of a JSON body and on its nested objects, because `readInput` rejects
  * unknown keys. SCIM bodies stay open, because SCIM ignores unknown keys.
  */
-function forbidUnknownMembers(
-  schema: SchemaObject | undefined,
-  schemas: Readonly<Record<string, SchemaObject>>,
-): void {
+function forbidUnknownMembers(schema: SchemaObject | undefined, schemas: Record<string, SchemaObject>): void {
   const named = schema?.$ref === undefined ? schema : schemas[schema.$ref.split('/').at(-1) ?? ''];
   if (!named?.properties) return;
   named.additionalProperties = false;
@@ -135,12 +129,10 @@ function forbidUnknownMembers(
 function addFormFields({ requestBody, parameters }: Operation): void {
   const form = requestBody?.content[FORM]?.schema;
   if (!form) return;
-  const options = parameters
-    .filter((parameter) => parameter.in === 'query')
-    .map(({ name, description, schema }): [string, SchemaObject] => [
-      name,
-      { ...schema, ...(description && { description }) },
-    ]);
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  const options = inQuery.map(({ name, description, schema }): [string, SchemaObject] => {
+    return [name, { ...schema, ...(description && { description }) }];
+  });
   form.properties = { ...Object.fromEntries(options), ...form.properties };
   form.additionalProperties = false;
 }

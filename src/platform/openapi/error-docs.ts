@@ -26,11 +26,8 @@ export interface Conventions {
 }
 
 const CHALLENGE = describeHeader('WWW-Authenticate', 'The required credentials.', { maxLength: 255 });
-const RETRY = describeHeader('Retry-After', 'Seconds to wait before the next attempt.', {
-  type: 'integer',
-  minimum: 1,
-  maximum: 3600,
-});
+const SECONDS = { type: 'integer', minimum: 1, maximum: 3600 };
+const RETRY = describeHeader('Retry-After', 'Seconds to wait before the next attempt.', SECONDS);
 
 /** Describes errors in OpenAPI, as one response for each status. */
 export function describeErrors(codes: readonly ErrorCode[], conventions: Conventions): MethodDecorator[] {
@@ -66,12 +63,7 @@ export function restrictSchema(type: Type<unknown>, values: Readonly<Record<stri
 }
 
 /** Error codes of every route, at the end of each list. */
-export const COMMON_ERRORS: readonly ErrorCode[] = [
-  'rate_limited',
-  'internal',
-  'unavailable',
-  'outcome_unknown',
-];
+export const COMMON_ERRORS = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'] as const;
 
 /** Additional members of the examples by status. */
 const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {

@@ -60,17 +60,14 @@ export const DescribeRoute = (operationId: string, summary: string, docs: RouteD
 type Headers = NonNullable<ApiResponseNoStatusOptions['headers']>;
 
 /** Describes a JSON response. */
-export const describeJson = (description: string, type: Type<unknown>, headers: Headers = {}) => ({
-  description,
-  type,
-  headers,
-});
+export function describeJson(description: string, type: Type<unknown>, headers: Headers = {}) {
+  return { description, type, headers };
+}
 
 /** Describes a streamed CSV response of unknown length. */
-export const describeCsv = (description: string) => ({
-  description,
-  content: { 'text/csv': { schema: { type: 'string' } } },
-});
+export function describeCsv(description: string) {
+  return { description, content: { 'text/csv': { schema: { type: 'string' } } } };
+}
 
 /**
  * OpenAPI extension with the scope that an API key needs. `any` accepts every valid key, `full` a key without scopes, and
@@ -165,10 +162,8 @@ const NOT_MODIFIED = ApiResponse({
 });
 
 /** Lists the error codes of a route: codes of the guards, of its input and of the route itself. */
-function listErrorCodes(
-  { docs, body, file, scope, id, isUnsafe, isChange }: Route,
-  conventions: Conventions,
-) {
+function listErrorCodes(route: Route, conventions: Conventions) {
+  const { docs, body, file, scope, id, isUnsafe, isChange } = route;
   return [
     ...(conventions.firstErrors ?? []),
     ...codesIf(body, 'request_timeout', 'malformed_json', 'validation_failed'),
@@ -189,11 +184,8 @@ const codesIf = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (con
 
 /** Builds the successful response of a route. Status 201 and 202 add the `Location` header. */
 function buildResponse({ docs: { answer, links }, status }: Route) {
-  const {
-    description = '',
-    headers,
-    ...rest
-  } = typeof answer === 'string' ? { description: answer } : answer;
+  const response: ApiResponseNoStatusOptions = typeof answer === 'string' ? { description: answer } : answer;
+  const { description = '', headers, ...rest } = response;
   const all = { ...((status === 201 || status === 202) && LOCATION), ...headers };
   const hasHeaders = Object.keys(all).length > 0;
   return { status, description, ...(hasHeaders && { headers: all }), ...(links && { links }), ...rest };

@@ -25,15 +25,10 @@ export const describeHeader = (name: string, description: string, schema: object
 export const LOCATION = describeHeader('Location', 'Path of the created record.', { maxLength: 255 });
 
 /** Response header of a list with cursor paging. */
-export const NEXT_PAGE_LINK = describeHeader(
-  'Link',
-  'Link to the next page, with `rel="next"`. Missing on the last page.',
-  { maxLength: HEADER_BYTES },
-);
+const LINK_HELP = 'Link to the next page, with `rel="next"`. Missing on the last page.';
+export const NEXT_PAGE_LINK = describeHeader('Link', LINK_HELP, { maxLength: HEADER_BYTES });
 
-export const ETAG = describeHeader('ETag', 'Version of the resource, for If-None-Match and If-Match.', {
-  maxLength: 64,
-});
+export const ETAG = describeHeader('ETag', 'Version for If-None-Match and If-Match.', { maxLength: 64 });
 
 /** Schema of one or several entity tags, limited by the maximum size of request headers. */
 export const ENTITY_TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
@@ -42,15 +37,10 @@ export const ENTITY_TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
  * Returns OpenAPI links from a response to operations on the returned record.
  * @param field response field with the value of the parameter.
  */
-export const createLinks = (
-  operationIds: readonly string[],
-  parameter: string,
-  field: string,
-  more?: object,
-) => {
+export function createLinks(operations: readonly string[], parameter: string, field: string, more?: object) {
   const parameters = { [parameter]: `$response.body#/${field}` };
-  return Object.fromEntries(operationIds.map((id) => [id, { operationId: id, parameters, ...more }]));
-};
+  return Object.fromEntries(operations.map((id) => [id, { operationId: id, parameters, ...more }]));
+}
 
 /** Returns the schema of any JSON value. It lists all types because code generators derive no type from an empty schema. */
 export const describeValue = (items: object, maxItems: number) => ({
