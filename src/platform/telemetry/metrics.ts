@@ -81,12 +81,9 @@ export class Metrics implements RequestObserver {
     aggregator: Extract<Aggregator, 'sum' | 'max'>,
     read: () => number | Promise<number>,
   ): void {
+    const tryRead = async (): Promise<number> => read();
     const collect = async (): Promise<void> => {
-      metric.set(
-        await Promise.resolve()
-          .then(read)
-          .catch(() => Number.NaN),
-      );
+      metric.set(await tryRead().catch(() => Number.NaN));
     };
     const metric = new Gauge({ name, help, aggregator, registers: [this.registry], collect });
   }

@@ -20,10 +20,8 @@ export interface RequestObserver {
  * Creates the preparation that assigns request ids, returns them in `X-Request-Id` and notifies observers at the end of each
  * request. Observers share one listener, because a listener costs as much as a short route.
  */
-export function observeRequests(
-  ...observers: readonly RequestObserver[]
-): (request: Request, response: Response) => void {
-  return (request, response) => {
+export function observeRequests(...observers: readonly RequestObserver[]) {
+  return (request: Request, response: Response): void => {
     const sent = request.headers['x-request-id'];
     request.requestId = typeof sent === 'string' && isAcceptableId(sent) ? sent : randomUUID();
     response.setHeader('X-Request-Id', request.requestId);

@@ -57,13 +57,7 @@ const formatRequest = ({ method, path, status, aborted, ms }: Record<string, unk
   `${String(method)} ${String(path)} ${aborted === true ? 'aborted' : String(status)} ${String(ms)} ms`;
 
 /** Returns the fields of a request that its summary does not contain. */
-function getOtherFields({
-  method: _m,
-  path: _p,
-  status: _s,
-  aborted: _a,
-  ms: _t,
-  ...others
-}: Record<string, unknown>) {
+function getOtherFields(fields: Record<string, unknown>) {
+  const { method: _m, path: _p, status: _s, aborted: _a, ms: _t, ...others } = fields;
   return others;
 }
