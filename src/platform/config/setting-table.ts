@@ -29,22 +29,20 @@ export interface Setting<Value> extends SettingType<Value> {
   isSecret?: boolean;
 }
 
-const defineSetting = <Value>(type: SettingType<Value>, defaultValue: Value): Setting<Value> => ({
-  ...type,
-  defaultValue,
-});
+function defineSetting<Value>(type: SettingType<Value>, defaultValue: Value): Setting<Value> {
+  return { ...type, defaultValue };
+}
 
-const defineOptional = <Value>(type: SettingType<Value>): Setting<Value | undefined> => ({
-  ...type,
-  defaultValue: undefined,
-});
+const defineOptional = <Value>(type: SettingType<Value>) => defineSetting<Value | undefined>(type, undefined);
 
 const markSecret = <Value>(described: Setting<Value>): Setting<Value> => ({ ...described, isSecret: true });
+const defineSecret = <Value>(type: SettingType<Value>) => markSecret(defineOptional(type));
 
 const PROXIES = '[0-9a-fA-F.:/]+|loopback|linklocal|uniquelocal';
 const TRUSTED = new RegExp(`^(\\d{1,2}|${PROXIES})(,\\s*(${PROXIES}))*$`);
 const BEARER_TOKEN = /^[\x21-\x7e]{16,128}$/;
 const SEAL_KEY = /^[\x21-\x7e]{32,128}$/;
+const SEAL_KEYS = listType('be keys of 32 to 128 printable ASCII characters', (key) => SEAL_KEY.test(key));
 const SIGNING_KEY = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const COOKIE_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 
@@ -70,7 +68,7 @@ export const SETTINGS = {
    * (`host1:port,host2:port`), the service uses the first host that accepts writes. Unset:
    * `sqlite:<DATA_DIR>/rollcall.sqlite`.
    */
-  DATABASE_URL: markSecret(defineOptional(databaseUrlType)),
+  DATABASE_URL: defineSecret(databaseUrlType),
   /** File with trusted CA certificates (PEM) for TLS connections to MariaDB or MySQL. Unset: no TLS. */
   DATABASE_TLS_CA_FILE: defineOptional(pathType),
   /** Connections of each instance to MariaDB or MySQL. The total is WORKERS times this number. SQLite uses one connection. */
@@ -88,9 +86,7 @@ export const SETTINGS = {
    * Trusted proxies that set X-Forwarded-For: their number, or a comma-separated list of addresses, CIDR networks or
    * names such as loopback. Unset: no proxy is trusted.
    */
-  TRUST_PROXY: defineOptional(
-    patternType(TRUSTED, 'be a number of proxies or a comma-separated list of addresses'),
-  ),
+  TRUST_PROXY: defineOptional(patternType(TRUSTED, 'be a number of proxies or comma-separated addresses')),
   /** Compress responses for clients that accept gzip. Set it to false if a reverse proxy compresses them. */
   COMPRESSION: defineSetting(booleanType, true),
   /** Serve the operators' console at /console. Opening the base URL in a browser redirects to it. */
@@ -105,12 +101,12 @@ export const SETTINGS = {
    * First API key, created in an empty database: 32 to 128 printable ASCII characters that are hard to guess. Unset: a
    * random key, printed once.
    */
-  BOOTSTRAP_API_KEY: markSecret(defineOptional(chosenKeyType)),
+  BOOTSTRAP_API_KEY: defineSecret(chosenKeyType),
   /**
    * Password of the first Webmaster "admin", which must meet the rules for all passwords. Unset: a random password,
    * printed once.
    */
-  BOOTSTRAP_WEBMASTER_PASSWORD: markSecret(defineOptional(customTextType('be text', () => true))),
+  BOOTSTRAP_WEBMASTER_PASSWORD: defineSecret(customTextType('be text', () => true)),
   /** Minimum length of new passwords, in characters. Existing passwords stay valid. */
   PASSWORD_MIN_LENGTH: defineSetting(integerType(MIN_PASSWORD_MIN_LENGTH, 64), 12),
   /**
@@ -166,9 +162,7 @@ export const SETTINGS = {
   EMAIL_REQUIRE_TLD: defineSetting(booleanType, true),
   /** Additional role names, comma-separated. */
   EXTRA_ROLES: defineSetting(
-    listType('$property must be role names of 1 to 64 characters, separated by commas', (role) =>
-      length(role, 1, 64),
-    ),
+    listType('be role names of 1 to 64 characters, separated by commas', (role) => length(role, 1, 64)),
     [],
   ),
   /** Days for which a deleted user can be restored. After that, the user's data is removed. */
@@ -284,25 +278,16 @@ export const SETTINGS = {
   /** URL that receives each alert as a POST request, signed with NOTIFY_SECRET. Unset: no requests. */
   NOTIFY_URL: defineOptional(urlType({ disallow_auth: true })),
   /** Key that signs alerts: whsec_ followed by 24 to 64 bytes in Base64, for example from `openssl rand -base64 32`. */
-  NOTIFY_SECRET: markSecret(
-    defineOptional(patternType(SIGNING_KEY, 'be whsec_ and 24 to 64 bytes in Base64')),
-  ),
+  NOTIFY_SECRET: defineSecret(patternType(SIGNING_KEY, 'be whsec_ and 24 to 64 bytes in Base64')),
   /** Bearer token that /metrics requires. Unset: no token required. */
-  METRICS_TOKEN: markSecret(
-    defineOptional(patternType(BEARER_TOKEN, 'be 16 to 128 printable ASCII characters')),
-  ),
+  METRICS_TOKEN: defineSecret(patternType(BEARER_TOKEN, 'be 16 to 128 printable ASCII characters')),
   /** Days for which audit events are stored. Unset: forever. */
   AUDIT_RETENTION_DAYS: defineOptional(countType),
   /**
    * Secret keys for audit seals, comma-separated, each with 32 to 128 characters. The first key seals, and all keys
    * verify. Empty: no key.
    */
-  AUDIT_SEAL_KEY: markSecret(
-    defineSetting(
-      listType('$property must be keys of 32 to 128 printable ASCII characters', (key) => SEAL_KEY.test(key)),
-      [],
-    ),
-  ),
+  AUDIT_SEAL_KEY: markSecret(defineSetting(SEAL_KEYS, [])),
   /** Lowest level of logged events: fatal, error, warn, info, debug or trace. silent turns the log off. */
   LOG_LEVEL: defineSetting(enumType('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
   /**

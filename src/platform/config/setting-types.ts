@@ -104,20 +104,15 @@ export const rowsType = integerType(0, 1_000_000);
 export const percentType = integerType(0, 100);
 
 /** Creates the type of comma-separated lists. */
-export const listType = (error: string, isItem: (item: string) => boolean): SettingType<readonly string[]> =>
+export const listType = (rule: string, isItem: (item: string) => boolean): SettingType<readonly string[]> =>
   createType(
-    (text) =>
-      text
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== ''),
-    [[(items) => items.every(isItem), error]],
+    (text) => text.split(',').flatMap((item) => item.trim() || []),
+    [[(items) => items.every(isItem), `$property must ${rule}`]],
   );
 
 /** SQLite file, or URL of MariaDB or MySQL. */
 export const databaseUrlType = customTextType(
-  'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded, ' +
-    'with several hosts separated by commas',
+  'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded, with hosts separated by commas',
   (text) => /^sqlite:.+/.test(text) || parseDatabaseUrl(text) !== undefined,
 );
 
