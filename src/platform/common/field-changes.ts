@@ -83,11 +83,7 @@ function compactChanges(list: readonly FieldChange[]): FieldChange[] | Record<st
 
 function listOf(parsed: FieldChange[] | Record<string, unknown>): FieldChange[] {
   if (Array.isArray(parsed)) return parsed;
-  return Object.entries(parsed).map(([name, value]) => ({
-    field: name.slice(SET.length),
-    old: null,
-    new: value,
-  }));
+  return Object.keys(parsed).map((name) => ({ field: name.slice(SET.length), old: null, new: parsed[name] }));
 }
 
 const EMPTY_TEXT = toJson([]);

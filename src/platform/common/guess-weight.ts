@@ -41,10 +41,8 @@ export interface GuessableWords {
  * `4321`, `aaaa`, `qwerty`), a year or a repetition of earlier text has 2. A known word has 1. The rest of a long text
  * is ignored.
  */
-export function computeGuessWeight(
-  text: string,
-  { isWord = () => false, known = [] }: GuessableWords = {},
-): number {
+export function computeGuessWeight(text: string, guesses: GuessableWords = {}): number {
+  const { isWord = () => false, known = [] } = guesses;
   const plain = fold(text).slice(0, MAX_LENGTH);
   const readings = [...new Set([plain, replaceLookalikes(plain, 'i'), replaceLookalikes(plain, 'l')])];
   const names = known.map(fold).filter((name) => name.length >= SHORTEST_PATTERN);

@@ -36,10 +36,7 @@ export function parseArray(text: string): unknown[] {
  * It scans the text before it is parsed, without recursion, and stops at the limit. Hundreds of thousands of brackets
  * or members must reach neither the parser nor code that walks the value.
  */
-export function findJsonExcess(
-  text: string,
-  limits: { depth: number; values: number },
-): 'depth' | 'values' | undefined {
+export function findJsonExcess(text: string, limits: { depth: number; values: number }) {
   let depth = 0;
   let values = 1;
   let inString = false;

@@ -45,11 +45,9 @@ export function findPasswordFault(password: string, context: PasswordContext): P
     return { code: 'invalid_format', message: 'must not contain control characters or invalid Unicode' };
   }
   if (computeGuessWeight(password, context) < MIN_PASSWORD_WEIGHT) {
-    return {
-      code: 'too_common',
-      message:
-        'must not be a common password, or consist mainly of common words, names, sequences or repetitions',
-    };
+    const message =
+      'must not be a common password, or consist mainly of common words, names, sequences or repetitions';
+    return { code: 'too_common', message };
   }
   return undefined;
 }
@@ -57,8 +55,7 @@ export function findPasswordFault(password: string, context: PasswordContext): P
 /**
  * Counts the characters of a password. Consecutive spaces count as one (OWASP ASVS 2.1.1), but stay in the password.
  */
-const countPasswordCharacters = (password: string): number =>
-  countCharacters(password.replace(/\p{Zs}+/gu, ' '));
+const countPasswordCharacters = (password: string) => countCharacters(password.replace(/\p{Zs}+/gu, ' '));
 
 /** Returns true if an API key that a person chose is easy to guess. */
 export function isGuessableKey(key: string, guesses?: GuessableWords): boolean {

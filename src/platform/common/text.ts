@@ -60,9 +60,8 @@ export function normalise(text: string): string {
  */
 export function normaliseLine(text: string): string {
   if (PLAIN_LINE.test(text)) return text;
-  return toNormalForm(text, 'NFC')
-    .trim()
-    .replace(/\p{Zs}+/gu, ' ');
+  const trimmed = toNormalForm(text, 'NFC').trim();
+  return trimmed.replace(/\p{Zs}+/gu, ' ');
 }
 
 /**
@@ -89,11 +88,9 @@ export function fold(text: string): string {
 
 function foldUnicode(text: string): string {
   // Lower case comes first, because the capital `ẞ` becomes `ss` only through `ß`.
-  const folded = foldCase(
-    toNormalForm(text, 'NFKD')
-      .replace(/\p{M}+/gu, '')
-      .toLowerCase(),
-  ).replace(/[øđðħıłŧæœþ]/g, (letter) => INSEPARABLE[letter] ?? letter);
+  const bare = toNormalForm(text, 'NFKD').replace(/\p{M}+/gu, '');
+  const toBasicLetters = (letter: string) => INSEPARABLE[letter] ?? letter;
+  const folded = foldCase(bare.toLowerCase()).replace(/[øđðħıłŧæœþ]/g, toBasicLetters);
   return toNormalForm(folded, 'NFKC');
 }
 
@@ -165,11 +162,9 @@ export function findInvisible(text: string): string | undefined {
 function findInvisibleUnicode(text: string): string | undefined {
   const [first] = text.match(INVISIBLE) ?? [];
   if (first === undefined || !JOINERS.includes(first)) return first;
-  const rest = text
-    .replace(BEFORE_VIRAMA, '')
-    .replace(JOINED, (joined, before: string, after: string) =>
-      isVisibleJoiner(joined, after) ? before + after : joined,
-    );
+  const removeJoiner = (joined: string, before: string, after: string) =>
+    isVisibleJoiner(joined, after) ? before + after : joined;
+  const rest = text.replace(BEFORE_VIRAMA, '').replace(JOINED, removeJoiner);
   return rest.match(INVISIBLE)?.[0];
 }
 

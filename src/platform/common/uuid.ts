@@ -12,9 +12,8 @@ export function isUuid(text: string): boolean {
 
 /** Converts a UUID to lower case. @throws ProblemError `malformed_uuid` with the name of the path parameter. */
 export function toCanonicalUuid(name: string, text: string): string {
-  if (!isUuid(text))
-    throw new ProblemError('malformed_uuid', `${name} must be a UUID (8-4-4-4-12 hexadecimal digits).`);
-  return text.toLowerCase();
+  if (isUuid(text)) return text.toLowerCase();
+  throw new ProblemError('malformed_uuid', `${name} must be a UUID (8-4-4-4-12 hexadecimal digits).`);
 }
 
 /**
