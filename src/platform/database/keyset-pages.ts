@@ -114,10 +114,8 @@ export function sortPage<T>(
   const rest = after
     ? sorted.filter(({ position }) => comparePositions(position, after, order) > 0)
     : sorted.slice(offset);
-  return cutPage(
-    rest.map(({ row }) => row),
-    limit,
-  );
+  const { rows: cut, last } = cutPage(rest, limit);
+  return { rows: cut.map(({ row }) => row), last: last?.row };
 }
 
 /** Compares two positions for a sort. Rows without a key come last in ascending and first in descending order. */
@@ -143,20 +141,12 @@ export const splitEmpty = (range: KeyRange, empty: null | ''): KeyRange[] => [
 ];
 
 /** Encodes a position as a cursor. @param list texts that identify the list, such as its sort field. */
-export function encodeCursor(
-  list: readonly string[],
-  ranges: readonly KeyRange[],
-  { key, uuid }: Position,
-): string {
-  return encodeArray([...list, rangeIndexOf(key, ranges), key, uuid]);
+export function encodeCursor(list: readonly string[], ranges: readonly KeyRange[], at: Position): string {
+  return encodeArray([...list, rangeIndexOf(at.key, ranges), at.key, at.uuid]);
 }
 
 /** Decodes a cursor. Returns undefined for a text that is not a cursor of this list. */
-export function decodeCursor(
-  text: string,
-  list: readonly string[],
-  ranges: readonly KeyRange[],
-): Position | undefined {
+export function decodeCursor(text: string, list: readonly string[], ranges: readonly KeyRange[]) {
   const parts = decodeArray(text);
   if (parts.length !== list.length + 3 || list.some((part, index) => parts[index] !== part)) return undefined;
   const [index, key, uuid] = parts.slice(list.length);

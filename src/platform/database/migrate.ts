@@ -91,9 +91,8 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
     // Without pending migrations nothing is written: the table of the lease would pause all nodes of a Galera cluster.
     if (!(await hasPendingMigrations(dataSource))) return [];
     const leaseRunner = dataSource.createQueryRunner();
-    return await runUnderLease(new MigrationLease(leaseRunner), runner, work).finally(() =>
-      leaseRunner.release(),
-    );
+    const lease = new MigrationLease(leaseRunner);
+    return await runUnderLease(lease, runner, work).finally(() => leaseRunner.release());
   } finally {
     await runner.release();
   }
@@ -111,17 +110,12 @@ async function runInTransaction<T>(runner: QueryRunner, work: () => Promise<T>):
   }
 }
 
-async function runUnderLease<T>(
-  lease: MigrationLease,
-  runner: QueryRunner,
-  work: () => Promise<T>,
-): Promise<T> {
+async function runUnderLease<T>(lease: MigrationLease, runner: QueryRunner, work: () => Promise<T>) {
   await lease.take();
   const query = runner.query.bind(runner);
   const renewAndQuery = async (...args: Parameters<typeof query>): Promise<unknown> => {
     if (!args[0].startsWith('SELECT')) await lease.renew();
-    const answer: unknown = await query(...args);
-    return answer;
+    return query(...args);
   };
   Object.assign(runner, { query: renewAndQuery });
   try {

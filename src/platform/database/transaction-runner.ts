@@ -25,6 +25,11 @@ export interface RepeatableEffect {
   afterRollback(work: () => Promise<void>): void;
 }
 
+/** Caller of a request. Without an `Idempotency-Key`, the request has no effect to repeat. */
+interface RepeatableCaller {
+  repeatable?: RepeatableEffect;
+}
+
 /**
  * Largest age of a transaction at its commit. The audit treats rows that appear much later than their time as forged
  * (`LATE_MILLIS`). Transactions get that old only in a process that was suspended.
@@ -51,19 +56,13 @@ export class TransactionRunner {
    * @throws ProblemError `unavailable` if the conflicts continue or no server is writable, and `outcome_unknown` if the
    * answer to the commit was lost.
    */
-  async run<T>(
-    work: (tx: Sql) => Promise<T>,
-    { repeatable }: { repeatable?: RepeatableEffect } = {},
-  ): Promise<T> {
+  async run<T>(work: (tx: Sql) => Promise<T>, { repeatable }: RepeatableCaller = {}): Promise<T> {
     if (repeatable?.transaction) return work(repeatable.transaction);
     return runWithRetry('transaction', (attempt) => this.attempt(work, repeatable, attempt));
   }
 
   /** Runs `work` after the commit of a request: at once, unless its transaction is still open. */
-  async afterCommit(
-    { repeatable }: { repeatable?: RepeatableEffect },
-    work: () => Promise<void>,
-  ): Promise<void> {
+  async afterCommit({ repeatable }: RepeatableCaller, work: () => Promise<void>): Promise<void> {
     if (repeatable?.transaction) repeatable.afterCommit(work);
     else await work();
   }
@@ -88,11 +87,9 @@ export class TransactionRunner {
   }
 }
 
-const toHeldTransaction = (tx: OpenTransaction, began: number): HeldTransaction => ({
-  sql: tx,
-  commit: () => commit(tx, began),
-  rollback: () => rollback(tx),
-});
+function toHeldTransaction(tx: OpenTransaction, began: number): HeldTransaction {
+  return { sql: tx, commit: () => commit(tx, began), rollback: () => rollback(tx) };
+}
 
 async function commit(tx: OpenTransaction, began: number): Promise<void> {
   if (performance.now() - began > MAX_MILLIS) throw new DatabaseError('race', new Error('too old to commit'));

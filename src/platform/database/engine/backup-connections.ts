@@ -111,12 +111,10 @@ async function openOnServer(
 
 const buildSelect = ({ name, columns }: TableColumns): string => `SELECT ${columns.join(', ')} FROM ${name}`;
 
-const buildInsert = ({ name, columns }: TableColumns) => ({
-  into: { table: name, columns },
-  head: `INSERT INTO ${name} (${columns.join(', ')}) VALUES `,
-  columns: columns.length,
-  tail: '',
-});
+function buildInsert({ name, columns }: TableColumns) {
+  const head = `INSERT INTO ${name} (${columns.join(', ')}) VALUES `;
+  return { into: { table: name, columns }, head, columns: columns.length, tail: '' };
+}
 
 /** Groups rows, which are lists of values, into batches. */
 async function* toBatches(rows: Iterable<object> | AsyncIterable<object>) {

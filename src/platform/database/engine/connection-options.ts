@@ -52,11 +52,8 @@ export function databaseNameOf(settings: DatabaseSettings): DatabaseName {
   return { name, fullName: `${name} on ${servers.map((server) => server.name).join(', ')}` };
 }
 
-function optionsOf(
-  { user, password, database }: DatabaseUrl,
-  { host, port }: DatabaseHost,
-  settings: DatabaseSettings,
-) {
+function optionsOf(url: DatabaseUrl, { host, port }: DatabaseHost, settings: DatabaseSettings) {
+  const { user, password, database } = url;
   return {
     host,
     port,
@@ -81,9 +78,8 @@ const nameOf = ({ host, port }: DatabaseHost): string => `${host.includes(':') ?
 function buildTlsOptions(host: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
   if (file === undefined) return {};
   if (isIP(host) !== 0) {
-    throw new EnvError(
-      'DATABASE_TLS_CA_FILE needs host names in DATABASE_URL, not IP addresses. Use the name in the certificate of each server.',
-    );
+    const remedy = 'Use the name in the certificate of each server.';
+    throw new EnvError(`DATABASE_TLS_CA_FILE needs host names in DATABASE_URL, not IP addresses. ${remedy}`);
   }
   const ca = readPemFile('DATABASE_TLS_CA_FILE', file);
   return { ssl: { ca, minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true } };

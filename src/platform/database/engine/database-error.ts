@@ -152,9 +152,8 @@ function faultOf(error: unknown): Fault | undefined {
 
 /** Converts the error of a statement that commits by itself: if its answer was lost, the fault becomes `unknown`. */
 export function toChangeError(error: Error): Error {
-  return error instanceof DatabaseError && error.fault === 'moved' && !isRefusal(error)
-    ? new DatabaseError('unknown', error.cause)
-    : error;
+  const isLost = error instanceof DatabaseError && error.fault === 'moved' && !isRefusal(error);
+  return isLost ? new DatabaseError('unknown', error.cause) : error;
 }
 
 /** Converts the error of a COMMIT. After a race or a refusal it was rolled back. Any other fault becomes `unknown`. */
@@ -194,10 +193,7 @@ const MAX_RACE_ATTEMPTS = 12;
 export type WorkKind = 'transaction' | 'statement';
 
 /** Longest pause before the second attempt, and longest pause of all, in milliseconds. */
-const LONGEST_PAUSES: Record<'race' | 'moved', [first: number, most: number]> = {
-  race: [10, 200],
-  moved: [50, 500],
-};
+const LONGEST_PAUSES = { race: [10, 200], moved: [50, 500] } as const;
 
 /** Faults after which a single statement is retried. A duplicate is not among them: the value would stay taken. */
 const STATEMENT_FAULTS: readonly Fault[] = ['race', 'moved'];
@@ -212,16 +208,11 @@ const TRANSACTION_FAULTS: readonly Fault[] = [...STATEMENT_FAULTS, 'duplicate'];
  * @param work `transaction` for work that reads before it writes and so detects duplicates, otherwise `statement`.
  * @param attempts number of attempts so far. @param millis time since the first attempt began.
  */
-export function computeRetryDelay(
-  error: unknown,
-  work: WorkKind,
-  attempts: number,
-  millis: number,
-): number | undefined {
+export function computeRetryDelay(error: unknown, work: WorkKind, attempts: number, millis: number) {
   if (!(error instanceof DatabaseError) || millis >= DEADLINE_MILLIS) return undefined;
   const { fault, isFinal } = error;
-  if (isFinal || !(work === 'transaction' ? TRANSACTION_FAULTS : STATEMENT_FAULTS).includes(fault))
-    return undefined;
+  const retried = work === 'transaction' ? TRANSACTION_FAULTS : STATEMENT_FAULTS;
+  if (isFinal || !retried.includes(fault)) return undefined;
   if (fault !== 'moved' && attempts >= MAX_RACE_ATTEMPTS) return undefined;
   // The second attempt needs no pause, since another connection is usually available.
   if (fault === 'moved' && attempts === 1) return 0;

@@ -164,10 +164,8 @@ function readTable(entity: Entity): Table {
   const storage = getMetadataArgsStorage();
   const name = storage.tables.find(({ target }) => target === entity)?.name;
   if (name === undefined) throw new Error(`${entity.name} is not an entity`);
-  const columns = storage.columns
-    .filter(({ target }) => target === entity)
-    .map(({ propertyName }) => propertyName);
-  const table = { name, columns };
+  const own = storage.columns.filter(({ target }) => target === entity);
+  const table = { name, columns: own.map(({ propertyName }) => propertyName) };
   tables.set(entity, table);
   return table;
 }
@@ -192,11 +190,7 @@ export async function selectIn<T extends object>(
   return rows;
 }
 
-export async function insertRows<E extends Row<E>>(
-  sql: Sql,
-  entity: new () => E,
-  rows: readonly E[],
-): Promise<void> {
+export async function insertRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: readonly E[]) {
   await writeRows(sql, entity, rows, '');
 }
 
@@ -226,25 +220,17 @@ export async function updateRow<E extends Row<E>>(
   const { name, columns } = tableOf(entity);
   const differing = columns.filter((column) => valueOf(before, column) !== valueOf(after, column));
   if (differing.length === 0) return;
-  await sql.execute(
-    `UPDATE ${name} SET ${differing.map((column) => `${column} = ?`).join(', ')} WHERE ${key} = ?`,
-    [...differing.map((column) => valueOf(after, column)), after[key]],
-  );
+  const set = differing.map((column) => `${column} = ?`).join(', ');
+  const values = differing.map((column) => valueOf(after, column));
+  await sql.execute(`UPDATE ${name} SET ${set} WHERE ${key} = ?`, [...values, after[key]]);
 }
 
 /** Deletes the rows with these values in a column, and returns their number. */
-export async function deleteRows(
-  sql: Sql,
-  entity: Entity,
-  column: string,
-  values: readonly SqlValue[],
-): Promise<number> {
+export async function deleteRows(sql: Sql, entity: Entity, column: string, values: readonly SqlValue[]) {
   let deleted = 0;
   for (const part of chunkValues(values)) {
-    deleted += await sql.execute(
-      `DELETE FROM ${tableOf(entity).name} WHERE ${column} IN (${toPlaceholders(part.length)})`,
-      part,
-    );
+    const condition = `${column} IN (${toPlaceholders(part.length)})`;
+    deleted += await sql.execute(`DELETE FROM ${tableOf(entity).name} WHERE ${condition}`, part);
   }
   return deleted;
 }
@@ -265,19 +251,12 @@ export async function deleteKeys<E extends Row<E>>(
       sql.dialect === 'sqlite'
         ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
         : part.map(() => keyCondition).join(' OR ');
-    await sql.execute(
-      `DELETE FROM ${tableOf(entity).name} WHERE ${condition}`,
-      part.flatMap((key) => columns.map((column) => key[column])),
-    );
+    const params = part.flatMap((key) => columns.map((column) => key[column]));
+    await sql.execute(`DELETE FROM ${tableOf(entity).name} WHERE ${condition}`, params);
   }
 }
 
-async function writeRows<E extends Row<E>>(
-  sql: Sql,
-  entity: new () => E,
-  rows: readonly E[],
-  tail: string,
-): Promise<void> {
+async function writeRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: readonly E[], tail: string) {
   if (rows.length === 0) return;
   const { name, columns } = tableOf(entity);
   const values = rows.map((row) => columns.map((column) => valueOf(row, column)));
@@ -301,6 +280,5 @@ async function insertAsJson(sql: Sql, into: string, values: readonly SqlValue[][
 const MAX_JSON_COLUMNS = 4;
 const MIN_JSON_ROWS = 10;
 
-const valueOf = <E extends Row<E>>(row: E, column: string): SqlValue =>
-  isField(row, column) ? row[column] : null;
+const valueOf = <E extends Row<E>>(row: E, name: string): SqlValue => (isField(row, name) ? row[name] : null);
 const isField = <E extends object>(row: E, name: string): name is keyof E & string => name in row;

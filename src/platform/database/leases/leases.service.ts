@@ -70,9 +70,8 @@ export class Leases {
     if ((await update()) > 0) return true;
     if (await this.find(name)) return false;
     // Several instances may insert the row at once. The primary key lets one of them succeed.
-    await insertRows(this.database, LeaseEntity, [{ name, owner: NO_OWNER, until: NEVER }]).catch(
-      () => undefined,
-    );
+    const row = { name, owner: NO_OWNER, until: NEVER };
+    await insertRows(this.database, LeaseEntity, [row]).catch(() => undefined);
     return (await update()) > 0;
   }
 

@@ -2,10 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { ascii, bool, int, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, column, key, optional } from './table-migration.js';
 
-const index = (name: string, columnName: string) => ({
-  name: `ix_users_${name}`,
-  columnNames: [columnName, 'uuid'],
-});
+const index = (name: string, field: string) => ({ name: `ix_users_${name}`, columnNames: [field, 'uuid'] });
 
 /** Names of the user counts. A count is the sum of its rows (ADR 7). */
 const COUNTS = ['Active', 'Blocked', 'webmasters'];
@@ -128,13 +125,8 @@ export class Users1795600000000 extends TableMigration {
 }
 
 /** Inserts a row unless a killed migration has already inserted it. */
-async function insertOnce(
-  queryRunner: QueryRunner,
-  table: string,
-  values: string,
-  row: string,
-): Promise<void> {
-  const found: unknown = await queryRunner.query(`SELECT 1 FROM ${table} WHERE ${row}`);
+async function insertOnce(runner: QueryRunner, table: string, values: string, row: string): Promise<void> {
+  const found: unknown = await runner.query(`SELECT 1 FROM ${table} WHERE ${row}`);
   if (Array.isArray(found) && found.length > 0) return;
-  await queryRunner.query(`INSERT INTO ${table} VALUES (${values})`);
+  await runner.query(`INSERT INTO ${table} VALUES (${values})`);
 }

@@ -26,11 +26,7 @@ const infileDisabled = new WeakSet<Connection>();
 type RowValues = readonly SqlValue[][];
 
 /** Inserts rows in a transaction, in the cheapest way. @throws DatabaseError `duplicate` if a key exists. */
-export async function insertAll(
-  connection: Connection,
-  statement: InsertStatement,
-  rows: RowValues,
-): Promise<void> {
+export async function insertAll(connection: Connection, statement: InsertStatement, rows: RowValues) {
   if (await loadAll(connection, statement, rows)) return;
   for (const { sql, params } of buildMultiRowInserts(statement, rows))
     await runQuery(connection, sql, params);
@@ -44,11 +40,7 @@ export async function insertAll(
  * throws after any warning or missing row, and the caller must roll back.
  * @returns false, with nothing done, if rows are few, may overwrite other rows, or the server does not allow LOAD DATA.
  */
-async function loadAll(
-  connection: Connection,
-  { into, tail }: InsertStatement,
-  rows: RowValues,
-): Promise<boolean> {
+async function loadAll(connection: Connection, { into, tail }: InsertStatement, rows: RowValues) {
   if (!into || rows.length < MIN_LOAD_ROWS || tail !== '' || infileDisabled.has(connection)) return false;
   const sql = `LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${into.table} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' (${into.columns.join(', ')})`;
   const result = await load(connection, sql, rows);
@@ -64,11 +56,7 @@ async function loadAll(
 }
 
 /** Runs a LOAD DATA statement. Returns undefined if `local_infile` is off on the server. */
-async function load(
-  connection: Connection,
-  sql: string,
-  rows: RowValues,
-): Promise<ResultSetHeader | undefined> {
+async function load(connection: Connection, sql: string, rows: RowValues) {
   try {
     return await runQuery<ResultSetHeader>(connection, sql, [], () => Readable.from(chunkRows(rows)));
   } catch (error) {
@@ -126,11 +114,9 @@ export function* buildMultiRowInserts(
   };
   const sizes = rows.map(sizeOf);
   const isWide = sizes.reduce((sum, size) => sum + size, 0) > MIN_PREPARED_WIDTH * columns * rows.length;
-  const maxPreparedRows = Math.floor(
-    (MAX_PREPARED_LENGTH - head.length - tail.length) / (row.length + SEPARATOR.length),
-  );
-  const maxParams =
-    columns * Math.max(1, Math.min(isWide ? maxPreparedRows : Infinity, Math.floor(MAX_PARAMS / columns)));
+  const preparedLength = MAX_PREPARED_LENGTH - head.length - tail.length;
+  const maxPreparedRows = isWide ? Math.floor(preparedLength / (row.length + SEPARATOR.length)) : Infinity;
+  const maxParams = columns * Math.max(1, Math.min(maxPreparedRows, Math.floor(MAX_PARAMS / columns)));
   let params: SqlValue[] = [];
   let length = 0;
   for (const [index, values] of rows.entries()) {

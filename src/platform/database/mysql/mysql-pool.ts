@@ -208,14 +208,12 @@ export class MysqlPool {
     try {
       for (let polls = 1; use === this.currentUse; polls++) {
         await delay(POLL_MILLIS, undefined, { ref: false });
-        const now = await Promise.race([
-          readState(connection),
-          delay(HANG_MILLIS, undefined, { ref: false }),
-        ]);
+        const timeout = delay(HANG_MILLIS, undefined, { ref: false });
+        const now = await Promise.race([readState(connection), timeout]);
         if (!now) throw new Error('the server hangs');
         const hasChanged = writeStateOf(now) !== writeStateOf(state);
-        if (hasChanged || (polls % RETURN_POLLS === 0 && (await this.hasEarlierNode(use))))
-          this.leaveServer(use);
+        const isReturn = !hasChanged && polls % RETURN_POLLS === 0 && (await this.hasEarlierNode(use));
+        if (hasChanged || isReturn) this.leaveServer(use);
       }
     } catch (error) {
       this.leaveServer(use, String(error));
@@ -259,8 +257,7 @@ export class MysqlPool {
     const now = Date.now();
     if (now - this.refusals.last > 2 * FAILOVER_MILLIS) this.refusals.first = now;
     this.refusals.last = now;
-    return now - this.refusals.first < FAILOVER_MILLIS
-      ? error
-      : new DatabaseError('moved', error.cause, true);
+    if (now - this.refusals.first < FAILOVER_MILLIS) return error;
+    return new DatabaseError('moved', error.cause, true);
   }
 }

@@ -202,10 +202,8 @@ export class MysqlEngine implements Engine {
   }
 
   private handleFailure(connection: PoolConnection, error: unknown, meaning: ErrorConverter): Error {
-    return this.pool.handleFailure(
-      connection,
-      meaning(error instanceof Error ? error : new Error(String(error))),
-    );
+    const failure = error instanceof Error ? error : new Error(String(error));
+    return this.pool.handleFailure(connection, meaning(failure));
   }
 
   private acquireConnection(): Promise<PoolConnection> {

@@ -79,10 +79,8 @@ export async function openSession(server: Server): Promise<ServerSession> {
   // Without a listener an error of an idle connection would end the process.
   connection.on('error', () => undefined);
   try {
-    await connection
-      .promise()
-      .connect()
-      .catch((error: unknown) => Promise.reject(toConnectError(error)));
+    const connected = connection.promise().connect();
+    await connected.catch((error: unknown) => Promise.reject(toConnectError(error)));
     const state = await readState(connection); // before causal reads, which would wait on a node that is out of sync
     await setUpConnection(connection, server);
     return { connection, server, state };

@@ -151,9 +151,8 @@ export class SqliteEngine implements Engine {
 
   private async writeBack(): Promise<void> {
     const { lock, reader, checkpointer } = this;
-    const isDone = await (reader
-      ? reader.writeBack(lock)
-      : lock.run(async () => checkpointer?.writeBack() ?? false));
+    const writeBack = async () => checkpointer?.writeBack() ?? false;
+    const isDone = await (reader ? reader.writeBack(lock) : lock.run(writeBack));
     // Pages that a running read still needs stay in the log. The next attempt follows after another 8 MiB.
     if (isDone) this.nextWriteBack = this.countLogPages() + LOG_PAGES;
   }
