@@ -61,10 +61,8 @@ export class AuditCountsRepository {
 
   /** Returns the smallest event id, or undefined if the table is empty. */
   async findFirstId(): Promise<string | undefined> {
-    const row = await this.database.queryOne<{ id: string }>(
-      'SELECT id FROM audit_events ORDER BY id LIMIT 1',
-    );
-    return row?.id;
+    const sql = 'SELECT id FROM audit_events ORDER BY id LIMIT 1';
+    return (await this.database.queryOne<{ id: string }>(sql))?.id;
   }
 
   /** Deletes the stored counts of all seals up to and including a number. */

@@ -45,11 +45,8 @@ export class AuditCounts {
   async countByDay(actions: readonly AuditAction[], from: number, offset: number): Promise<DailyCounts> {
     const last = await this.seals.findLast();
     const end = last?.until_id ?? (await this.repository.findFirstId());
-    const tail = await this.countNew(
-      actions,
-      Math.max(from, end === undefined ? Infinity : hourOf(millisOf(end))),
-      end,
-    );
+    const firstNew = end === undefined ? Infinity : hourOf(millisOf(end));
+    const tail = await this.countNew(actions, Math.max(from, firstNew), end);
     if (!last) return tail;
     const range = { after: (await this.seals.findLastBefore(firstIdOfHour(from))) ?? 0, last: last.number };
     const counts = await this.repository.countByDay(range, from, offset, actions);

@@ -39,8 +39,8 @@ export class AuditNames {
     }
     const names = new Map<string, string>();
     for (const [{ table, id, name }, ids] of idsBySource) {
-      const text = (list: string) =>
-        `SELECT ${id} AS id, ${name} AS name FROM ${table} WHERE ${id} IN (${list})`;
+      const columns = `${id} AS id, ${name} AS name`;
+      const text = (list: string) => `SELECT ${columns} FROM ${table} WHERE ${id} IN (${list})`;
       const rows = await selectIn<{ id: string; name: string }>(this.database, [...ids], text);
       for (const row of rows) names.set(row.id, row.name);
     }
@@ -48,10 +48,10 @@ export class AuditNames {
   }
 }
 
-const partiesOf = ({ actor, target, changes }: AuditRecord): Party[] =>
-  [actor, actor.started_by, actor.approved_by, target, ...changes.flatMap(usersOf)].filter(
-    (party) => party !== undefined,
-  );
+function partiesOf({ actor, target, changes }: AuditRecord): Party[] {
+  const parties = [actor, actor.started_by, actor.approved_by, target, ...changes.flatMap(usersOf)];
+  return parties.filter((party) => party !== undefined);
+}
 
 const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 

@@ -60,13 +60,10 @@ export class AuditRunsRepository {
          WHERE run_id > ${textOfHex[dialect]} AND run_id <= ${textOfHex[dialect]} ORDER BY run_id, part`,
         [at, end],
       );
-      yield rows.map(({ stored, ...run }) => ({
-        run,
-        isAsRead: isAsRead(
-          stored,
-          COLUMNS.map((name) => run[name]),
-        ),
-      }));
+      yield rows.map(({ stored, ...run }) => {
+        const values = COLUMNS.map((name) => run[name]);
+        return { run, isAsRead: isAsRead(stored, values) };
+      });
       at = end;
       await setImmediate();
     }
@@ -120,15 +117,11 @@ export class AuditRunsRepository {
     add(await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`));
     for (const [column, index] of REFERENCES) {
       // Reads one index entry per import, however many events the import has.
-      const rows = await selectIn<{ id: string; event: string | null }>(
-        this.database,
-        runs,
-        (
-          list,
-        ) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, index)}
+      const hint = indexHintOf(this.database, index);
+      const text = (list: string) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${hint}
             WHERE e.${column} = audit_runs.run_id ORDER BY e.id DESC LIMIT 1) AS event
-          FROM audit_runs WHERE run_id IN (${list})`,
-      );
+          FROM audit_runs WHERE run_id IN (${list})`;
+      const rows = await selectIn<{ id: string; event: string | null }>(this.database, runs, text);
       add(rows.filter(({ event }) => event !== null));
     }
     return referenced;

@@ -122,22 +122,12 @@ export class AuditSealRepository {
   /** Deletes the members of all seals up to and including a number, in batches, oldest first. */
   async clearMembers(until: number): Promise<void> {
     const inRange = 'number > ? AND number <= ? AND members IS NOT NULL';
+    const select = `SELECT number FROM audit_seals WHERE ${inRange} LIMIT 1`;
+    const update = `UPDATE audit_seals SET members = NULL WHERE ${inRange}`;
     let from = until;
-    while (
-      from > 0 &&
-      (await this.database.queryOne(`SELECT number FROM audit_seals WHERE ${inRange} LIMIT 1`, [
-        from - MEMBERS,
-        from,
-      ]))
-    ) {
-      from -= MEMBERS;
-    }
-    for (; from < until; from += MEMBERS) {
-      await this.database.execute(`UPDATE audit_seals SET members = NULL WHERE ${inRange}`, [
-        from,
-        Math.min(from + MEMBERS, until),
-      ]);
-    }
+    while (from > 0 && (await this.database.queryOne(select, [from - MEMBERS, from]))) from -= MEMBERS;
+    for (; from < until; from += MEMBERS)
+      await this.database.execute(update, [from, Math.min(from + MEMBERS, until)]);
   }
 
   /** Deletes the late entries of seals up to `number` for events before `id`, which are already deleted. */
@@ -148,8 +138,8 @@ export class AuditSealRepository {
         [number, id, ROWS],
       );
       const ids = rows.map((row) => row.id);
-      if (ids.length === 0 || (await deleteRows(this.database, AuditLateEventEntity, 'id', ids)) === 0)
-        return;
+      if (ids.length === 0) return;
+      if ((await deleteRows(this.database, AuditLateEventEntity, 'id', ids)) === 0) return;
     }
   }
 

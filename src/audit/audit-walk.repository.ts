@@ -73,11 +73,10 @@ function toCondition({ column, values }: IndexedFilter): Clause {
 
 function toUnindexedConditions({ actor_kind, field }: AuditFilter): Clause[] {
   const patterns = field === undefined ? [] : Changes.buildSearchTexts(field).map((piece) => `%${piece}%`);
+  const condition = patterns.map(() => 'changes LIKE ?').join(' OR ');
   return [
     ...(actor_kind === undefined ? [] : [toClause('actor_kind = ?', actor_kind)]),
-    ...(patterns.length === 0
-      ? []
-      : [toClause(patterns.map(() => 'changes LIKE ?').join(' OR '), ...patterns)]),
+    ...(patterns.length === 0 ? [] : [toClause(condition, ...patterns)]),
   ];
 }
 
@@ -96,6 +95,9 @@ interface Source {
   before: string;
 }
 
+/** Next rows of a source. `isDone` is true if no rows remain. */
+type ReadResult = { rows: Rows; isDone: boolean };
+
 /** Matching events, possibly with fewer columns. */
 type Rows = AuditEventEntity[];
 
@@ -111,12 +113,7 @@ export class AuditWalkRepository {
    * Yields all events that match a filter and have an id less than `after`. Yields an empty list after a part without matches,
    * so that the caller can stop. @param size maximum number of events that one statement returns.
    */
-  async *walk(
-    filter: AuditFilter,
-    after: string | undefined,
-    size: number,
-    columns = COLUMNS,
-  ): AsyncGenerator<Rows> {
+  async *walk(filter: AuditFilter, after: string | undefined, size: number, columns = COLUMNS) {
     const range = toIdRange(filter, after);
     const indexed = await this.chooseFilter(filter, range);
     const rest = restOf(filter, indexed);
@@ -197,21 +194,15 @@ export class AuditWalkRepository {
        FROM (${RUNS_OF_PERSON}) AS runs`,
       [range.high, party],
     );
-    const others = runs.flatMap(({ run_id, newest }) =>
-      newest === null || newest < range.low
-        ? []
-        : [toSource(indexed, run_id, { ...range, high: toExclusiveBound(newest) })],
-    );
+    const others = runs.flatMap(({ run_id, newest }) => {
+      if (newest === null || newest < range.low) return [];
+      return toSource(indexed, run_id, { ...range, high: toExclusiveBound(newest) });
+    });
     return [...sources, ...others];
   }
 
   /** Reads the next events of a source without further conditions. */
-  private async readPage(
-    source: Source,
-    range: IdRange,
-    size: number,
-    columns: string,
-  ): Promise<{ rows: Rows; isDone: boolean }> {
+  private async readPage(source: Source, range: IdRange, size: number, columns: string): Promise<ReadResult> {
     const { sql, params } = buildSelect(this.database, source, range, columns);
     const rows = await this.database.query<AuditEventEntity>(sql, [...params, size]);
     source.before = rows.at(-1)?.id ?? source.before;
@@ -225,7 +216,7 @@ export class AuditWalkRepository {
     rest: Clause,
     size: number,
     columns: string,
-  ): Promise<{ rows: Rows; isDone: boolean }> {
+  ): Promise<ReadResult> {
     const scan = buildSelect(this.database, source, { low, high: source.before }, 'id');
     const [bound] = await this.database.scan<{ scanned: number; last: string | null }>(
       `SELECT COUNT(*) AS scanned, MIN(id) AS last FROM (${scan.sql}) AS part`,
@@ -257,8 +248,6 @@ function buildSelect(
   const inRange = toClause('id >= ? AND id < ?', low, before);
   const { sql, params } = buildWhere([...(condition ? [condition] : []), inRange, ...(rest ? [rest] : [])]);
   const hint = index === undefined ? '' : indexHintOf(database, index);
-  return toClause(
-    `SELECT ${columns} FROM audit_events${hint} WHERE ${sql} ORDER BY id DESC LIMIT ?`,
-    ...params,
-  );
+  const select = `SELECT ${columns} FROM audit_events${hint}`;
+  return toClause(`${select} WHERE ${sql} ORDER BY id DESC LIMIT ?`, ...params);
 }

@@ -45,11 +45,8 @@ export class AuditController {
     const { records, nameOf, last } = await this.audit.readPage(query, query.after, clampLimit(query));
     if (last !== undefined) response.links({ next: buildNextPageUrl(request, last) });
     const { count, exact } = await this.audit.count(query);
-    return {
-      Count: count,
-      CountIsExact: exact,
-      Results: records.map((record) => presentEvent(record, nameOf)),
-    };
+    const Results = records.map((record) => presentEvent(record, nameOf));
+    return { Count: count, CountIsExact: exact, Results };
   }
 
   @Get('audit.csv')

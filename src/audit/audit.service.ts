@@ -146,11 +146,8 @@ export class AuditService {
   /** Records an export of users. @param isComplete true if users without an external id were exported as well. */
   async recordExport(caller: Caller, isComplete: boolean): Promise<void> {
     const target = { kind: 'users', id: NO_TARGET } as const;
-    await this.recordAlone(caller, {
-      action: 'users.exported',
-      target,
-      changes: [{ field: 'all', new: isComplete }],
-    });
+    const changes = [{ field: 'all', new: isComplete }];
+    await this.recordAlone(caller, { action: 'users.exported', target, changes });
   }
 
   /** Records the first use of a key from an address, unless the audit already contains such an event. */
@@ -213,9 +210,7 @@ export class AuditService {
   }
 
   private async toRecords(rows: readonly AuditEventEntity[]): Promise<AuditRecord[]> {
-    const runs = rows.flatMap(({ actor_kind, actor_id }) =>
-      actor_kind === 'import' ? (actor_id ?? []) : [],
-    );
+    const runs = rows.flatMap((row) => (row.actor_kind === 'import' ? (row.actor_id ?? []) : []));
     const partiesByRun = groupByRun(await this.runs.findParties([...new Set(runs)]));
     return rows.map((row) => toRecord(row, partiesByRun));
   }
@@ -251,20 +246,17 @@ function createTooBroadError(filter: AuditFilter): ProblemError {
   const names = Object.entries(filter).flatMap(([name, value]) =>
     value === undefined || ['limit', 'after', 'since', 'until'].includes(name) ? [] : [name],
   );
-  return new ProblemError(
-    'search_too_broad',
-    `The search by ${names.sort().join(' and ')} reads too many events. Add a target, or limit the time with since and until.`,
-  );
+  const fault = `The search by ${names.sort().join(' and ')} reads too many events`;
+  const remedy = 'Add a target, or limit the time with since and until';
+  return new ProblemError('search_too_broad', `${fault}. ${remedy}.`);
 }
 
 /** Groups the parties of imports by run id. */
 function groupByRun(rows: readonly AuditRunEntity[]): ReadonlyMap<string, RunParties> {
   const partiesByRun = new Map<string, RunParties>();
   for (const { run_id, part, person_kind: kind, person_id: id } of rows) {
-    partiesByRun.set(run_id, {
-      ...partiesByRun.get(run_id),
-      [part === 'started' ? 'started_by' : 'approved_by']: { kind, id },
-    });
+    const field = part === 'started' ? 'started_by' : 'approved_by';
+    partiesByRun.set(run_id, { ...partiesByRun.get(run_id), [field]: { kind, id } });
   }
   return partiesByRun;
 }

@@ -93,8 +93,7 @@ export class AuditEventDto {
   @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
   @ApiProperty(REASON) reason!: string;
   @ApiProperty(REQUEST_ID) request_id!: string;
-  @ApiProperty({ maxLength: 64, description: 'Client address. Empty for system events.' })
-  ip!: string;
+  @ApiProperty({ maxLength: 64, description: 'Client address. Empty for system events.' }) ip!: string;
 }
 
 /** Creates the base class for a page of events. */

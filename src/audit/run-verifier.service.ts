@@ -86,14 +86,12 @@ function findFault(
 ): string | undefined {
   if (!isAsRead || !(run.part in STEPS) || !isEventId(run.run_id)) return INVALID_FORM;
   if (event) return isSame(run, event) ? undefined : describeOther(run);
-  const mayLackEvent = run.run_id < deleted || run.run_id < first;
-  return mayLackEvent
-    ? undefined
-    : `is an import with a record of who ${run.part} it, but without a matching event`;
+  if (run.run_id < deleted || run.run_id < first) return undefined;
+  return `is an import with a record of who ${run.part} it, but without a matching event`;
 }
 
-const isSame = ({ person_kind, person_id }: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
-  person_kind === actor_kind && person_id === actor_id;
+const isSame = (run: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
+  run.person_kind === actor_kind && run.person_id === actor_id;
 
 const describeOther = ({ part }: AuditRunEntity): string =>
   `is an import whose record and event differ about who ${part} it`;

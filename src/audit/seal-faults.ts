@@ -1,6 +1,6 @@
 import { type DbTime, toMillis } from '../platform/common/time.js';
 import { millisOf } from '../platform/common/uuid.js';
-import { toFirstId, isEventId, MINUTE_MILLIS } from './audit-event.js';
+import { MAX_ID, toFirstId, isEventId, MINUTE_MILLIS } from './audit-event.js';
 import type { ReadRow } from './sealed-rows.repository.js';
 import type { Seal, LateEvent, ReadSeal } from './audit-seal.repository.js';
 import { hashRow, LATE_MILLIS, type SealKeys } from './seal.js';
@@ -38,9 +38,8 @@ function findFormFault({ row: { id, time }, hasId, isAsRead }: ReadRow): string 
   if (!hasId || !isEventId(id)) return INVALID_ID;
   if (!isAsRead) return 'is stored in a format that the service does not write: it was changed';
   // Failed logins of early releases have an id with the minute and a time with the second.
-  return Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS
-    ? undefined
-    : 'has a time that differs from its id: it was changed';
+  if (Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS) return undefined;
+  return 'has a time that differs from its id: it was changed';
 }
 
 /** Number and hash of a seal that an operator stored outside the service. */
@@ -72,11 +71,9 @@ export function findChainFault(
   keys: SealKeys,
   newest: number | undefined,
 ): string | undefined {
-  if (seal.number !== previous.number + 1) {
-    return seal.number < 1
-      ? 'its number is invalid: numbers start at 1'
-      : `the previous seals, from ${previous.number + 1} on, are missing`;
-  }
+  const next = previous.number + 1;
+  if (seal.number < 1) return 'its number is invalid: numbers start at 1';
+  if (seal.number !== next) return `the previous seals, from ${next} on, are missing`;
   if (!isAsRead) return 'it is stored in a format that the service does not write: it was changed';
   if (!keys.hasKey(seal.key_id)) return 'it was created with a key that AUDIT_SEAL_KEY does not contain';
   if (seal.until_id < previous.until_id) return 'it ends before the previous seal';
@@ -99,17 +96,12 @@ export function findLateFault(
 ): string | undefined {
   if (!isEventId(id)) return `has a late entry in seal ${number}, but the service never creates such an id`;
   if (!row) return id < deleted ? undefined : `was removed: seal ${number} covers it as a late event`;
-  if (hashRow(row) !== row_hash)
-    return `was changed: seal ${number} covers it as a late event with a different hash`;
+  if (hashRow(row) !== row_hash) return `was changed: its hash differs from its late entry in seal ${number}`;
   if (isInFuture(id, times.current))
     return `was inserted: its time was in the future when seal ${number} was created`;
-  if (
-    id >= previous.until_id ||
-    times.previous === undefined ||
-    id < toFirstId(toMillis(times.previous) - LATE_MILLIS)
-  )
-    return `was inserted: seal ${number} covers it as a late event, but it is not late`;
-  return undefined;
+  const start = times.previous === undefined ? MAX_ID : toFirstId(toMillis(times.previous) - LATE_MILLIS);
+  if (id >= start && id < previous.until_id) return undefined;
+  return `was inserted: seal ${number} covers it as a late event, but it is not late`;
 }
 
 /** Returns true if the time of an event id lies in the future at `time`, beyond the tolerance for clocks. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { timeOf } from '../platform/common/uuid.js';
 import { type DbTime, now, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
-import { AuditSealRepository, type LateEvent, type Seal, type ReadSeal } from './audit-seal.repository.js';
+import { AuditSealRepository, type LateEvent, type Seal } from './audit-seal.repository.js';
 import { MIN_ID, MAX_ID, toFirstId, isEventId } from './audit-event.js';
 import {
   type Previous,
@@ -115,7 +115,7 @@ export class SealVerifier {
       const message =
         findChainFault(read, previous, this.keys, last?.number) ??
         findExpectedFault(seal, expected) ??
-        (await this.verifySeal(read, previous, state));
+        (await this.verifySeal(seal, previous, state));
       if (message !== undefined) return toSealFault(seal, previous, message);
       state.verdict.seals++;
       previous = seal;
@@ -128,11 +128,7 @@ export class SealVerifier {
     return message === undefined ? undefined : toFault(message);
   }
 
-  private async verifySeal(
-    { seal }: ReadSeal,
-    previous: Previous,
-    state: State,
-  ): Promise<string | undefined> {
+  private async verifySeal(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     state.times.advance(seal.sealed);
     // Members are read before the deletion bound, because they are deleted only after their events.
     const members = await this.seals.findMembers(seal.number);
@@ -231,10 +227,12 @@ const createTotals = (last: Seal | undefined): State['verdict'] => ({
   late: 0,
   purged: last?.purged ?? 0,
   unsealed: 0,
-  newest: last
-    ? { number: last.number, hash: last.hash, sealed: last.sealed, keyed: last.key_id !== '' }
-    : null,
+  newest: last ? toSealSummary(last) : null,
 });
+
+function toSealSummary({ number, hash, sealed, key_id }: Seal) {
+  return { number, hash, sealed, keyed: key_id !== '' };
+}
 
 function findExpectedFault(seal: Seal, expected: SealRef | undefined): string | undefined {
   if (seal.number !== expected?.number || seal.hash === expected.hash) return undefined;
@@ -242,11 +240,10 @@ function findExpectedFault(seal: Seal, expected: SealRef | undefined): string | 
 }
 
 function findMissing(expected: SealRef | undefined, newest: number, unsealed: number): string | undefined {
-  if (expected && expected.number > newest)
-    return `seal ${expected.number} is missing: the newest seal is ${newest}`;
-  if (newest === 0 && unsealed > 0)
-    return 'there are events but no seals. The service creates a seal after each hour';
-  return undefined;
+  const { number = 0 } = expected ?? {};
+  if (number > newest) return `seal ${number} is missing: the newest seal is ${newest}`;
+  const isEmpty = newest === 0 && unsealed > 0;
+  return isEmpty ? 'there are events but no seals. The service creates a seal after each hour' : undefined;
 }
 
 /** Creates a fault that concerns no single seal. */

@@ -139,8 +139,8 @@ export class Sealer implements BeforeApplicationShutdown {
     const { late } = outside;
     pass.isLateCovered = late.length < MAX_LATE;
     if (from >= pass.limit && late.length === 0) return false;
-    const range =
-      pass.isLateCovered && from < pass.limit ? await this.readRange(from, pass.limit) : createRange(from);
+    const isRange = pass.isLateCovered && from < pass.limit;
+    const range = isRange ? await this.readRange(from, pass.limit) : createRange(from);
     const lateHash = new RowsHash();
     late.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const entry of late) lateHash.addLate(entry);
@@ -266,19 +266,14 @@ export class Sealer implements BeforeApplicationShutdown {
     const before = last?.purged ?? 0;
     const days = this.env.AUDIT_RETENTION_DAYS;
     if (days === undefined) return before;
-    return Math.max(
-      before,
-      (await this.repository.findLastBefore(toFirstId(millis - days * DAY_MILLIS))) ?? 0,
-    );
+    const oldest = toFirstId(millis - days * DAY_MILLIS);
+    return Math.max(before, (await this.repository.findLastBefore(oldest)) ?? 0);
   }
 }
 
 type RowRange = ReturnType<typeof createRange>;
 
-const createRange = (until: string) => ({
-  until,
-  rows: new RowsHash(),
-  members: new Members(),
-  counts: new HourCounts(),
-});
+function createRange(until: string) {
+  return { until, rows: new RowsHash(), members: new Members(), counts: new HourCounts() };
+}
 const NOTHING_OUTSIDE = { missed: [], late: [] };
