@@ -140,10 +140,10 @@ describe('audit retention', () => {
 
 describe('a seal that is created during verification', () => {
   test.each([
-    [AuditSealRepository, 'membersOf'],
-    [AuditSealRepository, 'lateIn'],
-    [SealedRowsRepository, 'oddIds'],
-    [AuditSealRepository, 'unknownLate'],
+    [AuditSealRepository, 'findMembers'],
+    [AuditSealRepository, 'findLateIds'],
+    [SealedRowsRepository, 'findInvalidIds'],
+    [AuditSealRepository, 'findUnknownLateIds'],
   ] as const)('causes no fault right before %p %s', async (type, method) => {
     await sealedHours();
     const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);

@@ -154,20 +154,20 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
   ['a removed event', EVENT_OUT, () => [`DELETE FROM audit_events WHERE id = '${hours[2]![3]!}'`]],
   [
     'a seal that was removed with its events',
-    /^3: the seals before it, from 2 on, are missing$/,
+    /^3: the previous seals, from 2 on, are missing$/,
     () => [
       'DELETE FROM audit_seals WHERE number = 2',
       `DELETE FROM audit_events WHERE id IN ('${hours[1]!.join("', '")}')`,
     ],
   ],
-  ['events without any seal', /^: there are events and no seal/, () => ['DELETE FROM audit_seals']],
+  ['events without any seal', /^: there are events but no seals/, () => ['DELETE FROM audit_seals']],
   [
     'a seal without the list of its events',
     /^2: its list of events was changed$/,
     () => ['UPDATE audit_seals SET members = NULL WHERE number = 2'],
   ],
-  ['an additional seal with number -5', /^-5: no seal has this number$/, () => [buildSealInsert(-5)]],
-  ['an additional seal with number 0', /^0: no seal has this number$/, () => [buildSealInsert(0)]],
+  ['an additional seal with number -5', /^-5: its number is invalid: numbers start at 1$/, () => [buildSealInsert(-5)]],
+  ['an additional seal with number 0', /^0: its number is invalid: numbers start at 1$/, () => [buildSealInsert(0)]],
   ['an additional seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [buildSealInsert(4000)]],
   ['a removed late entry', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
   [
@@ -177,12 +177,12 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
   ],
   ...['started', 'approved'].map((part): [string, RegExp, () => string[]] => [
     `the removed user who ${part} an import`,
-    new RegExp(`the person was taken out who ${part} it$`),
+    new RegExp(`an import whose record of who ${part} it was removed$`),
     () => [`DELETE FROM audit_runs WHERE part = '${part}'`],
   ]),
   [
     'a user who approved an import without events',
-    /no event says so$/,
+    /without a matching event$/,
     () => [buildPersonInsert(uuidv7(), 'approved')],
   ],
   ['an unknown part of an import', ODD_PERSON, () => [buildPersonInsert(uuidv7({ msecs: 1 }), 'other')]],
@@ -206,7 +206,7 @@ test('a seal that is stored elsewhere reveals removed newest seals and a rebuilt
   expect((await verify()).fault).toBeNull();
   expect(faultOf(await verify(saved))).toEqual([
     saved.number,
-    'its hash is not the expected one: the chain was made anew',
+    'its hash differs from the expected hash: the chain of seals was rebuilt',
   ]);
 });
 

@@ -72,7 +72,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
         '',
       ].join('\n'),
     );
-    expect(out).toContain(`rollcall imports approve ${id}, or reject.`);
+    expect(out).toContain(`rollcall imports approve ${id}, or reject it.`);
     expect(out).toMatch(new RegExp(`Data set +${name}\n`));
     expect(JSON.parse((await run('show', id, '--json')).out)).toEqual(
       (await app.key.get(`/imports/${id}`)).body,
@@ -87,7 +87,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
       '',
       expect.stringMatching(
         new RegExp(
-          `^Line +Outcome +ExternalId +Name +What\n +2 +error +${name}-0 +invalid_format: email must be .*\n$`,
+          `^Line +Outcome +ExternalId +Name +Details\n +2 +error +${name}-0 +invalid_format: email must be .*\n$`,
         ),
       ),
     ]);
@@ -96,7 +96,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
       await run('rows', id, '--external-id', 'nobody'),
     ];
     expect([found.code, found.out]).toEqual([0, failed.out]);
-    expect(missing.out).toBe('Line  Outcome  ExternalId  Name  What\n');
+    expect(missing.out).toBe('Line  Outcome  ExternalId  Name  Details\n');
     expect((await run('rows', id)).out).toContain('phone: "" → 11');
     const first = await run('rows', id, '--limit', '2');
     expect(first.err).toBe('3 in total. Next page: --after 3\n');

@@ -129,7 +129,7 @@ describe.each(PLACES)('rollcall on the %s', (target) => {
     const reason = 'gelöscht: 100 % “alt”';
     const block = ['users', 'block', 'admin', user.uuid, '--reason'];
     const long = await run([...block, 'x'.repeat(501)]);
-    expect([long.code, long.err]).toEqual([2, expect.stringContaining('--reason must have at most 500')]);
+    expect([long.code, long.err]).toEqual([2, expect.stringContaining('--reason must be one line of at most 500')]);
     const { code, out, err } = await run([...block, reason]);
     expect([code, out]).toEqual([1, expect.stringMatching(/^\S+ \(\S+\) is blocked\.\n$/)]);
     expect(err).toMatch(/^admin \(\S+\) was not changed: .*Webmaster/);

@@ -50,11 +50,11 @@ withConsole('daily work in the console', (service) => {
     await page.shows('Choose at least one permission.');
     expect(await page.button('Create key').isDisabled()).toBe(true);
     await dialog()
-      .getByLabel(/^Everything/)
+      .getByLabel(/^Full access/)
       .check();
     expect(await dialog().getByLabel('audit:read').isChecked()).toBe(true);
     await dialog()
-      .getByLabel(/^Everything/)
+      .getByLabel(/^Full access/)
       .uncheck();
     await dialog().getByLabel('users:read').check();
     await dialog().getByLabel('groups:read read groups').check();

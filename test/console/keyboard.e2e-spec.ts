@@ -180,6 +180,6 @@ withConsole('the console with only a keyboard', (service) => {
     await reach(/^Reason/);
     await reach('Revoke');
     await press('Enter');
-    await page.shows('keyboard is revoked.');
+    await page.shows('keyboard was revoked.');
   });
 });

@@ -52,8 +52,8 @@ withConsole('the sign-in page of the console', (service) => {
       await page.signIn('member', `not the password ${guess}`);
       await answered;
     }
-    await page.shows(/an account takes 5 wrong ones from an address in 15 minutes/);
-    await page.shows(/refused too until then, for 1[45] min/);
+    await page.shows(/only a few failed attempts are allowed from one address within 15 minutes/);
+    await page.shows(/Even the correct password is rejected for now\. Try again in 1[45] min/);
     expect(await page.violations()).toEqual([]);
   });
 

@@ -154,7 +154,7 @@ withConsole('typed input', (service) => {
     await page.button('Edit').click();
     await page.field('Webmaster').uncheck();
     await page.button('Save').click();
-    await page.shows(/only another Webmaster can give it back/);
+    await page.shows(/Only another Webmaster can restore it/);
     await dialog().getByRole('button', { name: 'Cancel' }).click();
     expect((await service.key.get(`/users/${own.uuid}`)).body.roles).toContain('Webmaster');
     await page.button('Save').click();

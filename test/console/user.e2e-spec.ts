@@ -65,7 +65,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
       'email',
     ]);
     await page.shows(/^E-mail must be an e-mail address/);
-    await page.shows(/^Social media must hold http or https URLs/);
+    await page.shows(/^Social media must contain http or https URLs/);
     expect(await page.violations()).toEqual([]);
     await page.field('E-mail').fill('admin@rollcall.invalid');
     await page.field('Facebook').fill('');
@@ -171,7 +171,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
     await page.page.locator('[name=current_password][aria-invalid=true]').waitFor();
     await page.field('Current password').fill(PASSWORD);
     await page.button('Change password').click();
-    await page.shows(/Your password is changed/);
+    await page.shows(/Your password was changed/);
     await page.button('Sign out').click();
     await page.signIn(user.username, 'a new one that is long');
     await page.titled('Users');

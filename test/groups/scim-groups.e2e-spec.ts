@@ -58,7 +58,7 @@ describe('POST /Groups', () => {
     [{ displayName: 'a\u200Bb' }, 'displayName must not contain the invisible character U+200B'],
     [{ displayName: 5 }, 'displayName'],
     [{ externalId: 'x'.repeat(256) }, 'externalId may have at most 255'],
-    [{ [ROLES]: { roles: [{ value: 'Nobody' }] } }, 'roles must hold roles of this service'],
+    [{ [ROLES]: { roles: [{ value: 'Nobody' }] } }, 'roles must contain only roles of this service'],
   ])('returns 400 for %j', async (body, detail) => {
     const answer = await scim.post('/Groups', { displayName: aName(), ...body });
     expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(detail)]);

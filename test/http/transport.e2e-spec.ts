@@ -90,7 +90,7 @@ describe('built-in HTTPS', () => {
   });
 
   test.each([
-    ['a missing key file', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE names a file .*ENOENT/],
+    ['a missing key file', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE: .*ENOENT/],
     ['a certificate without a key', { TLS_KEY_FILE: '' }, /TLS_KEY_FILE is missing/],
     ['an invalid key', { TLS_KEY_FILE: 'broken' }, /Rollcall cannot start/],
   ])('does not start with %s and prints the reason', async (_, wrong, message) => {

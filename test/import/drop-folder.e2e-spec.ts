@@ -152,7 +152,7 @@ test.each(['moveToProcessing', 'archive'] as const)(
     const warnings = jest.spyOn(Log.prototype, 'warn');
     await scheduled.start();
     await scheduled.ended(2);
-    expect(getSkipped(warnings)).toEqual([expect.stringMatching(/a\.csv: not movable to \w+ \(ENOSPC\)$/)]);
+    expect(getSkipped(warnings)).toEqual([expect.stringMatching(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/)]);
     expect(await scheduled.runs()).toHaveLength(2);
   },
 );

@@ -72,7 +72,7 @@ describe('a row with too few or too many cells', () => {
     const { rows, run, id } = people(2);
     const short = `${id(7)},seven,${id(7)}@example.org`;
     const long = `${id(8)},eight,${id(8)}@example.org,1,Lee, Jr`;
-    const note = 'put the cells right, then remove this one';
+    const note = 'correct the cells of this row, then remove this cell';
     const failed = await getFailed(await run(csv(HEAD, rows[0] ?? '', short, long, rows[1] ?? '')));
     const lines = failed.split('\r\n');
     expect(lines[0]).toBe(`\ufeff${HEAD},_line,_code,_message`);

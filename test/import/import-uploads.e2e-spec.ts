@@ -71,7 +71,7 @@ describe('a multipart upload', () => {
       'a repeated option',
       () => field('mode', 'upsert') + field('mode', 'upsert') + filePart(newFile()) + END,
       '',
-      /mode is in the form twice/,
+      /Field mode is sent twice/,
     ],
     [
       'fields without a name',

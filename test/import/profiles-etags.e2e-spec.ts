@@ -24,7 +24,7 @@ test('a profile is replaced or deleted only if If-Match or If-None-Match is fulf
     expect((await answer).body).toMatchObject({ status: 412, code: 'precondition_failed', detail });
     expect((await app.key.get(path)).body.profile.dataset).toBe('one');
   };
-  await expectRefused(put('two', { 'if-none-match': '*' }), 'There is a profile of this name.');
+  await expectRefused(put('two', { 'if-none-match': '*' }), 'The profile already exists.');
   for (const other of ['"00000000000000000000000000000000"', `W/${tag}`, tag.slice(0, -2), ''])
     await expectRefused(put('two', { 'if-match': other }), 'The profile has changed since it was read.');
   await expectRefused(remove('"x"'), 'The profile has changed since it was read.');

@@ -54,11 +54,11 @@ test('an interrupted replay removes its resources', async () => {
 test.each<[string, Partial<Step>, string]>([
   ['status', { status: 404 }, 'status 200 instead of 404'],
   ['field', { answer: { startIndex: 2 } }, 'startIndex is 1 instead of 2'],
-  ['field that should be absent', { answer: { Resources: null } }, 'Resources is there'],
+  ['field that should be absent', { answer: { Resources: null } }, 'Resources is present'],
   ['length of a list', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
   ['element of a list', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
-  ['value that should be a list', { answer: { startIndex: [] } }, 'startIndex is no list'],
-  ['resource after the step', { after: { startIndex: { deep: 1 } } }, 'startIndex is no object'],
+  ['value that should be a list', { answer: { startIndex: [] } }, 'startIndex is not a list'],
+  ['resource after the step', { after: { startIndex: { deep: 1 } } }, 'startIndex is not an object'],
 ])('a replay reports a wrong %s', async (_what, changes, problem) => {
   await provision(scimOf(app));
   const page: Step = { what: 'page', method: 'GET', path: '/Users?count=2', status: 200, ...changes };

@@ -67,7 +67,7 @@ export const CATALOGUE = {
   },
   invalid_count: {
     status: 400,
-    title: 'The `count` of a SCIM request with a cursor is not valid',
+    title: 'The count of a SCIM request with a cursor is not valid',
     remedy: 'Send an integer as `count`.',
   },
   unauthenticated: {
@@ -179,7 +179,7 @@ export const CATALOGUE = {
   },
   expectation_failed: {
     status: 417,
-    title: 'The service cannot meet the expectation in the `Expect` header',
+    title: 'The service cannot meet the expectation in the Expect header',
     remedy: 'Leave out the `Expect` header, or send `Expect: 100-continue`.',
   },
   validation_failed: {
