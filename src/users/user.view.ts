@@ -51,9 +51,7 @@ export class UserDto {
   @Line(MAX.aboutMe, '') about_me!: string;
   @ApiProperty({
     type: 'object',
-    properties: Object.fromEntries(
-      NETWORKS.map((network) => [network, { type: 'string', maxLength: MAX.url }]),
-    ),
+    properties: Object.fromEntries(NETWORKS.map((name) => [name, { type: 'string', maxLength: MAX.url }])),
     description: 'URLs by network. Contains all networks, or none if the user has no URLs.',
     example: {},
   })

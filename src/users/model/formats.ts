@@ -58,15 +58,10 @@ const UNDECODED_LABEL = /(?:^|\.)xn--/;
  * Normalizes a URL by the WHATWG rules: lower-case scheme and host, punycode, percent-encoding, dot segments resolved.
  * Returns an unsupported URL unchanged, so that `isHttpUrl` rejects it.
  */
-export function normalizeUrl(text: string): string {
-  if (
-    text.length > MAX.url ||
-    !WITH_HOST.test(text) ||
-    !isCleanText(text) ||
-    findInvisible(text) !== undefined
-  )
-    return text;
-  return parseUrl(text)?.href ?? text;
+export function normalizeUrl(url: string): string {
+  if (url.length > MAX.url || !WITH_HOST.test(url) || !isCleanText(url) || findInvisible(url) !== undefined)
+    return url;
+  return parseUrl(url)?.href ?? url;
 }
 
 /**

@@ -55,9 +55,11 @@ const Text = ({ max, ...schema }: TextSchema) =>
     MaxLength(max),
   );
 
+const SingleLine = (schema: TextSchema) =>
+  applyDecorators(Text(schema), NoControlCharacters(), NoInvisibleCharacters());
+
 /** A single line of text, which can be cleared. */
-export const Line = (schema: TextSchema) =>
-  applyDecorators(Text({ nullable: true, ...schema }), NoControlCharacters(), NoInvisibleCharacters());
+export const Line = (schema: TextSchema) => SingleLine({ nullable: true, ...schema });
 
 export const Paragraphs = (schema: TextSchema) =>
   applyDecorators(
@@ -67,8 +69,7 @@ export const Paragraphs = (schema: TextSchema) =>
   );
 
 const URL_RULE = 'must be an http or https URL with a host and without credentials';
-const normalizeUrlInput = (value: unknown): unknown =>
-  typeof value === 'string' ? normalizeUrl(value) : value;
+const normalizeUrlInput = (value: unknown): unknown => (isString(value) ? normalizeUrl(value) : value);
 
 export const Url = (schema: Schema) =>
   applyDecorators(
@@ -81,9 +82,7 @@ export const Url = (schema: Schema) =>
 export const Secret = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.password, writeOnly: true, ...schema }),
-    Normalize((raw) =>
-      typeof raw === 'string' && raw.isWellFormed() ? toNormalForm(raw, 'NFC') || null : raw,
-    ),
+    Normalize((raw) => (isString(raw) && raw.isWellFormed() ? toNormalForm(raw, 'NFC') || null : raw)),
     TextRule('invalid_format', 'must not contain invalid Unicode', (text) => text.isWellFormed()),
   );
 
@@ -92,19 +91,11 @@ export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nu
 
 /** A username. Unlike other texts, it is stored with consecutive spaces collapsed. */
 export const Username = (schema: Schema) =>
-  applyDecorators(
-    Text({ max: MAX.username, ...schema }),
-    NoControlCharacters(),
-    NoInvisibleCharacters(),
-    Normalize(normalizeLineInput),
-    IsNotEmpty(),
-  );
+  applyDecorators(SingleLine({ max: MAX.username, ...schema }), Normalize(normalizeLineInput), IsNotEmpty());
 
 export const Email = (schema: Schema) =>
   applyDecorators(
-    Text({ max: MAX.email, ...schema }),
-    NoControlCharacters(),
-    NoInvisibleCharacters(),
+    SingleLine({ max: MAX.email, ...schema }),
     IsNotEmpty(),
     TextRule('invalid_format', 'must be an e-mail address', isEmailAddress),
     TextRule('too_long', `must have at most ${MAX.localPart} characters before the @`, (text) =>
@@ -135,7 +126,7 @@ export const Reference = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, ...schema }),
     LimitSize({ text: MAX_SHORT_TEXT }),
-    Normalize((raw) => (typeof raw === 'string' ? normalizeLineInput(raw.toLowerCase()) : raw)),
+    Normalize((raw) => (isString(raw) ? normalizeLineInput(raw.toLowerCase()) : raw)),
     IsString(),
     TextRule('invalid_format', 'must be a UUID', isUuid),
   );
@@ -145,7 +136,11 @@ const isStringArray = (value: unknown): value is string[] => Array.isArray(value
 const stringsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isString) : []);
 const valuesOf = (value: unknown): unknown[] => (isObject(value) ? Object.values(value) : []);
 const keysOf = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
+const isObjectOf = (value: unknown, test: (member: unknown) => boolean): value is object =>
+  isObject(value) && valuesOf(value).every(test);
 const emptyToNull = (object: object): object | null => (Object.keys(object).length === 0 ? null : object);
+const mapValues = (object: object, map: (value: unknown) => unknown): object =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 
 /** A list of roles, which `[]` clears. Unknown names stay in the list, so that the error can quote them. */
 export const Roles = (schema: Schema) =>
@@ -188,17 +183,11 @@ export const Authnames = (schema: Schema) =>
     }),
     LimitSize({ text: MAX.authname, items: MAX_ITEMS.namesOfMethod, members: MAX_ITEMS.methods }),
     Normalize((raw) => {
-      if (!isObject(raw) || !valuesOf(raw).every(isStringArray)) return raw;
-      return emptyToNull(
-        Object.fromEntries(
-          Object.entries(raw).map(([method, list]) => [method, stringsOf(list).map(normaliseName)]),
-        ),
-      );
+      if (!isObjectOf(raw, isStringArray)) return raw;
+      return emptyToNull(mapValues(raw, (list) => stringsOf(list).map(normaliseName)));
     }),
-    Rule(
-      'invalid_type',
-      'must be an object of arrays of strings',
-      (value) => isObject(value) && valuesOf(value).every(isStringArray),
+    Rule('invalid_type', 'must be an object of arrays of strings', (value) =>
+      isObjectOf(value, isStringArray),
     ),
     NoInvisibleCharacters(namesOf),
     Rule(
@@ -227,6 +216,7 @@ export const Authnames = (schema: Schema) =>
 
 const findUnknownNetworks = (value: unknown): string[] =>
   keysOf(value).filter((network) => !NETWORKS.some((known) => known === network));
+const normalizeLink = (url: unknown): unknown => normalizeUrlInput(normalizeLineInput(url)) ?? '';
 const isUrlOrEmpty = (url: string): boolean => url === '' || (isCleanText(url) && isHttpUrl(url));
 
 /** An object that maps each network to its URL. `{}` clears the field. An empty string or null removes one network. */
@@ -235,28 +225,12 @@ export const SocialMediaLinks = (schema: Schema) =>
     ApiPropertyOptional({
       type: 'object',
       nullable: true,
-      properties: Object.fromEntries(
-        NETWORKS.map((network) => [network, { type: 'string', maxLength: MAX.url }]),
-      ),
+      properties: Object.fromEntries(NETWORKS.map((name) => [name, { type: 'string', maxLength: MAX.url }])),
       ...schema,
     }),
     LimitSize({ text: MAX.url }),
-    Normalize((raw) => {
-      if (!isObject(raw)) return raw;
-      return emptyToNull(
-        Object.fromEntries(
-          Object.entries(raw).map(([network, url]) => [
-            network,
-            normalizeUrlInput(normalizeLineInput(url)) ?? '',
-          ]),
-        ),
-      );
-    }),
-    Rule(
-      'invalid_type',
-      'must be an object of strings',
-      (value) => isObject(value) && valuesOf(value).every(isString),
-    ),
+    Normalize((raw) => (isObject(raw) ? emptyToNull(mapValues(raw, normalizeLink)) : raw)),
+    Rule('invalid_type', 'must be an object of strings', (value) => isObjectOf(value, isString)),
     Rule(
       'unknown_field',
       (value) =>
