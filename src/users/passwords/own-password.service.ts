@@ -5,12 +5,9 @@ import { type Login, LoginThrottle } from '../../sessions/login-throttle.service
 import { PasswordService, toRequester } from './password.service.js';
 import { toLoginKey } from '../model/comparison-keys.js';
 import type { User } from '../model/user.js';
+import { createFailure } from '../rules/failure.js';
 
-const WRONG: FieldError = {
-  field: 'current_password',
-  code: 'invalid_value',
-  message: 'is not the current password',
-};
+const WRONG = createFailure('current_password', 'invalid_value', 'is not the current password');
 
 /**
  * Requires the current password when users change their own password, so that a stolen session is not enough to take

@@ -10,13 +10,13 @@ import { Env } from '../../platform/config/env.js';
 import { toNetwork } from '../../platform/http/request-headers.js';
 
 /** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, 2 passes, 1 lane. */
-const PARAMETERS = {
+const ARGON2 = {
   algorithm: 2 satisfies Algorithm.Argon2id,
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,
 };
-const CURRENT_PREFIX = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
+const CURRENT_PREFIX = `$argon2id$v=19$m=${ARGON2.memoryCost},t=${ARGON2.timeCost},p=${ARGON2.parallelism}$`;
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
@@ -70,22 +70,17 @@ export class PasswordService {
 
   /** Hashes a password. @returns a PHC string. @throws ProblemError `unavailable` when the queue is full. */
   async hash(password: string, requester: Requester): Promise<string> {
-    return this.runInSlot(requester, () => hash(password, PARAMETERS));
+    return this.runInSlot(requester, () => hash(password, ARGON2));
   }
 
   /**
-   * Returns true if the password matches the hash. Without a hash it does the same work and returns false.
+   * Returns true if the password matches the hash, a PHC string. Without a hash it does the same work and returns false.
    * @throws ProblemError `unavailable` when the queue is full.
    */
-  async verify(
-    stored: string | null,
-    password: string,
-    requester: Requester,
-    hooks: Hooks,
-  ): Promise<boolean> {
+  async verify(phc: string | null, password: string, requester: Requester, hooks: Hooks): Promise<boolean> {
     return this.runInSlot(requester, async () => {
       await hooks.before();
-      const matches = (await verify(stored ?? this.decoy, password)) && stored !== null;
+      const matches = (await verify(phc ?? this.decoy, password)) && phc !== null;
       if (!matches) await hooks.failed();
       return matches;
     });

@@ -21,17 +21,15 @@ export interface Failure {
   uuid?: string;
 }
 
-export const SELF_BLOCK: Failure = {
-  field: 'status',
-  code: 'self_block',
-  message: 'cannot be set to Blocked: users cannot block themselves',
-};
+/** Creates a failure, or the error of a field. */
+export function createFailure<C extends Failure['code']>(field: string, code: C, message: string) {
+  return { field, code, message };
+}
 
-export const SELF_DELETION: Failure = {
-  field: '',
-  code: 'self_block',
-  message: 'Users cannot delete themselves',
-};
+const SELF_BLOCK_MESSAGE = 'cannot be set to Blocked: users cannot block themselves';
+export const SELF_BLOCK = createFailure('status', 'self_block', SELF_BLOCK_MESSAGE);
+
+export const SELF_DELETION = createFailure('', 'self_block', 'Users cannot delete themselves');
 
 export const STALE_VERSION: Failure = {
   field: '',
@@ -39,23 +37,10 @@ export const STALE_VERSION: Failure = {
   message: 'The user has changed since it was read. Read it again and repeat the change',
 };
 
-export const createNotFoundFailure = (uuid: string): Failure => ({
-  field: '',
-  code: 'not_found',
-  message: `There is no user ${uuid}`,
-});
+export const createNotFoundFailure = (uuid: string, kind: 'user' | 'deleted user' = 'user'): Failure =>
+  createFailure('', 'not_found', `There is no ${kind} ${uuid}`);
 
-export const createNotDeletedFailure = (uuid: string): Failure => ({
-  field: '',
-  code: 'not_found',
-  message: `There is no deleted user ${uuid}`,
-});
-
-export const UNKNOWN_MANAGER: Failure = {
-  field: 'manager_uuid',
-  code: 'unknown_reference',
-  message: 'must be an existing user',
-};
+export const UNKNOWN_MANAGER = createFailure('manager_uuid', 'unknown_reference', 'must be an existing user');
 
 export const MANAGER_CYCLE: Failure = {
   field: 'manager_uuid',
@@ -64,22 +49,16 @@ export const MANAGER_CYCLE: Failure = {
 };
 
 /** @param cause the changed field, or `deleted`. */
-export const toWebmasterFailure = (cause: 'status' | 'roles' | 'deleted'): Failure => ({
-  field: cause === 'deleted' ? '' : cause,
-  code: 'last_webmaster',
-  message:
-    cause === 'deleted'
-      ? 'The last active Webmaster cannot be deleted'
-      : 'cannot change while this user is the last active Webmaster',
-});
+export const toWebmasterFailure = (cause: 'status' | 'roles' | 'deleted'): Failure =>
+  cause === 'deleted'
+    ? createFailure('', 'last_webmaster', 'The last active Webmaster cannot be deleted')
+    : createFailure(cause, 'last_webmaster', 'cannot change while this user is the last active Webmaster');
 
 /** Converts the failures of one change to the error that the request returns (interface §7). */
 export function toFailureProblem(failures: readonly Failure[]): ProblemError {
   const invalid = failures.filter((failure): failure is FieldError => isFieldCode(failure.code));
   if (invalid.length > 0) return createValidationError(invalid);
-  const conflicts = failures.flatMap(({ field, uuid }): Conflict[] =>
-    uuid === undefined ? [] : [{ field, uuid }],
-  );
+  const conflicts = failures.flatMap(({ field, uuid }): Conflict[] => (uuid ? [{ field, uuid }] : []));
   const [first] = failures;
   if (!first) throw new Error('a change without failures has no problem');
   const detail = failures.map(({ field, message }) => `${field} ${message}`.trim()).join('; ');

@@ -14,7 +14,7 @@ import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
 import { type Actor, type Caller, toDatasetScope, isResponsibleFor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
-import type { Failure } from './failure.js';
+import { type Failure, createFailure } from './failure.js';
 
 /** Settings that the rules depend on. */
 export interface RuleSettings {
@@ -49,7 +49,7 @@ export function applyConfiguredRules<T extends UserInput>(
   const canonical: T = Object.assign({}, input);
   const isValid = (field: string): boolean => !knownErrors.some((error) => error.field === field);
   if (input.email && settings.emailRequiresTld && !hasTopLevelDomain(input.email) && isValid('email'))
-    errors.push(NO_TOP_LEVEL_DOMAIN);
+    errors.push(NO_TLD);
   if (input.roles && isValid('roles')) {
     const unknown = findUnknownRoles(input.roles, settings.roles);
     if (unknown) errors.push(unknown);
@@ -59,11 +59,7 @@ export function applyConfiguredRules<T extends UserInput>(
   return { input: canonical, errors };
 }
 
-const NO_TOP_LEVEL_DOMAIN: FieldError = {
-  field: 'email',
-  code: 'invalid_format',
-  message: 'must be an e-mail address with a top-level domain',
-};
+const NO_TLD = createFailure('email', 'invalid_format', 'must be an e-mail address with a top-level domain');
 
 function findUnknownRoles(sent: readonly string[], roles: RoleCatalogue): FieldError | undefined {
   const unknown = sent.filter((role) => roles.find(role) === undefined);
@@ -152,11 +148,7 @@ const TOO_MANY_METHODS: FieldError = {
   code: 'too_long',
   message: `must contain at most ${MAX_ITEMS.methods} methods`,
 };
-const OWN_MANAGER: FieldError = {
-  field: 'manager_uuid',
-  code: 'self_reference',
-  message: 'must not be the user itself',
-};
+const OWN_MANAGER = createFailure('manager_uuid', 'self_reference', 'must not be the user itself');
 
 /** Returns true if the user has the role Webmaster, directly or from a group. */
 export function isWebmasterUser(user: Pick<User, 'roles' | 'group_roles'>): boolean {

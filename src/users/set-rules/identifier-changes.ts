@@ -10,7 +10,7 @@ export interface Owner {
 }
 
 /** A change that sets an identifier of another user. It is valid only if another change releases the identifier. */
-export interface RequiredRelease {
+export interface NeededRelease {
   change: number;
   field: Identifier['field'];
   owner: Owner;
@@ -27,7 +27,7 @@ export interface Assignment {
 
 /** The identifiers that the changes of a set assign to users and release. */
 export class IdentifierChanges {
-  readonly requiredReleases: RequiredRelease[] = [];
+  readonly requiredReleases: NeededRelease[] = [];
   /** Pairs of changes that link one user to different external ids. */
   readonly linkConflicts: [change: number, other: number][] = [];
   private readonly numbers = this.storage.createTexts();
@@ -37,7 +37,7 @@ export class IdentifierChanges {
    */
   private readonly firstAssignments = this.storage.createIntegers();
   /** Maps the number of an identifier to the change that releases it. */
-  private readonly releasingChanges = this.storage.createIntegers();
+  private readonly releases = this.storage.createIntegers();
   /** Maps the number of an identifier to all changes that assign it, if there are several. */
   private readonly contested = new Map<number, Assignment[]>();
 
@@ -45,8 +45,7 @@ export class IdentifierChanges {
 
   /** @param owners maps identifiers to the users who have them before the changes. */
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
-    for (const { identifier } of released)
-      this.releasingChanges.set(this.numbers.assignNumber(identifier), change);
+    for (const { identifier } of released) this.releases.set(this.numbers.assignNumber(identifier), change);
     for (const { identifier, field } of taken) {
       const number = this.numbers.assignNumber(identifier);
       this.addAssignment(number, { change, field });
@@ -62,12 +61,12 @@ export class IdentifierChanges {
   }
 
   /** Returns the change that releases the identifier, or 0 if its owner keeps it. */
-  getReleasingChange({ number }: RequiredRelease): number {
-    return this.releasingChanges.at(number);
+  getReleasingChange({ number }: NeededRelease): number {
+    return this.releases.at(number);
   }
 
   /** Returns true if the owner of an identifier still has it after all changes that do not fail. */
-  isKept(need: RequiredRelease, failed: ChangeNumbers): boolean {
+  isKept(need: NeededRelease, failed: ChangeNumbers): boolean {
     const releasing = this.getReleasingChange(need);
     return releasing === 0 || failed.has(releasing);
   }

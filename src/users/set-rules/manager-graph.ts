@@ -1,5 +1,5 @@
 import type { ChangeNumbers, NumberStorage } from './number-storage.js';
-import type { SetConstraint } from './set-constraint.js';
+import type { ManagerChange, SetConstraint } from './set-constraint.js';
 
 /**
  * The managers of users after all changes of a set. Combines the managers in the database with the changes. Each user
@@ -24,10 +24,7 @@ export class ManagerGraph {
   constructor(private readonly storage: NumberStorage) {}
 
   /** Adds a change that creates a user, or sets or clears the manager of an existing user. */
-  add(
-    { change, user, creates }: SetConstraint,
-    { before, after }: NonNullable<SetConstraint['manager']>,
-  ): void {
+  add({ change, user, creates }: SetConstraint, { before, after }: ManagerChange): void {
     const node = this.getNode(user);
     this.changes.set(node, change);
     this.managers.set(node, after === null ? 0 : this.getNode(after));

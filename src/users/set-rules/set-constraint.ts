@@ -17,10 +17,12 @@ export interface SetConstraint {
   /** Identifiers that the user gets. */
   taken: readonly Identifier[];
   /** Set if the manager changes, and for every new user, because other changes can make the new user a manager. */
-  manager?: { before: string | null; after: string | null };
+  manager?: ManagerChange;
   /** Set to `gained` if the user becomes an active Webmaster, or to the cause if the user stops being one. */
   webmaster?: 'gained' | 'status' | 'roles' | 'deleted';
 }
+
+export type ManagerChange = Record<'before' | 'after', string | null>;
 
 /** Creates the constraint of a deletion, which releases all identifiers of the user. */
 export function createDeletionConstraint(change: number, user: User): SetConstraint {

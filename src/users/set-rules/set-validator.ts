@@ -1,12 +1,13 @@
 import { type ChangeNumbers, MAP_STORAGE, type NumberStorage } from './number-storage.js';
 import type { SetConstraint } from './set-constraint.js';
-import { MANAGER_CYCLE, type Failure, UNKNOWN_MANAGER, toWebmasterFailure } from '../rules/failure.js';
 import {
-  IdentifierChanges,
-  type RequiredRelease,
-  type Owner,
-  type Assignment,
-} from './identifier-changes.js';
+  MANAGER_CYCLE,
+  type Failure,
+  UNKNOWN_MANAGER,
+  createFailure,
+  toWebmasterFailure,
+} from '../rules/failure.js';
+import { IdentifierChanges, type NeededRelease, type Owner, type Assignment } from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';
 
 /** Changes that are valid only if another change succeeds, because it releases their identifier or creates their manager. */
@@ -267,14 +268,10 @@ export class SetValidator {
   }
 
   private createDuplicateFailure(field: string, other: number): Failure {
-    return {
-      field,
-      code: 'duplicate',
-      message: `is also set by another change: ${this.options.nameOf(other)}`,
-    };
+    return createFailure(field, 'duplicate', `is also set by another change: ${this.options.nameOf(other)}`);
   }
 
-  private createTakenFailure({ field, owner: { uuid, external_id }, creates }: RequiredRelease): Failure {
+  private createTakenFailure({ field, owner: { uuid, external_id }, creates }: NeededRelease): Failure {
     const linker = this.identifiers.getLinkingChange(uuid);
     const isLinked = external_id !== '' || (linker !== 0 && !this.failed.has(linker));
     if (this.options.isImport !== true || !creates || isLinked) {
