@@ -19,8 +19,7 @@ export class UserHistoryController {
 
   @Get()
   @DescribeRoute('listUserHistory', 'List the history of a user, newest first', {
-    description:
-      'Returns the audit events of one user, with the names of actors and a summary of each event.',
+    description: 'Returns the audit events of a user, with the names of actors and a summary of each event.',
     answer: describeJson('A page of audit events.', HistoryPageDto, NEXT_PAGE_LINK),
   })
   @Requires('audit.read')
@@ -33,12 +32,9 @@ export class UserHistoryController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<HistoryPageDto> {
     await this.users.get(uuid, caller);
-    const { records, nameOf, last } = await this.audit.readPage(
-      { target: uuid },
-      query.after,
-      clampLimit(query),
-    );
-    const { count, exact } = await this.audit.count({ target: uuid });
+    const filter = { target: uuid };
+    const { records, nameOf, last } = await this.audit.readPage(filter, query.after, clampLimit(query));
+    const { count, exact } = await this.audit.count(filter);
     if (last !== undefined) response.links({ next: buildNextPageUrl(request, last) });
     const events = records.map((record) => presentHistory(record, nameOf));
     return { Count: count, CountIsExact: exact, Results: events };

@@ -32,14 +32,9 @@ export function toUserFilter(query: UserQuery, actor: Actor, roles: RoleCatalogu
     ...(isEmpty ? [NO_MATCH] : []),
   ];
   const isUnfiltered = words.length === 0 && tests.length === 0;
+  const countedStatuses = isUnfiltered ? [...new Set(statuses ?? STATUSES)] : undefined;
   if (statuses) tests.push(...buildStatusConditions(statuses, resolveSort(query)));
-  return {
-    from,
-    tests,
-    score,
-    words,
-    countedStatuses: isUnfiltered ? [...new Set(statuses ?? STATUSES)] : undefined,
-  };
+  return { from, tests, score, words, countedStatuses };
 }
 
 const STATUSES: readonly string[] = ['Active', 'Blocked'];
@@ -56,17 +51,13 @@ function buildStatusConditions(statuses: readonly string[], sort: Sort): Conditi
   return [{ ...compare('status', '= ?', sort, 'Blocked'), parameter: 'status' }];
 }
 
-function assertReadable({ sort, authname, managed_by }: UserQuery): void {
-  const parameter =
-    sort === 'email'
-      ? 'sort=email'
-      : authname !== undefined
-        ? 'authname'
-        : managed_by !== undefined && 'managed_by';
-  if (parameter)
+function assertReadable(query: UserQuery): void {
+  const filter = (['authname', 'managed_by'] as const).find((name) => query[name] !== undefined);
+  const used = query.sort === 'email' ? 'sort=email' : filter;
+  if (used)
     throw new ProblemError(
       'forbidden',
-      `Only Webmasters can use ${parameter}, because it can reveal hidden fields.`,
+      `Only Webmasters can use ${used}, because it can reveal hidden fields.`,
     );
 }
 
@@ -137,10 +128,8 @@ function buildWordJoins(
   }
   const parts = terms.flatMap((word) => {
     const folded = splitWords(word.replace(/\*+$/, ''));
-    return folded.map((part, index) => ({
-      folded: part,
-      prefix: word.endsWith('*') && index === folded.length - 1,
-    }));
+    const last = word.endsWith('*') ? folded.length - 1 : undefined;
+    return folded.map((part, index) => ({ folded: part, prefix: index === last }));
   });
   if (parts.length > MAX_WORDS) {
     throw new ProblemError('invalid_parameter', `fulltext_search accepts at most ${MAX_WORDS} words.`);
@@ -165,13 +154,9 @@ function buildWordJoins(
 
 /** Builds the condition for the rows of `user_words` that match a word or a prefix. */
 function buildWordMatch(word: string, prefix: boolean): WordMatch {
-  return prefix
-    ? {
-        text: `${word}*`,
-        sql: 'user_words WHERE word >= ? AND word < ?',
-        params: [word, `${word}${LAST_CHARACTER}`],
-      }
-    : { text: word, sql: 'user_words WHERE word = ?', params: [word] };
+  if (!prefix) return { text: word, sql: 'user_words WHERE word = ?', params: [word] };
+  const params = [word, `${word}${LAST_CHARACTER}`];
+  return { text: `${word}*`, sql: 'user_words WHERE word >= ? AND word < ?', params };
 }
 
 function buildWordJoin(alias: string, words: string, weight: string): string {

@@ -87,10 +87,7 @@ export class SearchBudget {
   private createNoSlotProblem({ isOwn }: NoSlotError): ProblemError {
     const seconds = Math.ceil(this.millis / 1000);
     if (!isOwn)
-      return createUnavailableError(
-        'Too many searches of other users are running. Try again later.',
-        seconds,
-      );
+      return createUnavailableError('Too many other users are searching. Try again later.', seconds);
     return new ProblemError(
       'rate_limited',
       `Too many broad searches. At most ${MAX_RUNNING} run at a time, and ${MAX_WAITING} wait for up to ${WAIT_TIMEOUTS * seconds} seconds. Try again later.`,

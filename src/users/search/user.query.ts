@@ -65,7 +65,7 @@ export class UserQuery {
   status?: string[];
 
   @TextsParam(MAX.role, {
-    description: 'Role, case-insensitive. Can be repeated to match any of several roles.',
+    description: 'Case-insensitive. Can be repeated to match any of several roles.',
   })
   role?: string[];
 

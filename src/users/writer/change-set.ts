@@ -33,7 +33,7 @@ export type ChangeOutcome =
   | { outcome: 'error'; failures: readonly Failure[] };
 
 /** A validated change with the states of its user and its failures. */
-export interface ValidatedSetChange {
+export interface CheckedChange {
   kind: UserChange['kind'];
   /** Undefined for a new or restored user. */
   before: User | undefined;

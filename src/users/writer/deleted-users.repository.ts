@@ -122,12 +122,8 @@ export class DeletedUsersRepository {
       'SELECT uuid FROM deleted_users WHERE deleted < ? ORDER BY deleted, uuid LIMIT ?',
       [time, PURGE_BATCH_SIZE],
     );
-    await deleteRows(
-      this.database,
-      DeletedUserEntity,
-      'uuid',
-      rows.map(({ uuid }) => uuid),
-    );
+    const uuids = rows.map(({ uuid }) => uuid);
+    await deleteRows(this.database, DeletedUserEntity, 'uuid', uuids);
     return rows.length === PURGE_BATCH_SIZE;
   }
 }

@@ -6,17 +6,17 @@ import type { AuditAction } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
-import { isActiveWebmaster } from '../rules/user-rules.js';
-import { type ValidatedSetChange, type ChangeOutcome, withTimes } from './change-set.js';
+import { isActiveWebmaster, shouldEndSessions } from '../rules/user-rules.js';
+import { type CheckedChange, type ChangeOutcome, withTimes } from './change-set.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
+import type { Identifier } from '../model/comparison-keys.js';
 import { type User, hasSameWords, rolesOf, toValueRows, toWordRows } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
-import { shouldEndSessions } from '../rules/user-rules.js';
 import { type CounterName, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /** A change to store, with its outcome. */
-interface StoredChange extends Pick<ValidatedSetChange, 'before' | 'prepared' | 'constraint'> {
+interface StoredChange extends Pick<CheckedChange, 'before' | 'prepared' | 'constraint'> {
   /** The user after the change, or before a deletion. */
   user: User;
   /** Undefined for a deleted user. */
@@ -42,29 +42,24 @@ export class UserChangeStore {
   /** Stores the changes. Skips failed changes and unchanged users. @param outcomes outcomes in the order of the changes. */
   async save(
     tx: Sql,
-    changes: readonly ValidatedSetChange[],
+    changes: readonly CheckedChange[],
     outcomes: readonly ChangeOutcome[],
     caller: Caller,
   ): Promise<void> {
     const stored = outcomes.flatMap((outcome, index) => toStoredChange(outcome, changes[index]));
     if (stored.length === 0) return;
     const groups = stored.some(isMove) ? await this.moveRows(tx, stored) : NO_GROUPS;
-    await this.repository.saveUsers(
-      tx,
-      stored.flatMap(({ prepared, user: { created, updated } }) =>
-        prepared ? withTimes(prepared.row, created, updated) : [],
-      ),
-      stored.filter(({ prepared, after }) => !prepared && after),
+    const added = stored.flatMap(({ prepared, user: { created, updated } }) =>
+      prepared ? withTimes(prepared.row, created, updated) : [],
     );
+    const updated = stored.filter(({ prepared, after }) => !prepared && after);
+    await this.repository.saveUsers(tx, added, updated);
     const withLookups = stored.filter(hasLookupChanges);
     if (withLookups.length > 0) await this.saveLookups(tx, withLookups);
     const withSessions = stored.filter(shouldEndAnySession);
     if (withSessions.length > 0) await this.endSessions(tx, withSessions, caller);
-    await this.audit.record(
-      tx,
-      caller,
-      stored.map((change) => toAuditEvent(change, groups)),
-    );
+    const events = stored.map((change) => toAuditEvent(change, groups));
+    await this.audit.record(tx, caller, events);
     const withCounts = stored.filter(hasCountChanges);
     if (withCounts.length > 0) await this.counts.add(tx, sumCountDeltas(withCounts));
   }
@@ -82,32 +77,20 @@ export class UserChangeStore {
     if (deleted.length === 0) return NO_GROUPS;
     const time = now();
     await this.deleted.moveUsers(tx, deleted, time);
-    return this.deleted.removeFromGroups(
-      tx,
-      deleted.map(({ uuid }) => uuid),
-      time,
-    );
+    const uuids = deleted.map(({ uuid }) => uuid);
+    return this.deleted.removeFromGroups(tx, uuids, time);
   }
 
   private async saveLookups(tx: Sql, stored: readonly StoredChange[]): Promise<void> {
-    const taken = stored.flatMap(({ user, constraint }) =>
-      deduplicate((constraint?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
-        identifier,
-        user_uuid: user.uuid,
-      })),
+    const taken = stored.flatMap(({ user: { uuid: user_uuid }, constraint }) =>
+      listDistinct(constraint?.taken ?? []).map((identifier) => ({ identifier, user_uuid })),
     );
-    const released = deduplicate(
-      stored.flatMap(({ constraint }) => (constraint?.released ?? []).map(({ identifier }) => identifier)),
-    );
+    const released = listDistinct(stored.flatMap(({ constraint }) => constraint?.released ?? []));
     await this.repository.updateIdentifiers(tx, released, taken);
 
     await this.repository.updateRoles(tx, {
-      removed: stored.flatMap(({ before, after }) =>
-        before ? toRoleRows(before, after && rolesOf(after)) : [],
-      ),
-      added: stored.flatMap(({ before, after }) =>
-        after ? toRoleRows(after, before && rolesOf(before)) : [],
-      ),
+      removed: stored.flatMap(({ before, after }) => subtractRoles(before, after)),
+      added: stored.flatMap(({ before, after }) => subtractRoles(after, before)),
     });
     await this.repository.updateWords(tx, diffWords(stored));
     await this.repository.updateValues(tx, diffValues(stored));
@@ -124,7 +107,7 @@ export class UserChangeStore {
 }
 
 /** Pairs a change with its outcome. Returns an empty list for a failed change or an unchanged user. */
-function toStoredChange(outcome: ChangeOutcome, change: ValidatedSetChange | undefined): StoredChange[] {
+function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefined): StoredChange[] {
   if (!change || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
   const { user } = outcome;
   return [{ ...change, user, after: outcome.outcome === 'deleted' ? undefined : user, outcome }];
@@ -133,16 +116,15 @@ function toStoredChange(outcome: ChangeOutcome, change: ValidatedSetChange | und
 const isMove = ({ outcome: { outcome } }: StoredChange): boolean =>
   outcome === 'deleted' || outcome === 'restored';
 
+const LOOKUP_FIELDS = ['roles', 'group_roles', 'attributes'] as const;
+
 /**
  * Returns true if a change may affect look-up rows. Comparing references is enough, because a patch keeps the values of
  * all fields that it does not set.
  */
 function hasLookupChanges({ before, after, constraint }: StoredChange): boolean {
   if (!before || !after || constraint) return true;
-  const isSame = (['roles', 'group_roles', 'attributes'] as const).every(
-    (field) => before[field] === after[field],
-  );
-  return !isSame || !hasSameWords(before, after);
+  return LOOKUP_FIELDS.some((field) => before[field] !== after[field]) || !hasSameWords(before, after);
 }
 
 const shouldEndAllSessions = ({ before, after }: StoredChange): boolean =>
@@ -152,11 +134,12 @@ const shouldEndAnySession = (change: StoredChange): boolean =>
   (change.before !== undefined && change.before.password_hash !== change.user.password_hash) ||
   shouldEndAllSessions(change);
 
-/** Returns rows for the roles of a user, without the roles in `others`. */
-const toRoleRows = (user: User, others: readonly string[] = []): UserRoleEntity[] =>
-  rolesOf(user)
-    .filter((role) => !others.includes(role))
-    .map((role) => ({ role, user_uuid: user.uuid }));
+/** Returns rows for the roles that only the first of two states of a user has. */
+function subtractRoles(user: User | undefined, other: User | undefined): UserRoleEntity[] {
+  if (!user) return [];
+  const others = other ? rolesOf(other) : [];
+  return rolesOf(user).flatMap((role) => (others.includes(role) ? [] : { role, user_uuid: user.uuid }));
+}
 
 /** Returns the rows of search words to remove, add and change. */
 function diffWords(stored: readonly StoredChange[]) {
@@ -192,13 +175,10 @@ function diffValues(stored: readonly StoredChange[]) {
   return { removed, added };
 }
 
-const deduplicate = (values: readonly string[]): string[] => [...new Set(values)];
+const listDistinct = (list: readonly Identifier[]) => [...new Set(list.map(({ identifier }) => identifier))];
 
 const hasCountChanges = ({ before, after }: StoredChange): boolean =>
-  !before ||
-  !after ||
-  before.status !== after.status ||
-  isActiveWebmaster(before) !== isActiveWebmaster(after);
+  countersOf(before).join() !== countersOf(after).join();
 
 /** Sums up the differences that the changes add to each counter. */
 function sumCountDeltas(stored: readonly StoredChange[]): Map<CounterName, number> {
@@ -224,24 +204,18 @@ const MAX_AUDITED_GROUPS = 1000;
 function toAuditEvent({ before, user, outcome }: StoredChange, formerGroups: FormerGroups) {
   const groups = formerGroups.get(user.uuid);
   return {
-    action: getAuditAction(outcome.outcome, before, user),
+    action: getAction(outcome.outcome, before, user),
     target: { kind: 'user' as const, id: user.uuid },
     changes: groups ? addGroups(outcome.changes, groups) : outcome.changes,
   };
 }
 
 function addGroups({ list }: Changes, groups: readonly string[]): Changes {
-  return Changes.fromList([
-    ...list,
-    { field: 'groups', old: groups.slice(0, MAX_AUDITED_GROUPS), new: null },
-  ]);
+  const old = groups.slice(0, MAX_AUDITED_GROUPS);
+  return Changes.fromList([...list, { field: 'groups', old, new: null }]);
 }
 
-function getAuditAction(
-  outcome: ChangeOutcome['outcome'],
-  before: User | undefined,
-  after: User,
-): AuditAction {
+function getAction(outcome: ChangeOutcome['outcome'], before: User | undefined, after: User): AuditAction {
   if (outcome === 'updated' && before?.status === after.status) return 'user.updated';
   if (outcome === 'deleted' || outcome === 'restored') return `user.${outcome}`;
   if (!before) return 'user.created';

@@ -23,12 +23,9 @@ export class UserCountsRepository {
 
   /** Adds differences to the counters. Inserts new rows only, so that concurrent changes do not wait for each other. */
   async add(tx: Sql, deltas: ReadonlyMap<string, number>): Promise<void> {
-    const rows = [...deltas].filter(([, value]) => value !== 0);
-    await insertRows(
-      tx,
-      UserCountEntity,
-      rows.map(([name, value]) => ({ id: uuidv7(), name, value })),
-    );
+    const changed = [...deltas].filter(([, value]) => value !== 0);
+    const rows = changed.map(([name, value]) => ({ id: uuidv7(), name, value }));
+    await insertRows(tx, UserCountEntity, rows);
   }
 
   /** Reads the totals of all counters, which are exact at the time of the statement. */
@@ -52,12 +49,8 @@ export class UserCountsRepository {
       [max],
     );
     if (rows.length < min) return 0;
-    const deleted = await deleteRows(
-      tx,
-      UserCountEntity,
-      'id',
-      rows.map(({ id }) => id),
-    );
+    const ids = rows.map(({ id }) => id);
+    const deleted = await deleteRows(tx, UserCountEntity, 'id', ids);
     if (deleted < rows.length)
       throw new DatabaseError('race', new Error('another instance folded these counters first'));
     const sums = new Map<string, number>();

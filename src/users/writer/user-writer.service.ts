@@ -11,10 +11,9 @@ import {
   checkPrivilege,
   validateWholeUser,
 } from '../rules/user-rules.js';
-import { diffUsers, listRemovedFields } from '../model/user.js';
-import type { User } from '../model/user.js';
+import { type User, diffUsers, listRemovedFields } from '../model/user.js';
 import {
-  type ValidatedSetChange,
+  type CheckedChange,
   type ChangeOutcome,
   type PreparedUser,
   type UserChange,
@@ -34,7 +33,6 @@ import {
   SELF_BLOCK,
   SELF_DELETION,
   STALE_VERSION,
-  createNotDeletedFailure,
   createNotFoundFailure,
   toFailureProblem,
 } from '../rules/failure.js';
@@ -96,24 +94,21 @@ export class UserWriter {
   /** Appends an update that clears `manager_uuid` for every report of a deleted manager. */
   private async addReports(
     tx: Sql,
-    validated: readonly ValidatedSetChange[],
+    validated: readonly CheckedChange[],
     deleted: ReadonlySet<string>,
-  ): Promise<readonly ValidatedSetChange[]> {
+  ): Promise<readonly CheckedChange[]> {
     const reports = await this.deleted.lockReports(tx, [...deleted]);
     const changed = new Set(
-      validated.flatMap((change) => (change.failures.length === 0 ? change.after.uuid : [])),
+      validated.flatMap(({ failures, after }) => (failures.length > 0 ? [] : after.uuid)),
     );
     const others = reports.filter(({ uuid }) => !changed.has(uuid));
     return [
       ...validated.map((change) =>
         isValid(change, 'update') ? { ...change, after: clearManager(change.after, deleted) } : change,
       ),
-      ...others.map((before): ValidatedSetChange => ({
-        kind: 'update',
-        before,
-        after: clearManager(before, deleted),
-        failures: [],
-      })),
+      ...others.map((before) => {
+        return { kind: 'update' as const, before, after: clearManager(before, deleted), failures: [] };
+      }),
     ];
   }
 
@@ -122,7 +117,7 @@ export class UserWriter {
     changes: readonly UserChange[],
     caller: Caller,
     time: string,
-  ): Promise<ValidatedSetChange[]> {
+  ): Promise<CheckedChange[]> {
     if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length)
       throw new Error('a change set contains two changes of one user');
     const current = await this.lockCurrent(tx, changes);
@@ -138,13 +133,11 @@ export class UserWriter {
     const constraints = byChange.filter((constraint) => constraint !== undefined);
     const failures =
       constraints.length > 0 ? await this.validateSet(tx, constraints, states, caller) : undefined;
-    return states.map(
-      ({ kind, before, after, prepared, failures: own, change }, index): ValidatedSetChange => {
-        const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE_VERSION] : []);
-        const all = own.length > 0 ? own : others;
-        return { kind, before, after, prepared, constraint: byChange[index], failures: all };
-      },
-    );
+    return states.map(({ kind, before, after, prepared, failures: own, change }, index): CheckedChange => {
+      const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE_VERSION] : []);
+      const all = own.length > 0 ? own : others;
+      return { kind, before, after, prepared, constraint: byChange[index], failures: all };
+    });
   }
 
   /** Locks the existing and deleted users of the changes. @returns a map from uuid to user. */
@@ -222,7 +215,7 @@ export class UserWriter {
 }
 
 /** Finds the users whom successful changes block or delete, for the fuse of the API key. */
-function findBlocked(validated: readonly ValidatedSetChange[], outcomes: readonly ChangeOutcome[]): string[] {
+function findBlocked(validated: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): string[] {
   return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
     const isBlocked = before?.status === 'Active' && after.status !== 'Active' && outcome === 'updated';
@@ -230,7 +223,7 @@ function findBlocked(validated: readonly ValidatedSetChange[], outcomes: readonl
   });
 }
 
-const isValid = (change: ValidatedSetChange, kind: UserChange['kind']): boolean =>
+const isValid = (change: CheckedChange, kind: UserChange['kind']): boolean =>
   change.kind === kind && change.failures.length === 0;
 
 /** Clears the manager of a user if the manager is deleted. */
@@ -254,7 +247,7 @@ function evaluateChange(
   before: User | undefined,
   caller: Caller,
   time: string,
-): ValidatedSetChange {
+): CheckedChange {
   const { kind, uuid, patch } = change;
   if (kind === 'create') return evaluateCreation(change, caller, time);
   const after = applyPatch(before ?? createEmptyUser(uuid, time), patch);
@@ -266,7 +259,7 @@ function evaluateChange(
   return { kind, before, after, failures: missing ? [missing] : validateWholeUser(after) };
 }
 
-function evaluateCreation(change: UserChange, { actor }: Caller, time: string): ValidatedSetChange {
+function evaluateCreation(change: UserChange, { actor }: Caller, time: string): CheckedChange {
   const prepared = change.prepared ?? prepareUser(change.uuid, change.patch);
   const missing = checkPrivilege(actor, undefined, prepared.user);
   const failures = missing ? [missing] : validateWholeUser(prepared.user);
@@ -285,10 +278,15 @@ function evaluateRestore(
   emptyUser: User,
   { actor }: Caller,
   time: string,
-): ValidatedSetChange {
+): CheckedChange {
   const kind = 'restore';
   if (!deleted)
-    return { kind, before: undefined, after: emptyUser, failures: [createNotDeletedFailure(emptyUser.uuid)] };
+    return {
+      kind,
+      before: undefined,
+      after: emptyUser,
+      failures: [createNotFoundFailure(emptyUser.uuid, 'deleted user')],
+    };
   const after = { ...deleted, updated: time };
   const missing = checkPrivilege(actor, undefined, after);
   const failures = missing ? [missing] : validateWholeUser(after);
@@ -305,10 +303,7 @@ const toNewOutcome = (kind: UserChange['kind'], user: User, { changes }: Prepare
   changes,
 });
 
-function toOutcome(
-  { kind, before, after, prepared, failures }: ValidatedSetChange,
-  time: string,
-): ChangeOutcome {
+function toOutcome({ kind, before, after, prepared, failures }: CheckedChange, time: string): ChangeOutcome {
   if (failures.length > 0) return { outcome: 'error', failures };
   if (kind === 'delete')
     return { outcome: 'deleted', user: after, changes: Changes.fromList(listRemovedFields(after)) };
