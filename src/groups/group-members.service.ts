@@ -39,8 +39,7 @@ export class GroupMembers {
   readonly listMembers: GroupRepository['listMembers'] = (...group) => this.repository.listMembers(...group);
 
   /** See `GroupRepository.listByGroup`. */
-  readonly listByGroup: GroupRepository['listByGroup'] = (...groups) =>
-    this.repository.listByGroup(...groups);
+  readonly listByGroup: GroupRepository['listByGroup'] = (...ids) => this.repository.listByGroup(...ids);
 
   /** See `GroupRepository.listGroups`. */
   readonly listGroups: GroupRepository['listGroups'] = (...users) => this.repository.listGroups(...users);
@@ -62,11 +61,9 @@ export class GroupMembers {
     const toRemove = change.isReplacement
       ? [...members].filter((uuid) => !added.has(uuid))
       : [...removed].filter((uuid) => members.has(uuid)).sort();
-    const locked = await this.lockUsers(tx, toAdd);
-    await this.assertNoGroups(
-      tx,
-      toAdd.filter((uuid) => !locked.has(uuid)),
-    );
+    const locked = await collectByBatch(toAdd, (part) => this.directory.lock(tx, part));
+    const unknown = toAdd.filter((uuid) => !locked.has(uuid));
+    await this.assertNoGroups(tx, unknown);
     return {
       added: toAdd.filter((uuid) => locked.has(uuid)),
       removed: toRemove.filter((uuid) => !change.ignoredUsers.has(uuid)),
@@ -84,14 +81,14 @@ export class GroupMembers {
     }
     if (group.roles.length === 0) return;
     for await (const part of toBatches([...added, ...removed]))
-      await this.updateGroupRoles(tx, part, 'members', caller);
+      await this.updateRoles(tx, part, 'members', caller);
   }
 
   /** Updates the group roles of all members after the roles of the group have changed. */
   async updateAllGroupRoles(tx: Sql, group: string, caller: Caller): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined;) {
       const part = await this.repository.readMembers(group, after, BATCH_SIZE, tx);
-      await this.updateGroupRoles(tx, part, 'roles', caller);
+      await this.updateRoles(tx, part, 'roles', caller);
       after = part.at(-1);
       await setImmediate(); // see `toBatches`
     }
@@ -103,22 +100,15 @@ export class GroupMembers {
    * @param field the field that an error names: `members` or `roles`.
    * @throws ProblemError `validation_failed` with the users who cannot have these roles, or an error of the user writer.
    */
-  private async updateGroupRoles(
-    tx: Sql,
-    users: readonly string[],
-    field: string,
-    caller: Caller,
-  ): Promise<void> {
+  private async updateRoles(tx: Sql, users: readonly string[], field: string, caller: Caller): Promise<void> {
     const locked = await this.directory.lock(tx, users);
     if (locked.length === 0) return;
     const unions = new Map(locked.map((user) => [user, new Set<string>()]));
     for (const { user, roles } of await this.repository.listRoles(tx, locked))
       for (const role of roles) unions.get(user)?.add(role);
-    const changes = [...unions].map(([uuid, roles]) => ({
-      kind: 'update' as const,
-      uuid,
-      patch: { group_roles: this.settings.roles.sort([...roles]) },
-    }));
+    const changes = [...unions].map(([uuid, roles]) => {
+      return { kind: 'update' as const, uuid, patch: { group_roles: this.settings.roles.sort([...roles]) } };
+    });
     const outcomes = await this.writer.apply(tx, changes, caller);
     const errors: FieldError[] = [];
     for (const [index, outcome] of outcomes.entries()) {
@@ -133,17 +123,7 @@ export class GroupMembers {
 
   /** Returns the users in the list who are members of the group. */
   async filterMembers(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
-    const found = new Set<string>();
-    for await (const part of toBatches(users))
-      for (const uuid of await this.repository.filterMembers(tx, group, part)) found.add(uuid);
-    return found;
-  }
-
-  private async lockUsers(tx: Sql, users: readonly string[]): Promise<Set<string>> {
-    const found = new Set<string>();
-    for await (const part of toBatches(users))
-      for (const uuid of await this.directory.lock(tx, part)) found.add(uuid);
-    return found;
+    return collectByBatch(users, (part) => this.repository.filterMembers(tx, group, part));
   }
 
   private async assertNoGroups(tx: Sql, unknown: readonly string[]): Promise<void> {
@@ -154,6 +134,15 @@ export class GroupMembers {
       throw createValidationError([{ field: 'members', code: 'invalid_value', message }]);
     }
   }
+}
+
+type FindUuids = (part: readonly string[]) => Promise<Iterable<string>>;
+
+/** Calls `find` for one batch of users after another. @returns all uuids that it finds. */
+async function collectByBatch(users: readonly string[], find: FindUuids): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const part of toBatches(users)) for (const uuid of await find(part)) found.add(uuid);
+  return found;
 }
 
 /**

@@ -60,12 +60,8 @@ export class GroupWriter {
    * @returns the group after the change.
    * @throws ProblemError `not_found`, `precondition_failed`, or an error of `create`.
    */
-  async update(
-    tx: Sql,
-    uuid: string,
-    { fields, members, ifVersions }: GroupChange,
-    caller: Caller,
-  ): Promise<Group> {
+  async update(tx: Sql, uuid: string, change: GroupChange, caller: Caller): Promise<Group> {
+    const { fields, members, ifVersions } = change;
     const before = await this.lock(tx, uuid);
     const after = { ...before, ...fields(before) };
     const delta = members ? await this.members.resolve(tx, uuid, await members(tx, before)) : NO_DELTA;
@@ -78,12 +74,8 @@ export class GroupWriter {
     if (changesRoles) assertScope(caller.actor, 'webmasters');
     const next = { ...after, updated: now(), version: before.version + 1 };
     await this.repository.update(tx, before, next);
-    await this.members.apply(
-      tx,
-      changesRoles ? { ...next, roles: [...before.roles, ...next.roles] } : next,
-      delta,
-      caller,
-    );
+    const withAllRoles = changesRoles ? { ...next, roles: [...before.roles, ...next.roles] } : next;
+    await this.members.apply(tx, withAllRoles, delta, caller);
     if (changesRoles) await this.members.updateAllGroupRoles(tx, uuid, caller);
     await this.recordAudit(tx, 'group.updated', uuid, changes, delta, caller);
     return next;
@@ -119,8 +111,8 @@ export class GroupWriter {
     const [old, row] = [before && toGroupRow(before), toGroupRow(after)];
     for (const [field, column] of UNIQUE) {
       const key = row[column];
-      const owner =
-        key === null || key === old?.[column] ? undefined : await this.repository.findOwner(tx, column, key);
+      if (key === null || key === old?.[column]) continue;
+      const owner = await this.repository.findOwner(tx, column, key);
       if (owner !== undefined && owner !== after.uuid) throw createTakenError(field, owner);
     }
   }
@@ -136,11 +128,8 @@ export class GroupWriter {
     const target = { kind: 'group', id: uuid } as const;
     const [first, ...more] = toFieldChanges(delta);
     const lists = [[...changes, ...(first ? [first] : [])], ...more.map((row) => [row])];
-    await this.audit.record(
-      tx,
-      caller,
-      lists.map((list) => ({ action, target, changes: list })),
-    );
+    const events = lists.map((list) => ({ action, target, changes: list }));
+    await this.audit.record(tx, caller, events);
   }
 }
 

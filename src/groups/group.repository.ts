@@ -21,6 +21,8 @@ const SELECT = `SELECT ${GROUP_COLUMNS} FROM user_groups`;
 /** Number of members that are read in one statement. */
 const BATCH_SIZE = 5000;
 
+type UniqueColumn = 'display_name_key' | 'external_id';
+
 /** A group in the list of groups of a user. */
 type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;
 
@@ -47,11 +49,7 @@ export class GroupRepository {
   }
 
   /** Finds the uuid of the group with this value in a unique column. */
-  async findOwner(
-    tx: Sql,
-    column: 'display_name_key' | 'external_id',
-    key: string,
-  ): Promise<string | undefined> {
+  async findOwner(tx: Sql, column: UniqueColumn, key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
   }
@@ -75,16 +73,11 @@ export class GroupRepository {
   }
 
   /** Reads members whose uuids are greater than `after`, in the order of uuid. */
-  async readMembers(
-    group: string,
-    after: string,
-    limit: number,
-    sql: Sql = this.database,
-  ): Promise<string[]> {
+  async readMembers(group: string, after: string, max: number, sql: Sql = this.database): Promise<string[]> {
     const rows = await sql.query<{ user_uuid: string }>(
       `SELECT user_uuid FROM group_members WHERE group_uuid = ? AND user_uuid > ?
        ORDER BY user_uuid LIMIT ?`,
-      [group, after, limit],
+      [group, after, max],
     );
     return rows.map(({ user_uuid }) => user_uuid);
   }
@@ -120,13 +113,10 @@ export class GroupRepository {
 
   /** Reads the groups of users. @returns a map from the uuid of each user to its groups, sorted by name. */
   async listGroups(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
-    const rows = await selectIn<NamedGroup & { user_uuid: string }>(
-      sql,
-      users,
-      (list) =>
-        `SELECT m.user_uuid, g.uuid, g.display_name FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
-         WHERE m.user_uuid IN (${list}) ORDER BY m.user_uuid, g.display_name_key`,
-    );
+    const toSql = (list: string) =>
+      `SELECT m.user_uuid, g.uuid, g.display_name FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
+       WHERE m.user_uuid IN (${list}) ORDER BY m.user_uuid, g.display_name_key`;
+    const rows = await selectIn<NamedGroup & { user_uuid: string }>(sql, users, toSql);
     return Map.groupBy(rows, ({ user_uuid }) => user_uuid);
   }
 
@@ -157,13 +147,10 @@ export class GroupRepository {
 
   /** Reads the roles that users get from their groups, with one entry for each user and group. */
   async listRoles(tx: Sql, users: readonly string[]): Promise<{ user: string; roles: readonly string[] }[]> {
-    const rows = await selectIn<GroupRoles>(
-      tx,
-      users,
-      (list) =>
-        `SELECT m.user_uuid, g.roles FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
-         WHERE m.user_uuid IN (${list}) AND g.roles IS NOT NULL`,
-    );
+    const toSql = (list: string) =>
+      `SELECT m.user_uuid, g.roles FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
+       WHERE m.user_uuid IN (${list}) AND g.roles IS NOT NULL`;
+    const rows = await selectIn<GroupRoles>(tx, users, toSql);
     return rows.map(({ user_uuid, roles }) => ({ user: user_uuid, roles: fromJson(roles) }));
   }
 }

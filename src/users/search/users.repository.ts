@@ -47,11 +47,8 @@ export class UsersRepository {
 
   /** Replaces a hash with a hash of the same password, unless the password has changed meanwhile. */
   async replaceHash(uuid: string, old: string, hash: string): Promise<void> {
-    await this.database.execute('UPDATE users SET password_hash = ? WHERE uuid = ? AND password_hash = ?', [
-      hash,
-      uuid,
-      old,
-    ]);
+    const sql = 'UPDATE users SET password_hash = ? WHERE uuid = ? AND password_hash = ?';
+    await this.database.execute(sql, [hash, uuid, old]);
   }
 
   async isEmpty(): Promise<boolean> {

@@ -31,27 +31,19 @@ export class DeletedUsersRepository {
 
   /** Moves the rows of users to `deleted_users`. */
   async moveUsers(tx: Sql, users: readonly User[], deleted: string): Promise<void> {
-    await insertRows(
-      tx,
-      DeletedUserEntity,
-      users.map((user) => ({
-        uuid: user.uuid,
-        deleted,
-        external_id: user.external_id,
-        document: toJson<UserRow>(toUserRow(user)),
-      })),
-    );
+    const rows = users.map((user) => {
+      const { uuid, external_id } = user;
+      return { uuid, deleted, external_id, document: toJson<UserRow>(toUserRow(user)) };
+    });
+    await insertRows(tx, DeletedUserEntity, rows);
     await deleteRows(tx, UserEntity, 'uuid', uuidsOf(users));
   }
 
   /** Locks deleted users until the transaction ends. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
-    const rows = await selectIn<DeletedUserEntity>(
-      tx,
-      uuids.toSorted(),
-      (list) =>
-        `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`,
-    );
+    const toSql = (list: string) =>
+      `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
+    const rows = await selectIn<DeletedUserEntity>(tx, uuids.toSorted(), toSql);
     return new Map(rows.map(({ uuid, document }) => [uuid, parseStoredUser(document)]));
   }
 
@@ -62,13 +54,9 @@ export class DeletedUsersRepository {
   /** Finds the reports of managers and locks them until the transaction ends. */
   async lockReports(tx: Sql, managers: readonly string[]): Promise<User[]> {
     const columns = USER_COLUMNS.join(', ');
-    const rows = await selectIn<UserRow>(
-      tx,
-      managers,
-      (list) =>
-        `SELECT ${columns} FROM users WHERE manager_uuid IN (${list}) ORDER BY manager_uuid, uuid${lockClauseOf(tx)}`,
-    );
-    return rows.map(toUser);
+    const toSql = (list: string) =>
+      `SELECT ${columns} FROM users WHERE manager_uuid IN (${list}) ORDER BY manager_uuid, uuid${lockClauseOf(tx)}`;
+    return (await selectIn<UserRow>(tx, managers, toSql)).map(toUser);
   }
 
   /**
@@ -78,11 +66,9 @@ export class DeletedUsersRepository {
    */
   async removeFromGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
     const groups = new Map<string, string[]>();
-    const rows = await selectIn<{ group_uuid: string; user_uuid: string }>(
-      tx,
-      users,
-      (list) => `SELECT group_uuid, user_uuid FROM group_members WHERE user_uuid IN (${list})`,
-    );
+    const toSql = (list: string) =>
+      `SELECT group_uuid, user_uuid FROM group_members WHERE user_uuid IN (${list})`;
+    const rows = await selectIn<{ group_uuid: string; user_uuid: string }>(tx, users, toSql);
     if (rows.length === 0) return groups;
     for (const { group_uuid, user_uuid } of rows)
       groups.set(user_uuid, [...(groups.get(user_uuid) ?? []), group_uuid]);
@@ -91,10 +77,8 @@ export class DeletedUsersRepository {
     }
     for (const part of chunkValues([...new Set(rows.map(({ group_uuid }) => group_uuid))].sort())) {
       const list = toPlaceholders(part.length);
-      await tx.execute(`UPDATE user_groups SET version = version + 1, updated = ? WHERE uuid IN (${list})`, [
-        time,
-        ...part,
-      ]);
+      const sql = `UPDATE user_groups SET version = version + 1, updated = ? WHERE uuid IN (${list})`;
+      await tx.execute(sql, [time, ...part]);
     }
     return groups;
   }

@@ -38,39 +38,30 @@ export class UserWriteRepository {
    * @returns a map from uuid to user.
    */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
-    const rows = await selectIn<UserRow>(
-      tx,
-      uuids.toSorted(),
-      (list) =>
-        `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`,
-    );
+    const toSql = (list: string) =>
+      `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
+    const rows = await selectIn<UserRow>(tx, uuids.toSorted(), toSql);
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
   /** Finds the users who have the identifiers. @returns a map from each identifier to its user. */
   async findOwners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
-    const rows = await selectIn<Owner & { identifier: string }>(
-      sql,
-      [...new Set(identifiers)],
-      (list) =>
-        `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
-         WHERE i.identifier IN (${list})`,
-    );
+    const toSql = (list: string) =>
+      `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
+       WHERE i.identifier IN (${list})`;
+    const rows = await selectIn<Owner & { identifier: string }>(sql, [...new Set(identifiers)], toSql);
     return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
   }
 
   /** Finds all managers of the users, direct and indirect. @returns a map from each user and manager to its manager. */
   async findManagers(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
-    const rows = await selectIn<{ uuid: string; manager_uuid: string | null }>(
-      sql,
-      uuids,
-      (list) =>
-        `WITH RECURSIVE chain (uuid, manager_uuid) AS (
-           SELECT uuid, manager_uuid FROM users WHERE uuid IN (${list})
-           UNION
-           SELECT u.uuid, u.manager_uuid FROM users u JOIN chain c ON u.uuid = c.manager_uuid
-         ) SELECT uuid, manager_uuid FROM chain`,
-    );
+    const toSql = (list: string) =>
+      `WITH RECURSIVE chain (uuid, manager_uuid) AS (
+         SELECT uuid, manager_uuid FROM users WHERE uuid IN (${list})
+         UNION
+         SELECT u.uuid, u.manager_uuid FROM users u JOIN chain c ON u.uuid = c.manager_uuid
+       ) SELECT uuid, manager_uuid FROM chain`;
+    const rows = await selectIn<{ uuid: string; manager_uuid: string | null }>(sql, uuids, toSql);
     return new Map(rows.map((row) => [row.uuid, row.manager_uuid]));
   }
 
