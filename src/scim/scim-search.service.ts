@@ -77,10 +77,7 @@ async function readByCursor(
   const [type, rest] = [cursor.slice(0, 1), cursor.slice(1)];
   if (type === OF_GROUPS) return toPage(await readGroups({ cursor: rest }), OF_GROUPS);
   if (type !== '' && type !== OF_USERS)
-    throw new ProblemError(
-      'invalid_cursor',
-      'cursor is not valid for this list. Start with an empty cursor.',
-    );
+    throw new ProblemError('invalid_cursor', 'cursor is invalid for this list. Start with an empty cursor.');
   const first = await readUsers({ cursor: rest });
   const left = count - first.resources.length;
   if (count === 0 || first.next !== undefined) return toPage(first, OF_USERS);
@@ -92,8 +89,6 @@ async function readByCursor(
   return toPage({ ...first, next: resources.length > 0 ? '' : undefined }, OF_GROUPS);
 }
 
-const toPage = ({ resources, next }: ResourcePage, type = ''): ResourcePage => ({
-  resources,
-  total: undefined,
-  next: next === undefined ? undefined : `${type}${next}`,
-});
+function toPage({ resources, next }: ResourcePage, type = ''): ResourcePage {
+  return { resources, total: undefined, next: next === undefined ? undefined : `${type}${next}` };
+}

@@ -45,22 +45,14 @@ export interface BulkPlan {
 export function readBulk(body: object): BulkPlan {
   const members = lowerCaseNames({ ...body });
   const sent = members.get('operations');
-  if (!Array.isArray(sent) || sent.length === 0) {
-    throw new ProblemError(
-      'invalid_syntax',
-      'A Bulk request needs Operations: a list with at least one operation.',
-    );
-  }
+  if (!Array.isArray(sent) || sent.length === 0)
+    throw new ProblemError('invalid_syntax', 'A Bulk request needs at least one operation in Operations.');
   if (sent.length > MAX_OPERATIONS) {
     throw new ProblemError('too_large', `A Bulk request may have at most ${MAX_OPERATIONS} operations.`);
   }
   const list: readonly unknown[] = sent;
-  if (list.filter(hasPassword).length > MAX_PASSWORDS) {
-    throw new ProblemError(
-      'too_large',
-      `A Bulk request may have at most ${MAX_PASSWORDS} operations with a password.`,
-    );
-  }
+  if (list.filter(hasPassword).length > MAX_PASSWORDS)
+    throw new ProblemError('too_large', `A Bulk request may set at most ${MAX_PASSWORDS} passwords.`);
   const names = new Set<string>();
   const operations = list.map((raw, index) => readOperation(raw, index, names));
   return { operations: order(operations), failOnErrors: readMaxErrors(members.get('failonerrors')) };
@@ -127,10 +119,7 @@ const toError = (what: string): ProblemError => new ProblemError('invalid_value'
 
 /** Creates the error of an operation that refers to a failed or missing operation. */
 export const toUnresolved = (bulkId: string): ProblemError =>
-  new ProblemError(
-    'invalid_value',
-    `The operation with the bulkId ${quote(bulkId)} is missing or has failed.`,
-  );
+  new ProblemError('invalid_value', `The operation with bulkId ${quote(bulkId)} is missing or has failed.`);
 
 /**
  * Sorts operations so that each one follows the operations that it refers to, otherwise in request order. A circular

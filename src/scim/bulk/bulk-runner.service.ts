@@ -56,7 +56,7 @@ export class BulkRunner {
   ): Promise<BulkPart> {
     try {
       const { repeatable, ...rest } = caller;
-      const items = this.selectItems(operations, at, state, caller.actor);
+      const items = this.pickItems(operations, at, state, caller.actor);
       const [first] = items;
       if (!first) return { next: at + 1, answers: [] };
       const part = repeatable ? { ...rest, repeatable: await repeatable.createPart(at) } : caller;
@@ -71,19 +71,14 @@ export class BulkRunner {
    * Selects the operations that are executed together next: one group, or distinct users. Returns an empty list after
    * the last allowed error.
    */
-  private selectItems(
-    operations: readonly BulkOperation[],
-    at: number,
-    state: BulkState,
-    actor: Actor,
-  ): BulkItem[] {
+  private pickItems(queue: readonly BulkOperation[], at: number, state: BulkState, actor: Actor): BulkItem[] {
     const { size } = this.sets;
     const items: BulkItem[] = [];
     const ids = new Set<string>();
     const names = new Map<string, BulkItem>();
     let weight = 0;
-    for (let position = at; position < operations.length && weight < size; position++) {
-      const operation = operations[position];
+    for (let position = at; position < queue.length && weight < size; position++) {
+      const operation = queue[position];
       if (!operation || state.isAfterLast(operation)) break;
       weight += weightOf(operation);
       if (items.length > 0 && weight > size) break;
@@ -96,8 +91,7 @@ export class BulkRunner {
       if (!item.error) {
         const references = [...operation.references];
         if (references.some((name) => (names.get(name)?.operation.method ?? 'POST') !== 'POST')) break;
-        const isKnown = (name: string) =>
-          state.idOf(name) !== undefined || names.has(name) || name === bulkId;
+        const isKnown = (ref: string) => state.idOf(ref) !== undefined || names.has(ref) || ref === bulkId;
         const missing = references.find((name) => !isKnown(name));
         if (missing !== undefined) item.error = toUnresolved(missing);
         ids.add(item.id);

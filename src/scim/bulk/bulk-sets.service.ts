@@ -84,14 +84,8 @@ export class BulkSets {
     set.begin();
     const results = new Map<BulkItem, User | ProblemError>();
     const changes = await this.completeChanges(tx, set, results);
-    const outcomes =
-      changes.length > 0
-        ? await this.writer.apply(
-            tx,
-            changes.map(({ change }) => change),
-            caller,
-          )
-        : [];
+    const inputs = changes.map(({ change }) => change);
+    const outcomes = await this.writer.apply(tx, inputs, caller);
     const applied = changes.flatMap((each, index) => {
       const outcome = outcomes[index];
       return outcome ? [{ ...each, outcome }] : [];

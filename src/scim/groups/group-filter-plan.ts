@@ -3,12 +3,7 @@ import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, toClause, joinClauses, toPlaceholders } from '../../platform/database/engine/sql.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { AttributePath } from '../protocol/attribute.js';
-import {
-  type CompareFilter,
-  type CompareOperator,
-  type Filter,
-  findNamedValues,
-} from '../protocol/filter.js';
+import { type CompareFilter, type CompareOperator, type Filter, getNamedValues } from '../protocol/filter.js';
 import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
 /**
@@ -51,7 +46,7 @@ function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
     case 'compare':
       return compareValue(filter, hidden);
     case 'element': {
-      const ids = filter.attribute.name === 'members' ? findNamedValues(filter.filter) : undefined;
+      const ids = filter.attribute.name === 'members' ? getNamedValues(filter.filter) : undefined;
       return ids && requireMember(ids, hidden);
     }
     case 'and':
@@ -89,17 +84,15 @@ function compareValue(
   if (!isBindable(text)) return undefined;
   switch ((sub ?? attribute).path) {
     case 'id':
-      return isAscii(text) ? compareColumn('u.uuid', op, text.toLowerCase(), '~') : undefined;
+      return isAscii(text) ? compareKey('u.uuid', op, text.toLowerCase(), '~') : undefined;
     case 'externalId':
-      return compareColumn('u.external_id', op, toExactKey(text));
+      return compareKey('u.external_id', op, toExactKey(text));
     case 'displayName':
-      return op === 'eq' || op === 'sw'
-        ? compareColumn('u.display_name_key', op, toLoginKey(text))
-        : undefined;
+      return op === 'eq' || op === 'sw' ? compareKey('u.display_name_key', op, toLoginKey(text)) : undefined;
     case 'meta.created':
-      return compareColumn('u.created', op, toBoundedTime(text));
+      return compareKey('u.created', op, toBoundedTime(text));
     case 'meta.lastModified':
-      return compareColumn('u.updated', op, toBoundedTime(text));
+      return compareKey('u.updated', op, toBoundedTime(text));
     case 'members.value':
       return op === 'eq' ? requireMember([text], hidden) : undefined;
     default:
@@ -107,7 +100,7 @@ function compareValue(
   }
 }
 
-function compareColumn(column: string, op: CompareOperator, key: string, last?: string): Clause | undefined {
+function compareKey(column: string, op: CompareOperator, key: string, last?: string): Clause | undefined {
   const bound = toBound(op, key, false, last);
   return bound && toClause(`(${bound.text(column)})`, ...bound.params);
 }
@@ -122,10 +115,8 @@ const toBoundedTime = (text: string): string =>
   toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 
 function requireMember(ids: readonly string[], hidden: ReadonlySet<string>): Clause {
-  const users = ids
-    .filter((id) => isUuid(id))
-    .map((id) => id.toLowerCase())
-    .filter((id) => !hidden.has(id));
+  const known = ids.filter((id) => isUuid(id)).map((id) => id.toLowerCase());
+  const users = known.filter((id) => !hidden.has(id));
   if (users.length === 0) return NO_GROUP;
   const list = toPlaceholders(users.length);
   return toClause(`u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid IN (${list}))`, ...users);

@@ -3,7 +3,7 @@ import type { GroupMembers } from '../../groups/group-members.service.js';
 import { MemberChange } from '../../groups/member-change.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { type Filter, buildElementMatcher, findNamedValues } from '../protocol/filter.js';
+import { type Filter, buildElementMatcher, getNamedValues } from '../protocol/filter.js';
 import type { PatchStep } from '../protocol/patch.js';
 import { listValues } from './group.mapping.js';
 
@@ -40,7 +40,7 @@ export class MemberPatch {
    * the old ids and adds the new ones.
    */
   private async applyFiltered(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
-    const named = findNamedValues(filter)?.map((id) => id.toLowerCase());
+    const named = getNamedValues(filter)?.map((id) => id.toLowerCase());
     if (op === 'remove' && named) {
       this.change.remove(named);
       return;

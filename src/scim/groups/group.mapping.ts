@@ -12,21 +12,17 @@ import type { Group } from '../../groups/group.js';
 
 /**
  * Converts a group to a SCIM resource.
- * @param members ids of the members, or undefined if they are not shown
+ * @param ids ids of the members, or undefined if they are not shown
  * @param base the absolute URL of `/scim/v2`
  */
-export function toGroupResource(
-  group: Group,
-  members: readonly string[] | undefined,
-  base: string,
-): ScimObject {
+export function toGroupResource(group: Group, ids: readonly string[] | undefined, base: string): ScimObject {
   const { uuid, display_name, external_id, roles, created, updated } = group;
   return {
     schemas: [GROUP_SCHEMA, ...(roles.length > 0 ? [ROLLCALL_GROUP_SCHEMA] : [])],
     id: uuid,
     ...(external_id !== '' && { externalId: external_id }),
     displayName: display_name,
-    ...(members && members.length > 0 && { members: members.map((value) => toMember(value, base)) }),
+    ...(ids && ids.length > 0 && { members: ids.map((value) => toMember(value, base)) }),
     ...(roles.length > 0 && { [ROLLCALL_GROUP_SCHEMA]: { roles: roles.map((value) => ({ value })) } }),
     meta: {
       resourceType: 'Group',

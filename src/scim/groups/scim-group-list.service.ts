@@ -115,13 +115,8 @@ export class ScimGroupList {
     const found: Group[] = [];
     let seen = 0;
     for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
-      const window = { after, offset: 0, limit: BATCH_SIZE };
-      const { rows, last }: KeysetPage<Group> = await this.searcher.readPage(
-        conditions,
-        order,
-        window,
-        total,
-      );
+      const page = { after, offset: 0, limit: BATCH_SIZE };
+      const { rows, last }: KeysetPage<Group> = await this.searcher.readPage(conditions, order, page, total);
       for (const group of rows) {
         const members = needsMembers ? await this.members.listMembers(group.uuid, undefined, limit) : [];
         seen += members.length;
@@ -140,12 +135,10 @@ export class ScimGroupList {
     for (let from = 0; from < groups.length && count < MAX_PAGE_MEMBERS; from += READ_TOGETHER) {
       const part = groups.slice(from, from + READ_TOGETHER);
       const ids = part.map(({ uuid }) => uuid);
-      const together = await this.members.listByGroup(ids, MAX_PAGE_MEMBERS);
+      const lists = await this.members.listByGroup(ids, MAX_PAGE_MEMBERS);
       for (const group of part) {
         if (count >= MAX_PAGE_MEMBERS) break;
-        const members = together
-          ? (together.get(group.uuid) ?? [])
-          : await this.members.listMembers(group.uuid);
+        const members = lists ? (lists.get(group.uuid) ?? []) : await this.members.listMembers(group.uuid);
         found.push({ group, members });
         count += members.length;
       }

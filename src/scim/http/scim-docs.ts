@@ -59,7 +59,7 @@ export class ScimListDto {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
-    description: 'Exact number of matches. Missing if it is unknown.',
+    description: 'Exact number of matches, if it is known.',
   })
   totalResults?: number;
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, example: 1 }) itemsPerPage!: number;
@@ -127,6 +127,8 @@ export function buildListDocs(what: string, found: string, type: Type<unknown>) 
   };
 }
 
+const toPatchExample = (operation: unknown) => ({ schemas: [PATCH_MESSAGE], Operations: [operation] });
+
 interface ResourceDocs {
   description: ResourceDescription;
   resource: Type<unknown>;
@@ -148,6 +150,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
     ifMatch: 'The version that was read, with or without `W/`. If it has changed since, the response is 412.',
     answer: describeJson(`The ${noun} after the change.`, resource, ETAG),
   };
+  const applied = ApiResponse({ status: 204, description: 'The change was applied.', headers: ETAG });
   return {
     ...buildListDocs(`${noun}s`, `${noun}s`, list),
     create: (id: string, docs: Omit<RouteDocs, 'answer'>) =>
@@ -159,7 +162,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         links: {
           ...createLinks([`getScim${name}`], 'id', 'id'),
           ...createLinks([`get${name}`], `${noun}_id`, 'id', {
-            description: `The same ${noun} in the REST API.`,
+            description: `The ${noun} in the REST API.`,
           }),
         },
         errors: ['invalid_value', ...(docs.errors ?? []), ...taken],
@@ -184,16 +187,10 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
       DescribeRoute(id, summary, {
         ...change,
         description,
-        more: [
-          ...change.more,
-          ApiResponse({ status: 204, description: 'The change was applied.', headers: ETAG }),
-        ],
+        more: [...change.more, applied],
         body: ScimPatchDto,
         examples: Object.fromEntries(
-          Object.entries(operations).map(([title, operation]) => [
-            title,
-            { schemas: [PATCH_MESSAGE], Operations: [operation] },
-          ]),
+          Object.entries(operations).map(([title, operation]) => [title, toPatchExample(operation)]),
         ),
         errors: [...ON_PATCH, ...changed],
       }),

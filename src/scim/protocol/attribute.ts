@@ -276,10 +276,8 @@ export class ResourceDescription {
 }
 
 function describeSchema(definition: SchemaDefinition, extension: string | undefined): Schema {
-  return {
-    ...definition,
-    attributes: definition.attributes.map((attribute) => new Attribute(attribute, extension)),
-  };
+  const attributes = definition.attributes.map((attribute) => new Attribute(attribute, extension));
+  return { ...definition, attributes };
 }
 
 /** Builds a resource from values of top-level attributes. */

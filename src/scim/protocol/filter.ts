@@ -54,12 +54,7 @@ export function buildMatcher(filter: Filter): (resource: ScimObject) => boolean 
 
 /** Compiles the filter in brackets after an attribute to a predicate on elements of a list. */
 export function buildElementMatcher(filter: Filter): (element: ScimObject) => boolean {
-  return compile(
-    filter,
-    ({ sub }) =>
-      (element) =>
-        sub ? listPart(element, sub) : [],
-  );
+  return compile(filter, ({ sub }) => (sub ? (element) => listPart(element, sub) : () => []));
 }
 
 /** Returns the values of a path in a resource or an element. */
@@ -168,12 +163,12 @@ export function findEqualParts(filter: Filter): ScimObject | undefined {
  * Returns the values of an element filter of `value eq "…"` comparisons joined by `or`, or
  * undefined for any other filter.
  */
-export function findNamedValues(filter: Filter): string[] | undefined {
+export function getNamedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {
     const isValue = filter.op === 'eq' && filter.path.sub?.name === 'value';
     return isValue && typeof filter.value === 'string' ? [filter.value] : undefined;
   }
   if (filter.kind !== 'or') return undefined;
-  const parts = filter.filters.map(findNamedValues);
+  const parts = filter.filters.map(getNamedValues);
   return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
 }

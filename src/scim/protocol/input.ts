@@ -139,13 +139,8 @@ class ResourceReader {
   buildResult(): ReadResource {
     if (!this.hasSchemas) this.deviation('missing_schemas');
     const { unassigned, extensions, errors, id } = this;
-    return {
-      resource: buildResource(this.values),
-      unassigned,
-      extensions,
-      ...(id !== undefined && { id }),
-      errors,
-    };
+    const resource = buildResource(this.values);
+    return { resource, unassigned, extensions, ...(id !== undefined && { id }), errors };
   }
 }
 
@@ -156,9 +151,7 @@ export function lowerCaseNames(object: Readonly<Record<string, unknown>>): Map<s
 
 /** Returns true if a value unassigns its attribute (RFC 7643 §2.5). */
 export function isEmpty(value: unknown): boolean {
-  return (
-    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
-  );
+  return (value ?? '') === '' || (Array.isArray(value) && value.length === 0);
 }
 
 /**
@@ -289,16 +282,7 @@ export function keepOnePrimary(
   before: readonly ScimObject[] = [],
 ): readonly ScimObject[] {
   const primaries = elements.filter((element) => element['primary'] === true);
-  return primaries.length < 2 || !attribute.findSub('primary')
-    ? elements
-    : keepLastPrimary(elements, primaries, before);
-}
-
-function keepLastPrimary(
-  elements: readonly ScimObject[],
-  primaries: readonly ScimObject[],
-  before: readonly ScimObject[],
-): readonly ScimObject[] {
+  if (primaries.length < 2 || !attribute.findSub('primary')) return elements;
   const old = new Set(before);
   const last = primaries.findLast((element) => !old.has(element)) ?? primaries.at(-1);
   return elements.map((element) =>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ProblemError } from '../../platform/common/errors.js';
+import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
 import { decodeArray, encodeArray, parseArray } from '../../platform/common/json.js';
 import { isCleanText } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
@@ -62,11 +62,8 @@ export function readListQuery(
   if (cursor !== undefined && startIndex !== undefined) {
     throw new ProblemError('invalid_value', 'cursor and startIndex cannot be used together.');
   }
-  const count = readInteger(
-    'count',
-    given.get('count'),
-    cursor === undefined ? 'invalid_value' : 'invalid_count',
-  );
+  const code = cursor === undefined ? 'invalid_value' : 'invalid_count';
+  const count = readInteger('count', given.get('count'), code);
   const filter = read('filter');
   const sortBy = readSortPath(read('sortBy'), resource, others);
   const descending = isDescending(read('sortOrder'));
@@ -92,11 +89,7 @@ function readString(name: string, value: unknown): string | undefined {
   return value;
 }
 
-function readInteger(
-  name: string,
-  value: unknown,
-  code: 'invalid_value' | 'invalid_count',
-): number | undefined {
+function readInteger(name: string, value: unknown, code: ErrorCode): number | undefined {
   if (value === undefined || value === null) return undefined;
   const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || !(Number.isInteger(number) || Math.abs(number) === Infinity)) {
@@ -159,7 +152,7 @@ export function decodeListCursor(text: string, { fingerprint }: ListId): Positio
   if (/^[01]$/.test(String(range)) && isKey(key) && typeof uuid === 'string' && isUuid(uuid)) {
     return { key, uuid: uuid.toLowerCase() };
   }
-  throw new ProblemError('invalid_cursor', 'cursor is not valid for this list. Start with an empty cursor.');
+  throw new ProblemError('invalid_cursor', 'cursor is invalid for this list. Start with an empty cursor.');
 }
 
 const MAX_KEY = 10_000;
@@ -173,11 +166,8 @@ function isKey(key: unknown): key is Position['key'] {
  * Returns the sort key of a resource (RFC 7644 §3.4.2.3), or undefined if the value is missing.
  * In a list, the primary element decides, otherwise the first.
  */
-export function toSortKey(
-  { attribute, sub }: AttributePath,
-  resource: ScimObject,
-): string | number | undefined {
-  const elements = elementsOf(attribute.getValue(resource));
+export function toSortKey({ attribute, sub }: AttributePath, item: ScimObject): string | number | undefined {
+  const elements = elementsOf(attribute.getValue(item));
   const isPrimary = (element: ScimValue) => isScimObject(element) && getMember(element, 'primary') === true;
   const chosen = elements.find(isPrimary) ?? elements[0];
   const value = sub ? (isScimObject(chosen) ? getMember(chosen, sub.name) : undefined) : chosen;

@@ -61,18 +61,10 @@ export interface PatchStep {
  */
 export function readPatch(body: unknown, { deviation, ...options }: PatchOptions): PatchStep[] {
   const list = Array.isArray(body) ? body : findOperations(body, deviation);
-  if (!Array.isArray(list) || list.length === 0) {
-    throw new ProblemError(
-      'invalid_syntax',
-      'A PATCH request needs Operations: a list with at least one operation.',
-    );
-  }
-  if (list.length > MAX_OPERATIONS) {
-    throw new ProblemError(
-      'invalid_syntax',
-      `A PATCH request may have at most ${MAX_OPERATIONS} operations.`,
-    );
-  }
+  if (!Array.isArray(list) || list.length === 0)
+    throw new ProblemError('invalid_syntax', 'A PATCH request needs at least one operation in Operations.');
+  if (list.length > MAX_OPERATIONS)
+    throw new ProblemError('invalid_syntax', `A PATCH may have at most ${MAX_OPERATIONS} operations.`);
   const operations = list.map((raw: unknown, index) => readOperation(raw, index + 1, deviation));
   const reader = new StepReader({ ...options, deviation, addError: throwInvalidValue });
   return operations.flatMap((operation) => reader.readSteps(operation));

@@ -146,8 +146,5 @@ function splitNames(text: string): string[] {
     else if (char === ']') depth = Math.max(0, depth - 1);
     else if (depth === 0) outside += char;
   }
-  return outside
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+  return outside.split(',').flatMap((name) => name.trim() || []);
 }

@@ -264,15 +264,12 @@ function applyPatch(current: ScimObject, steps: readonly PatchStep[], deviation:
   const after = applySteps(current, steps, { deviation });
   assertHasActive(getMember(after, 'active') === undefined);
   const userName = getMember(after, 'userName');
-  if (
-    getMember(after, 'emails') === undefined &&
-    !(typeof userName === 'string' && isEmailAddress(userName))
-  ) {
+  const hasLoginAddress = typeof userName === 'string' && isEmailAddress(userName);
+  if (!hasLoginAddress && getMember(after, 'emails') === undefined)
     throw new ProblemError(
       'mutability',
       'emails cannot be removed, because userName is not an e-mail address.',
     );
-  }
   return after;
 }
 

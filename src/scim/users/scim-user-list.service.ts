@@ -130,16 +130,14 @@ export class ScimUserList {
     const plan = planFilter(query.filter, this.settings.roles);
     const hidesOperators = shouldHideOperators(actor);
     const tests = hidesOperators ? [...plan.tests, IS_NOT_OPERATOR] : plan.tests;
+    const after = cursor === undefined ? undefined : decodeListCursor(cursor, query);
     return {
       query,
       plan,
       set: { from: plan.source && joinUsers(plan.source), tests },
       tests,
       order: sortBy ? toIndexOrder(sortBy, descending, this.pages) : BY_CREATION,
-      window:
-        cursor === undefined
-          ? { after: undefined, offset: startIndex - 1, limit: count }
-          : { after: decodeListCursor(cursor, query), offset: 0, limit: count },
+      window: { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count },
       hidesOperators,
     };
   }
@@ -162,15 +160,12 @@ export class ScimUserList {
     if (window.limit === 0 || (total !== undefined && window.offset >= total))
       return { users: [], total, next: undefined };
     const few = !order.byLookUp && (await this.areFew(plan, total));
-    const limitToRange = (range: ListRange): UserSet => ({
-      from: range.from,
-      tests: [...selectTests(tests, range), ...(range.tests ?? [])],
-    });
+    const toUserSet = (range: ListRange): UserSet => {
+      return { from: range.from, tests: [...selectTests(tests, range), ...(range.tests ?? [])] };
+    };
     const { rows, last } = few
       ? await this.pages.read(() => set, withoutIndex(order), window, signal)
-      : await this.pages.read(limitToRange, order, window, signal, (range) =>
-          this.isRangeEmpty(range, signal),
-        );
+      : await this.pages.read(toUserSet, order, window, signal, (range) => this.isRangeEmpty(range, signal));
     return {
       users: rows.map(({ user }) => user),
       total: countsItself ? (last ? await this.countTotal(search, signal) : rows.length) : total,
@@ -190,17 +185,13 @@ export class ScimUserList {
    * A page with a cursor counts only up to a limit, so that its cost does not depend on the number of matches.
    */
   private async countTotal(
-    { plan, set, query, hidesOperators: hides }: Search,
+    { plan: { status, tests }, set, query, hidesOperators: hides }: Search,
     signal: AbortSignal | undefined,
   ): Promise<number | undefined> {
-    const statuses = plan.status
-      ? [plan.status]
-      : plan.tests.length === 0
-        ? ['Active', 'Blocked']
-        : undefined;
+    const statuses = status ? [status] : tests.length === 0 ? ['Active', 'Blocked'] : undefined;
     if (statuses) {
       const { matching } = await this.counts.countUsers(statuses);
-      return hides ? matching - (await this.pages.count(selectOperators(plan.status), undefined)) : matching;
+      return hides ? matching - (await this.pages.count(selectOperators(status), undefined)) : matching;
     }
     if (query.cursor === undefined) return this.pages.count(set, signal);
     const count = await this.pages.countUpTo(set, MAX_COUNTED, signal);
@@ -265,10 +256,8 @@ export class ScimUserList {
       ? `sortBy supports attributes without an index for at most ${this.scanLimit} users`
       : `The filter would check more than ${this.scanLimit} users`;
     const names = [...new Set(INDEXED_NAMES)].join(', ');
-    return new ProblemError(
-      'too_many',
-      `${what}. Add a condition with "and" on an indexed attribute: ${names}.`,
-    );
+    const detail = `${what}. Add a condition with "and" on an indexed attribute: ${names}.`;
+    return new ProblemError('too_many', detail);
   }
 }
 

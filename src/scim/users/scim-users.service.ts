@@ -64,10 +64,7 @@ export class ScimUsers {
    */
   createView(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.user, parameters);
-    return async (user, sql) => {
-      const [resource = {}] = await this.present([user], shown, sql);
-      return resource;
-    };
+    return async (user, sql) => (await this.present([user], shown, sql))[0] ?? {};
   }
 
   /** Presents users. Their groups are read only if they are shown. */

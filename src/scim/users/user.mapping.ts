@@ -180,16 +180,12 @@ function restoreContacts(stored: readonly ScimObject[], left: Column[], user: Us
  * Splits a list into columns and a stored list in `attributes`. The stored list is null if the list has the default
  * form, as for users from other sources.
  */
-function splitContacts(
-  list: ContactList,
-  elements: readonly ScimObject[],
-  { input, attributes }: Fields,
-): void {
-  const stored = [...elements];
+function splitContacts(list: ContactList, sent: readonly ScimObject[], { input, attributes }: Fields): void {
+  const stored = [...sent];
   const standard: ScimObject[] = [];
   for (const { field, owns, find, qualifiers } of COLUMNS[list]) {
-    const at = find ? find(elements) : elements.findIndex(owns);
-    const { value = null, ...rest } = elements[at] ?? {};
+    const at = find ? find(sent) : sent.findIndex(owns);
+    const { value = null, ...rest } = sent[at] ?? {};
     input[field] = value;
     if (at === -1) continue;
     stored[at] = rest;
@@ -255,15 +251,10 @@ export function toResource(user: User, base: string, groups: readonly Membership
   put(resource, 'name', show(IN_NAME, user, base));
   put(resource, ENTERPRISE_SCHEMA, show(IN_ENTERPRISE, user, base));
   put(resource, ROLLCALL_USER_SCHEMA, rollcall);
-  put(
-    resource,
-    'groups',
-    groups.map((group) => ({
-      value: group.uuid,
-      $ref: `${base}/Groups/${group.uuid}`,
-      display: group.display_name,
-    })),
-  );
+  const elements = groups.map((group) => {
+    return { value: group.uuid, $ref: `${base}/Groups/${group.uuid}`, display: group.display_name };
+  });
+  put(resource, 'groups', elements);
   resource['schemas'] = [USER_SCHEMA, ...EXTENSIONS.filter((urn) => urn in resource)];
   resource['id'] = uuid;
   resource['meta'] = {
@@ -291,8 +282,8 @@ export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
     const was = getValue(current, mapping);
     const is = getValue(requested, mapping);
     if (was === is) continue;
-    addValue(mapping, was, before);
-    addValue(mapping, is, after);
+    addValue(mapping, before, was);
+    addValue(mapping, after, is);
   }
   const { manager_uuid: manager, ...input } = pickChanged(before.input, after.input);
   if (input['authname'] ?? input['social_media']) addRemovals(input, before.input);
@@ -305,10 +296,7 @@ export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
 
 /** Adds an empty value for each removed member, because the API replaces only members that are present. */
 function addRemovals(input: JsonObject, before: JsonObject): void {
-  for (const [field, empty] of [
-    ['authname', []],
-    ['social_media', ''],
-  ] as const) {
+  for (const [field, empty] of Object.entries({ authname: [], social_media: '' })) {
     const value = input[field];
     if (!isObject(value)) continue;
     const old = Object.keys(before[field] ?? {}).map((name) => [name, empty]);
@@ -328,11 +316,7 @@ function getValue(resource: ScimObject, { parent, name }: Mapping): ScimValue | 
 }
 
 /** Adds the value of an attribute to the fields: the inverse of `valueOf`. */
-function addValue(
-  { field, key, list, converter }: Mapping,
-  value: ScimValue | undefined,
-  fields: Fields,
-): void {
+function addValue({ field, key, list, converter }: Mapping, fields: Fields, value?: ScimValue): void {
   if (list) splitContacts(list, objectsOf(value), fields);
   else if (field === undefined) fields.attributes[key] = value ?? null;
   else fields.input[key] = converter ? converter.toInput(value) : (value ?? null);
