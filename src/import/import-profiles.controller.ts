@@ -149,9 +149,6 @@ function addTag(known: KnownProfile, response: Response): ImportProfileDto {
   return present(known);
 }
 
-const present = ({ name, profile, updated }: KnownProfile): ImportProfileDto => ({
-  name,
-  ready: updated === null,
-  updated: updated === null ? null : toIso(updated),
-  profile,
-});
+function present({ name, profile, updated }: KnownProfile): ImportProfileDto {
+  return { name, ready: updated === null, updated: updated === null ? null : toIso(updated), profile };
+}

@@ -81,13 +81,10 @@ export function presentRun(
   };
 }
 
-const problemsOf = (reason: Reason) =>
-  [reason, ...(reason.others ?? [])].map(({ line = null, code, message }) => ({
-    line,
-    field: '',
-    code,
-    message,
-  }));
+function problemsOf(reason: Reason) {
+  const all = [reason, ...(reason.others ?? [])];
+  return all.map(({ line = null, code, message }) => ({ line, field: '', code, message }));
+}
 
 const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));
 

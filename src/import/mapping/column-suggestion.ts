@@ -84,9 +84,7 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
     used.add(column);
     return column;
   };
-  const found: (string | undefined)[] = columns.map(({ name }) =>
-    isPasswordHeader(name) ? IGNORED : undefined,
-  );
+  const found = columns.map(({ name }): string | undefined => (isPasswordHeader(name) ? IGNORED : undefined));
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
     for (const [index, column] of columns.entries()) found[index] ??= takeUnused(suggest(column));
   return found;
@@ -105,10 +103,8 @@ function suggestByName({ name }: Source): string | undefined {
 function suggestBySpelling({ name }: Source): string | undefined {
   const key = toHeaderKey(stripRemarks(name));
   if (key.length < 4) return undefined;
-  const ours = findNearest(
-    key,
-    COLUMNS.map((column) => toHeaderKey(column.name)),
-  );
+  const names = COLUMNS.map((column) => toHeaderKey(column.name));
+  const ours = findNearest(key, names);
   if (ours !== undefined) return findColumn(ours)?.name;
   const common = findNearest(key, BY_NAME.keys());
   return common === undefined ? undefined : BY_NAME.get(common);

@@ -192,13 +192,9 @@ function mapColumns(
   };
 }
 
-const toFileProblem = (line: number | null, code: string, message: string): PreviewProblemDto => ({
-  line,
-  field: '',
-  code,
-  message,
-  refuses: true,
-});
+function toFileProblem(line: number | null, code: string, message: string): PreviewProblemDto {
+  return { line, field: '', code, message, refuses: true };
+}
 
 /** Returns the problems that an error of the file reports. @throws the error itself if it is not a FileError. */
 function problemsOf(error: unknown): PreviewProblemDto[] {

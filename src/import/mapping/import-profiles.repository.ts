@@ -60,9 +60,6 @@ export class ImportProfilesRepository {
   }
 }
 
-const toSaved = ({ name, id, document, updated }: ImportProfileEntity): SavedProfile => ({
-  name,
-  id,
-  profile: fromJson(document),
-  updated,
-});
+function toSaved({ name, id, document, updated }: ImportProfileEntity): SavedProfile {
+  return { name, id, profile: fromJson(document), updated };
+}

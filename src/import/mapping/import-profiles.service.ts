@@ -35,7 +35,7 @@ export interface KnownProfile {
   updated: string | null;
 }
 
-const BUILT_IN: readonly KnownProfile[] = Object.entries(BUILT_IN_PROFILES).map(([name, profile]) => ({
+const BUILT_IN = Object.entries(BUILT_IN_PROFILES).map(([name, profile]) => ({
   name,
   profile,
   updated: null,
@@ -55,9 +55,8 @@ export class ImportProfiles {
   async list(): Promise<KnownProfile[]> {
     const saved = await this.saved.list();
     const names = new Set(saved.map(({ name }) => name));
-    return [...saved, ...BUILT_IN.filter(({ name }) => !names.has(name))].toSorted((a, b) =>
-      a.name < b.name ? -1 : 1,
-    );
+    const all = [...saved, ...BUILT_IN.filter(({ name }) => !names.has(name))];
+    return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Returns a profile. @throws ProblemError `not_found` for an unknown name. */
@@ -71,10 +70,8 @@ export class ImportProfiles {
   async getRequested(name: string): Promise<NamedProfile> {
     const found = await this.find(name);
     if (found) return { ...found.profile, name };
-    const known = findNearest(
-      name,
-      (await this.list()).map((each) => each.name),
-    );
+    const names = (await this.list()).map((each) => each.name);
+    const known = findNearest(name, names);
     const hint = known === undefined ? '' : ` Did you mean ${known}?`;
     throw new ProblemError('invalid_parameter', `profile: there is no import profile ${name}.${hint}`);
   }
@@ -161,13 +158,12 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
   const old = new Map<string, unknown>(Object.entries(before ?? {}));
   const next = new Map<string, unknown>(Object.entries(after));
   const names = [...new Set([...old.keys(), ...next.keys()])];
-  return names
-    .filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(next.get(name)))
-    .map((field) => ({
-      field,
-      ...(old.has(field) && { old: old.get(field) }),
-      ...(next.has(field) && { new: next.get(field) }),
-    }));
+  const isChanged = (name: string) => JSON.stringify(old.get(name)) !== JSON.stringify(next.get(name));
+  return names.filter(isChanged).map((field) => ({
+    field,
+    ...(old.has(field) && { old: old.get(field) }),
+    ...(next.has(field) && { new: next.get(field) }),
+  }));
 }
 
 /** Preconditions that a request sets for the existing profile in its headers (RFC 9110, section 13.1). */

@@ -60,10 +60,7 @@ class ProfileCheck {
       else if (this.sources.has(key)) this.addInvalid(field, 'is listed twice');
       const column = target.toLowerCase() === IGNORED ? undefined : findColumn(target);
       if (!column && target.toLowerCase() !== IGNORED) {
-        this.addInvalid(
-          field,
-          `must be an import column or ${IGNORED}${formatSuggestion(target, [IGNORED])}`,
-        );
+        this.addInvalid(field, `must be an import column or ${IGNORED}${formatHint(target, [IGNORED])}`);
       } else if (column && isPasswordHeader(name)) {
         this.addInvalid(field, `may contain passwords, which imports do not read; it can only be ${IGNORED}`);
       }
@@ -80,7 +77,7 @@ class ProfileCheck {
       if (!this.isValidText(field, name) || !this.isValidText(field, text)) continue;
       const column = findColumn(name);
       if (!column) {
-        this.addError(field, 'unknown_field', `is not an import column${formatSuggestion(name)}`);
+        this.addError(field, 'unknown_field', `is not an import column${formatHint(name)}`);
         continue;
       }
       if (seen.has(column)) this.addInvalid(field, 'is set twice');
@@ -103,7 +100,7 @@ class ProfileCheck {
         this.addError(
           field,
           'unknown_field',
-          `is neither a source column that is read nor an import column that is filled${formatSuggestion(name)}`,
+          `is neither a source column that is read nor an import column that is filled${formatHint(name)}`,
         );
       else this.checkTranslations(field, known, Object.entries(words));
     }
@@ -195,10 +192,8 @@ class ProfileCheck {
 }
 
 /** Returns a hint with the name that an unknown name probably misspells, or an empty text. */
-function formatSuggestion(name: string, others: readonly string[] = []): string {
-  const found = findNearest(name, [
-    ...COLUMNS.flatMap((column) => [column.name, ...column.aliases]),
-    ...others,
-  ]);
+function formatHint(name: string, others: readonly string[] = []): string {
+  const known = COLUMNS.flatMap((column) => [column.name, ...column.aliases]);
+  const found = findNearest(name, [...known, ...others]);
   return found === undefined ? '' : `; did you mean ${findColumn(found)?.name ?? found}?`;
 }

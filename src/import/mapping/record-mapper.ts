@@ -176,9 +176,7 @@ export class RecordMapper {
   /** Returns a hint if the file has a column with the name before a colon, so that the rest was meant as a function. */
   private formatFunctionHint(names: readonly string[]): string {
     const meant = names.flatMap((name) => splitFunction(name) ?? []);
-    const found = meant.find(({ columns }) =>
-      columns.some((column) => this.indexes.has(toHeaderKey(column))),
-    );
+    const found = meant.find(({ columns }) => columns.some((name) => this.indexes.has(toHeaderKey(name))));
     return found ? ` ${quote(found.name)} is not a function. The functions are ${FUNCTION_NAMES}.` : '';
   }
 

@@ -53,11 +53,7 @@ const EncodingParam = () =>
 const isEncoding = (label: unknown): boolean =>
   typeof label === 'string' && label.length <= MAX_ENCODING && findEncoding(label) !== undefined;
 
-const parseRoles = (text: string): string[] =>
-  text
-    .split(/[;|,]/)
-    .map((role) => role.trim())
-    .filter((role) => role !== '');
+const parseRoles = (text: string): string[] => text.split(/[;|,]/).flatMap((role) => role.trim() || []);
 
 const RolesParam = (schema: QuerySchema) => {
   const rule = { message: 'must contain 1 to 32 roles' };

@@ -98,11 +98,10 @@ export class ImportRowsRepository {
     runChunk: (chunk: (sql: Sql) => Promise<void>) => Promise<void> = (chunk) => chunk(this.database),
   ): Promise<void> {
     const left = { some: true };
-    while (left.some) {
+    while (left.some)
       await runChunk(async (sql) => {
         left.some = await this.deleteChunk(sql, runId);
       });
-    }
   }
 
   /** Deletes a chunk of rows. @returns false if no rows were left. */
@@ -247,11 +246,9 @@ export class ImportRowsRepository {
       const coded = code === undefined ? '' : ' AND code = ?';
       const where = `run_id = ? AND external_id = ? AND ${listed}${coded}`;
       const rest = [...wanted, ...(code === undefined ? [] : [code])];
-      return [...new Set(externalIds)].map((external_id) => ({
-        from: this.byExternalId,
-        where,
-        params: [runId, external_id, ...rest],
-      }));
+      return [...new Set(externalIds)].map((external_id) => {
+        return { from: this.byExternalId, where, params: [runId, external_id, ...rest] };
+      });
     }
     if (code !== undefined) {
       const where = `run_id = ? AND code = ? AND ${listed}`;

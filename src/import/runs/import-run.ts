@@ -137,11 +137,9 @@ export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'o
 });
 
 /** Returns a run as the caller of its changes. */
-export const callerOf = ({ id, starter, approver, request_id: requestId, ip }: ImportRun): Caller => ({
-  actor: { kind: 'import', id, initiator: starter, approver },
-  requestId,
-  ip,
-});
+export function callerOf({ id, starter, approver, request_id: requestId, ip }: ImportRun): Caller {
+  return { actor: { kind: 'import', id, initiator: starter, approver }, requestId, ip };
+}
 
 /** Cost of applying a row, relative to the cost of reading and planning it. */
 const APPLY_COST = 2;

@@ -65,24 +65,15 @@ export class ImportRunsRepository {
   }
 
   /** Returns a page of runs, newest first, and the number of all matching runs. */
-  async list({
-    state: states,
-    dataset,
-    offset,
-    limit,
-  }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
+  async list({ state, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
     const conditions = [
-      ...(states ? [`state IN (${toPlaceholders(states.length)})`] : []),
+      ...(state ? [`state IN (${toPlaceholders(state.length)})`] : []),
       ...(dataset === undefined ? [] : ['dataset = ?']),
     ];
-    const params: SqlValue[] = [...(states ?? []), ...(dataset === undefined ? [] : [dataset])];
+    const params: SqlValue[] = [...(state ?? []), ...(dataset === undefined ? [] : [dataset])];
     const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
     const runs = await this.select(`${where} ORDER BY id DESC LIMIT ? OFFSET ?`, [...params, limit, offset]);
-    const count = await countRows(
-      this.database,
-      `SELECT COUNT(*) AS count FROM import_runs ${where}`,
-      params,
-    );
+    const count = await countRows(this.database, `SELECT COUNT(*) AS n FROM import_runs ${where}`, params);
     return { count, runs };
   }
 
@@ -172,10 +163,8 @@ export class ImportRunsRepository {
     const columns = toColumns(change);
     const names = Object.keys(columns).map((name) => `${name} = ?`);
     if (names.length === 0) return;
-    await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, [
-      ...Object.values(columns),
-      id,
-    ]);
+    const params = [...Object.values(columns), id];
+    await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, params);
   }
 
   /** Returns the time at which the last import completed. */

@@ -115,10 +115,7 @@ export class Checkpoint {
    * Commits a write together with the progress of the run. @param write receives the locked run.
    * @throws LeaseLostError, StopRequestedError, RightsLostError or ShuttingDownError. The write is rolled back then.
    */
-  async commit(
-    write: (tx: Sql, run: ImportRun) => Promise<unknown>,
-    progress: RunChange = {},
-  ): Promise<void> {
+  async commit(write: (tx: Sql, run: ImportRun) => Promise<unknown>, change: RunChange = {}): Promise<void> {
     if (this.isStopping() && !this.isEnding) throw new ShuttingDownError();
     await this.transactions.run(async (tx) => {
       if (!(await this.leases.renew(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new LeaseLostError();
@@ -130,7 +127,7 @@ export class Checkpoint {
       const lost = this.isEnding || isWritten ? undefined : await this.rights.findLostRight(tx, run);
       if (lost) throw new RightsLostError(lost);
       await write(tx, run);
-      await this.runs.update(tx, this.runId, progress);
+      await this.runs.update(tx, this.runId, change);
     });
     this.lastReport = Date.now();
     // SQLite runs in this thread and never waits, so other requests run between two batches only here.
