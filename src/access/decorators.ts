@@ -70,11 +70,5 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   const request = context.switchToHttp().getRequest<Request>();
   const { actor, requestId, ip = '', repeatable } = request;
   const reason = readAuditReason(request);
-  return {
-    actor,
-    requestId,
-    ip,
-    ...(reason !== undefined && { reason }),
-    ...(repeatable && { repeatable }),
-  };
+  return { actor, requestId, ip, ...(reason !== undefined && { reason }), ...(repeatable && { repeatable }) };
 });

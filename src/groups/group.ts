@@ -28,11 +28,7 @@ export type GroupFields = Partial<Pick<Group, (typeof FIELDS)[number]>>;
 export type GroupRow = Omit<GroupEntity, 'display_name_key'>;
 
 export function toGroup(row: GroupRow): Group {
-  return {
-    ...row,
-    external_id: row.external_id ?? '',
-    roles: row.roles === null ? [] : fromJson(row.roles),
-  };
+  return { ...row, external_id: row.external_id ?? '', roles: row.roles === null ? [] : fromJson(row.roles) };
 }
 
 /** Converts a group to its row. Display names are compared like usernames. */
@@ -47,11 +43,8 @@ export function toGroupRow(group: Group): GroupEntity {
 
 /** Lists the fields that differ between two states of a group, in the form of the audit. */
 export function diffGroups(before: Group | undefined, after: Group | undefined): FieldChange[] {
-  return FIELDS.map((field) => ({
-    field,
-    old: valueOf(before, field),
-    new: valueOf(after, field),
-  })).filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));
+  const fields = FIELDS.map((field) => ({ field, old: valueOf(before, field), new: valueOf(after, field) }));
+  return fields.filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));
 }
 
 function valueOf(group: Group | undefined, field: (typeof FIELDS)[number]): unknown {

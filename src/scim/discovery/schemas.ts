@@ -23,17 +23,13 @@ const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', com
 
 /** Maps an attribute to a field of the user. Values of writable attributes without a field are stored unchanged. */
 const storeIn = (name: keyof User, more: More = COLUMN): More => ({ field: name, ...more });
-const referTo = (type: string, more: More = {}): More => ({
-  type: 'reference',
-  referenceTypes: [type],
-  ...more,
-});
+const referTo = (target: string, more: More = {}): More => {
+  return { type: 'reference', referenceTypes: [target], ...more };
+};
 
-const define = (name: string, description: string, more: More = {}): AttributeDefinition => ({
-  name,
-  description,
-  ...more,
-});
+function define(name: string, description: string, more: More = {}): AttributeDefinition {
+  return { name, description, ...more };
+}
 
 const defineFlag = (name: string, description: string, more: More = {}): AttributeDefinition =>
   define(name, description, { type: 'boolean', ...more });

@@ -57,11 +57,9 @@ const SORT_COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
 };
 
 /** Creates a condition without an index, whose two forms are the same. */
-export const buildCondition = (sql: string, ...params: readonly SqlValue[]): Condition => ({
-  ...toClause(sql, ...params),
-  few: sql,
-  many: sql,
-});
+export function buildCondition(sql: string, ...params: readonly SqlValue[]): Condition {
+  return { ...toClause(sql, ...params), few: sql, many: sql };
+}
 
 /** Creates a condition on an indexed column. The `many` form uses the index only if it also sorts the page. */
 export function compare(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
@@ -88,11 +86,9 @@ export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' 
 }
 
 /** Returns the users that match a filter, with its conditions in one form. */
-export const toUserSet = ({ from, tests }: UserFilter, form: ConditionForm): UserSet => ({
-  from,
-  tests: tests.map((test) => toClause(test[form], ...test.params)),
-  counted: tests,
-});
+export function toUserSet({ from, tests }: UserFilter, form: ConditionForm): UserSet {
+  return { from, tests: tests.map((test) => toClause(test[form], ...test.params)), counted: tests };
+}
 
 const UNIQUE_SORTS: ReadonlySet<Sort> = new Set(['username', 'email', 'external_id']);
 

@@ -297,11 +297,9 @@ function isStale({ ifVersions }: UserChange, before: User | undefined): boolean 
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
 }
 
-const toNewOutcome = (kind: UserChange['kind'], user: User, { changes }: PreparedUser): ChangeOutcome => ({
-  outcome: kind === 'restore' ? 'restored' : 'created',
-  user,
-  changes,
-});
+function toNewOutcome(kind: UserChange['kind'], user: User, { changes }: PreparedUser): ChangeOutcome {
+  return { outcome: kind === 'restore' ? 'restored' : 'created', user, changes };
+}
 
 function toOutcome({ kind, before, after, prepared, failures }: CheckedChange, time: string): ChangeOutcome {
   if (failures.length > 0) return { outcome: 'error', failures };
