@@ -27,16 +27,16 @@ import { isDbTime, now } from '../platform/common/time.js';
 export const MAX_LIST_ITEMS = 32;
 export const UNKNOWN_FIELDS = ['refuse', 'ignore'] as const;
 
+const TIME_RULE = 'must be a time such as 2036-01-31T12:00:00Z or a date such as 2036-01-31';
 const STRINGS = { each: true, message: 'must be an array of strings' };
 const isListOf = (value: unknown, test: (text: string) => boolean): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && test(item));
 
 /** Declares a list of 1 to `MAX_LIST_ITEMS` distinct strings, or null. */
-const NullableList = ({ items, ...schema }: { items: object; example: string[]; description: string }) =>
+const NullableList = (schema: { items: object; example: string[]; description: string }) =>
   applyDecorators(
     ApiPropertyOptional({
       type: 'array',
-      items,
       minItems: 1,
       maxItems: MAX_LIST_ITEMS,
       nullable: true,
@@ -69,11 +69,7 @@ export class ApiKeyInput {
   })
   @Normalize((raw) => (typeof raw === 'string' ? (parseTime(raw.trim()) ?? raw) : raw))
   @IsString()
-  @TextRule(
-    'invalid_format',
-    'must be a time such as 2036-01-31T12:00:00Z or a date such as 2036-01-31',
-    isDbTime,
-  )
+  @TextRule('invalid_format', TIME_RULE, isDbTime)
   @TextRule('invalid_value', 'must be in the future', (time) => !isDbTime(time) || time > now())
   expires?: string | null;
 

@@ -50,11 +50,8 @@ export class ApiKeyRepository {
   }
 
   async touch(id: string, time: string, ip: string): Promise<void> {
-    await this.database.execute('UPDATE api_keys SET last_used = ?, last_address = ? WHERE id = ?', [
-      time,
-      ip,
-      id,
-    ]);
+    const sql = 'UPDATE api_keys SET last_used = ?, last_address = ? WHERE id = ?';
+    await this.database.execute(sql, [time, ip, id]);
   }
 }
 

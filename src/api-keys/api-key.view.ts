@@ -23,7 +23,7 @@ const describeList = (maxLength: number, description: string) =>
 export class ApiKeyDto {
   @ApiProperty({
     format: 'uuid',
-    description: 'The last 12 digits are also the public id in the key itself.',
+    description: 'The last 12 digits are also the public id in the key.',
   })
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
@@ -39,13 +39,12 @@ export class ApiKeyDto {
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) expires!: string | null;
   @ApiProperty(NULLABLE_TIME) revoked!: string | null;
-  @ApiProperty({ ...NULLABLE_TIME, description: 'Time of the last use, to the minute.' }) last_used!:
-    string | null;
+  @ApiProperty({ ...NULLABLE_TIME, description: 'Last use, to the minute.' }) last_used!: string | null;
   @ApiProperty({
     type: String,
     maxLength: 64,
     nullable: true,
-    description: 'Client address of the last use.',
+    description: 'IP address of the last use.',
   })
   last_address!: string | null;
 }

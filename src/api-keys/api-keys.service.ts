@@ -169,9 +169,8 @@ export class ApiKeysService {
     await this.repository.insert(tx, row);
     const fields = { name, expires, scopes, networks, unknown_fields, profile };
     const changes = Object.entries(fields).map(([field, value]) => ({ field, new: value }));
-    await this.audit.record(tx, caller, [
-      { action: 'api_key.created', target: { kind: 'api_key', id }, changes },
-    ]);
+    const target = { kind: 'api_key', id } as const;
+    await this.audit.record(tx, caller, [{ action: 'api_key.created', target, changes }]);
     return row;
   }
 
@@ -189,9 +188,7 @@ export class ApiKeysService {
 
 function assertNotMistyped(key: string): void {
   if (isMistyped(key))
-    throw createUnauthenticatedError(
-      'The checksum of the API key is wrong. Check the key for typing errors.',
-    );
+    throw createUnauthenticatedError('The checksum of the API key is wrong. Check the key for typos.');
 }
 
 function createNetworkError(ip: string): ProblemError {

@@ -66,9 +66,7 @@ export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') 
     const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
     const sent = headers['x-api-key'];
     if (bearer !== undefined && sent !== undefined && sent !== bearer) {
-      throw createUnauthenticatedError(
-        'Authorization and X-API-Key contain different keys. Send only one of them.',
-      );
+      throw createUnauthenticatedError('Authorization and X-API-Key contain different keys. Send only one.');
     }
     const key = bearer ?? sent;
     return typeof key === 'string' && key !== '' ? ((await this.keys.authenticate(key, ip)) ?? false) : false;

@@ -30,9 +30,8 @@ export function encryptResponse(response: StoredResponse, key: string, id: strin
 export function decryptResponse(text: string, key: string, id: string): StoredResponse {
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-  const cipher = createDecipheriv(CIPHER, deriveKey(key), bytes.subarray(0, NONCE_BYTES)).setAAD(
-    Buffer.from(id),
-  );
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const cipher = createDecipheriv(CIPHER, deriveKey(key), nonce).setAAD(Buffer.from(id));
   cipher.setAuthTag(tag);
   const encrypted = bytes.subarray(NONCE_BYTES + TAG_BYTES);
   const response = Buffer.concat([cipher.update(encrypted), cipher.final()]).toString('utf8');

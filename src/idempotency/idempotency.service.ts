@@ -6,6 +6,7 @@ import { now, addSeconds } from '../platform/common/time.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 import { IdempotentRequest, RETENTION_SECONDS, PENDING } from './idempotent-request.js';
 
+const INVALID_KEY = 'Idempotency-Key must have 1 to 255 printable ASCII characters.';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** Identifies requests with an `Idempotency-Key`, and deletes expired responses. */
@@ -25,12 +26,7 @@ export class IdempotencyService {
     response: Response,
     hasFile: boolean,
   ): Promise<IdempotentRequest> {
-    if (!KEY.test(key)) {
-      throw new ProblemError(
-        'invalid_parameter',
-        'Idempotency-Key must have 1 to 255 printable ASCII characters.',
-      );
-    }
+    if (!KEY.test(key)) throw new ProblemError('invalid_parameter', INVALID_KEY);
     const { actor, method, originalUrl: url } = request;
     const content = hasFile ? PENDING : request.body;
     const id = sha256(JSON.stringify([actor.kind, actor.id, key]));

@@ -187,9 +187,7 @@ export class IdempotentRequest implements RepeatableRequest {
 
   private collectHeaders(): StoredResponse['headers'] {
     const own = Object.entries(this.response.getHeaders()).filter(([name]) => !this.guardHeaders.has(name));
-    return Object.fromEntries(
-      own.map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
-    );
+    return Object.fromEntries(own.map(([key, value]) => [key, Array.isArray(value) ? value : String(value)]));
   }
 }
 

@@ -8,7 +8,7 @@ export class LoginInput {
   @ApiProperty({
     maxLength: 254,
     example: 'admin',
-    description: 'User name or e-mail address. Case is ignored.',
+    description: 'Username or e-mail address, in any case.',
   })
   @IsDefined()
   @IsNotEmpty()

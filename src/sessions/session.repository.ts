@@ -21,10 +21,8 @@ const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
 export class SessionRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async findByToken(tokenHash: string): Promise<SessionEntity | undefined> {
-    return this.database.queryOne(`SELECT ${SHOWN}, token_hash FROM sessions WHERE token_hash = ?`, [
-      tokenHash,
-    ]);
+  async findByToken(hash: string): Promise<SessionEntity | undefined> {
+    return this.database.queryOne(`SELECT ${SHOWN}, token_hash FROM sessions WHERE token_hash = ?`, [hash]);
   }
 
   async isLive(id: string, time: string): Promise<boolean> {
@@ -49,11 +47,7 @@ export class SessionRepository {
   ): Promise<{ count: number; sessions: Omit<SessionEntity, 'token_hash'>[] }> {
     const where = `expires > ?${userUuid === undefined ? '' : ' AND user_uuid = ?'}`;
     const params = userUuid === undefined ? [time] : [time, userUuid];
-    const count = await countRows(
-      this.database,
-      `SELECT COUNT(*) AS count FROM sessions WHERE ${where}`,
-      params,
-    );
+    const count = await countRows(this.database, `SELECT COUNT(*) AS n FROM sessions WHERE ${where}`, params);
     // The plus sign keeps SQLite from using the index on `expires`. Most sessions match, and SQLite would have to sort
     // them.
     const sessions = await this.database.query<SessionEntity>(
