@@ -1,12 +1,6 @@
 import { type ChangeNumbers, MAP_STORAGE, type NumberStorage } from './number-storage.js';
 import type { SetConstraint } from './set-constraint.js';
-import {
-  MANAGER_CYCLE,
-  type Failure,
-  UNKNOWN_MANAGER,
-  createFailure,
-  toWebmasterFailure,
-} from '../rules/failure.js';
+import { MANAGER_CYCLE, type Failure, UNKNOWN_MANAGER, toWebmasterFailure } from '../rules/failure.js';
 import { IdentifierChanges, type NeededRelease, type Owner, type Assignment } from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';
 
@@ -268,7 +262,8 @@ export class SetValidator {
   }
 
   private createDuplicateFailure(field: string, other: number): Failure {
-    return createFailure(field, 'duplicate', `is also set by another change: ${this.options.nameOf(other)}`);
+    const message = `is also set by another change: ${this.options.nameOf(other)}`;
+    return { field, code: 'duplicate', message };
   }
 
   private createTakenFailure({ field, owner: { uuid, external_id }, creates }: NeededRelease): Failure {
