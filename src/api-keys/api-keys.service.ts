@@ -188,7 +188,7 @@ export class ApiKeysService {
 
 function assertNotMistyped(key: string): void {
   if (isMistyped(key))
-    throw createUnauthenticatedError('The checksum of the API key is wrong. Check the key for typos.');
+    throw createUnauthenticatedError('The API key has a wrong checksum. Check it for typing errors.');
 }
 
 function createNetworkError(ip: string): ProblemError {
