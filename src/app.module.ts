@@ -17,7 +17,7 @@ import { UsersModule } from './users/users.module.js';
 /** Root module with every feature. It is loaded after the schema has been migrated (`migrateAtStart`). */
 @Module({})
 export class AppModule {
-  /** @param programs files of the worker programs. Work without a program runs in this process. */
+  /** @param programs files of the worker programs. If a program is missing, its work runs in this process. */
   static with(env: Env, programs?: WorkerPrograms): DynamicModule {
     return {
       module: AppModule,

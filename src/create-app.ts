@@ -73,7 +73,7 @@ export async function createApp(
   else adapter.trustProxies();
   app.disable('x-powered-by');
   app.disable('etag'); // users have their own ETags (`users/user.view.ts`)
-  // Even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
+  // Turns off the check for 304, because even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.usePreparations(
     ...(env.trustProxy === false ? [] : [truncateForwarded]),
@@ -90,7 +90,7 @@ export async function createApp(
   await app.init();
   prioritizeLiteralRoutes(adapter.getInstance<Express>());
   if (isService) await startService(app);
-  // Nest handles unknown paths only below the prefix.
+  // Nest handles unknown paths only under the API prefix.
   app.use((request: Request, response: Response) => {
     errors.sendError(new NotFoundException(), request, response);
   });

@@ -5,7 +5,7 @@ import { FORM, type Operation, type SchemaObject, listOperations } from './platf
 
 /** The OpenAPI file as shown on the page `/docs`. Clients get the unchanged file. */
 
-/** The paths below `/api/0.3/` that come first, in the order of a typical workflow. */
+/** Paths under `/api/0.3/` that the page lists first, in the order of a typical workflow. */
 const PATHS = `
   sessions/login users/search users users/{user_id} users/me users/{user_id}/history imports imports/preview
   imports/{import_id} imports/{import_id}/rows imports/{import_id}/apply imports/{import_id}/reject
@@ -20,9 +20,8 @@ function rankOf(path: string): number {
 }
 
 /**
- * Returns the document for the page. Default values and examples of optional parameters move to the description,
- * because "Execute" would send them.
- * File uploads become forms, and each operation shows one error example.
+ * Returns the document for the page. Default values and examples of optional parameters move to the description, because
+ * the button "Execute" would send them. File uploads become forms, and each operation shows one error example.
  */
 export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
@@ -43,8 +42,8 @@ export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
 }
 
 /**
- * Shows the options of a file as fields of its form, and nowhere else. The form begins with
- * `dry_run`, as its description says.
+ * Shows the options of a file upload only as fields of its form. The field `dry_run` comes first and is true by default,
+ * because the description recommends a dry run first.
  */
 function showAsForm(operation: Operation): void {
   const { requestBody } = operation;
@@ -54,7 +53,7 @@ function showAsForm(operation: Operation): void {
   operation.parameters = operation.parameters.filter(({ name }) => !form.properties?.[name]);
   const fields = Object.entries(options).map(([name, field]): [string, SchemaObject] => {
     const { schema, ...described } = moveValuesToDescription(field);
-    // Swagger UI invents a value for a field without an example. The service ignores an empty one.
+    // Swagger UI invents a value for a field without an example. The service ignores an empty field.
     return [name, { ...schema, ...described, example: '' }];
   });
   const first = { ...(dry_run && { dry_run: { ...dry_run, default: true } }), file };
@@ -92,5 +91,5 @@ function keepOneExample({ responses }: Operation): void {
   }
 }
 
-/** Reads the script of the page, which is next to this source file and next to the bundle. */
+/** Reads the script of the page, which has the same path relative to this source file and relative to the bundle. */
 export const readScript = (): string => readFileSync(new URL('./docs-script.mjs', import.meta.url), 'utf8');

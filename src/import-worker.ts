@@ -18,7 +18,7 @@ import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 
 // Program of the import worker process, with the modules of the service that do not answer requests.
 
-/** Connections to a database server: one for writing, one for reading ahead, and one for the lease. */
+/** Maximum number of connections to a database server: one for writing, one for reading ahead, and one for the lease. */
 const POOL_SIZE = 3;
 
 @Module({})

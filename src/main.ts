@@ -12,7 +12,7 @@ const MIGRATOR = toProgramPath('migrator');
 const WORKER_PROGRAMS = { import: toProgramPath('import-worker'), reader: toProgramPath('read-worker') };
 
 ignoreOutputErrors();
-// The primary of several instances does not load the application, so each mode is imported only when needed.
+// The primary of several instances does not load the application, so the code of each mode is imported only when needed.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
     const { runInstance } = await import('./operations/cluster/instance.js');

@@ -7,7 +7,7 @@ import { ENTITIES } from './entities.js';
 
 // The program that checks the schema and migrates it before the service starts.
 
-process.on('disconnect', () => process.exit()); // the process that started this one has ended
+process.on('disconnect', () => process.exit()); // ends with the process that started this program
 migrateAtStart(loadEnv(), ENTITIES).then(
   () => process.exit(),
   (error: unknown) => {

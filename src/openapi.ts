@@ -45,7 +45,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
   completeDocument(document);
   for (const operation of listOperations(document)) {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
-    if (operationId.includes('_')) throw new Error(`${operationId} has no @Doc`); // the default name of Swagger
+    if (operationId.includes('_')) throw new Error(`${operationId} has no @Doc`); // default ids of Swagger contain `_`
     const note = SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
     if (scope !== undefined) operation.description = [description, note].filter(Boolean).join('\n\n');
   }
@@ -65,7 +65,10 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
 };
 
-/** The served paths: the page, its assets and the documents. The package contains more files, such as source maps. */
+/**
+ * Paths under `/docs` that are served: the page, its assets and the documents. Other files of the package, such as source
+ * maps, are not served.
+ */
 const SERVED: ReadonlySet<string> = new Set(
   `/ /swagger-ui.css /swagger-ui-bundle.js /swagger-ui-standalone-preset.js /swagger-ui-init.js
   /favicon-16x16.png /favicon-32x32.png /openapi.json /openapi.yaml`.split(/\s+/),
@@ -74,7 +77,7 @@ const SERVED: ReadonlySet<string> = new Set(
 /** Serves Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
   const script = readScript();
-  let page: OpenAPIObject | undefined; // clients get the unchanged document
+  let page: OpenAPIObject | undefined; // only for the page, because clients get the unchanged document
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);
   });

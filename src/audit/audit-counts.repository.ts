@@ -7,7 +7,7 @@ import type { IdRange } from './audit-walk.repository.js';
 const ACTION_INDEX = 'ix_audit_events_action';
 const HOURS_OF_DAY = 24;
 
-/** Number of events of an action in a period. `hour` is the first hour of the period, counted from 1970 (UTC). */
+/** Number of events of an action in a period. `hour` is the first hour of the period, in hours since 1970 (UTC). */
 export interface ActionCount {
   hour: number;
   action: AuditAction;
@@ -27,7 +27,7 @@ export class AuditCountsRepository {
 
   /**
    * Sums the stored counts of a range of seals by action and day, starting at the hour `from`.
-   * @param offset hours by which days start before midnight UTC.
+   * @param offset UTC offset of the days, in hours.
    * @returns counts whose `hour` is the first hour of the day.
    */
   async countByDay(

@@ -5,13 +5,13 @@ import { ACTIONS, type AuditAction, MIN_ID, MAX_ID, toFirstId } from './audit-ev
 import { AuditSealRepository } from './audit-seal.repository.js';
 import type { AuditCountEntity } from './audit.entity.js';
 
-/** Longest period that a client can request, in days. Older counts are deleted. */
+/** Maximum period that a client can request, in days. Older counts are deleted. */
 export const MAX_DAYS = 90;
 /** Retention of counts. Two extra days cover the differences between time zones. */
 const RETENTION_MILLIS = (MAX_DAYS + 2) * 24 * 3_600_000;
 /** Maximum number of unsealed events counted per action and query. */
 const MAX_COUNTED = 10_000;
-/** Maximum number of unsealed hours to count. There is usually one, and more only after a downtime. */
+/** Maximum number of unsealed hours to count. Usually only one hour is unsealed, and more only after downtime. */
 const MAX_UNSEALED_HOURS = 6;
 
 /** Hours with an incomplete count. `from` is inclusive, `until` is exclusive. */
@@ -22,14 +22,14 @@ interface Gap {
 
 /** Number of audit events by action and day. */
 export interface DailyCounts {
-  /** Counts of actions. The `hour` of each entry lies within its day. */
+  /** Counts by action and day. The `hour` of an entry is any hour of its day. */
   counts: ActionCount[];
   gaps: Gap[];
 }
 
 /**
- * Counts audit events by action (ADR 28). Sealed events were counted when the seal was created. Events of about the last
- * hour are counted in an index.
+ * Counts audit events by action (ADR 28). Sealed events were counted when the seal was created. Events since the last seal,
+ * usually of the last hour, are counted in an index.
  */
 @Injectable()
 export class AuditCounts {
@@ -40,7 +40,7 @@ export class AuditCounts {
 
   /**
    * Counts events by action and day, starting at the hour `from`, which is at most `MAX_DAYS` ago.
-   * @param offset hours by which days start before midnight UTC.
+   * @param offset UTC offset of the days, in hours.
    */
   async countByDay(actions: readonly AuditAction[], from: number, offset: number): Promise<DailyCounts> {
     const last = await this.seals.findLast();
@@ -67,7 +67,7 @@ export class AuditCounts {
     if (seal !== undefined) await this.repository.deleteUntil(seal);
   }
 
-  /** Counts events that no seal covers yet, hour by hour, from the hour `from` and the id `id` on. */
+  /** Counts unsealed events hour by hour, starting with the hour `from` and with the id `id`, whichever is later. */
   private async countNew(actions: readonly AuditAction[], from: number, id = MIN_ID): Promise<DailyCounts> {
     const now = hourOf(Date.now());
     const first = Math.max(from, now - MAX_UNSEALED_HOURS + 1);
@@ -87,7 +87,7 @@ export class AuditCounts {
 const HOUR_MILLIS = 3_600_000;
 const KNOWN_ACTIONS: ReadonlySet<string> = new Set(ACTIONS);
 
-/** Returns the number of an hour, counted from 1970 (UTC). */
+/** Converts milliseconds to full hours since 1970 (UTC). */
 const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);
 /** Returns the smallest possible event id of an hour. */
 const firstIdOfHour = (hour: number): string => toFirstId(hour * HOUR_MILLIS);

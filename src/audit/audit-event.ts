@@ -47,7 +47,7 @@ export const TARGET_KINDS = [
   'import_profile',
 ] as const;
 
-/** Target id of events without a stored target: all users, or an unknown username. */
+/** Target id of events that concern all users or an unknown username. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
 /** Name of the change that stores the reason of a request. */
@@ -83,8 +83,9 @@ export interface AuditRecord {
   ip: string;
 }
 
-/** Bounds below and above every event id. Event ids are UUIDs of version 7, so they sort by time. */
+/** Inclusive lower bound of all event ids. Event ids are UUIDs of version 7, so they sort by time. */
 export const MIN_ID = '00000000-0000-0000-0000-000000000000';
+/** Exclusive upper bound of all event ids. */
 export const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff~';
 
 const EVENT_ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -97,7 +98,7 @@ export function toFirstId(millis: number): string {
   return uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
 }
 
-/** Returns an exclusive upper bound of a range that ends with `id`. The bound itself is not a valid id. */
+/** Returns an exclusive upper bound for a range that includes `id` as its last id. The bound itself is not a valid id. */
 export const toExclusiveBound = (id: string): string => `${id}0`;
 
 /** Period in which repeated events are recorded only once. */

@@ -17,8 +17,8 @@ interface NameSource {
 export type NameResolver = (party: Party) => string;
 
 /**
- * Looks up the names for the ids in audit events. Names are read together with the events, so the audit never stores outdated
- * names. Each feature registers its tables. All names of one table take one statement.
+ * Looks up the names for the ids in audit events. The audit stores only ids, so the names that are shown are always
+ * current. Each feature registers its tables. One statement reads all names from a table.
  */
 @Injectable()
 export class AuditNames {

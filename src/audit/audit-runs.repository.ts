@@ -40,7 +40,10 @@ export class AuditRunsRepository {
     await upsertRows(tx, AuditRunEntity, ['run_id', 'part'], [row]);
   }
 
-  /** Returns the parties that started or approved these imports. Invalid ids are ignored, because no stored run has one. */
+  /**
+   * Returns the parties that started or approved these imports. Invalid ids are ignored, because the service never creates
+   * them.
+   */
   async findParties(runs: readonly string[]): Promise<AuditRunEntity[]> {
     return selectIn<AuditRunEntity>(
       this.database,
@@ -69,7 +72,7 @@ export class AuditRunsRepository {
     }
   }
 
-  /** Returns run ids that are not text, in hexadecimal. The result is limited. */
+  /** Returns run ids that are not stored as text, in hexadecimal. Returns at most `MAX_INVALID` of them. */
   async findInvalidRunIds(): Promise<string[]> {
     const rows = await this.database.query<{ at: string }>(
       `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${isNotText(this.database.dialect, 'run_id')} LIMIT ${MAX_INVALID}`,
@@ -77,7 +80,9 @@ export class AuditRunsRepository {
     return rows.map(({ at }) => at);
   }
 
-  /** Returns the events of the start and the approval of these imports, oldest first. Invalid ids are ignored. */
+  /**
+   * Returns the events that recorded the start and the approval of these imports, oldest first. Invalid ids are ignored.
+   */
   async findEvents(runs: readonly string[]): Promise<RunEvent[]> {
     const rows = await selectIn<RunEvent>(
       this.database,
@@ -89,8 +94,9 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Deletes rows of imports from before `until` if neither a run nor an event refers to them. A run that waits for approval
-   * may still write events. Rows with an invalid id are retained as evidence of tampering.
+   * Deletes the rows of imports with an id less than `until` if neither a run nor an event refers to the import. An
+   * existing run protects its rows, because a run that waits for approval may still write events. Rows with an invalid id
+   * are retained as evidence of tampering.
    */
   async purge(until: string): Promise<void> {
     const { dialect } = this.database;
@@ -108,7 +114,10 @@ export class AuditRunsRepository {
     }
   }
 
-  /** Returns the imports that a run or an event refers to. Runs are read first, because a run that ends meanwhile has events. */
+  /**
+   * Returns the imports that a run or an event refers to. Runs are read first, so that a run that ends in between is still
+   * found by its events.
+   */
   private async findReferenced(runs: readonly string[]): Promise<Set<string>> {
     const referenced = new Set<string>();
     const add = (rows: readonly { id: string }[]) => {

@@ -105,7 +105,10 @@ export class AuditSealRepository {
     return isAsRead(found.stored, [found.members]) ? found.members : undefined;
   }
 
-  /** Stores a seal. @throws DatabaseFault `duplicate` if another instance has already stored a seal with this number. */
+  /**
+   * Stores a seal.
+   * @throws DatabaseError with the fault `duplicate` if another instance has already stored a seal with this number.
+   */
   async insert(
     tx: Sql,
     seal: AuditSealEntity,
@@ -114,7 +117,7 @@ export class AuditSealRepository {
   ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
-    // Removes counts of seals that were deleted by tampering.
+    // Removes counts that remain if later seals were deleted by tampering.
     await tx.execute('DELETE FROM audit_counts WHERE seal >= ?', [seal.number]);
     await insertRows(tx, AuditCountEntity, counts);
   }
@@ -130,7 +133,10 @@ export class AuditSealRepository {
       await this.database.execute(update, [from, Math.min(from + MEMBERS, until)]);
   }
 
-  /** Deletes the late entries of seals up to `number` for events before `id`, which are already deleted. */
+  /**
+   * Deletes the late entries of seals up to `number` whose ids are less than `id`. The events of these entries are already
+   * deleted.
+   */
   async deleteLateEntries(number: number, id: string): Promise<void> {
     for (;;) {
       const rows = await this.database.query<{ id: string }>(
@@ -178,7 +184,7 @@ export class AuditSealRepository {
         };
   }
 
-  /** Returns ids of late entries that are not text or whose seal is missing. The result is limited. */
+  /** Returns the ids of late entries whose id is not text or whose seal is missing. Returns at most `UNKNOWN` of them. */
   async findUnknownLateIds(): Promise<string[]> {
     const { dialect } = this.database;
     const found = await this.database.scan<{ id: string }>(

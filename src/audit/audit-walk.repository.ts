@@ -16,7 +16,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { AuditEventEntity } from './audit.entity.js';
 
-/** Filter that has an index. */
+/** Filter on an indexed column. */
 export interface IndexedFilter {
   column: 'target_id' | 'actor_id' | 'action';
   values: readonly string[];
@@ -46,7 +46,7 @@ function toIdRange({ since, until }: AuditFilter, after: string | undefined): Id
   return { low: since === undefined ? MIN_ID : toFirstId(toMillis(since)), high: last < end ? last : end };
 }
 
-/** Returns the parts of a filter that have an index. */
+/** Returns the parts of a filter that apply to indexed columns. */
 function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter[] {
   return [
     ...(target === undefined ? [] : [{ column: 'target_id' as const, values: [target.toLowerCase()] }]),
@@ -82,7 +82,7 @@ function toUnindexedConditions({ actor_kind, field }: AuditFilter): Clause[] {
 
 /** Number of rows that one statement scans if conditions without an index remain. */
 const ROWS_PER_PART = 500;
-/** Limit of an exact count. */
+/** Number of matches at which counting stops. */
 const MAX_COUNT = 1000;
 /** Maximum number of parts that a count scans. */
 const MAX_COUNT_PARTS = 10;
@@ -98,7 +98,7 @@ interface Source {
 /** Next rows of a source. `isDone` is true if no rows remain. */
 type ReadResult = { rows: Rows; isDone: boolean };
 
-/** Matching events, possibly with fewer columns. */
+/** Matching events, with only the selected columns. */
 type Rows = AuditEventEntity[];
 
 /**
@@ -126,12 +126,12 @@ export class AuditWalkRepository {
         : await this.readPage(source, range, size, columns);
       found.push(...rows);
       if (isDone) sources.splice(sources.indexOf(source), 1);
-      // All events from this id on have been read from every source.
+      // Every source has been read down to this id, so no newer events can follow.
       const seen = sources.reduce((highest, { before }) => (before > highest ? before : highest), '');
       const ready = found.filter(({ id }) => id >= seen);
       found = found.filter(({ id }) => id < seen);
       yield ready.sort((a, b) => (a.id < b.id ? 1 : -1));
-      // SQLite may answer synchronously. This lets other requests run in between.
+      // SQLite may answer synchronously, so this pause lets other requests run.
       if (rest) await setImmediate();
     }
   }
@@ -201,7 +201,7 @@ export class AuditWalkRepository {
     return [...sources, ...others];
   }
 
-  /** Reads the next events of a source without further conditions. */
+  /** Reads the next events of a source if no conditions without an index remain. */
   private async readPage(source: Source, range: IdRange, size: number, columns: string): Promise<ReadResult> {
     const { sql, params } = buildSelect(this.database, source, range, columns);
     const rows = await this.database.query<AuditEventEntity>(sql, [...params, size]);

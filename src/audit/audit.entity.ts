@@ -52,7 +52,7 @@ export class AuditSealEntity {
   /** Number of late events that this seal covers one by one (`audit_late_events`). */
   @Column(int()) late_count!: number;
   @Column(ascii(64)) late_hash!: string;
-  /** Newest seal whose events may be deleted by AUDIT_RETENTION_DAYS. 0 if there is none. */
+  /** Number of the newest seal whose events may be deleted according to AUDIT_RETENTION_DAYS, or 0. */
   @Column(int()) purged!: number;
   /** Id of the key from AUDIT_SEAL_KEY. Empty if the seal was created without a key. */
   @Column(ascii(16)) key_id!: string;
@@ -62,7 +62,7 @@ export class AuditSealEntity {
   @Column(ascii(64)) members_hash!: string;
 }
 
-/** Event that a seal covers although it is outside of the range of the seal: it is late or has a future time (ADR 19). */
+/** Event that a seal covers outside of its range, because the event is late or has a future time (ADR 19). */
 @Entity('audit_late_events', { withoutRowid: true })
 @Index('ix_audit_late_events_seal', ['seal', 'id'])
 export class AuditLateEventEntity {
@@ -72,7 +72,7 @@ export class AuditLateEventEntity {
   @Column(ascii(64)) row_hash!: string;
 }
 
-/** Number of events per action and hour that a seal covers (ADR 28). Retained when the events are deleted. */
+/** Number of events that a seal covers, per action and hour (ADR 28). The counts remain when the events are deleted. */
 @Entity('audit_counts', { withoutRowid: true })
 export class AuditCountEntity {
   @PrimaryColumn({ ...int() }) seal!: number;

@@ -40,7 +40,7 @@ export class AuditRepository {
     await insertRows(tx, AuditEventEntity, events);
   }
 
-  /** Appends an event unless an event with its id exists. */
+  /** Appends an event unless an event with the same id exists. */
   async appendOnce(event: AuditEventEntity): Promise<void> {
     try {
       await insertRows(this.database, AuditEventEntity, [event]);
@@ -60,7 +60,7 @@ export class AuditRepository {
 
   /** Deletes up to `limit` of the oldest rows with an id less than `until`. @returns the number of deleted rows. */
   async deleteBefore(until: string, limit: number): Promise<number> {
-    // Deletes up to a known id. For a list of ids or a subquery, MariaDB scans the whole table.
+    // Looks up the last id to delete, because MariaDB would scan the whole table for a list of ids or a subquery.
     const [oldest] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
       [until, limit],
@@ -120,7 +120,7 @@ export class AuditService {
     await this.repository.append(toRows(caller, events), tx);
   }
 
-  /** Records an event outside of a transaction, because it accompanies no change. */
+  /** Records an event that belongs to no change, and therefore needs no transaction. */
   async recordAlone(caller: RecordedCaller, event: AuditEvent): Promise<void> {
     await this.repository.append(toRows(caller, [event]));
   }
@@ -251,7 +251,6 @@ function createTooBroadError(filter: AuditFilter): ProblemError {
   return new ProblemError('search_too_broad', `${fault}. ${remedy}.`);
 }
 
-/** Groups the parties of imports by run id. */
 function groupByRun(rows: readonly AuditRunEntity[]): ReadonlyMap<string, RunParties> {
   const partiesByRun = new Map<string, RunParties>();
   for (const { run_id, part, person_kind: kind, person_id: id } of rows) {
@@ -261,7 +260,6 @@ function groupByRun(rows: readonly AuditRunEntity[]): ReadonlyMap<string, RunPar
   return partiesByRun;
 }
 
-/** Converts a row to a record. */
 function toRecord(row: AuditEventEntity, partiesByRun: ReadonlyMap<string, RunParties>): AuditRecord {
   const { actor_kind: kind, actor_id: id } = row;
   const { list } = Changes.fromText(row.changes);

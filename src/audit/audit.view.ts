@@ -25,7 +25,7 @@ const COUNT_IS_EXACT = {
   description: 'If false, there are at least `Count` events. Counting stops at 1,000.',
 } as const;
 
-/** Maximum number of changes per event. Users have the most fields, and fewer than this. */
+/** Maximum number of changes per event. Of all targets, users have the most fields, and still fewer than this. */
 export const MAX_CHANGES = 100;
 
 const NAME = {
@@ -177,7 +177,7 @@ export const presentSeal = (seal: Seal, purged: number): AuditSealDto => ({
   purged: seal.number <= purged,
 });
 
-/** Names and cells of the columns of the CSV file. */
+/** Columns of the CSV file: the name, and a function that returns the cell for an event. */
 const CSV: readonly (readonly [name: string, cell: (record: AuditRecord) => string | null | undefined])[] = [
   ['Time', ({ time }) => toIso(time)],
   ['ActorKind', ({ actor }) => actor.kind],

@@ -13,11 +13,14 @@ const BATCH_SIZE = 200;
 export interface Bounds {
   /** Returns the id before which the retention may have deleted events. */
   findDeletedUntil: () => Promise<string>;
-  /** Start of the first seal. Earlier imports may date from a release that did not record these events. */
+  /**
+   * Smallest event id of the time at which the first seal was created. Earlier imports may come from a release that did not
+   * record starts and approvals.
+   */
   first: string;
 }
 
-/** Check of the events of starts and approvals. Call `add` for each event, and `finish` after the last one. */
+/** Check of the events that recorded starts and approvals. Call `add` for each event, and `finish` after the last one. */
 export interface EventCheck {
   add: (event: RunStep) => Promise<void>;
   finish: () => Promise<void>;
@@ -30,7 +33,7 @@ type RunStep = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
 export class RunVerifier {
   constructor(private readonly repository: AuditRunsRepository) {}
 
-  /** Starts a check that reports imports whose stored parties are missing. */
+  /** Starts a check that reports imports whose start or approval has an event but no stored party. */
   startCheck(faults: RowFaults, bounds: Bounds): EventCheck {
     let events: RunStep[] = [];
     const compare = async () => {
@@ -47,7 +50,7 @@ export class RunVerifier {
     };
   }
 
-  /** Reports stored parties that differ from the newest event of the start or the approval. */
+  /** Reports stored parties that lack a start or approval event, or differ from the newest one. */
   async verify(faults: RowFaults, bounds: Bounds): Promise<void> {
     for await (const rows of this.repository.readAll()) {
       const events = await this.repository.findEvents([...new Set(rows.map(({ run }) => run.run_id))]);

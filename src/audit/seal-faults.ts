@@ -5,7 +5,7 @@ import type { ReadRow } from './sealed-rows.repository.js';
 import type { Seal, LateEvent, ReadSeal } from './audit-seal.repository.js';
 import { hashRow, LATE_MILLIS, type SealKeys } from './seal.js';
 
-/** Event that was changed or inserted by something other than the service. */
+/** Event that something other than the service changed, inserted or removed. */
 export interface RowFault {
   id: string;
   message: string;
@@ -13,7 +13,7 @@ export interface RowFault {
 
 export const INVALID_ID = 'has an id that the service does not create: it was inserted';
 
-/** Maximum number of faults to list. All faults are counted. */
+/** Maximum number of faults to list. The count includes the faults that are not listed. */
 const MAX_NAMED = 100;
 
 /** Collects the faults of single rows. Verification continues after such a fault. */
@@ -37,7 +37,7 @@ export class RowFaults {
 function findFormFault({ row: { id, time }, hasId, isAsRead }: ReadRow): string | undefined {
   if (!hasId || !isEventId(id)) return INVALID_ID;
   if (!isAsRead) return 'is stored in a format that the service does not write: it was changed';
-  // Failed logins of early releases have an id with the minute and a time with the second.
+  // Early releases stored failed logins with an exact time, but with an id of the start of the minute.
   if (Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS) return undefined;
   return 'has a time that differs from its id: it was changed';
 }
@@ -56,7 +56,7 @@ export class SealingTimes {
   current: DbTime | undefined;
   previous: DbTime | undefined;
 
-  /** Moves on to the next seal. One pass may create several seals. */
+  /** Moves on to the next seal. The times stay the same if the same pass created it. */
   advance(sealed: DbTime): void {
     if (sealed === this.current) return;
     this.previous = this.current;
@@ -104,6 +104,6 @@ export function findLateFault(
   return `was inserted: seal ${number} covers it as a late event, but it is not late`;
 }
 
-/** Returns true if the time of an event id lies in the future at `time`, beyond the tolerance for clocks. */
+/** Returns true if the time of an event id is later than `time` by more than the tolerance for clock differences. */
 export const isInFuture = (id: string, time: DbTime | undefined): boolean =>
   time !== undefined && millisOf(id) > toMillis(time) + LATE_MILLIS;

@@ -23,8 +23,9 @@ import { SealedRowsRepository } from './sealed-rows.repository.js';
 interface SealFault {
   /** Number of the faulty seal. Undefined if the fault concerns no seal. */
   seal: number | undefined;
-  /** Period of the events of the seal. */
+  /** Start of the period that the seal covers. Null for the first seal, and if the fault concerns no seal. */
   from: DbTime | null;
+  /** End of the period that the seal covers. Null if it is invalid, or if the fault concerns no seal. */
   until: DbTime | null;
   message: string;
 }
@@ -35,14 +36,14 @@ export interface AuditReport {
   seals: number;
   /** Number of events whose hash was compared. */
   rows: number;
-  /** Number of these events that are late. */
+  /** Number of compared events that are late. */
   late: number;
   /** Number of seals whose events the retention may delete or has deleted. */
   purged: number;
   /** Number of events that no seal covers yet. */
   unsealed: number;
   newest: { number: number; hash: string; sealed: DbTime; keyed: boolean } | null;
-  /** Fault of a seal, after which verification stopped. Otherwise the first entry of `bad`. */
+  /** Fault of the chain of seals, at which verification stopped. Otherwise the first entry of `bad`, or null. */
   fault: SealFault | null;
   /** Number of faulty events. */
   bad_count: number;
@@ -74,8 +75,8 @@ export class SealVerifier {
   }
 
   /**
-   * Verifies all seals and events. Stops at the first faulty seal, but collects all faulty events.
-   * @param expected a seal that was stored outside the service. It detects a chain that was completely rebuilt.
+   * Verifies all seals and events. Stops at the first faulty seal, but continues after faulty events.
+   * @param expected seal that an operator stored outside the service. It reveals that the whole chain was rebuilt.
    */
   async verify(expected?: SealRef): Promise<AuditReport> {
     const last = await this.seals.findLast();
@@ -111,7 +112,7 @@ export class SealVerifier {
     for await (const { row } of this.rows.readRows(undefined, MIN_ID)) state.faults.add(row.id, INVALID_ID);
     for await (const read of this.seals.readAll()) {
       const { seal } = read;
-      if (last && seal.number > last.number) break; // created meanwhile
+      if (last && seal.number > last.number) break; // created during this verification
       const message =
         findChainFault(read, previous, this.keys, last?.number) ??
         findExpectedFault(seal, expected) ??
@@ -130,7 +131,8 @@ export class SealVerifier {
 
   private async verifySeal(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     state.times.advance(seal.sealed);
-    // Members are read before the deletion bound, because they are deleted only after their events.
+    // Reads the members before the deletion bound, so that members that the retention deletes in between do not look like
+    // tampering.
     const members = await this.seals.findMembers(seal.number);
     const isPurged = seal.until_id <= (await this.findDeletedUntil());
     if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
@@ -149,13 +151,18 @@ export class SealVerifier {
     return this.verifyLateEvents(seal, previous, state);
   }
 
-  /** Returns the id before which the retention may have deleted events. A running service may move it at any time. */
+  /**
+   * Returns the id before which the retention may have deleted events. A running service may move this bound at any time.
+   */
   private async findDeletedUntil(): Promise<string> {
     const last = await this.seals.findLast();
     return (await this.seals.find(last?.purged ?? 0))?.until_id ?? NO_SEAL.until_id;
   }
 
-  /** Hashes the events that a seal covers. Reports events of its range that neither this nor another seal can cover. */
+  /**
+   * Hashes the events that a seal covers. Reports inserted events: events in the range of the seal that neither this seal
+   * nor a later seal can cover.
+   */
   private async hashRows(
     { number, until_id: until }: Seal,
     from: string,
@@ -188,7 +195,7 @@ export class SealVerifier {
     }
     const deleted = await this.findDeletedUntil();
     const fits = hash.count === seal.late_count && hash.digest() === seal.late_hash;
-    // The retention deletes late entries after it has deleted their events.
+    // Late entries may be missing from a purged seal, because the retention deletes them after their events.
     const isPurged = seal.until_id <= deleted;
     if (!fits && !(isPurged && hash.count < seal.late_count)) return LATE_CHANGED;
     for (const event of events) {

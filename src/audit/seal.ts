@@ -13,7 +13,7 @@ export const LATE_MILLIS = 15 * 60_000;
 /** Placeholder for the seal before the first seal. */
 export const NO_SEAL = { number: 0, hash: '', until_id: '00000000-0000-0000-0000-000000000000', purged: 0 };
 
-/** Columns of an event in the order of its hash. */
+/** Columns of an event, in the order in which they are hashed. */
 export const ROW_COLUMNS = [
   'id',
   'time',
@@ -27,7 +27,7 @@ export const ROW_COLUMNS = [
   'ip',
 ] as const;
 
-/** Columns of a seal in the order of its hash, after its number and the hash of the previous seal. */
+/** Columns of a seal, in the order in which they are hashed, after its number and the hash of the previous seal. */
 export const SEAL_FACTS = [
   'sealed',
   'until_id',
@@ -77,7 +77,7 @@ export const hashRow = (row: SealedRow): string => hash('sha256', serialize(row)
 
 const serialize = (row: SealedRow): string => JSON.stringify(ROW_COLUMNS.map((name) => row[name]));
 
-/** Keys of AUDIT_SEAL_KEY by id. New seals use the first key. */
+/** Keys of AUDIT_SEAL_KEY, which seals refer to by id. New seals use the first key. */
 export class SealKeys {
   private readonly byName: ReadonlyMap<string, string>;
   /** Id of the key for new seals. Empty if there is no key. */
@@ -129,7 +129,7 @@ export class Members {
     return (id) => known.has(toMember(id).readUIntBE(0, MEMBER_BYTES));
   }
 
-  /** Computes the hash of the members, which the seal covers. */
+  /** Computes the hash of a list of members. The seal covers this hash. */
   static hash(text: string): string {
     return hash('sha256', text);
   }

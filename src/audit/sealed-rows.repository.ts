@@ -53,7 +53,7 @@ export class SealedRowsRepository {
       }
   }
 
-  /** Returns event ids that are not text, in hexadecimal. The result is limited. */
+  /** Returns event ids that are not stored as text, in hexadecimal. Returns at most `MAX_INVALID` of them. */
   async findInvalidIds(): Promise<string[]> {
     const found = await this.database.scan<{ at: string }>(
       `SELECT HEX(id) AS at FROM audit_events WHERE ${isNotText(this.database.dialect, 'id')} LIMIT ${MAX_INVALID}`,

@@ -21,14 +21,14 @@ const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;
 /** Delay between the end of an hour and its seal. By then, almost all transactions of the hour have ended. */
 const GRACE_MILLIS = 5 * 60_000;
-/** Maximum number of events per seal. Limits the events affected by a mismatch and the size of `members`. */
+/** Maximum number of events per seal. It limits how many events a mismatch affects, and the size of `members`. */
 const MAX_ROWS = 50_000;
 /** Maximum number of late events per seal. If there are more, another seal follows at once. */
 const MAX_LATE = 10_000;
 
 /** State of one sealing pass. */
 interface SealingPass {
-  /** Start of the pass. Everything committed before is visible to it. */
+  /** Start of the pass, which sees everything that was committed before. */
   at: DbTime;
   millis: number;
   /** Exclusive end of the ids to seal. */
@@ -65,7 +65,7 @@ export class Sealer implements BeforeApplicationShutdown {
     this.keys = new SealKeys(env.AUDIT_SEAL_KEY);
   }
 
-  /** Checks every minute for ended hours to seal. With several instances, only one of them seals. */
+  /** Checks every minute for hours that have ended and must be sealed. With several instances, only one of them seals. */
   start(): void {
     this.timer = setInterval(() => {
       this.busy ??= this.run()
@@ -110,8 +110,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, or undefined if none may be deleted.
-   * A seal announces each deletion, so that verification can tell it from tampering.
+   * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, or undefined if none may be deleted. A
+   * seal records each deletion before it happens, so that verification can distinguish it from tampering.
    */
   async findPurgeBound(): Promise<string | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
@@ -192,7 +192,10 @@ export class Sealer implements BeforeApplicationShutdown {
     return range;
   }
 
-  /** Returns the end of the range that starts at `from`: the end of the hour of its first event, or `limit`. */
+  /**
+   * Returns the end of the range that starts at `from`: the end of the hour of its first event, or `limit`, whichever is
+   * earlier.
+   */
   private async findRangeEnd(from: string, limit: string): Promise<string> {
     for await (const { row } of this.rows.readRows(from, limit)) {
       if (!isEventId(row.id)) continue;
@@ -204,8 +207,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds events of sealed ranges that became visible since the previous pass. Ids older than `LATE_MILLIS` before that pass
-   * are skipped, because they should have been visible to it.
+   * Finds events of sealed ranges that became visible since the previous pass. Events from more than `LATE_MILLIS` before
+   * that pass are skipped, because that pass should have seen them.
    */
   private async findMissed(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
     // Skips seals of the current pass, which may create several seals.

@@ -4,26 +4,29 @@ import { type Clause, type Dialect, toClause } from '../platform/database/engine
 /**
  * SQLite stores more than its driver returns: bytes after a NUL character, bytes that are not UTF-8, and the type of each
  * value. These functions compare stored values with the values that were read. MariaDB and MySQL do not need this: a column
- * has one type, its texts are valid in its character set, and the driver returns all of them.
+ * has one type, its texts are valid in its character set, and the driver returns them completely.
  */
 
-/** Builds SQL for the types and bytes of the stored columns. The SQL is NULL if the driver returns values unchanged. */
+/**
+ * Builds an SQL expression that selects the storage types and raw bytes of the columns. It is the literal `NULL` for
+ * MariaDB and MySQL, whose driver returns stored values unchanged.
+ */
 export function selectForm(dialect: Dialect, columns: readonly string[]): string {
   if (dialect === 'mysql') return 'NULL';
   return columns.map((name) => `typeof(${name}) || ' ' || hex(${name})`).join(` || ',' || `);
 }
 
 /**
- * Returns true if the driver returned exactly the stored values, without hidden characters.
- * @param stored value of `selectForm` for the same columns.
+ * Returns true if the driver returned exactly the stored values, and none of them contains a NUL character.
+ * @param stored result of the expression from `selectForm` for the same columns.
  */
 export function isAsRead(stored: string | null, values: readonly unknown[]): boolean {
   return stored === null || (stored === values.map(toForm).join(',') && !values.some(hasNul));
 }
 
 /**
- * Reads values from the result of `selectForm`, because the driver aborts the process on invalid UTF-8. For such texts,
- * and for values of another type, `isAsRead` returns false.
+ * Parses values from the result of `selectForm`. The columns themselves are not read, because the driver aborts the process
+ * on invalid UTF-8. For such texts, and for values that are neither text nor NULL, `isAsRead` then returns false.
  */
 export function parseForm(stored: string): (string | null)[] {
   return stored.split(',').map((form) => {
@@ -51,7 +54,7 @@ export const textOfHex: Record<Dialect, string> = {
 
 /**
  * Builds the lower bound of a range of texts. SQLite sorts other types before or after texts, so even an open range needs a
- * bound. Use only one bound per side, because SQLite uses only one of them for its index.
+ * bound. Use only one bound per side, because SQLite uses only one of them to search its index.
  */
 export const isFrom = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return toClause(`${column} >= ?`, from);
@@ -63,7 +66,7 @@ export const isBefore = (dialect: Dialect, column: string, until?: string): Clau
   return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
-/** Builds the condition for keys after the key with these bytes. */
+/** Builds the condition for keys after the key whose bytes are `at`, in hexadecimal. */
 export const isAfter = (dialect: Dialect, column: string, at: string): Clause =>
   toClause(`${column} > ${textOfHex[dialect]}`, at);
 

@@ -24,9 +24,9 @@ export class Application {
   ) {}
 
   /**
-   * Runs `work` with the service of `--url`, or with the running service of these settings. If there is none, starts an
-   * application for this command. Prints the service or database on standard error.
-   * @throws Error for invalid settings, an unusable database, a missing key, and from `work`.
+   * Runs `work` with the service at `--url`, or with the running service that uses the same settings. If no service is
+   * running, starts an application for this command. Prints the name of the service or database on standard error.
+   * @throws Error for invalid settings, an unusable database or a missing key, and any error of `work`.
    */
   async use(target: Target, work: (service: ServiceClient) => Promise<void>): Promise<void> {
     const reason = parseReason(target.reason ?? '', '--reason');
@@ -59,7 +59,7 @@ export class Application {
   /** Runs `work` with a new application. Its log is off unless `LOG_LEVEL` is set, and is written to standard error. */
   private async openApp<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
-    env.SHUTDOWN_DELAY_SECONDS = 0; // only this command sends requests
+    env.SHUTDOWN_DELAY_SECONDS = 0; // no delay, because only this command sends requests
     env.TLS_CERT_FILE = undefined;
     env.TLS_KEY_FILE = undefined;
     await migrateAtStart(env, this.entities);
@@ -82,7 +82,10 @@ function assertDatabaseExists(env: Env): void {
   );
 }
 
-/** Returns the name of the user who runs this command, restricted to characters of a header. With `sudo`, it is the original user. */
+/**
+ * Returns the name of the user who runs this command, restricted to characters that a header may contain. With `sudo`, it
+ * is the original user.
+ */
 function getUserName(): string {
   const name = process.env['SUDO_USER'] ?? getSystemUserName();
   return name.replace(/[^!-~]/g, '?').slice(0, 59);

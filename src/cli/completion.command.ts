@@ -37,7 +37,10 @@ function collectWords(command: Command, path: string): CommandWords[] {
   return [{ path, words: [...names, ...options] }, ...children.flat()];
 }
 
-/** Renders the script for Bash, or for zsh with its emulation of Bash completion. Falls back to file names. */
+/**
+ * Renders the script for Bash, or for zsh with its emulation of Bash completion. If no word matches, the script completes
+ * file names.
+ */
 function renderPosix(nodes: readonly CommandWords[], target: Shell): string {
   const cases = nodes.map(({ path, words }) => `    '${path}') echo '${words.join(' ')}' ;;`);
   return `${target === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_rollcall_words() {

@@ -49,7 +49,7 @@ The service can continue to run: the backup is a consistent snapshot of the data
 personal data, so protect it like the database. It contains no sessions, no settings and no secrets of the environment.
 Exit codes: 0 done, 2 no backup was written (invalid usage, no database, disk full).`;
 
-/** Lowers the priority of a backup below the priority of the service. */
+/** Niceness of the backup process, so that its priority is lower than the priority of the service. */
 const NICENESS = 10;
 
 export const createBackupCommand = ({ entities }: Application) =>
@@ -120,7 +120,7 @@ export const createRestoreCommand = (application: Application) =>
       const schema = { tables: listBackedUpTables(entities), migrations: KNOWN_MIGRATIONS };
       const backup = await withPath(path, () => BackupReader.open(path, schema));
       try {
-        // Reads all rows before the first one is written.
+        // Reads all rows once, so that a damaged file is rejected before anything is written.
         await withPath(path, async () => {
           for await (const _ of backup.readRows());
         });
@@ -163,7 +163,10 @@ async function assertRestorable(env: Env, entities: EntityClasses, replace?: str
     throw new Error(`${full} is not empty. To replace its contents, pass --replace ${name}`);
 }
 
-/** Counts faults of the audit. Returns undefined if it has no seals. The result depends on AUDIT_SEAL_KEY of this machine. */
+/**
+ * Verifies the restored audit and returns the number of faults, or undefined if the backup has no seals. Seals with a key
+ * need the AUDIT_SEAL_KEY with which they were created.
+ */
 async function countFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
   const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
   if (seals?.rows === 0) return undefined; // the service creates the first seal after an hour

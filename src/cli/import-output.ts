@@ -2,11 +2,15 @@ import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
 import { toMinute, partyOf, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 
-/** Limits of the output: problems, rows of a preview, and characters of a value and of a cell. */
+/** Maximum number of problems in the summary of a run that has not failed. */
 const MAX_PROBLEMS = 20;
+/** Maximum number of problems in a preview. */
 const MAX_PREVIEW_PROBLEMS = 50;
+/** Maximum number of rows in a preview. */
 const MAX_PREVIEW_ROWS = 5;
+/** Maximum length of an old or new value in the list of rows, in characters. */
 const MAX_TEXT = 120;
+/** Maximum length of a column name or value in a preview, in characters. */
 const MAX_CELL = 40;
 
 /** Formats the summary of a run: counts, guards, problems and next steps. */
@@ -18,13 +22,13 @@ export function formatSummary(run: ImportRunDto): string {
   if (reported > 0) parts.push(`Missing from the file: ${reported} users, ${blocked} of them blocked\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
-  // Shows all problems of a failed file, but only some problems of rows.
+  // Shows all problems if the run failed, otherwise only the first ones.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');
 }
 
-/** Formats problems as a table with a heading. Returns nothing if there are no problems. */
+/** Formats problems as a table with a heading. Returns an empty list if there are no problems. */
 function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
   if (problems.length === 0) return [];
   const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);

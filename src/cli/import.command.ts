@@ -18,9 +18,11 @@ import { createBar, print, printMore, printNextOffset, writeOut } from './output
 import type { SentFile, ServiceClient } from './service-client.js';
 import { type Target, assertFields, createWriteCommand, toFields, toQuery, createCommand } from './target.js';
 
-/** Exit codes of an import. */
+/** Exit code of an import if all rows were applied. */
 const ALL_APPLIED = 0;
+/** Exit code of an import if some rows failed. */
 const SOME_FAILED = 1;
+/** Exit code of an import if nothing was applied. */
 const NOTHING_APPLIED = 2;
 
 const IMPORT_CODES = `
@@ -135,7 +137,10 @@ async function assertUsers(service: ServiceClient): Promise<void> {
     throw new Error('This database has no users. Start the service once to create the first Webmaster.');
 }
 
-/** Returns the exit code of a preview, which depends on whether the file or some rows would be rejected. */
+/**
+ * Returns the exit code of a preview: `NOTHING_APPLIED` if the file would be rejected, `SOME_FAILED` if some rows would
+ * fail.
+ */
 function getPreviewCode({ problems }: Preview): number {
   if (problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
   return problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
@@ -151,7 +156,10 @@ function getExitCode({ state, counts, missing }: ImportRunDto): number {
   return anyApplied ? SOME_FAILED : NOTHING_APPLIED;
 }
 
-/** Waits until an import ends or needs approval. @param approve approves the import and waits for its end. */
+/**
+ * Waits until an import ends or needs approval.
+ * @param approve true to approve the import if necessary, and to wait for its end.
+ */
 async function followImport(service: ServiceClient, id: string, approve: boolean): Promise<ImportRunDto> {
   const stop = cancelOnInterrupt(service, id);
   try {
@@ -170,7 +178,7 @@ function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
   const interrupt = (): void => {
     process.stderr.write('\nCancelling the import at the next batch. Press Ctrl-C again to exit now.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
-    // A run that has just ended cannot be cancelled. Its state is reported anyway.
+    // Ignores the error for a run that has just ended and cannot be cancelled. Its state is reported anyway.
     decide(service, id, 'cancel').catch(() => undefined);
   };
   process.once('SIGINT', interrupt);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCodeOf } from '../platform/common/errors.js';
 
-/** Mode of output files, which contain personal data. */
+/** File mode of output files. Only the owner can access them, because they contain personal data. */
 const OWNER_ONLY = 0o600;
 
 /** Formats rows as aligned columns. Replaces control characters, which a terminal would interpret. */
@@ -27,7 +27,7 @@ export function print({ json }: { json?: true }, value: object, text: string): v
   process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text);
 }
 
-/** Prints on standard error the total of a list and the option for its next page. */
+/** Prints the total number of entries and the option for the next page, on standard error. */
 export function printMore(count: number, option: string): void {
   process.stderr.write(`${count} in total. Next page: ${option}\n`);
 }
@@ -49,7 +49,7 @@ export const partyOf = ({ kind, id }: { kind: string; id: string | null }): stri
 export async function writeOut(text: AsyncIterable<string>, file: string | undefined): Promise<void> {
   const target = file === undefined ? process.stdout : createWriteStream(file, { mode: OWNER_ONLY });
   await pipeline(Readable.from(text), target).catch((error: unknown) => {
-    // Ignores that the reader, such as `head`, has closed the pipe.
+    // Ignores the error if the reader of the pipe, such as `head`, has closed it.
     if (errorCodeOf(error) !== 'EPIPE') throw error;
   });
 }

@@ -14,7 +14,7 @@ const EXIT_CODES = `
 Exit codes: 0 done, 2 nothing done (invalid usage, invalid setting, unknown id, no database).
 The commands import, imports, users, audit, restore and doctor have further exit codes: see their --help.`;
 
-/** Examples by command, shown by `--help`. A test parses each example. */
+/** Maps commands to the examples in their `--help`. A test parses each example. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   start: ['PORT=8080 rollcall start'],
   import: [
@@ -82,7 +82,10 @@ const COMMANDS = [
 /** Exit code of a command that did nothing, such as after invalid usage. */
 const NOTHING_DONE = 2;
 
-/** Runs a command line. Ends the process if it fails, or if commander has handled it, as for `--help`. */
+/**
+ * Runs a command line. Ends the process if the command fails, or if commander handles the arguments itself, as for
+ * `--help`.
+ */
 export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
   const program = createProgram(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
   const work = async () => {
@@ -103,7 +106,10 @@ export function createProgram(application: Application, exit: (code: number) => 
   return program;
 }
 
-/** Adds examples to a command, and settings that commander passes only to commands that it creates itself. */
+/**
+ * Adds examples to a command and its subcommands. Also copies the settings of the parent, because commander copies them
+ * only to commands that it creates itself.
+ */
 function completeCommand(command: Command, parent: Command, path: string): Command {
   command.copyInheritedSettings(parent);
   const name = `${path} ${command.name()}`.trim();

@@ -103,7 +103,7 @@ export class ServiceClient {
       const { connect } = this.connection;
       const how = connect ? { createConnection: connect } : { agent: false };
       const sent = request(url, { ...options, ...how }, resolve);
-      sent.on('error', reject); // has no effect after the response
+      sent.on('error', reject); // has no effect once the response has arrived
       if (typeof content === 'object') pipeline(content, sent).catch(reject);
       else sent.end(content);
     });
@@ -124,7 +124,7 @@ export class ServiceClient {
       return `${this.name} redirects to ${new URL(location, this.base).origin}. The API key was not sent there. Pass the final address as --url.`;
     const problem = readProblem(await text(answer));
     if (!problem) return `${this.name} responded with status ${status}.`;
-    // The request id leads to the details in the log of the service.
+    // With the request id, an operator finds the details in the log of the service.
     const id = status >= 500 && problem.request_id ? ` (request ${problem.request_id})` : '';
     return `${problem.detail}${status === 401 ? ' Check --key.' : ''}${id}`;
   }

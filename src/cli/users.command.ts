@@ -19,8 +19,9 @@ const WHO = 'UUID, username, e-mail address or external id';
 const NAMES = ['username', 'email', 'external_id'] as const;
 const HEAD = ['UUID', 'STATUS', 'USERNAME', 'E-MAIL', 'NAME', 'EXTERNAL ID', 'ROLES'];
 const DELETED_HEAD = ['UUID', 'DELETED (UTC)', 'USERNAME', 'EXTERNAL ID'];
-/** Exit codes if some or all changes were rejected. */
+/** Exit code if only some of the changes were rejected. */
 const SOME_REFUSED = 1;
+/** Exit code if all changes were rejected. */
 const NOTHING_DONE = 2;
 
 export function createUsersCommand(application: Application): Command {
@@ -133,7 +134,10 @@ const createRestoreCommand = (application: Application) =>
 const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Promise<UserDto> =>
   service.call('PUT', `users/${uuid}`, { body });
 
-/** Changes several users. All are looked up first, so a mistyped name changes nothing. A rejected change does not stop the others. */
+/**
+ * Changes several users. All users are looked up first, so a mistyped name changes nothing. A rejected change does not stop
+ * the others.
+ */
 async function changeEach(
   service: ServiceClient,
   names: string[],
@@ -183,7 +187,7 @@ function toRow(user: UserDto): string[] {
   return [user.uuid, user.status, user.username, user.email, name, user.external_id, user.roles.join(', ')];
 }
 
-/** Converts a field to a line of a table. Returns nothing for an empty field. */
+/** Returns the table row for a field in a list, or an empty list for an empty field. */
 function toLine([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'string') return value === '' ? [] : [[field, value]];
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
@@ -194,9 +198,9 @@ function toLine([field, value]: [string, unknown]): [string, string][] {
 /** 32 characters that are hard to confuse. Each one has the same probability, because 256 is a multiple of 32. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const GROUP_LENGTH = 4;
-/** Matches each group except the last one. */
+/** Matches each group of a password except the last one, to add a hyphen after it. */
 const GROUP = new RegExp(`.{${GROUP_LENGTH}}(?!$)`, 'g');
-/** Minimum number of groups, which gives 120 bits. */
+/** Minimum number of groups. Six groups have 120 bits of entropy. */
 const MIN_GROUPS = 6;
 
 /** Generates a random password in groups, such as `h7qm-x3vb`. @param length minimum number of characters. */

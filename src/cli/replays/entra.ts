@@ -27,7 +27,10 @@ const setMembers = (what: string, operation: Json, after: Json): Step =>
 const MEMBER = { value: '{user}' };
 const RENAMED = { displayName: '{name}.b' };
 
-/** Requests of Microsoft Entra ID: capitalised operations, booleans as text, elements by filter, members by `$ref` and value. */
+/**
+ * Requests as Microsoft Entra ID sends them: operations are capitalised, booleans are text, filters select elements, and
+ * members have a `$ref` and a value.
+ */
 export const ENTRA: readonly Step[] = [
   find('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
   find('externalId eq "{name}"', NONE_FOUND, 'match by externalId, no user yet'),

@@ -27,7 +27,9 @@ const readPage = (what: string, startIndex: number): Step => {
   return read(what, path, { totalResults: 2, itemsPerPage: 1, startIndex });
 };
 
-/** Requests of midPoint connectors: discovery first, PUT of partial resources, `/.search`, pages by index. */
+/**
+ * Requests as midPoint connectors send them: discovery first, PUT with partial resources, `/.search`, and pages by index.
+ */
 export const MIDPOINT: readonly Step[] = [
   read('discovery: features of the service', '/ServiceProviderConfig', FEATURES),
   read('discovery: resource types', '/ResourceTypes', RESOURCE_TYPES),

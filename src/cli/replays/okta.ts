@@ -22,7 +22,7 @@ const change = (what: string, path: string, operations: Json[], after: Json): St
 /** Creates a PATCH of the user without a path. */
 const replace = (what: string, value: Json, after = value): Step =>
   change(what, user, [{ op: 'replace', value }], after);
-/** Creates the complete user that Okta sends. */
+/** Builds the complete user, as Okta sends it. */
 const buildUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
   schemas: [USER_URN],
   userName: MAIL,
@@ -41,7 +41,9 @@ const putUser = (what: string, active: boolean, givenName: string): Step =>
     { id: '{user}', active, name: { givenName, familyName: 'Test' }, externalId: '{name}' },
   );
 
-/** Requests of Okta: the complete user by PUT, `active` by PATCH without a path, a placeholder as password. */
+/**
+ * Requests as Okta sends them: PUT with the complete user, PATCH of `active` without a path, and a placeholder as password.
+ */
 export const OKTA: readonly Step[] = [
   read('page of users', '/Users?startIndex=1&count=100', { startIndex: 1 }),
   read('page of groups', '/Groups?startIndex=1&count=100', { startIndex: 1 }),

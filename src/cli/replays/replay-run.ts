@@ -14,7 +14,6 @@ interface Received {
   body: unknown;
 }
 
-/** Timeout of a request. */
 const TIMEOUT_MILLIS = 30_000;
 const RESOURCE_NAMES = Object.keys(RESOURCE_PATHS) as ResourceName[];
 const PLACEHOLDER = /\{(\w+)\}/g;
@@ -22,7 +21,7 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 /** Replays the requests of an identity provider against a service, and compares the responses with the expected ones. */
 export class ReplayRun {
   private readonly base: string;
-  /** Values of the placeholders. */
+  /** Maps placeholders to their values. */
   private readonly known = new Map<string, string>([['name', `doctor-${randomBytes(6).toString('hex')}`]]);
 
   /** Created resources that could not be deleted at the end, with the reason. */
@@ -38,7 +37,7 @@ export class ReplayRun {
     this.base = `${url.replace(/\/+$/, '')}/scim/v2`;
   }
 
-  /** Start of the names of all created users and groups. */
+  /** Prefix of the names of all created users and groups. */
   get name(): string {
     return this.known.get('name') ?? '';
   }
@@ -105,7 +104,7 @@ export class ReplayRun {
     return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.fill(each)]));
   }
 
-  /** Returns the first placeholder without a value. */
+  /** Returns the name of the first placeholder without a value. */
   private findMissing(templates: Json): string | undefined {
     const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));
@@ -122,7 +121,7 @@ function reasonOf(error: unknown): string {
 
 /**
  * Describes the first difference between the expected and the actual value, or returns undefined if they match. Actual
- * objects may have further members, lists may not. Null stands for an absent member.
+ * objects may have further members, but lists must have the same length. Null stands for an absent member.
  */
 function compare(expected: Json, actual: unknown, path = ''): string | undefined {
   if (expected === null) return actual === undefined ? undefined : `${path} is present`;

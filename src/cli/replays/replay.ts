@@ -1,11 +1,14 @@
 import type { KeyProfile } from '../../access/actor.js';
 
-/** JSON with placeholders: `{name}` is new in each replay. `{user}` is the id of a resource that an earlier step created. */
+/**
+ * JSON with placeholders. `{name}` is a name that is new in each replay. `{user}`, `{colleague}` and `{group}` are the ids
+ * of resources that earlier steps created.
+ */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 export const isList = (template: Json): template is readonly Json[] => Array.isArray(template);
 
-/** Paths of the resources that a replay creates, and deletes at its end. */
+/** Maps the resources that a replay creates, and deletes at its end, to their paths. */
 export const RESOURCE_PATHS = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
 export type ResourceName = keyof typeof RESOURCE_PATHS;
 
@@ -17,11 +20,14 @@ export interface Step {
   path: string;
   body?: Json;
   status: number;
-  /** Expected response. Objects may have further members, lists may not. Null stands for an absent member. */
+  /**
+   * Expected response. The actual objects may have further members, but lists must have the same length. Null stands for an
+   * absent member.
+   */
   answer?: Json;
   /** Expected resource when `path` is read after the request. */
   after?: Json;
-  /** Placeholder that the id in the response defines. */
+  /** Placeholder that gets the id in the response as its value. */
   makes?: ResourceName;
 }
 
@@ -29,7 +35,7 @@ export interface Step {
 export type Provider = Exclude<KeyProfile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
-/** Creates the expected list with one resource. */
+/** Creates the expected response for a list with one resource. */
 export const expectOne = (resource: Json): Json => ({ totalResults: 1, Resources: [resource] });
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -48,8 +54,9 @@ export function read(what: string, path: string, answer: Json): Step {
   return { what, method: 'GET', path, status: 200, answer };
 }
 
-/** Paths of the created resources. */
+/** Path of the created user. */
 export const user = '/Users/{user}';
+/** Path of the created group. */
 export const group = '/Groups/{group}';
 
 /** Creates a POST step that creates a resource. */

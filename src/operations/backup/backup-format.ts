@@ -28,7 +28,7 @@ export interface BackupHeader {
   tables: readonly BackedUpTable[];
 }
 
-/** Reports a file that is not a backup, is damaged, or has the schema of another release. */
+/** Thrown for a file that is not a backup, is damaged, or has the schema of another release. */
 export class BackupError extends Error {}
 
 /** Length of the checksum member, in bytes. */

@@ -29,7 +29,7 @@ export class BackupReader {
 
   /**
    * Opens a backup and verifies its checksum and schema.
-   * @throws BackupError for a damaged backup, or one of a release with another schema.
+   * @throws BackupError for a damaged backup, or for a backup with the schema of another release.
    */
   static async open(path: string, schema: BackupSchema): Promise<BackupReader> {
     const file = await open(path, 'r');

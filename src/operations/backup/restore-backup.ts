@@ -16,8 +16,9 @@ export interface CheckResult {
 }
 
 /**
- * Replaces the contents of the database with a backup, in one transaction. Then checks whether the restored tables are
- * consistent. Faults were already present in the database that was backed up.
+ * Replaces the contents of the database with a backup, in one transaction. Checks before the commit whether the restored
+ * tables are consistent, but commits even if they are not, because the faults were already present in the database that was
+ * backed up.
  * @param tables all tables of the service. Tables that are not in the backup are emptied.
  * @param progress receives the number of rows written so far.
  * @throws BackupError or the error of the database. The database is then unchanged.

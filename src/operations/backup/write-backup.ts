@@ -7,7 +7,7 @@ import { createGzip } from 'node:zlib';
 import type { Snapshot } from '../../platform/database/engine/backup-connections.js';
 import { type BackupHeader, buildChecksum } from './backup-format.js';
 
-/** This gzip level reduces the text to a quarter. The highest level saves another tenth, but takes four times as long. */
+/** Gzip level, which reduces the text to a quarter. The highest level saves another tenth, but takes four times as long. */
 const COMPRESSION_LEVEL = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const STOPPED_CODE = 2;

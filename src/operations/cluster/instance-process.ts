@@ -48,7 +48,7 @@ export class InstanceProcess {
     private readonly worker: Worker,
     getAllMetrics: () => Promise<string>,
   ) {
-    // A message to a killed instance fails. `ended` reports the end.
+    // Ignores failed messages to a killed instance, because `ended` reports its end.
     worker.on('error', () => undefined);
     const { promise, resolve, reject } = Promise.withResolvers<InstanceStart>();
     promise.catch(() => undefined); // an unhandled rejection would end the process

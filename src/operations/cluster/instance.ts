@@ -9,11 +9,11 @@ import { type CreateApp, serve } from '../start/serve.js';
 import type { PrimaryCalls, InstanceCalls } from './instance-process.js';
 
 /**
- * Runs the service as one of several instances on one port. Reports to the primary that it serves or cannot start. Node.js
- * ends the instance if its primary dies.
+ * Runs the service as one of several instances on one port. Reports to the primary when it serves requests, or why it
+ * cannot start. Node.js ends the instance if its primary dies.
  */
 export async function runInstance(env: Env, createApp: CreateApp): Promise<void> {
-  // A message to a dead primary fails. This process then ends as well.
+  // Ignores failed messages to a dead primary, because this process then ends as well.
   cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, InstanceCalls>(
@@ -31,7 +31,10 @@ export async function runInstance(env: Env, createApp: CreateApp): Promise<void>
   }
 }
 
-/** Listens on the port. @throws Error with the message of the system, because cluster processes receive only its code. */
+/**
+ * Listens on the port.
+ * @throws Error with the system's message for the error code, because Node.js passes only the code to cluster processes.
+ */
 async function listen(app: NestExpressApplication, { PORT, HOST }: Env): Promise<void> {
   try {
     await app.listen(PORT, HOST);

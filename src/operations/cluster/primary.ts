@@ -10,15 +10,21 @@ import { formatCredentials, logStartAndEnd, formatWelcome } from '../start/welco
 import { type InstanceMetricsData, InstanceProcess } from './instance-process.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** Limits of the delay before a failing instance is restarted. The delay doubles each time. */
+/** First delay and maximum delay before a failing instance is restarted. The delay doubles with each failure. */
 const RESTART_MILLIS = { first: 100, most: 10_000 };
-/** After this time, the end of an instance no longer counts as a failed start. */
+/**
+ * Age above which the end of an instance does not count as a failed start. The restart delay then starts again at the first
+ * delay.
+ */
 const STEADY_MILLIS = 60_000;
 /** Exit codes and signals of an orderly shutdown. An instance that is still starting ends by the signal itself. */
 const CLEAN_EXITS: readonly string[] = ['0', ...SIGNALS];
 /** Extra time for responses to requests that have already arrived. */
 const ANSWER_SECONDS = 10;
-/** npm and terminals may send a signal twice. A second signal counts as intended only after this delay. */
+/**
+ * Delay after which a second signal kills the instances. An earlier second signal is ignored, because npm and terminals may
+ * send a signal twice.
+ */
 const SECOND_SIGNAL_MILLIS = 1000;
 
 /**
@@ -47,7 +53,8 @@ class Primary {
   ) {
     this.log = new Log(env);
     new RateLimiterClusterMaster(); // serves the rate limiters of the instances (`auth/access.guard.ts`)
-    // Instances accept connections themselves. A connection from the primary would hang if its instance dies.
+    // Instances accept connections themselves, because a connection that the primary passes to an instance would hang if
+    // the instance dies.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
       exec: program,
@@ -170,6 +177,6 @@ class InstanceMetrics {
 
 const combine = (shares: InstanceMetricsData[]) => AggregatorRegistry.aggregate(shares);
 
-/** Returns counters and histograms. Gauges describe only running instances. */
+/** Returns counters and histograms. Omits gauges, because they describe only running instances. */
 const selectCounters = (share: InstanceMetricsData = []): InstanceMetricsData =>
   share.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));

@@ -16,5 +16,5 @@ export const ok = createFinding('ok');
 export const fail = createFinding('fail');
 export const warn = createFinding('warn');
 
-/** Returns the code of an error, because its message may contain settings. */
+/** Returns the code of an error. Findings contain it rather than the message, which may contain settings. */
 export const codeOf = (error: unknown): string => errorCodeOf(originOf(error)) ?? 'unknown';

@@ -58,7 +58,10 @@ async function checkCreators(sql: Sql, all: readonly StoredKey[], usable: Stored
   return warn('key creators', `${message}. Replace them if they are needed, then revoke them`);
 }
 
-/** Returns the user at the start of a chain of keys. Undefined if the service created the key, or if the creator is unknown. */
+/**
+ * Returns the user who created a key, directly or through other keys. Returns undefined if the service created it, or if
+ * the creator is unknown.
+ */
 function creatorOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
   let current: StoredKey | undefined = key;
   const seen = new Set<StoredKey>(); // a manually edited database may contain a cycle

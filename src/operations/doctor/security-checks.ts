@@ -7,7 +7,7 @@ import type { Env } from '../../platform/config/env.js';
 import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-/** End of support of each release line of Node.js (https://github.com/nodejs/release). */
+/** Maps release lines of Node.js to the end of their support (https://github.com/nodejs/release). */
 const NODE_SUPPORT_ENDS: Record<number, string> = { 22: '2027-04-30', 24: '2028-04-30', 26: '2029-04-30' };
 const LONG_TERM = 'a release line with long-term support, such as 24';
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
@@ -57,7 +57,7 @@ export function checkCookie(env: Env): Finding[] {
 }
 
 export function checkSecrets(env: Env): Finding[] {
-  // Secrets that are easy to guess are rejected when the service starts.
+  // Bootstrap secrets that are easy to guess are rejected when the service starts, so they are not checked here.
   const bootstrap = (['BOOTSTRAP_API_KEY', 'BOOTSTRAP_WEBMASTER_PASSWORD'] as const).flatMap((name) =>
     env[name] === undefined
       ? []

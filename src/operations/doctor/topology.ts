@@ -9,7 +9,7 @@ import {
 import type { Env } from '../../platform/config/env.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-/** Settings and status of a server, by lower-case name. */
+/** Maps the lower-case names of a server's settings and status variables to their values. */
 type Facts = ReadonlyMap<string, string>;
 
 /** Server of `DATABASE_URL` that answers. */
@@ -116,7 +116,7 @@ export function advise({ isGalera, facts }: Node): string[] {
   return texts;
 }
 
-/** Returns faults that concern the servers as a group. */
+/** Returns faults in how the servers work together. */
 export function findConflicts(nodes: readonly Node[]): string[] {
   const writers = nodes.filter(({ writability }) => writability === 'writable');
   const clusters = new Set(

@@ -7,7 +7,7 @@ import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { PasswordService } from '../../users/passwords/password.service.js';
 
-/** Registers the gauges that are read from other services on each scrape. */
+/** Registers the gauges whose values are read from other features on each scrape. */
 @Injectable()
 export class Gauges implements OnModuleInit {
   constructor(

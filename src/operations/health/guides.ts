@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Guides that the service publishes: documents of the folder `docs`, with a short description. */
+/** Maps the guides that the service publishes to short descriptions. A guide is a document in the folder `docs`. */
 export const GUIDES: Readonly<Record<string, string>> = {
   connectors: 'write a connector for the REST interface',
   imports: 'import CSV files: columns, profiles, guards, schedule',
@@ -12,7 +12,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
   interface: 'look up every rule of the REST interface',
 };
 
-/** Folder next to the bundle, and folder in the repository. */
+/** Folders that may contain the guides: a folder next to the bundle, and a folder in the repository. */
 const FOLDERS = ['./guides/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const loadedGuides = new Map<string, Guide>();
 
@@ -22,7 +22,7 @@ export interface Guide {
   body: string;
 }
 
-/** Returns the guide with a name of `GUIDES`, or undefined for an unknown name. Each file is read once. */
+/** Returns the guide with a name in `GUIDES`, or undefined for an unknown name. Each file is read once. */
 export async function loadGuide(name: string): Promise<Guide | undefined> {
   if (!Object.hasOwn(GUIDES, name)) return undefined;
   const known = loadedGuides.get(name);
@@ -34,7 +34,7 @@ export async function loadGuide(name: string): Promise<Guide | undefined> {
   return page;
 }
 
-/** Converts Markdown to HTML. Loads the parser on first use, because a start does not need it. */
+/** Converts Markdown to HTML. Loads the parser on first use, because the start of the service does not need it. */
 async function renderBody(text: string): Promise<string> {
   const { Marked } = await import('marked');
   return new Marked({
@@ -47,11 +47,11 @@ async function renderBody(text: string): Promise<string> {
         const shown = this.parser.parseInline(tokens);
         const [, name = '', anchor = ''] = /^(?:(\w+)\.md)?(#[\w-]*)?$/.exec(href) ?? [];
         if (/^https?:/.test(href)) return `<a href="${href}" rel="noreferrer">${shown}</a>`;
-        if (name === '' && anchor === '') return shown; // a file of the repository
+        if (name === '' && anchor === '') return shown; // a link to a file that the service does not publish
         if (name !== '' && !Object.hasOwn(GUIDES, name)) return shown;
         return `<a href="${name === '' ? '' : `/guides/${name}`}${anchor}">${shown}</a>`;
       },
-      image: () => '', // the pages load nothing
+      image: () => '', // the pages load no images
     },
   }).parse(text);
 }

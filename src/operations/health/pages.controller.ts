@@ -26,7 +26,7 @@ const Page = (path: string) =>
 export class PagesController {
   constructor(private readonly env: Env) {}
 
-  /** Redirects browsers to the console. Other clients, or all clients without a console, get the front page. */
+  /** Redirects browsers to the console if it is enabled. All other requests get the front page. */
   @Get()
   @Public()
   showFrontPage(@Req() request: Request, @Res() response: Response): void {
@@ -35,7 +35,7 @@ export class PagesController {
     else response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(this.renderFrontPage());
   }
 
-  /** Returns the front page, also to browsers. */
+  /** Returns the front page, which lists the guides. Unlike `/`, this path never redirects browsers. */
   @Page('guides')
   showGuides(): string {
     return this.renderFrontPage();

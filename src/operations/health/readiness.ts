@@ -14,7 +14,7 @@ const FAULTS = {
 /** Readiness of this instance: its database is writable, and the process is not shutting down. */
 @Injectable()
 export class Readiness implements BeforeApplicationShutdown {
-  /** True after the process received a signal to end. */
+  /** True after the process has received a signal to end. */
   ending = false;
 
   private pendingQuery: Promise<WriteState> | undefined;
@@ -39,7 +39,7 @@ export class Readiness implements BeforeApplicationShutdown {
     }
   }
 
-  /** Returns the reasons why this instance is not ready. A read-only database is one of them. */
+  /** Returns the reasons why this instance is not ready. One possible reason is a read-only database. */
   async findFaults(): Promise<string[]> {
     const database = await this.queryWritability().then(
       (state) => FAULTS[state],
@@ -51,7 +51,7 @@ export class Readiness implements BeforeApplicationShutdown {
     ];
   }
 
-  /** Queries the database. Concurrent probes share one query. */
+  /** Queries whether the database is writable. Concurrent probes share one query. */
   private queryWritability(): Promise<WriteState> {
     this.pendingQuery ??= this.connection.checkWriteState().finally(() => {
       this.pendingQuery = undefined;

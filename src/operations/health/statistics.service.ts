@@ -13,7 +13,7 @@ const EXPIRY_DAYS = 30;
 const HOURS = 24;
 const HOUR_MILLIS = 3_600_000;
 
-/** Daily counts by name, with the audit action that each one counts. */
+/** Maps the names of daily counts to the audit actions that they count. */
 const DAILY = {
   created: 'user.created',
   updated: 'user.updated',
@@ -45,7 +45,8 @@ export class StatisticsService {
 
   /**
    * Reads the statistics. The cost does not depend on the number of users, runs and events (interface §9).
-   * @param days number of days, including today. @param offset hours by which days start before midnight UTC.
+   * @param days number of days, including today.
+   * @param offset UTC offset of the days, in hours.
    */
   async read(days: number, offset: number): Promise<StatisticsDto> {
     const millis = Date.now();
@@ -80,15 +81,15 @@ export class StatisticsService {
 }
 
 /**
- * Computes the first hour of the last `days` days, counted from 1970 (UTC).
- * @param offset hours by which days start before midnight UTC.
+ * Computes the hour in which the last `days` days begin, in hours since 1970 (UTC).
+ * @param offset UTC offset of the days, in hours.
  */
 function computeFirstHour(millis: number, days: number, offset: number): number {
   const local = Math.floor(millis / HOUR_MILLIS) + offset;
   return local - (local % HOURS) - (days - 1) * HOURS - offset;
 }
 
-/** Returns the days that start with the hour `from`, oldest first. */
+/** Sums the counts by day, oldest day first. @param from first hour of the first day. */
 function toDays(from: number, days: number, offset: number, { counts, gaps }: DailyCounts): DayDto[] {
   const listed = Array.from({ length: days }, (_, index) => {
     const begin = from + index * HOURS;

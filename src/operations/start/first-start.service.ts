@@ -37,8 +37,10 @@ export class FirstStart {
   ) {}
 
   /**
-   * Creates the first credentials. @returns undefined if users exist, or if another instance was faster.
-   * @throws EnvError if a secret of the settings is easy to guess. Reading the settings does not use the password list.
+   * Creates the first credentials.
+   * @returns undefined if users exist, or if another instance was faster.
+   * @throws EnvError if a secret in the settings is easy to guess. This is checked here, because reading the settings does
+   * not use the password list.
    */
   async run(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;

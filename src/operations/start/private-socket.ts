@@ -17,7 +17,7 @@ import { Log } from '../../platform/telemetry/log.js';
 /** Maximum length of a socket path that all systems support, in bytes. */
 const MAX_PATH_BYTES = 100;
 const ALL_BUT_OWNER = 0o077;
-/** Umask that leaves only the owner the right to read and write a new socket. */
+/** Umask with which only the owner can read and write a new socket. */
 const OWNER_ONLY = 0o177;
 
 const digest = (text: string): string => sha256(text).slice(0, 12);
@@ -35,15 +35,16 @@ export function getSocketPath(env: Env): string {
   return join(tmpdir(), `rollcall-${digest(path)}`, 'rollcall.sock');
 }
 
-/** Returns a function that connects to the running service with these settings, or undefined if there is none. */
+/** Returns a function that connects to the service that runs with these settings, or undefined if none is running. */
 export async function findService(env: Env): Promise<(() => Duplex) | undefined> {
   const path = getSocketPath(env);
   return isTrusted(path, env) && (await isListening(path)) ? () => connect({ path }) : undefined;
 }
 
 /**
- * Opens the private socket, which only the user of this process can access, unless another process already serves it. The
- * file is removed when the application closes. If the socket cannot be opened, the reason is logged and the service continues.
+ * Opens the private socket, unless another process already serves it. Only the user of this process can access the socket.
+ * Its file is removed when the application closes. If the socket cannot be opened, the reason is logged and the service
+ * continues.
  */
 export async function openServiceSocket(app: INestApplication, env: Env): Promise<void> {
   try {
@@ -97,7 +98,10 @@ async function isListening(path: string): Promise<boolean> {
   }
 }
 
-/** Returns true if only the user of the service can create the socket. In the temporary folder, it needs a private subfolder. */
+/**
+ * Returns true if only the user of the service can create a socket at this path. In the temporary folder, this requires a
+ * private subfolder.
+ */
 function isTrusted(path: string, { DATA_DIR }: Env): boolean {
   const folder = dirname(path);
   if (folder === resolve(DATA_DIR)) return true;

@@ -36,7 +36,8 @@ function formatExample(api: string, { apiKey }: FirstCredentials): string[] {
 
 /**
  * Logs the start of the service now, and its end when the process exits. A killed process does not log its end.
- * @param url address of the server. @param sqlite version of the embedded database.
+ * @param url address of the server.
+ * @param sqlite version of SQLite, if it is the database.
  */
 export function logStartAndEnd(
   log: Log,

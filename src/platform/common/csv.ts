@@ -2,11 +2,14 @@
 export const BOM = '\ufeff';
 
 /**
- * Pattern of text that a spreadsheet would run as a formula, and of text that already looks escaped. Some programs also
- * accept the full-width forms of the signs.
+ * Pattern of text that a spreadsheet would run as a formula. It also matches such text after a `'`, which is escaped again,
+ * so that unescaping restores it. Some programs also accept the full-width forms of the signs.
  */
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
-/** RFC 4180 does not require quotes around outer white space, but some programs trim unquoted cells. */
+/**
+ * Pattern of cells that need quotes. RFC 4180 does not require quotes for leading or trailing white space, but some
+ * programs trim unquoted cells.
+ */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /** Formats a line of a CSV file (RFC 4180). A formula gets a leading `'`, so that no spreadsheet runs it (OWASP). */
@@ -14,7 +17,7 @@ export const toCsvLine = (cells: readonly string[]): string => toDelimitedLine(c
 
 /** Formats a line as `toCsvLine` does, with another delimiter. */
 export function toDelimitedLine(cells: readonly string[], delimiter: string): string {
-  // CSV readers would skip an empty line.
+  // A single empty cell is quoted, because CSV readers would skip an empty line.
   if (cells.length === 1 && cells[0] === '') return '""\r\n';
   return `${cells.map((cell) => toCell(cell, delimiter)).join(delimiter)}\r\n`;
 }

@@ -1,6 +1,9 @@
 import { TextDecoder } from 'node:util';
 
-/** Returns the standard name of an encoding, or undefined. `x-user-defined` is left out, since Node.js 22 lacks it. */
+/**
+ * Returns the standard name of an encoding, or undefined for an unknown label. `x-user-defined` counts as unknown, because
+ * Node.js 22 does not support it.
+ */
 export function findEncoding(label: string): string | undefined {
   try {
     const { encoding } = new TextDecoder(label);

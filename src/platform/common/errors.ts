@@ -7,7 +7,7 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
-/** A field whose value belongs to another record. With its `uuid` a client can find that record without a search. */
+/** A field whose value belongs to another record. With the `uuid` of that record, a client can read it without a search. */
 export interface Conflict {
   field: string;
   uuid: string;
@@ -35,7 +35,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Largest number of field errors in an answer. */
+/** Maximum number of field errors in a response. */
 export const MAX_ERRORS = 100;
 
 export function createValidationError(errors: FieldError[]): ProblemError {
@@ -64,8 +64,8 @@ export function createUnavailableError(detail: string, retryAfter = 5): ProblemE
 }
 
 /**
- * Codes of field errors in `validation_failed`. If a field breaks several rules, the first code in this list is
- * reported.
+ * Codes of field errors in `validation_failed`. If a field breaks several rules, the response reports the code that comes
+ * first in this list.
  */
 export const FIELD_CODES = [
   'required',

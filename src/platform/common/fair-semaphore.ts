@@ -5,13 +5,13 @@ export type Release = () => void;
 interface SemaphoreLimits {
   /** Number of slots. */
   slots: number;
-  /** Slots that callers with the same key may hold at a time. */
+  /** Maximum number of slots that callers with the same key may hold at a time. */
   slotsPerKey?: number;
-  /** Largest length of the queue. */
+  /** Maximum length of the queue. */
   waiting?: number;
-  /** Callers with the same key that may wait at a time. */
+  /** Maximum number of callers with the same key that may wait at a time. */
   waitingPerKey?: number;
-  /** Longest wait of a caller, in milliseconds. */
+  /** Maximum wait of a caller, in milliseconds. */
   waitMillis?: number;
 }
 
@@ -30,12 +30,12 @@ interface Waiter {
 }
 
 /**
- * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose key
- * was served longest ago, so that a key with many callers delays only its own callers. Callers without a key are served
- * in order of arrival.
+ * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose key was
+ * served longest ago, so that a key with many callers delays only its own callers. Callers without a key are served in
+ * order of arrival.
  *
  * A caller may have several keys, from narrow to wide, such as an account and its network. If the queue is full, or the
- * share of a wide key, a new caller replaces the last waiting caller of the key with the most waiting callers.
+ * share of a wide key in it, a new caller replaces the last waiting caller of the key that has the most waiting callers.
  */
 export class FairSemaphore {
   private readonly queue: Waiter[] = [];
@@ -44,7 +44,7 @@ export class FairSemaphore {
   private takenSlots = 0;
   /** Number of slots granted so far. */
   grantCount = 0;
-  /** Value of `granted` when each key was last served, the oldest first. */
+  /** Maps each key to the value of `grantCount` when it was last served. The oldest entries come first. */
   private readonly lastGrants = new Map<string, number>();
 
   constructor(private readonly limits: SemaphoreLimits) {}
@@ -65,7 +65,7 @@ export class FairSemaphore {
     }
   }
 
-  /** Waits for a slot. @throws NoSlotError, or the reason of the signal, which ends the wait. */
+  /** Waits for a slot. @throws NoSlotError, or the reason of the signal if it ends the wait. */
   async acquire(keys: readonly string[] = [], signal?: AbortSignal): Promise<Release> {
     signal?.throwIfAborted();
     return this.hasFreeSlot(keys) ? this.take(keys) : this.wait(keys, signal);
@@ -95,7 +95,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Returns true if a caller with these keys gets a slot at once. The queue needs no check: its callers are at a limit.
+   * Returns true if a caller with these keys gets a slot at once. The queue needs no check, because a limit keeps all
+   * waiting callers from this slot.
    */
   private hasFreeSlot(keys: readonly string[]): boolean {
     const { slots, slotsPerKey = Infinity } = this.limits;
@@ -122,7 +123,7 @@ export class FairSemaphore {
       this.lastGrants.delete(key);
       this.lastGrants.set(key, this.grantCount);
     }
-    // Only the oldest keys are forgotten, and a key without an entry still counts as the oldest.
+    // Forgets the oldest keys, which limits memory. A key without an entry still counts as the oldest.
     for (const key of this.lastGrants.keys()) {
       if (this.lastGrants.size <= 4 * (this.takenSlots + this.queue.length)) break;
       this.lastGrants.delete(key);
@@ -137,8 +138,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Returns the next caller to serve, whose keys were granted slots longest ago: compares the latest grant of each
-   * caller's keys, then the earliest grant, then the arrival.
+   * Returns the waiting caller whose keys were served longest ago. Compares the latest grant of each caller's keys, then
+   * the earliest grant, then the arrival.
    */
   private findNext(): Waiter | undefined {
     let [chosen, latest, earliest]: [Waiter | undefined, number, number] = [undefined, Infinity, Infinity];
@@ -155,8 +156,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Rejects a waiting caller if the queue is full.
-   * @throws NoSlotError if no key has more waiting callers than these keys.
+   * Rejects a waiting caller if the queue, or the share of a wide key in it, is full.
+   * @throws NoSlotError if the share of the narrow key is full, or if no other key has more waiting callers.
    */
   private evictIfFull(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;
@@ -189,7 +190,7 @@ export class FairSemaphore {
   }
 }
 
-/** Number of callers by key. */
+/** Counts callers by key. */
 class KeyCounts {
   private readonly counts = new Map<string, number>();
 

@@ -7,17 +7,18 @@ export interface FieldChange {
   new?: unknown;
 }
 
-/** JSON text of a list of changes. If all changes set empty fields, it is an object with the new values by `+field`. */
+/** JSON text of a list of changes. If all changes set empty fields, it is an object that maps `+field` to the new value. */
 export type ChangesText = JsonText<FieldChange[] | Record<string, unknown>>;
 
 /**
- * Prefix of field names in the object form. No name inside a value starts with it, so `"+email":` finds only the field.
+ * Prefix of field names in the object form. No member name inside a value starts with it, so a search for `"+email":` finds
+ * only changes of the field.
  */
 const SET = '+';
 
 /**
- * The changed fields of a record, as a list and as the text that is stored in columns. Each form is computed from the
- * other on first use: an import stores the text of a new user three times but never reads the list.
+ * The changed fields of a record, as a list and as the text that is stored in columns. Each form is computed from the other
+ * on first use, because an import stores the text of a new user three times but never reads the list.
  */
 export class Changes {
   private constructor(
@@ -28,7 +29,7 @@ export class Changes {
     return new Changes({ list });
   }
 
-  /** Creates the changes of a new record. @param set the field values by `+field` (`toSetName`). */
+  /** Creates the changes of a new record. @param set maps `+field` (`toSetName`) to the value of the field. */
   static fromNewRecord(set: Record<string, unknown>): Changes {
     return new Changes({ set });
   }
@@ -41,7 +42,7 @@ export class Changes {
     return (this.known.text ??= toJson(this.known.set ?? compactChanges(this.known.list ?? [])));
   }
 
-  /** Returns the text with some values hidden. @param mask must return valid JSON. */
+  /** Returns the text with some values masked. @param mask masks values in the text and returns valid JSON. */
   maskText(mask: (text: string) => string): ChangesText {
     return mask(this.text) as ChangesText;
   }
@@ -50,7 +51,7 @@ export class Changes {
     return (this.known.list ??= listOf(this.parsed));
   }
 
-  /** The new values by field. */
+  /** New values of the changed fields. */
   get values(): Record<string, unknown> {
     const { parsed } = this;
     const values: Record<string, unknown> = {};
@@ -67,7 +68,7 @@ export class Changes {
     return this.text === EMPTY_TEXT;
   }
 
-  /** Returns the pieces of text that find changes of a field in the list form and in the object form. */
+  /** Returns the texts to search for to find changes of a field: one for the list form, and one for the object form. */
   static buildSearchTexts(field: string): readonly string[] {
     return [`{"field":"${field}"`, `"${toSetName(field)}":`];
   }

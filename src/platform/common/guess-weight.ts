@@ -2,10 +2,10 @@ import { fold } from './text.js';
 
 /** Weight of a common word: a list of 50,000 words has about as many choices as three random letters or digits. */
 const WORD = 3;
-/** Weight of a sequence, a year or a repetition, which its start and its length define. */
+/** Weight of a sequence, a year or a repetition. An attacker must guess only its start and its length. */
 const PATTERN = 2;
 const SHORTEST_PATTERN = 3;
-/** Shorter words also occur in random text. */
+/** Minimum length of a word. Shorter words also occur in random text. */
 const SHORTEST_WORD = 4;
 const LONGEST_WORD = 20;
 /** Weight of a word that an attacker knows, such as the user name. */
@@ -21,7 +21,9 @@ const ROWS = [
 ].join('\n');
 const YEAR = /^(?:19|20)\d\d/;
 
-/** Digits and signs that people write instead of letters. `1` can stand for `i` or `l`. */
+/**
+ * Maps digits and signs to the letters that people replace with them. `1` is missing, because it can stand for `i` or `l`.
+ */
 const LETTERS: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '3': 'e', '4': 'a', '5': 's', '7': 't', '@': 'a', $: 's', '!': 'i' },
 };
@@ -35,11 +37,12 @@ export interface GuessableWords {
 }
 
 /**
- * Computes how hard a secret is to guess: the smallest sum of weights of the pieces into which the text can be split.
+ * Computes how hard a secret is to guess. Splits the text into pieces so that the sum of their weights is as small as
+ * possible, and returns this sum.
  *
- * A character has the weight 1. A common word has 3, in any case and with common signs for letters. A sequence (`abcd`,
- * `4321`, `aaaa`, `qwerty`), a year or a repetition of earlier text has 2. A known word has 1. The rest of a long text
- * is ignored.
+ * A single character weighs 1. A common word weighs 3, in upper or lower case and even if signs replace letters. A sequence
+ * (`abcd`, `4321`, `aaaa`, `qwerty`), a year or a repetition of earlier text weighs 2. A known word weighs 1. Characters
+ * after the first 256 are ignored.
  */
 export function computeGuessWeight(text: string, guesses: GuessableWords = {}): number {
   const { isWord = () => false, known = [] } = guesses;
@@ -74,7 +77,10 @@ export function computeGuessWeight(text: string, guesses: GuessableWords = {}): 
 const replaceLookalikes = (text: string, one: string): string =>
   text.replace(/[0134570@$!]/g, (sign) => (sign === '1' ? one : (LETTERS[sign] ?? sign)));
 
-/** Returns the length of the longest sequence from `start`, such as equal, ascending or neighbouring characters. */
+/**
+ * Returns the length of the longest sequence that begins at `start`: equal, ascending or descending characters, or
+ * neighbours on a keyboard.
+ */
 function measureSequence(text: string, start: number): number {
   const steps = [
     (a: string, b: string) => a === b,
@@ -91,7 +97,7 @@ function measureSequence(text: string, start: number): number {
   return Math.max(...lengths);
 }
 
-/** Returns the length of the longest text from `start` that also occurs earlier. */
+/** Returns the length of the longest text that begins at `start` and also occurs earlier. */
 function measureRepetition(text: string, start: number): number {
   let longest = 0;
   for (let earlier = 0; earlier < start; earlier++) {

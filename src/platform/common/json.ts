@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A JSON text in a column, with the type of its value. */
+/** JSON text in a column. `T` is the type of its parsed value. */
 export type JsonText<T> = string & { readonly json: T };
 
 export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
@@ -30,11 +30,11 @@ export function parseArray(text: string): unknown[] {
 }
 
 /**
- * Returns the limit that a JSON text exceeds, or undefined: `depth` of arrays and objects, or number of `values`,
- * including members and items.
+ * Returns the limit that a JSON text exceeds, or undefined. `depth` limits the nesting of arrays and objects. `values`
+ * limits the number of all values, including members and items.
  *
- * It scans the text before it is parsed, without recursion, and stops at the limit. Hundreds of thousands of brackets
- * or members must reach neither the parser nor code that walks the value.
+ * Call it before parsing, because hundreds of thousands of brackets or members must reach neither the parser nor code that
+ * walks the value. The scan does not recurse, and stops at the limit.
  */
 export function findJsonExcess(text: string, limits: { depth: number; values: number }) {
   let depth = 0;

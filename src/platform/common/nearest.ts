@@ -1,9 +1,9 @@
-/** Longest compared prefix of a name. */
+/** Maximum length of the part of a name that is compared. */
 const MAX_LENGTH = 64;
 
 /**
  * Returns the candidate that a misspelt name most likely means: the candidate with the fewest edits, ignoring case.
- * @param most largest number of edits. The default is a third of the candidate's length.
+ * @param most maximum number of edits. The default is a third of the candidate's length, but at least 1.
  * @returns undefined if no candidate is near enough.
  */
 export function findNearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {

@@ -2,15 +2,15 @@ import type { FieldCode } from './errors.js';
 import { type GuessableWords, computeGuessWeight } from './guess-weight.js';
 import { countCharacters, isCleanText, isWithin } from './text.js';
 
-/** Largest length of a password. */
+/** Maximum length of a password. */
 export const MAX_PASSWORD_LENGTH = 128;
-/** Smallest value of the setting for the minimum length of passwords (NIST SP 800-63B). */
+/** Minimum value of the setting PASSWORD_MIN_LENGTH (NIST SP 800-63B). */
 export const MIN_PASSWORD_MIN_LENGTH = 8;
-/** Smallest weight of a password (`computeGuessWeight`), independent of its length. */
+/** Minimum weight of a password (`computeGuessWeight`), independent of its length. */
 const MIN_PASSWORD_WEIGHT = 8;
 /**
- * Smallest weight of an API key. 20 random characters have about 100 bits, which a key needs because it is stored as a
- * fast hash and attempts are not limited.
+ * Minimum weight of an API key. A key with 20 random characters has about 100 bits of entropy. It needs them, because keys
+ * are stored as fast hashes and attempts are not limited.
  */
 const MIN_KEY_WEIGHT = 20;
 
@@ -27,9 +27,9 @@ export interface PasswordFault {
 /**
  * Validates a new password (interface §2, NIST SP 800-63B 3.1.1.2) and returns the first broken rule, or undefined.
  *
- * A password has `minLength` to 128 characters without control characters, consecutive spaces count as one character,
- * and it must be hard to guess. Without `isWord` common passwords are not detected.
- * @param password the password in NFC, as it is stored.
+ * A password has `minLength` to 128 characters, where consecutive spaces count as one. It must not contain control
+ * characters, and it must be hard to guess. Without `isWord`, common passwords are not detected.
+ * @param password the password in NFC, as it is hashed.
  */
 export function findPasswordFault(password: string, context: PasswordContext): PasswordFault | undefined {
   const { minLength } = context;

@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /**
- * Returns the hash as 64 hexadecimal digits. It is safe for random secrets (keys, session ids). Passwords need argon2.
+ * Returns the SHA-256 hash of a text as 64 hexadecimal digits. It is safe for random secrets, such as keys and session ids,
+ * but passwords need argon2.
  */
 export function sha256(text: string): string {
   return hash('sha256', text);
@@ -12,13 +13,15 @@ export function createToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Pattern of an API key, even if it is cut, mistyped or in capitals. The public id of a key is not secret. */
+/**
+ * Pattern of an API key, even if it is cut, mistyped or in capitals. The id in a key is not secret, so it stays visible.
+ */
 const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
 /** Pattern of text that is as long as a random token (`createToken`), such as a session or the secret part of a key. */
 const LONG_RUN = /(?<![\w-])[\w-]{43}/;
 /**
- * Pattern of a long run with lower-case and upper-case letters. All but one in ten billion tokens have both, while
- * words of a path and digests do not.
+ * Pattern of a long run with lower-case and upper-case letters. All but one in ten billion tokens have both, while path
+ * segments and digests usually contain only lower-case letters.
  */
 const TOKEN = /(?<![\w-])(?=[\w-]{43})(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]+/g;
 /** Pattern of a percent-encoded token character, possibly encoded more than once (RFC 3986, section 2.3). */
@@ -26,7 +29,7 @@ const ESCAPED = /%(?:25)*(2d|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/gi;
 
 /**
  * Masks everything in a text that looks like a credential of this service. Use it for texts that other people read: log
- * entries, audit events and error answers. A credential may get into them as a user name, in a URL or in a file name.
+ * entries, audit events and error responses. A credential may get into them as a user name, in a URL or in a file name.
  */
 export function maskSecrets(text: string): string {
   return maskWith(text, (plain) => plain.replace(KEY, MASKED_KEY).replace(TOKEN, '***'));

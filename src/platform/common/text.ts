@@ -18,12 +18,12 @@ export function countCharacters(text: string): number {
 
 /** Returns true if a text has at most `max` code points. */
 export function isWithin(text: string, max: number): boolean {
-  return text.length <= max || countCharacters(text) <= max; // no text has more code points than units
+  return text.length <= max || countCharacters(text) <= max; // a text never has more code points than code units
 }
 
 /** Cuts a text to its first `max` code points. */
 export function truncate(text: string, max: number): string {
-  if (text.length <= max) return text; // no text has more code points than units
+  if (text.length <= max) return text; // a text never has more code points than code units
   const cut = Array.from(text.slice(0, 2 * max));
   return cut.slice(0, max).join('');
 }
@@ -42,8 +42,8 @@ function isCleanUnicode(text: string, options: { newlines?: boolean }): boolean 
 }
 
 /**
- * Converts text to a Unicode normal form. Text with too many marks stays unchanged, for a field rule to reject: sorting
- * the marks takes quadratic time, which is minutes for a megabyte.
+ * Converts text to a Unicode normal form. Text with too many marks stays unchanged, because sorting the marks takes
+ * quadratic time, which is minutes for a megabyte. A field rule rejects such text.
  */
 export function toNormalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   // Most text is ASCII, which is its own normal form.
@@ -56,7 +56,8 @@ export function normalise(text: string): string {
 }
 
 /**
- * Converts a single line to NFC, trims it, and collapses spaces. Control characters stay, for a field rule to reject.
+ * Converts a single line to NFC, trims it, and collapses spaces. Control characters stay, so that a field rule can reject
+ * them.
  */
 export function normaliseLine(text: string): string {
   if (PLAIN_LINE.test(text)) return text;
@@ -94,12 +95,17 @@ function foldUnicode(text: string): string {
   return toNormalForm(folded, 'NFKC');
 }
 
-/** Converts to upper and then to lower case, which makes `ß` and `SS` equal, and the two Greek sigmas. */
+/**
+ * Converts to upper and then to lower case, which makes `ß` equal to `SS`, and makes both forms of the Greek sigma equal.
+ */
 export function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase();
 }
 
-/** Compares numbers, or texts by code points, for a sort. This is the order in which databases compare UTF-8 bytes. */
+/**
+ * Compares two numbers, or two texts by code points, for sorting. For texts, this is the order of their UTF-8 bytes, by
+ * which databases sort.
+ */
 export function compareCodePoints(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const left = String(a);
@@ -112,8 +118,8 @@ export function compareCodePoints(a: string | number, b: string | number): numbe
 }
 
 /**
- * Returns the sort rank of a code unit. Surrogates come last, as they encode the highest code points. The end comes
- * first.
+ * Returns the sort rank of a code unit. Surrogates come last, because they encode the highest code points. The end of a
+ * text (NaN) comes first.
  */
 function rankOf(unit: number): number {
   if (Number.isNaN(unit)) return -1;
@@ -139,8 +145,9 @@ const INVISIBLE = new RegExp(
 );
 
 /**
- * Pattern of characters that are not allowed in free text either, because they reorder text or hide a message. Other
- * invisible characters are allowed there: emoji and bidirectional text need them, and pasted text often contains them.
+ * Pattern of invisible characters that are forbidden even in free text, because they reorder text or hide a message. Free
+ * text may contain other invisible characters, because emoji and bidirectional text need them, and pasted text often
+ * contains them.
  */
 const DECEPTIVE = /[\u202a-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}\u{e0000}-\u{e007f}]/u;
 
@@ -173,13 +180,16 @@ export function findDeceptive(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : DECEPTIVE.exec(text)?.[0];
 }
 
-/** Returns true if the joiner changes how letters join. Node.js decides this in its conversion of domain names. */
+/**
+ * Returns true if the joiner changes how letters join. The conversion of domain names in Node.js decides this, because it
+ * follows the same rules.
+ */
 function isVisibleJoiner(joined: string, after: string): boolean {
   const endsWithZwnj = after === '' && joined.endsWith('\u200c');
   return !endsWithZwnj && domainToASCII(joined) !== '';
 }
 
-/** Formats a character as `U+200B`. */
+/** Formats the code point of a character, such as `U+200B`. */
 export function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A time in UTC as the text `YYYY-MM-DD HH:MM:SS.mmm`, which all engines store in a `datetime(3)` column and compare in
- * the same way. Clients get times in ISO 8601 with `Z` instead.
+ * A time in UTC as the text `YYYY-MM-DD HH:MM:SS.mmm`, which all engines store in a `datetime(3)` column and compare in the
+ * same way. Clients get times in ISO 8601 with `Z`.
  */
 export type DbTime = string;
 
@@ -18,8 +18,8 @@ let second = Number.NaN;
 let textOfSecond = '';
 
 /**
- * Returns the current time in ISO 8601 with milliseconds and `Z`. The text of a second is cached, since calls are
- * frequent.
+ * Returns the current time in ISO 8601 with milliseconds and `Z`. The text of the current second is cached, because calls
+ * are frequent.
  */
 export function isoNow(): string {
   const millis = Date.now();

@@ -3,7 +3,7 @@ import { parse, v7 as uuidv7 } from 'uuid';
 import { type FieldError, ProblemError } from './errors.js';
 import { type DbTime, toDbTime } from './time.js';
 
-/** Pattern of a UUID of any version and variant, since the examples of the interface use several. */
+/** Pattern of a UUID of any version and variant, because the examples of the interface use several versions. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function isUuid(text: string): boolean {

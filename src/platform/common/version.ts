@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Paths of package.json: one folder above a bundle, and three folders above this source file. */
+/** Possible paths of package.json: one folder above a bundle, or three folders above this source file. */
 const PATHS = ['../package.json', '../../../package.json'];
 
 function readVersion(): string {

@@ -1,7 +1,7 @@
 import { DynamicModule, Global, Module } from '@nestjs/common';
 import { Env } from './env.js';
 
-/** Paths of the worker programs. Without a path the service does the work itself (ADR 0018). */
+/** Paths of the worker programs. If a path is missing, the process of the service does the work itself (ADR 18). */
 export class WorkerPrograms {
   import?: string;
   reader?: string;

@@ -17,7 +17,7 @@ export interface DatabaseUrl {
 
 const DEFAULT_PORT = 3306;
 
-/** Groups: scheme, credentials, hosts, and the path with the rest. */
+/** Pattern with groups for the scheme, the credentials, the hosts, and the path with everything after it. */
 const DATABASE_URL = /^(mysql|mariadb):\/\/((?:[^/?#]*@)?)([^@/?#]+)(\/.*)$/;
 
 /**

@@ -8,10 +8,10 @@ import { SETTINGS, type SettingValues } from './setting-table.js';
 /** User name of the first Webmaster, created in an empty database. */
 export const FIRST_WEBMASTER = 'admin';
 
-/** Cookie name prefixes that browsers accept only over HTTPS, case-insensitively (RFC 6265bis). */
+/** Prefixes of cookie names that browsers accept only over HTTPS, in upper or lower case (RFC 6265bis). */
 const SECURE_PREFIX = /^__(?:Host|Secure|Http|Host-Http)-/i;
 
-/** Removed settings with their replacements. */
+/** Maps removed settings to their replacements. */
 const REMOVED: Readonly<Record<string, string>> = {
   IMPORT_MAX_COLUMN: 'IMPORT_MAX_CHANGED, IMPORT_MAX_CHANGED_LOGINS and IMPORT_MAX_EMPTIED',
   IMPORT_MAX_COLUMN_PERCENT:
@@ -31,7 +31,7 @@ class MutableSettings {
 
 /** The settings of this process, with values derived from them. */
 export class Env extends (MutableSettings as new () => MutableSettings & SettingValues) {
-  /** `TRUST_PROXY` in the form of Express's `trust proxy`. */
+  /** Value of `TRUST_PROXY` for Express's setting `trust proxy`. */
   get trustProxy(): number | string | false {
     if (this.TRUST_PROXY === undefined) return false;
     return /^\d+$/.test(this.TRUST_PROXY) ? Number(this.TRUST_PROXY) : this.TRUST_PROXY;
@@ -47,7 +47,10 @@ export class Env extends (MutableSettings as new () => MutableSettings & Setting
     return this.baseUrl.startsWith('https:');
   }
 
-  /** Name of the session cookie. With the prefix `__Host-`, browsers reject such a cookie from other hosts or without HTTPS. */
+  /**
+   * Name of the session cookie. With the prefix `__Host-`, browsers reject the cookie if another host sets it, or if it is
+   * set without HTTPS.
+   */
   get sessionCookieName(): string {
     return this.SESSION_COOKIE_NAME ?? (this.isHttps ? '__Host-rollcall_session' : 'rollcall_session');
   }
@@ -100,7 +103,7 @@ function readSecretFile(name: string, variables: NodeJS.ProcessEnv, faults: stri
   }
 }
 
-/** Returns the errors of rules about several settings. */
+/** Returns the errors of rules that involve more than one setting. */
 function findCrossSettingErrors(env: Env): string[] {
   const { BOOTSTRAP_WEBMASTER_PASSWORD: password, PASSWORD_MIN_LENGTH: minLength } = env;
   const rules = { minLength, known: [FIRST_WEBMASTER] };

@@ -184,8 +184,8 @@ export const SETTINGS = {
   /** Upper bound for the limit that results from IMPORT_MAX_REACTIVATIONS_PERCENT. */
   IMPORT_MAX_REACTIVATIONS_TOTAL: defineSetting(rowsType, 200),
   /**
-   * Factor for seven days: the unapproved imports of a data set together may block or reactivate this many times the
-   * limit of one import.
+   * Factor for limits over seven days: the imports of a data set that ran without approval may together block or reactivate
+   * this many times the limit of one import.
    */
   IMPORT_WEEK_FACTOR: defineSetting(integerType(1, 100), 2),
   /** Number of users whose value in one column may change. */
@@ -213,19 +213,24 @@ export const SETTINGS = {
   /** IMPORT_MAX_GARBLED as a percentage of the rows. The higher of the two limits applies. */
   IMPORT_MAX_GARBLED_PERCENT: defineSetting(percentType, 1),
   /**
-   * Number of users who may get a new external id while as many external ids are missing. More suggests that the key column
-   * changed.
+   * Number of users who may get a new external id while as many external ids are missing. A higher number suggests that the
+   * key column has changed.
    */
   IMPORT_MAX_NEW_KEYS: defineSetting(rowsType, 5),
   /** IMPORT_MAX_NEW_KEYS as a percentage of the linked users. The higher of the two limits applies. */
   IMPORT_MAX_NEW_KEYS_PERCENT: defineSetting(percentType, 20),
-  /** Minimum number of rows with missing=block, as a percentage of the rows of the data set's last completed import. */
+  /**
+   * Minimum number of rows in a file with missing=block, as a percentage of the rows of the data set's last completed
+   * import.
+   */
   IMPORT_MIN_SIZE_PERCENT: defineSetting(percentType, 80),
   /** Number of users changed by the last import whom the next import may change back. */
   IMPORT_MAX_UNDONE: defineSetting(rowsType, 4),
   /** IMPORT_MAX_UNDONE as a percentage of the changes of the last import. The higher of the two limits applies. */
   IMPORT_MAX_UNDONE_PERCENT: defineSetting(percentType, 50),
-  /** Number of users that an old file may change: a file that was imported before the last imported file. */
+  /**
+   * Number of users that an old file may change. A file is old if it was already imported before the last imported file.
+   */
   IMPORT_MAX_OLD_FILE: defineSetting(rowsType, 0),
   /** Number of matched users that may belong to another data set. */
   IMPORT_MAX_FOREIGN: defineSetting(rowsType, 4),
@@ -238,8 +243,8 @@ export const SETTINGS = {
   /** Number of users for whom an import may repeat a change that was reverted. */
   IMPORT_MAX_REPEATED: defineSetting(rowsType, 0),
   /**
-   * Number of users in scope below which a data set is small: IMPORT_SMALL_DATASET_ROWS replaces higher fixed limits. 0:
-   * never.
+   * Number of users in scope below which a data set is small. In a small data set, IMPORT_SMALL_DATASET_ROWS replaces
+   * higher fixed limits. 0: no data set is small.
    */
   IMPORT_SMALL_DATASET: defineSetting(rowsType, 50),
   /**
@@ -284,8 +289,8 @@ export const SETTINGS = {
   /** Days for which audit events are stored. Unset: forever. */
   AUDIT_RETENTION_DAYS: defineOptional(countType),
   /**
-   * Secret keys for audit seals, comma-separated, each with 32 to 128 characters. The first key seals, and all keys
-   * verify. Empty: no key.
+   * Secret keys for audit seals, comma-separated, each with 32 to 128 characters. New seals use the first key, and
+   * verification uses all keys. Empty: no key.
    */
   AUDIT_SEAL_KEY: markSecret(defineSetting(SEAL_KEYS, [])),
   /** Lowest level of logged events: fatal, error, warn, info, debug or trace. silent turns the log off. */

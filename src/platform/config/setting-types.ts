@@ -14,14 +14,14 @@ interface ParsedSetting<Value> {
 /** The type of a setting: parses and validates its text. */
 export interface SettingType<Value> {
   parse: (text: string) => ParsedSetting<Value>;
-  /** Range of valid numbers, for documents. */
+  /** Range of valid numbers, for the documentation. */
   range?: string;
 }
 
-/** A test with its error text. */
+/** A rule for a value: a check, and the error text if the check fails. */
 type Rule<Value> = readonly [isValid: (value: Value) => boolean, error: string];
 
-/** Creates a setting type. Text that `parse` cannot parse breaks every rule. */
+/** Creates a setting type. If `parse` rejects the text, all rules of the type are reported as broken. */
 function createType<Value>(
   parse: (text: string) => Value | undefined,
   rules: readonly Rule<Value>[],
@@ -99,7 +99,7 @@ export const decimalType = (min: number, max: number): SettingType<number> =>
   createNumberType(/^\d{1,6}(\.\d{1,3})?$/, 'a number with at most three decimals', min, max);
 
 export const countType = integerType(1);
-/** Number of rows or users. */
+/** Type of settings that limit a number of rows or users. */
 export const rowsType = integerType(0, 1_000_000);
 export const percentType = integerType(0, 100);
 
@@ -110,7 +110,7 @@ export const listType = (rule: string, isItem: (item: string) => boolean): Setti
     [[(items) => items.every(isItem), `$property must ${rule}`]],
   );
 
-/** SQLite file, or URL of MariaDB or MySQL. */
+/** Type of DATABASE_URL: a SQLite file, or the URL of a MariaDB or MySQL database. */
 export const databaseUrlType = customTextType(
   'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded, with hosts separated by commas',
   (text) => /^sqlite:.+/.test(text) || parseDatabaseUrl(text) !== undefined,

@@ -27,8 +27,8 @@ export function readPemFile(setting: string, file: string): Buffer {
 }
 
 /**
- * Growth of the heap over its live objects, in percent, that triggers a full garbage collection. V8's default is four times
- * their size, which would let garbage fill 100 MiB.
+ * Growth of the heap that triggers a full garbage collection, as a percentage of its live objects. By default, V8 lets the
+ * heap grow to four times their size, so garbage would fill 100 MiB.
  */
 const HEAP_GROWTH = 50;
 

@@ -42,7 +42,7 @@ class TypeormDriver {
 export type EntityClasses = readonly (new () => object)[];
 
 /**
- * Builds TypeORM's options for the schema of the database. The service itself runs its statements on the engine.
+ * Builds TypeORM's options for work on the schema. The service runs all other statements on the engine.
  * @param server the server to connect to. The default is the first server of `DATABASE_URL`.
  */
 export function buildDataSourceOptions(
@@ -59,7 +59,7 @@ export function buildDataSourceOptions(
   const file = sqliteFileOf(settings);
   if (file === undefined) {
     const { user: username, ...options } = (server ?? serversOf(settings)[0]).options;
-    // The types differ only in how TypeORM's schema tools read the catalogue of the server.
+    // TypeORM's types `mariadb` and `mysql` differ only in how its schema tools read the catalogue of the server.
     const type = settings.databaseUrl.startsWith('mariadb:') ? 'mariadb' : 'mysql';
     return { ...shared, type, username, ...options };
   }
@@ -79,7 +79,9 @@ export async function openDataSource(env: Env, entities: EntityClasses): Promise
   return dataSource;
 }
 
-/** Returns the only server of `DATABASE_URL`, or the first writable server. Returns undefined for SQLite. */
+/**
+ * Returns the server of `DATABASE_URL`, or the first writable server if there are several. Returns undefined for SQLite.
+ */
 async function chooseServer(settings: DatabaseSettings): Promise<Server | undefined> {
   if (sqliteFileOf(settings) !== undefined) return undefined;
   const servers = serversOf(settings);

@@ -8,7 +8,7 @@ import type { Clause, Dialect, SqlValue } from './engine/sql.js';
 
 export type Direction = 'asc' | 'desc';
 
-/** A part of an order in which rows are sorted by key and then by uuid, both in the same direction. */
+/** A consecutive part of an order, in which rows are sorted by key and then by uuid, both in the same direction. */
 export interface KeyRange {
   key: string;
   /** Type of the keys. The default is text. */
@@ -59,7 +59,10 @@ interface PageSource<R extends KeyRange, T> {
   isEmpty?: (range: R) => Promise<boolean>;
 }
 
-/** Reads ranges until the page is full. A position costs nothing, while an offset costs as much as the skipped rows. */
+/**
+ * Reads ranges until the page is full. A start after a position costs nothing, while an offset costs as much as the skipped
+ * rows.
+ */
 export async function readPage<R extends KeyRange, T>(
   source: PageSource<R, T>,
   { order, ranges }: PageOrder<R>,
@@ -118,7 +121,7 @@ export function sortPage<T>(
   return { rows: cut.map(({ row }) => row), last: last?.row };
 }
 
-/** Compares two positions for a sort. Rows without a key come last in ascending and first in descending order. */
+/** Compares two positions for sorting. Rows without a key come last in ascending and first in descending order. */
 function comparePositions(a: Position, b: Position, order: Direction): number {
   const byKey =
     a.key === null || b.key === null
@@ -182,9 +185,9 @@ function isKeyOf({ only, holds }: KeyRange, key: unknown): key is SqlValue {
 }
 
 /**
- * Returns the conditions that select the rows of a range after a position: first the rows with the same key, then the
- * rows with later keys. Each condition is one range of the index. As a single condition they would not be, and every
- * page would read all rows that share a common key.
+ * Returns the conditions that select the rows of a range after a position: first the rows with the same key, then the rows
+ * with later keys. Each condition is one range of the index. If they were combined into one condition, the database could
+ * not use a range, and every page would read all rows with the same frequent key.
  */
 function conditionsOf(
   range: KeyRange,
@@ -199,13 +202,13 @@ function conditionsOf(
   const { sql, params } = buildKeyCondition(key, after.key, dialect);
   const same = { sql: `${sql} AND ${tie} ${comparison} ?`, params: [...params, after.uuid] };
   if (only !== undefined || after.key === null) return [same];
-  // In descending order empty keys would follow, but they belong to a separate range.
+  // In descending order, rows with empty keys would follow, but they belong to a separate range.
   const filled = order === 'desc' && test === "> ''" ? ` AND ${key} ${test}` : '';
   const others = { sql: `${key} ${comparison} ?${filled}`, params: [after.key] };
   return unique ? [others] : [same, others];
 }
 
-/** Returns a condition for equal keys. MariaDB gets two inequalities, since it would read and sort all rows for `=`. */
+/** Returns a condition for equal keys. MariaDB gets two inequalities, because with `=` it would read and sort all rows. */
 function buildKeyCondition(key: string, value: SqlValue, dialect: Dialect): Clause {
   if (dialect === 'sqlite') return { sql: `${key} IS ?`, params: [value] };
   return value === null

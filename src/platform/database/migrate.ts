@@ -35,7 +35,7 @@ export async function hasPendingMigrations(dataSource: DataSource): Promise<bool
  */
 export async function assertOwnSchema(dataSource: DataSource): Promise<void> {
   const tables = await readTableNames(dataSource);
-  // Any program may have a table with a name such as `users`.
+  // Only the tables of the migrations identify this program, because any program may have a table such as `users`.
   if (tables.length > 0 && !tables.some((name) => MIGRATION_TABLES.includes(name)))
     throw new ForeignSchemaError(
       `The database belongs to another program (it has the table ${tables[0]}). Check DATABASE_URL.`,
@@ -47,7 +47,7 @@ export async function assertOwnSchema(dataSource: DataSource): Promise<void> {
       `The database belongs to a newer version (it has the migration ${unknown.name}). Start that version, or restore a backup.`,
     );
   if (unknown) throw createUnreleasedError(dataSource, `the unknown migration ${unknown.name}`);
-  // Without an entry in `migrations`, a killed process can have created tables of the first migration only.
+  // If no migration is recorded, a killed process can have created only tables of the first migration.
   const later = MIGRATIONS.slice(1)
     .map((Later) => new Later())
     .flatMap((migration) => (migration instanceof TableMigration ? migration.tables : []))
@@ -73,12 +73,11 @@ async function readTableNames(dataSource: DataSource): Promise<string[]> {
 }
 
 /**
- * Runs the pending migrations and returns them. Only one process migrates at a time, also across the nodes of a
- * cluster.
+ * Runs the pending migrations and returns them. Only one process migrates at a time, also across the nodes of a cluster.
  *
- * On SQLite all migrations run in one transaction. DDL of MariaDB and MySQL is not transactional, so it runs under a
- * lease, which every statement of a migration renews first. After a killed process the next process continues, since
- * each step can safely run twice.
+ * On SQLite all migrations run in one transaction. DDL of MariaDB and MySQL is not transactional, so it runs under a lease,
+ * which every statement of a migration renews first. After a process was killed, the next process continues, because each
+ * step can safely run twice.
  */
 export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
@@ -88,7 +87,8 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   try {
     if (dataSource.options.type === 'better-sqlite3') return await runInTransaction(runner, work);
     await enableCausalReads(runner);
-    // Without pending migrations nothing is written: the table of the lease would pause all nodes of a Galera cluster.
+    // Without pending migrations, nothing is written, because creating the table of the lease would pause all nodes of a
+    // Galera cluster.
     if (!(await hasPendingMigrations(dataSource))) return [];
     const leaseRunner = dataSource.createQueryRunner();
     const lease = new MigrationLease(leaseRunner);
@@ -134,7 +134,7 @@ async function enableCausalReads(runner: QueryRunner): Promise<void> {
 /** Duration of the lease. It delays the next process after a migrating process was killed. */
 const LEASE_SECONDS = 15;
 const HEARTBEAT_MILLIS = 3000;
-/** Longest time for which a process waits for the lease. */
+/** Maximum time for which a process waits for the lease. */
 const MAX_WAIT_MILLIS = 5 * 60_000;
 const POLL_MILLIS = 250;
 
@@ -144,7 +144,7 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
   until datetime(3) NOT NULL
 ) ENGINE = InnoDB`;
 const INSERT_ROW = `INSERT IGNORE INTO migration_lease (name, owner, until) VALUES ('migrations', '', '1970-01-01')`;
-/** End of the lease by the clock of the database, since the clocks of the migrating processes may differ. */
+/** End of the lease by the clock of the database, because the clocks of the migrating processes may differ. */
 const LEASE_END = `UTC_TIMESTAMP(3) + INTERVAL ${LEASE_SECONDS} SECOND`;
 const TAKE = `UPDATE migration_lease SET owner = ?, until = ${LEASE_END} WHERE name = 'migrations' AND until < UTC_TIMESTAMP(3)`;
 const RENEW = `UPDATE migration_lease SET until = ${LEASE_END} WHERE name = 'migrations' AND owner = ?`;
@@ -159,7 +159,7 @@ class MigrationLease {
   private readonly owner = uuidv7();
   private heartbeat: NodeJS.Timeout | undefined;
 
-  /** @param runner a connection for the lease alone, since a migration may occupy its own connection for long. */
+  /** @param runner a connection for the lease alone, because a migration may occupy its own connection for a long time. */
   constructor(private readonly runner: QueryRunner) {}
 
   /** Waits for the lease and takes it. @throws Error if another process holds it for five minutes. */

@@ -3,7 +3,7 @@ import { DATABASE, type Database } from './engine/database.js';
 import { DatabaseError, runWithRetry } from './engine/database-error.js';
 import type { Dialect, OpenTransaction, Sql } from './engine/sql.js';
 
-/** A transaction that stays open after its work, so that the answer to the request is committed with it. */
+/** A transaction that stays open after its work, so that the response to the request is committed with it. */
 export interface HeldTransaction {
   readonly sql: Sql;
   /** @throws DatabaseError `race` for a transaction that is too old, or the error of the COMMIT. */
@@ -11,13 +11,16 @@ export interface HeldTransaction {
   rollback(): Promise<void>;
 }
 
-/** A request with an `Idempotency-Key`. Its answer is stored in the transaction of its effect (ADR 16). */
+/** A request with an `Idempotency-Key`. Its response is stored in the transaction of its effect (ADR 16). */
 export interface RepeatableEffect {
-  /** The open transaction of the effect, in which reads for the answer must run. */
+  /** The open transaction of the effect, in which reads for the response must run. */
   readonly transaction: Sql | undefined;
-  /** Checks that no equal request has been answered. @throws FirstAnswer otherwise, before anything is written. */
+  /**
+   * Checks that no equal request has been answered.
+   * @throws ReplayedResponseError otherwise, before anything is written.
+   */
   assertFirst(sql: Sql): Promise<void>;
-  /** Takes over the transaction of the effect, which is then committed with the answer. */
+  /** Takes over the transaction of the effect, which is then committed with the response. */
   hold(transaction: HeldTransaction): void;
   /** Runs `work` after the commit of the effect. */
   afterCommit(work: () => Promise<void>): void;
@@ -31,7 +34,7 @@ interface RepeatableCaller {
 }
 
 /**
- * Largest age of a transaction at its commit. The audit treats rows that appear much later than their time as forged
+ * Maximum age of a transaction at its commit. The audit treats rows that appear much later than their time as forged
  * (`LATE_MILLIS`). Transactions get that old only in a process that was suspended.
  */
 const MAX_MILLIS = 4 * 60_000;
@@ -44,17 +47,17 @@ export class TransactionRunner {
   /**
    * Runs `work` in one transaction and returns its result.
    *
-   * After a conflict with another writer (unique violation, deadlock, lock wait, certification), or if the server
-   * becomes unreachable before the commit, the whole work runs again as `computeRetryDelay` decides. The work must
-   * therefore read before it writes, to detect what the other writer wrote, and must change nothing outside of `tx`. It
-   * must run all statements on `tx`: on SQLite any other statement would wait for the end of this transaction.
+   * After a conflict with another writer (unique violation, deadlock, lock wait, certification), or if the server becomes
+   * unreachable before the commit, the whole work runs again as `computeRetryDelay` decides. The work must therefore read
+   * before it writes, to detect what the other writer wrote, and must change nothing outside of `tx`. It must run all
+   * statements on `tx`: on SQLite any other statement would wait for the end of this transaction.
    *
-   * With an `Idempotency-Key` the transaction stays open until the request is answered. Later work of the request must
-   * use `caller.repeatable.transaction` or `afterCommit`.
+   * With an `Idempotency-Key` the transaction stays open until the request is answered. Later work of the request must use
+   * `caller.repeatable.transaction` or `afterCommit`.
    * @param caller the caller of the request.
    * @throws the error of `work`, after a rollback.
    * @throws ProblemError `unavailable` if the conflicts continue or no server is writable, and `outcome_unknown` if the
-   * answer to the commit was lost.
+   * response to the commit was lost.
    */
   async run<T>(work: (tx: Sql) => Promise<T>, { repeatable }: RepeatableCaller = {}): Promise<T> {
     if (repeatable?.transaction) return work(repeatable.transaction);
@@ -96,20 +99,22 @@ async function commit(tx: OpenTransaction, began: number): Promise<void> {
   await tx.commit();
 }
 
-/** Rolls back and ignores a failure: the first error must be reported, and a broken connection rolls back by itself. */
+/**
+ * Rolls back and ignores a failure, because the first error must be reported, and a broken connection rolls back by itself.
+ */
 async function rollback(tx: OpenTransaction): Promise<void> {
   await tx.rollback().catch(() => undefined);
 }
 
 /** Target duration and size of a transaction of an import or a SCIM bulk request. */
 interface BatchTarget {
-  /** Milliseconds while there are other writers. */
+  /** Target duration while there are other writers, in milliseconds. */
   shared: number;
-  /** Milliseconds while there are no other writers. */
+  /** Target duration while there are no other writers, in milliseconds. */
   alone: number;
-  /** Smallest number of batches. */
+  /** Minimum number of batches in a transaction. */
   least: number;
-  /** Largest number of batches. */
+  /** Maximum number of batches in a transaction. */
   most: number;
 }
 
@@ -127,9 +132,7 @@ const BATCH_TARGETS: Readonly<Record<Dialect, BatchTarget>> = {
 /** Number of consecutive transactions without other writers after which no other writers are expected. */
 const QUIET_TRANSACTIONS = 20;
 
-/**
- * Computes the number of batches per transaction that meets the target duration. It starts with the smallest number.
- */
+/** Computes the number of batches per transaction that meets the target duration. It starts with the minimum. */
 export class BatchSizer {
   batches: number;
   private readonly target: BatchTarget;
@@ -141,8 +144,8 @@ export class BatchSizer {
   }
 
   /**
-   * Records the duration of a transaction of `batches` batches. The size at most doubles each time, but shrinks at
-   * once.
+   * Records the duration of a transaction of `batches` batches. The size at most doubles with each transaction, but can
+   * shrink to any size at once.
    */
   recordDuration(batches: number, millis: number, othersWrite: boolean): void {
     const { least, most, shared, alone } = this.target;

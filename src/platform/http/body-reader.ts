@@ -16,7 +16,7 @@ const MIB = 1024 * KIB;
 
 /** The limits of a JSON body on one route. */
 export interface BodyRules {
-  /** Maximum size, checked as sent and again after decompression. */
+  /** Maximum size in bytes, checked as sent and again after decompression. */
   maxBytes: number;
   /** Maximum number of JSON values, including members and items. Parsed values cost more memory and time than their bytes. */
   maxValues: number;
@@ -63,11 +63,11 @@ const WINDOW_BYTES = { gzip: 64 * KIB, deflate: 64 * KIB, br: 16 * MIB } as cons
 const MAX_DECOMPRESSIONS = 2;
 
 /**
- * Longest time, in milliseconds, that a connection stays open after an early response to a partly read request. Closing it
+ * Maximum time, in milliseconds, that a connection stays open after an early response to a partly read request. Closing it
  * at once would reset it, and a client that is still sending would lose the response (RFC 9112, section 9.6).
  */
 export const LINGER_MILLIS = 2000;
-/** Maximum bytes that are received and discarded meanwhile. */
+/** Maximum number of bytes that are received and discarded during `LINGER_MILLIS`. */
 const LINGER_BYTES = MIB;
 
 /**
@@ -149,7 +149,7 @@ export class BodyReader {
 
   /**
    * Reads the JSON object in a request's body.
-   * @param own the rules of the route that differ from `JSON_BODY`.
+   * @param own rules of the route, which override `JSON_BODY`.
    * @throws ProblemError as `BodyReader.read`, and `malformed_json` unless the body is one JSON object in UTF-8.
    */
   async readJson(request: Request, response: Response, own: Partial<BodyRules>): Promise<JsonObject> {
@@ -254,7 +254,7 @@ class BodyBuffer {
     if (length > this.rules.maxBytes) throw createTooLargeError(this.rules);
     if (this.length === 0) {
       this.reserve(length);
-      this.buffer = chunk; // reserved bodies arrive in one chunk
+      this.buffer = chunk; // no copy, because most bodies arrive in one chunk
     } else this.append(chunk, length);
     this.length = length;
   }

@@ -9,7 +9,7 @@ import { findAllowedMethods } from './express.adapter.js';
 import { acceptsOnlyJson } from './request-headers.js';
 import { PAGE_POLICY, renderPage, toHtml, renderInlineCode } from './html-page.js';
 
-/** An error format for one path prefix, in place of problem details. */
+/** An error format that replaces problem details for one path prefix. */
 export interface ErrorFormat {
   /** Returns true if errors at this path use the format. */
   appliesTo(path: string): boolean;
@@ -44,7 +44,8 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     if (response.writableEnded) return; // the server has already rejected an incomplete or late request
-    // The client has disconnected. Compared by identity because a database connection can also fail with ECONNRESET.
+    // Ignores that the client has disconnected. The error is compared by identity, because a database connection can also
+    // fail with ECONNRESET.
     if (thrown !== undefined && thrown === request.errored) return;
     const error = toRoutingError(thrown, request);
     if (error.status >= 500 && error.code !== 'not_implemented')
@@ -88,7 +89,7 @@ function sendReplay({ status, headers, body }: StoredResponse, response: Respons
   response.set(headers).end(body);
 }
 
-/** Converts a thrown value, to `method_not_allowed` if the path exists only with other methods. */
+/** Converts a thrown value to a problem, which is `method_not_allowed` if the path exists only with other methods. */
 function toRoutingError(thrown: unknown, request: Request): ProblemError {
   const error = toProblemError(thrown);
   if (thrown instanceof ProblemError || error.status >= 500) return error; // a route has handled the request

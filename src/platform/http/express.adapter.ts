@@ -32,8 +32,8 @@ type SendRejection = (rejection: ProblemError, request: Request, response: Respo
 
 /**
  * Nest's Express adapter without the overhead that takes half the time of a short request (docs/performance.md). Express
- * replaces the prototype of each request and response, which discards V8's hidden classes. It matches middleware like
- * routes, and `json` reads application settings for each response. Everything else is stock Express.
+ * replaces the prototype of each request and response, which discards V8's hidden classes. Express also matches middleware
+ * like routes, and its `json` reads application settings for each response. Everything else is stock Express.
  */
 export class FastExpressAdapter extends ExpressAdapter {
   /** Server of the same routes for local commands. Another module makes it listen on the private socket. */
@@ -209,7 +209,7 @@ export function prioritizeLiteralRoutes(app: Express): void {
   }
 }
 
-/** Returns true if the second pattern matches every path of the first one and has parameters in place of its literals. */
+/** Returns true if `wide` matches every path that `path` matches, and has a parameter where `path` has a literal. */
 function isMoreSpecific(path: string, wide: string): boolean {
   const [own, others] = [path.split('/'), wide.split('/')];
   if (own.length !== others.length) return false;
@@ -241,6 +241,6 @@ function matchesPath(layer: Layer, path: string): boolean {
   try {
     return layer.match(path);
   } catch {
-    return true; // malformed percent-encoding in a path parameter
+    return true; // a path with malformed percent-encoding in a parameter still matches
   }
 }

@@ -76,7 +76,7 @@ export class InputGuard implements CanActivate {
   }
 }
 
-/** Sets the media type early: a replayed idempotent response gets its type from the current request. */
+/** Sets the media type early, because a replayed idempotent response gets its type from the current request. */
 function setResponseType(request: Request, response: Response, type: string): void {
   const accepted = acceptsOnlyJson(request) ? 'application/json' : type;
   response.setHeader('Content-Type', `${accepted}; charset=utf-8`);

@@ -35,7 +35,9 @@ const USER_NAME = /^[!-~]{1,59}$/;
 export const toLocalAddress = (user: unknown): string =>
   typeof user === 'string' && USER_NAME.test(user) ? `unix:${user}` : '';
 
-/** Returns the network by which limits count an address: the IPv4 address, or the /64 of an IPv6 address. */
+/**
+ * Returns the network of an address, to which limits apply: the IPv4 address itself, or the /64 network of an IPv6 address.
+ */
 export function toNetwork(ip: string): string {
   // ipaddr.js 1 rejects most IPv6 addresses with a dotted suffix, which is not part of the network.
   const readable = ipaddr.isValid(ip) ? ip : ip.replace(/:[\d.]+$/, ':0:0');

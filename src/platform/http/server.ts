@@ -84,7 +84,7 @@ const CONSOLE_POLICY = {
   'require-trusted-types-for': ["'script'"],
 };
 
-/** Turns off the headers that affect only HTML pages. */
+/** Options of helmet that turn off the headers that affect only HTML pages. */
 const WITHOUT_PAGE_HEADERS = {
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
@@ -169,7 +169,7 @@ const LIMITS = {
   requestTimeout: REQUEST_MILLIS,
   handshakeTimeout: HEADERS_MILLIS, // for TLS, where Node's default is 120 s
   connectionsCheckingInterval: DEADLINE_CHECK_MILLIS,
-  requireHostHeader: false, // this service checks it itself, for the usual error format
+  requireHostHeader: false, // this service checks it itself, with the usual error format
   joinDuplicateHeaders: true, // otherwise Node.js silently drops a second Host header
 };
 
@@ -206,7 +206,7 @@ export function createLimitedServer(
   };
   const server = tls ? createTlsServer({ ...tls, ...settings }, listener) : createServer(settings, listener);
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
-    // Reading the address caches it. After the client resets the connection, it is no longer available.
+    // Reading the address caches it. After the client resets the connection, the address is no longer available.
     Reflect.get(socket, 'remoteAddress');
   });
   server.on('checkContinue', listener); // `BodyReader` sends 100 Continue
@@ -229,7 +229,7 @@ export function createLimitedServer(
       socket.destroy(); // the client has disconnected, which the reader of the body detects
       return;
     }
-    // A connection without any bytes gets no response: browsers and load balancers open spare connections.
+    // A connection without any bytes gets no response, because browsers and load balancers open spare connections.
     if (!rejection || !(socket instanceof Socket) || !socket.writable || socket.bytesRead === 0) {
       socket.destroy();
       return;
@@ -346,7 +346,10 @@ export function compressResponse(request: Request, response: Response): void {
   compress(GZIP_REQUEST, response, () => undefined);
 }
 
-/** Returns true if a response may be compressed. A strong ETag excludes it, and compression would delay event streams. */
+/**
+ * Returns true if a response may be compressed. Excludes responses with a strong ETag, and event streams, which compression
+ * would delay.
+ */
 function isCompressible(response: Response): boolean {
   const header = (name: string): string => String(response.getHeader(name) ?? '');
   return (

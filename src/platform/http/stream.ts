@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { varyByEncoding } from './server.js';
 
 /**
- * Streams generated text with backpressure. Nothing is sent before the first chunk is available, so an early failure gets a
- * normal error response.
+ * Streams generated text with backpressure. Nothing is sent before the first chunk is available, so an early failure
+ * results in a normal error response.
  * @throws every error of `text`. The caller must then cut off the response. A disconnect of the client is not an error.
  */
 export async function streamText(response: Response, text: AsyncGenerator<string>): Promise<void> {

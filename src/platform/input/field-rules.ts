@@ -17,7 +17,7 @@ export type Normalizer = (raw: unknown) => unknown;
 
 const normalizers = new WeakMap<object, Map<string, Normalizer>>();
 
-/** Normalizes a field before its rules run. If a field has several, only the last one applies. */
+/** Normalizes a field before its rules run. If a field has several normalizers, only the last one applies. */
 export function Normalize(form: Normalizer): PropertyDecorator {
   return (prototype, property) => {
     const own = normalizers.get(prototype) ?? new Map<string, Normalizer>();
@@ -52,7 +52,7 @@ export function Rule(code: FieldCode, message: Message, test: (value: unknown) =
   return ValidateBy({ name: code, validator });
 }
 
-/** Declares a custom rule for text. Other types pass, because `IsString` rejects them. */
+/** Declares a custom rule for text. Values of other types pass, because `IsString` rejects them. */
 export function TextRule(code: FieldCode, message: string, test: (text: string) => boolean) {
   return Rule(code, message, (value) => typeof value !== 'string' || test(value));
 }
@@ -103,7 +103,6 @@ export interface SizeLimits {
   members: number;
 }
 
-/** Default limits. */
 const DEFAULT_SIZE: SizeLimits = { text: 4096, items: 100, members: 32 };
 
 /**
@@ -114,7 +113,7 @@ const UNITS_PER_CHARACTER = 4;
 
 const sizes = new WeakMap<object, Map<string, Partial<SizeLimits>>>();
 
-/** Declares size limits that class-validator has no decorator for, such as limits inside an object. */
+/** Declares size limits for which class-validator lacks a decorator, such as limits inside an object. */
 export function LimitSize(size: Partial<SizeLimits>): PropertyDecorator {
   return (prototype, property) => {
     const own = sizes.get(prototype) ?? new Map<string, Partial<SizeLimits>>();

@@ -49,8 +49,8 @@ function createTypeRule(name: string): StandardRule {
 const getTextLength = (value: unknown): number => (typeof value === 'string' ? countCharacters(value) : 0);
 
 /**
- * Errors of class-validator's decorators. It ignores variation selectors, whereas the API and the databases count all code
- * points.
+ * Maps the rules of class-validator to errors of the API. Lengths have their own tests, because class-validator ignores
+ * variation selectors, whereas the API and the databases count all code points.
  */
 const STANDARD_RULES: Readonly<Record<string, StandardRule>> = {
   isDefined: { code: 'required', message: () => 'is required' },
@@ -87,9 +87,9 @@ interface Check {
 
 interface CompiledField {
   normalizer: Normalizer | undefined;
-  /** Larger values are not normalized. */
+  /** Size limits. A larger value is truncated and not normalized. */
   size: SizeLimits;
-  /** Checks of a present value, in reporting order. */
+  /** Checks of a present value, in the order in which failures are reported. */
   checks: readonly Check[];
   /** Check of a missing field. */
   required: Check | undefined;
@@ -207,7 +207,7 @@ function readChecks(type: InputClass<object>): ReadonlyMap<string, Check[]> {
         return standard?.message(constraints[0]) ?? instance.defaultMessage?.(args(value)) ?? '';
       };
       const passes = rule.each ? (value: unknown) => Array.isArray(value) && value.every(test) : test;
-      // Of two rules with the same code, the rule that was registered later is more specific and comes first.
+      // If two rules have the same code, the rule that was registered later is more specific and comes first.
       checks.set(rule.propertyName, [{ code, passes, message }, ...(checks.get(rule.propertyName) ?? [])]);
     }
   }

@@ -17,7 +17,7 @@ export interface Conventions {
   unsafeErrors?: readonly ErrorCode[];
   /** Additional responses of routes that change data. */
   changeResponses?: readonly MethodDecorator[];
-  /** Schema of errors. */
+  /** Class that describes errors in the OpenAPI document. */
   error: Type<unknown>;
   mediaType: string;
   buildExample: (code: ErrorCode) => { status: number | string };
@@ -65,7 +65,7 @@ export function restrictSchema(type: Type<unknown>, values: Readonly<Record<stri
 /** Error codes of every route, at the end of each list. */
 export const COMMON_ERRORS = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'] as const;
 
-/** Additional members of the examples by status. */
+/** Maps statuses to additional members of the example errors. */
 const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
   409: { conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }] },
   422: { errors: [{ field: 'email', code: 'invalid_format', message: 'must be an e-mail address' }] },

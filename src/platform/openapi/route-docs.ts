@@ -32,7 +32,7 @@ export interface RouteDocs {
   errors?: readonly ErrorCode[];
   /** Class of the JSON body. */
   body?: Type<unknown>;
-  /** Examples of the body by name. */
+  /** Maps names to examples of the body. */
   examples?: Readonly<Record<string, object>>;
   /** Overrides parts of the schema of the id in the path. */
   id?: { description?: string; example?: string };
@@ -85,7 +85,7 @@ export const RequiredScope = Reflector.createDecorator<string | undefined>();
 export const ApiController = (path: string, tag: string) =>
   applyDecorators(Controller(path), DescribeRoutes(tag, REST_CONVENTIONS));
 
-/** Deferred descriptions. Commands and worker processes never need them. */
+/** Descriptions that `applyRouteDocs` computes later, because commands and worker processes never need them. */
 const pending: (() => void)[] = [];
 
 /** Registers the described routes of a controller. `applyRouteDocs` later passes them to Swagger. */

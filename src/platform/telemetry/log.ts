@@ -12,11 +12,11 @@ import { type RequestObserver, type RequestResult, getPath } from './observe.js'
 /** Maximum characters of one write. Writes of this size stay atomic in a pipe that several instances share. */
 const MAX_BUFFERED = 2048;
 
-/** Maximum bytes buffered for a slow pipe reader, a few seconds of output of a busy service. */
+/** Maximum bytes buffered for a slow pipe reader. A busy service writes this much in a few seconds. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 /** Delay, in milliseconds, before a write to a full pipe is retried. */
 const RETRY_MILLIS = 50;
-/** Longest time, in milliseconds, that the exiting process waits for a pipe reader. */
+/** Maximum time, in milliseconds, that the exiting process waits for a pipe reader. */
 const FINAL_FLUSH_MILLIS = 500;
 /** Error codes of writes that can be retried. */
 const RETRYABLE: readonly (string | undefined)[] = ['EAGAIN', 'EBUSY', 'EINTR'];
@@ -116,7 +116,7 @@ export class LogOutput {
     for (const byte of bytes) if (byte === NEWLINE) this.dropped++;
   }
 
-  /** Returns the file descriptor for writes, which never blocks. */
+  /** Returns the file descriptor for writes. Writes to it never block. */
   private getTarget(): number {
     this.openedFd ??= reopenNonBlocking(this.fd);
     return this.openedFd;
@@ -216,7 +216,7 @@ export class Log implements RequestObserver {
     this.write();
   }
 
-  /** Logs a problem that does not stop the service but that an operator should know. */
+  /** Logs a problem that does not stop the service, but that an operator should know about. */
   warn(message: string, fields: Record<string, string | number>): void {
     this.pino.warn(fields, message);
     this.write();

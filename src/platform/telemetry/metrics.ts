@@ -6,7 +6,7 @@ import type { RequestObserver, RequestResult } from './observe.js';
 
 type Series = Histogram.Internal<'method' | 'route' | 'status'>;
 
-/** Prometheus metrics of this process. Labels never contain client input: they name routes instead of paths. */
+/** Prometheus metrics of this process. Labels never contain client input, so they name routes instead of paths. */
 @Injectable()
 export class Metrics implements RequestObserver {
   private readonly registry = new Registry();

@@ -38,9 +38,9 @@ export function observeRequests(...observers: readonly RequestObserver[]) {
 const CUT_OFF_STATUS = 500;
 
 /**
- * Returns the result of a request. Node.js detaches the socket from a complete response, and never if the connection closes
- * first. A request with an unread body may lose its socket earlier. An error of the response comes from the service, whereas
- * a disconnect is an error of the socket.
+ * Returns the result of a request. Node.js detaches the socket from a response only if the response is complete before the
+ * connection closes. From a request with an unread body, it may detach the socket earlier. An error of the response comes
+ * from the service, whereas a disconnect is an error of the socket.
  */
 function getResult({ socket }: { socket: Socket | null }, response: Response): RequestResult {
   if (response.errored) return CUT_OFF_STATUS;

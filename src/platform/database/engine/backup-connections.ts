@@ -6,10 +6,10 @@ import { endSession, removeTimeLimits } from '../mysql/session.js';
 import type { Dialect, SqlValue } from './sql.js';
 import { SqliteConnection, openFile } from '../sqlite/sqlite-connection.js';
 
-/** Number of rows in a batch. It is small, since a row may have a megabyte. */
+/** Number of rows in a batch. It is small, because a row may have a megabyte. */
 const BATCH_ROWS = 20;
 
-/** A table, and the columns of it that are read or written. */
+/** A table, and its columns that are read or written. */
 export interface TableColumns {
   name: string;
   columns: readonly string[];
@@ -27,13 +27,13 @@ interface SeparateConnection {
 /** A consistent view of the database at one moment. It never blocks writers. */
 export interface Snapshot extends SeparateConnection {
   /**
-   * Reads all rows of a table as lists of values, in batches. The snapshot must not be used for anything else
-   * meanwhile.
+   * Reads all rows of a table as lists of values, in batches. The snapshot must not be used for anything else until all
+   * rows are read.
    */
   streamRows(table: TableColumns): AsyncIterable<readonly SqlValue[][]>;
 }
 
-/** A transaction that replaces the rows of tables. Without a commit nothing is changed. */
+/** A transaction that replaces the rows of tables. Without a commit, nothing is changed. */
 export interface RestoreTransaction extends SeparateConnection {
   /** Deletes all rows of a table. */
   deleteAll(table: string): Promise<void>;
@@ -47,7 +47,7 @@ export interface RestoreTransaction extends SeparateConnection {
  */
 export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot> {
   const file = sqliteFileOf(settings);
-  // SQLite fixes the moment of the snapshot at the first read.
+  // SQLite fixes the moment of the snapshot at the first read, so this reads at once.
   if (file !== undefined) return openOnFile(file, 'BEGIN; SELECT COUNT(*) FROM sqlite_master');
   return openOnServer(
     settings,
@@ -76,7 +76,7 @@ function openOnFile(file: string, begin: string): Snapshot & RestoreTransaction 
       connection.insert(buildInsert(table), rows);
     },
     commit: async () => {
-      connection.exec('COMMIT'); // SQLite writes the log back when the last connection closes
+      connection.exec('COMMIT'); // SQLite writes the log back to the file when the last connection closes
     },
     close: async () => {
       connection.close();
@@ -133,7 +133,7 @@ export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
-/** Returns true if another process has the file open: SQLite can then not leave the WAL mode. */
+/** Returns true if another process has the file open. SQLite can then not leave the WAL mode, which this function tries. */
 function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {
@@ -161,7 +161,7 @@ async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
       "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'leases'",
     );
     if (others > 0 || leases === 0) return others > 0;
-    // Leases that are held end in the future. Times of `Leases.recordTime` are in the past.
+    // Only a held lease ends in the future. `Leases.recordTime` stores past times in the same column.
     return (await number('SELECT COUNT(*) FROM leases WHERE until > UTC_TIMESTAMP(3)')) > 0;
   } finally {
     await endSession(session);

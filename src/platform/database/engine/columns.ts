@@ -9,7 +9,7 @@ export interface ColumnType {
 }
 
 // Character set and collation are explicit. MariaDB may default to latin1, and values must be compared byte by byte,
-// because the application decides which values are equal (ADR 0004).
+// because the application decides which values are equal (ADR 4).
 const UTF8 = { charset: 'utf8mb4', collation: 'utf8mb4_bin' };
 const ASCII = { charset: 'ascii', collation: 'ascii_bin' };
 

@@ -5,7 +5,7 @@ import { type DatabaseHost, type DatabaseUrl, parseDatabaseUrl } from '../../con
 import { type Env, EnvError } from '../../config/env.js';
 import { readPemFile } from '../../config/settings.js';
 
-/** The settings that identify the database and how to connect to it. */
+/** The settings that identify the database and configure connections to it. */
 export type DatabaseSettings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE'> &
   Partial<Pick<Env, 'DATABASE_TLS_CA_FILE'>>;
 
@@ -35,7 +35,7 @@ export function serversOf(settings: DatabaseSettings): [Server, ...Server[]] {
   return [first, ...others];
 }
 
-/** Names of a database that tell an operator which one it is. They contain no password. */
+/** Names that identify a database to an operator. They contain no password. */
 export interface DatabaseName {
   /** Name of the SQLite file, or of the database on a server. */
   name: string;
@@ -66,7 +66,8 @@ function optionsOf(url: DatabaseUrl, { host, port }: DatabaseHost, settings: Dat
     supportBigNumbers: true,
     bigNumberStrings: false,
     connectTimeout: 5000,
-    // Searches have many statements, and all connections of a server share its limit of prepared statements.
+    // Limits the prepared statements of a connection, because searches use many different statements, and the server limits
+    // the prepared statements of all its connections together.
     maxPreparedStatements: 100,
     ...buildTlsOptions(host, settings),
   } satisfies ConnectionOptions;
@@ -74,7 +75,7 @@ function optionsOf(url: DatabaseUrl, { host, port }: DatabaseHost, settings: Dat
 
 const nameOf = ({ host, port }: DatabaseHost): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Returns options that require TLS and a certificate for this host. @throws EnvError for an IP address as the host. */
+/** Returns options that require TLS and a certificate for this host. @throws EnvError if the host is an IP address. */
 function buildTlsOptions(host: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
   if (file === undefined) return {};
   if (isIP(host) !== 0) {

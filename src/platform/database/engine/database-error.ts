@@ -10,7 +10,7 @@ import { isObject } from '../../common/json.js';
  * - `duplicate`: a unique index already contains the value. Work that reads before it writes may succeed on a retry.
  * - `moved`: the connection broke, or its server accepts no changes. Another connection may work.
  * - `away`: no server answers, or the server is out of connections or disk space.
- * - `unknown`: the answer to a commit was lost, so the commit may or may not have been applied.
+ * - `unknown`: the response to a commit was lost, so the commit may or may not have been applied.
  */
 export type Fault = 'race' | 'duplicate' | 'moved' | 'away' | 'unknown';
 
@@ -38,7 +38,7 @@ export class DatabaseError extends ProblemError {
   constructor(
     readonly fault: Fault,
     override readonly cause: Error,
-    /** True if the error must not be retried, since earlier attempts have failed for long enough. */
+    /** True if the error must not be retried, because earlier attempts have failed for long enough. */
     readonly isFinal = false,
   ) {
     const { code, detail, seconds } = PROBLEMS[fault];
@@ -50,7 +50,7 @@ const RACE = [
   'ER_LOCK_DEADLOCK', // also Galera's error for a failed certification, at any statement and at COMMIT
   'ER_LOCK_WAIT_TIMEOUT', // also Galera's error for a causal read that timed out
   'ER_CHECKREAD', // MariaDB: record has changed since last read
-  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT', // the certification of MySQL's group replication
+  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT', // a failed certification of MySQL's group replication
 ];
 
 const DUPLICATE = ['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE'];
@@ -86,13 +86,13 @@ const BROKEN = [
   'ER_CLIENT_INTERACTION_TIMEOUT',
   1927, // MariaDB's ER_CONNECTION_KILLED, for which the driver has no name
   // 1180 at COMMIT: the Galera node lost its cluster while it sent the write set. The other nodes may have received and
-  // committed the write set, since `gcs_repl` fails with ENOTCONN in both cases.
+  // committed the write set, because `gcs_repl` fails with ENOTCONN in both cases.
   'ER_ERROR_DURING_COMMIT',
   // 3100: a hook of MySQL's group replication failed, possibly after the group had received the transaction.
   'ER_RUN_HOOK_ERROR',
 ];
 
-/** Codes of a server that rejects the database user, or lacks a privilege for that user. */
+/** Codes of a server that rejects the database user, or denies the user a privilege. */
 const DENIED = [
   'ER_DBACCESS_DENIED_ERROR', // 1044
   'ER_ACCESS_DENIED_ERROR', // 1045
@@ -120,8 +120,9 @@ const FAULTS = new Map<unknown, Fault>([
   ...AWAY.map((code) => [code, 'away'] as const),
 ]);
 
-/** SQLite's extended codes begin with the basic code, as `SQLITE_IOERR_FSYNC` does. */
+/** Pattern of codes of a lock conflict on SQLite, including extended codes such as `SQLITE_BUSY_SNAPSHOT`. */
 const SQLITE_RACE = /^SQLITE_BUSY/;
+/** Pattern of codes of a SQLite file that cannot be used, including extended codes such as `SQLITE_IOERR_FSYNC`. */
 const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
 
 /** Converts a driver's error to a `DatabaseError` if its code is known. Returns any other error unchanged. */
@@ -150,13 +151,18 @@ function faultOf(error: unknown): Fault | undefined {
   return fatal === true ? 'moved' : undefined;
 }
 
-/** Converts the error of a statement that commits by itself: if its answer was lost, the fault becomes `unknown`. */
+/**
+ * Converts the error of a statement that commits by itself. If the response to it was lost, the fault becomes `unknown`.
+ */
 export function toChangeError(error: Error): Error {
   const isLost = error instanceof DatabaseError && error.fault === 'moved' && !isRefusal(error);
   return isLost ? new DatabaseError('unknown', error.cause) : error;
 }
 
-/** Converts the error of a COMMIT. After a race or a refusal it was rolled back. Any other fault becomes `unknown`. */
+/**
+ * Converts the error of a COMMIT. A race or a refusal is returned unchanged, because the transaction was rolled back. Any
+ * other error becomes `unknown`.
+ */
 export function toCommitError(error: Error): Error {
   if (!(error instanceof DatabaseError)) return new DatabaseError('unknown', error);
   return error.fault === 'race' || isRefusal(error) ? error : new DatabaseError('unknown', error.cause);
@@ -183,19 +189,20 @@ export function createPoolClosedError(): DatabaseError {
   return new DatabaseError('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
 }
 
-/** Longest time for which a request is retried. */
+/** Maximum time for which work is retried. */
 const DEADLINE_MILLIS = 8000;
 /**
- * Largest number of attempts after races. It is enough for dozens of writers of one key, as one of them wins each time.
+ * Maximum number of attempts after races. It is enough for dozens of concurrent writers of one key, because one of them
+ * succeeds each time.
  */
 const MAX_RACE_ATTEMPTS = 12;
 
 export type WorkKind = 'transaction' | 'statement';
 
-/** Longest pause before the second attempt, and longest pause of all, in milliseconds. */
+/** Maximum pauses for each kind of fault, in milliseconds: before the second attempt, and before any attempt. */
 const LONGEST_PAUSES = { race: [10, 200], moved: [50, 500] } as const;
 
-/** Faults after which a single statement is retried. A duplicate is not among them: the value would stay taken. */
+/** Faults after which a single statement is retried. A duplicate is missing, because the value would still be taken. */
 const STATEMENT_FAULTS: readonly Fault[] = ['race', 'moved'];
 const TRANSACTION_FAULTS: readonly Fault[] = [...STATEMENT_FAULTS, 'duplicate'];
 
@@ -214,13 +221,13 @@ export function computeRetryDelay(error: unknown, work: WorkKind, attempts: numb
   const retried = work === 'transaction' ? TRANSACTION_FAULTS : STATEMENT_FAULTS;
   if (isFinal || !retried.includes(fault)) return undefined;
   if (fault !== 'moved' && attempts >= MAX_RACE_ATTEMPTS) return undefined;
-  // The second attempt needs no pause, since another connection is usually available.
+  // The second attempt needs no pause, because another connection is usually available.
   if (fault === 'moved' && attempts === 1) return 0;
   const [first, most] = LONGEST_PAUSES[fault === 'moved' ? 'moved' : 'race'];
   return Math.random() * Math.min(first * 2 ** (attempts - 1), most);
 }
 
-/** Runs `attempt`, with retries as `computeRetryDelay` decides. @throws Error of the last attempt. */
+/** Runs `attempt`, with retries as `computeRetryDelay` decides. @throws the error of the last attempt. */
 export async function runWithRetry<T>(work: WorkKind, attempt: (number: number) => Promise<T>): Promise<T> {
   const started = Date.now();
   for (let attempts = 1; ; attempts++) {

@@ -37,7 +37,7 @@ export interface OpenTransaction extends Sql {
 }
 
 /**
- * State of a database: accepts changes, is read-only (a replica or in maintenance), or is out of sync with its cluster.
+ * State of a database: it accepts changes, is read-only (a replica or in maintenance), or is out of sync with its cluster.
  */
 export type WriteState = 'writable' | 'read_only' | 'out_of_sync';
 
@@ -50,8 +50,8 @@ export interface ConnectionUsage {
 /**
  * A database engine. It runs single statements, each in a transaction of its own, and transactions.
  *
- * All methods of an engine and of its transactions throw a `DatabaseError` for the faults that it lists, such as a race
- * or an unreachable database, and the driver's error for all other failures.
+ * All methods of an engine and of its transactions throw a `DatabaseError` for each fault of the type `Fault`, such as a
+ * race or an unreachable database, and the driver's error for all other failures.
  */
 export interface Engine extends Sql {
   /**
@@ -74,7 +74,10 @@ export async function countRows(sql: Sql, text: string, params: readonly SqlValu
   return Object.values(row ?? {})[0] ?? 0;
 }
 
-/** Longest statement, in characters, that stays prepared. Longer multi-row statements differ too often to be reused. */
+/**
+ * Maximum length of a statement that stays prepared, in characters. Longer multi-row statements differ too often to be
+ * reused.
+ */
 export const MAX_PREPARED_LENGTH = 4096;
 
 /** @throws TypeError for the first invalid value. The message contains its position but never the value. */
@@ -121,7 +124,8 @@ export function lockClauseOf(sql: Sql): string {
 }
 
 /**
- * Returns the hint that forces an index. Without statistics, SQLite may prefer a primary key that selects more rows.
+ * Returns the hint that forces an index. SQLite has no statistics, so without the hint it may prefer a primary key that
+ * selects more rows.
  */
 export function indexHintOf(sql: Sql, name: string): string {
   return sql.dialect === 'mysql' ? ` FORCE INDEX (${name})` : ` INDEXED BY ${name}`;
@@ -132,10 +136,10 @@ export function orderedJoinOf(sql: Pick<Sql, 'dialect'>): string {
   return sql.dialect === 'mysql' ? 'STRAIGHT_JOIN' : 'CROSS JOIN';
 }
 
-/** Largest number of values of a statement. SQLite binds up to 32,766 values, MySQL up to 65,535. */
+/** Maximum number of values in a statement. SQLite binds up to 32,766 values, MySQL up to 65,535. */
 const MAX_PARAMS = 30_000;
 
-/** Largest number of primary keys of a DELETE. With many more, MariaDB might scan the table instead of the index. */
+/** Maximum number of primary keys in a DELETE. With many more, MariaDB might scan the table instead of using the index. */
 const MAX_KEYS = 500;
 
 /** Splits values into as few chunks as possible, each small enough for one statement. */
@@ -149,7 +153,7 @@ type Row<E> = { readonly [K in keyof E]: SqlValue };
 
 interface Table {
   name: string;
-  /** In the order of the entity's fields. */
+  /** Names of the columns, in the order of the entity's fields. */
   columns: readonly string[];
 }
 
@@ -171,9 +175,9 @@ function readTable(entity: Entity): Table {
 }
 
 /**
- * Returns the rows of a SELECT with any number of values in `IN (…)`. SQLite gets many values as one JSON text, so that
- * the statement is prepared only once.
- * @param text builds the statement around the content of the brackets.
+ * Returns the rows of a SELECT with any number of values in `IN (…)`. SQLite gets many values as one JSON text, so that the
+ * statement is prepared only once.
+ * @param text builds the statement from the content of the brackets of `IN (…)`.
  */
 export async function selectIn<T extends object>(
   sql: Sql,
@@ -246,7 +250,7 @@ export async function deleteKeys<E extends Row<E>>(
   const keyCondition = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
   for (let from = 0; from < keys.length; from += MAX_KEYS) {
     const part = keys.slice(from, from + MAX_KEYS);
-    // Each engine uses the index of the primary key for only one of the two forms.
+    // Each engine uses the index of the primary key for only one of these two forms of the condition.
     const condition =
       sql.dialect === 'sqlite'
         ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
@@ -274,10 +278,11 @@ async function insertAsJson(sql: Sql, into: string, values: readonly SqlValue[][
 }
 
 /**
- * Largest number of columns and smallest number of rows for which SQLite gets rows as one JSON text. One driver call
- * per row costs more than a short row itself (4.2 instead of 2.5 µs of CPU for a search word).
+ * Maximum number of columns of rows that SQLite gets as one JSON text. With one driver call for each row, a short row costs
+ * more (4.2 instead of 2.5 µs of CPU time for a search word).
  */
 const MAX_JSON_COLUMNS = 4;
+/** Minimum number of rows, or of values of a list, that SQLite gets as one JSON text. */
 const MIN_JSON_ROWS = 10;
 
 const valueOf = <E extends Row<E>>(row: E, name: string): SqlValue => (isField(row, name) ? row[name] : null);

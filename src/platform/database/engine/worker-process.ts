@@ -6,7 +6,7 @@ import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
 
-/** Longest buffered line, in characters. A longer line is not a log line and is dropped. */
+/** Maximum length of a buffered line, in characters. A longer line is not a log line and is dropped. */
 const MAX_LINE = 64 * 1024;
 
 /** Time after which an idle worker process is ended. */
@@ -14,16 +14,20 @@ const IDLE_MILLIS = 60_000;
 /** Time that a worker process has to exit by itself before it is killed. */
 const END_MILLIS = 10_000;
 
-/** Interval of the pings to a busy worker process, and the largest number of unanswered pings in a row. */
+/** Interval of the pings to a busy worker process. */
 const PING_MILLIS = 4000;
+/** Number of unanswered pings in a row above which the process is killed. */
 const MAX_UNANSWERED = 4;
-/** Limit of unanswered pings while the process loads, which takes long at low priority on a busy machine. */
+/** Limit of unanswered pings while the process loads, which takes a long time at low priority on a busy machine. */
 const MAX_UNANSWERED_AT_START = 30;
 
-/** Number of glibc memory arenas. Only one thread allocates, and one arena per thread costs an import 15 MiB more. */
+/**
+ * Number of glibc memory arenas. One is enough, because only one thread allocates. With one arena for each thread, an
+ * import would need 15 MiB more.
+ */
 const ONE_ARENA = '1';
 
-/** Returns the Node.js flags of this process, except those for env files and the debugger. */
+/** Returns the Node.js flags of this process, except the flags for env files and the debugger. */
 const getNodeFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
 
 /** Thrown if a worker process ends before it answers a call. */
@@ -65,17 +69,18 @@ interface RunningWorker<Calls extends WorkerCalls, Handlers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Handlers>;
   exited: Promise<string>;
-  /** Pings in a row that the process has not answered, and their limit. */
+  /** Number of pings in a row that the process has not answered. */
   unanswered: number;
+  /** Number of unanswered pings above which the process is killed. */
   maxUnanswered: number;
 }
 
 /**
- * A separate process of this service. It starts with its first work and ends after a minute without work. A busy
- * process that leaves its pings unanswered is killed, because other processes may wait for a lock that it holds.
+ * A separate process of this service. It starts with its first work and ends after a minute without work. A busy process
+ * that leaves its pings unanswered is killed, because other processes may wait for a lock that it holds.
  *
- * It is a process because a thread cannot be stopped inside a statement, while a process can be killed at any moment
- * without ending the service (ADR 0018).
+ * It is a process rather than a thread, because a thread cannot be stopped inside a statement. A process can be killed at
+ * any moment without ending the service (ADR 18).
  */
 export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
   private running: RunningWorker<Calls, Handlers> | undefined;
@@ -133,12 +138,15 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
     clearTimeout(timer);
   }
 
-  /** Counts pings and not seconds, since this process may have been suspended itself. */
+  /**
+   * Sends a ping, or kills the process if too many pings are unanswered. Counts pings rather than seconds, because this
+   * process may itself have been suspended.
+   */
   private sendPing(): void {
     const { running } = this;
     if (!running) return;
     if (++running.unanswered > running.maxUnanswered) this.kill();
-    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // `waitForExit` handles the end
+    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // `waitForExit` handles the exit
   }
 
   private start(): RunningWorker<Calls, Handlers> {
@@ -153,7 +161,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
     });
     const printed = relayOutput(child, (lines) => link.onOutput?.(lines));
     if (child.pid !== undefined) setPriority(child.pid, niceness);
-    // Messages to an ended process fail. `waitForExit` handles the end.
+    // Ignores failed messages to an ended process, because `waitForExit` handles its exit.
     child.on('error', () => undefined);
     const calls = createBirpc<Calls, Handlers>(link.handlers, {
       post: (message: object) => void child.send(message, () => undefined),
@@ -203,7 +211,8 @@ export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls
   handlers: Handlers,
   eventNames: (keyof Calls)[] = [],
 ): BirpcReturn<Calls, Handlers> {
-  // A terminal or systemd signals all processes of the service. A worker process ends only when its channel closes.
+  // Ignores signals, because a terminal or systemd sends them to all processes of the service. A worker process ends only
+  // when its channel closes.
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => undefined);
   process.on('disconnect', () => process.exit());
   return createBirpc<Calls, Handlers>(handlers, {
@@ -215,11 +224,11 @@ export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls
 }
 
 /**
- * Relays the output of a child process, and resolves when both streams have ended. Standard error is written to
- * standard error of this process. (The event `close` of a child with a channel may never be emitted.)
+ * Relays the output of a child process, and resolves when both streams have ended. Standard error is written to standard
+ * error of this process. (The event `close` of a child with a channel may never be emitted.)
  *
- * The child has pipes instead of shared streams, because Node.js makes shared streams blocking when a child starts or
- * ends: from then on the service would wait for the reader of its log.
+ * The child has pipes instead of shared streams, because Node.js makes shared streams blocking when a child starts or ends.
+ * From then on, the service would wait for the reader of its log.
  * @param onLines receives whole lines of standard output.
  */
 async function relayOutput(
@@ -289,14 +298,14 @@ export interface MigrationRefusal {
  * @throws Error with the message of `migrateAtStart`, or with the exit code or signal of the process.
  */
 export async function runMigrator(program: string): Promise<void> {
-  // The child does not share the streams of this process: Node.js would make them blocking when the child ends.
+  // The child does not share the streams of this process, because Node.js would make them blocking when the child ends.
   const child = fork(program, { execArgv: getNodeFlags(), stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk));
   let refusal: string | undefined;
   child.on('message', (message: unknown) => {
     if (isRefusal(message)) ({ refusal } = message);
   });
-  // All messages are read before the event `disconnect`.
+  // All messages are read before the event `disconnect`, so `refusal` is set by then.
   const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
     (number | string | null)[],
     unknown,

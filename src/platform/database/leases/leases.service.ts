@@ -7,19 +7,21 @@ import { LeaseEntity } from './lease.entity.js';
 
 const HEARTBEAT_MILLIS = 1000;
 
-/** End and owner of a free lease. */
+/** End of a free lease. */
 const NEVER = '1970-01-01 00:00:00.000';
+/** Owner of a free lease. */
 const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
 /**
- * SQL for the current time of the database. Clocks of instances may differ, and an instance whose clock is ahead would
- * take leases that have not expired. If the instances use different nodes of a cluster, the clocks of the nodes count.
+ * SQL for the current time of the database. The clocks of instances are not used, because an instance whose clock is ahead
+ * would take leases that have not expired. If instances use different nodes of a cluster, they use the clocks of these
+ * nodes.
  */
 const NOW: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3)',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now')",
 };
-/** SQL for the time of the database in `?` seconds. */
+/** SQL for the current time of the database plus `?` seconds. */
 const LATER: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3) + INTERVAL ? SECOND',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now', ? || ' seconds')",
@@ -28,8 +30,8 @@ const LATER: Record<Dialect, string> = {
 /**
  * Leases for work that only one instance may do at a time. A lease has one owner until a time that the owner extends.
  *
- * The condition of an UPDATE decides which instance gets a lease (ADR 0013). On Galera two nodes may both find a lease
- * free: then only one update is certified, and the other update is retried and finds the lease taken (ADR 0015).
+ * The condition of an UPDATE decides which instance gets a lease (ADR 13). On Galera, two nodes may both find a lease free.
+ * Then only one update is certified, and the other update is retried and finds the lease taken (ADR 15).
  */
 @Injectable()
 export class Leases {
@@ -45,8 +47,8 @@ export class Leases {
    */
   async hold(name: string, seconds: number, work: () => Promise<void>): Promise<boolean> {
     if (!(await this.take(name, seconds))) return false;
-    // The next heartbeat makes up for a failed heartbeat. Work that must not continue without its lease checks the
-    // lease.
+    // Ignores a failed heartbeat, because the next one makes up for it. Work that must not continue without its lease
+    // checks the lease itself.
     const sendHeartbeat = () => void this.renew(name, seconds).catch(() => undefined);
     const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MILLIS);
     try {
@@ -76,7 +78,8 @@ export class Leases {
   }
 
   /**
-   * Renews the lease, and returns false if it is lost. In a transaction no other instance can take it before the end.
+   * Renews the lease, and returns false if it is lost. In a transaction, no other instance can take the lease before the
+   * transaction ends.
    */
   async renew(name: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
     const update = `UPDATE leases SET until = ${LATER[sql.dialect]} WHERE name = ? AND owner = ?`;
@@ -88,7 +91,7 @@ export class Leases {
     await this.database.execute(update, [NO_OWNER, NEVER, name, this.owner]);
   }
 
-  /** Returns true if an instance holds the lease, or crashed and the lease has not expired yet. */
+  /** Returns true if an instance holds the lease. A crashed instance holds it until it expires. */
   async isHeld(name: string): Promise<boolean> {
     return (await this.find(name))?.held === 1;
   }

@@ -108,7 +108,7 @@ export class Users1795600000000 extends TableMigration {
         column('uuid', uuid(), key),
         column('deleted', time()),
         column('external_id', text(255)),
-        column('document', longText()), // `row` is a reserved word of MySQL
+        column('document', longText()), // not `row`, which is a reserved word of MySQL
       ],
       indices: [{ name: 'ix_deleted_users_deleted', columnNames: ['deleted', 'uuid'] }],
     },

@@ -5,7 +5,7 @@ import { TableMigration, column, key, optional } from './table-migration.js';
 export class Groups1795600001000 extends TableMigration {
   readonly tables = [
     {
-      name: 'user_groups', // `groups` is a reserved word of MySQL
+      name: 'user_groups', // not `groups`, which is a reserved word of MySQL
       columns: [
         column('uuid', uuid(), key),
         column('display_name', text(255)),

@@ -1,7 +1,7 @@
 import { ascii, longText, time } from '../engine/columns.js';
 import { TableMigration, column, key } from './table-migration.js';
 
-/** Answers to requests with an `Idempotency-Key` (ADR 16). */
+/** Responses to requests with an `Idempotency-Key` (ADR 16). */
 export class IdempotentRequests1795600006000 extends TableMigration {
   readonly tables = [
     {

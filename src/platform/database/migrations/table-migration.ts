@@ -23,7 +23,8 @@ export abstract class TableMigration implements MigrationInterface {
   abstract readonly tables: readonly TableOptions[];
 
   /**
-   * Creates the missing tables. It skips existing tables of a killed process, since MariaDB's DDL is not transactional.
+   * Creates the missing tables. Skips tables that a killed process has created, because DDL is not transactional on
+   * MariaDB.
    */
   async up(queryRunner: QueryRunner): Promise<void> {
     const isSqlite = queryRunner.dataSource.options.type === 'better-sqlite3';

@@ -4,12 +4,12 @@ import { DatabaseError } from '../engine/database-error.js';
 import type { WriteState } from '../engine/sql.js';
 import { type ServerSession, endSession, openSession, writeStateOf } from './session.js';
 
-/** Longest wait for an earlier server, which may be unreachable, while a later server is writable. */
+/** Maximum time to wait for a preferred server, which may be unreachable, while another server is writable. */
 const PREFERENCE_MILLIS = 1000;
 
 /** Thrown if at least one server answers, but no server is writable. */
 export class NoWriterError extends Error {
-  /** `read_only` if a server is in sync, otherwise `out_of_sync`. */
+  /** `read_only` if at least one server is in sync, otherwise `out_of_sync`. */
   readonly writeState: WriteState;
 
   constructor(answers: readonly ServerSession[]) {
@@ -27,9 +27,9 @@ export interface SessionFunctions {
 }
 
 /**
- * Returns a session of the first server that is writable and in sync. All servers are tried at once, so that an
- * unreachable server costs at most a second. Without a server in sync it returns a Galera donor, so that the last node
- * of a cluster still serves during a state transfer.
+ * Returns a session of the first server that is writable and in sync. All servers are tried at once, so that an unreachable
+ * server costs at most a second. If no server is in sync, it returns a session of a Galera donor, so that the last node of
+ * a cluster still serves during a state transfer.
  * @throws DatabaseError `moved` if no server that answers is writable, or `away` if no server answers.
  */
 export async function chooseSession(
@@ -44,7 +44,10 @@ export async function chooseSession(
   throw await buildFailure(attempts);
 }
 
-/** Returns the first matching session in order of preference. After a second the fastest matching session wins. */
+/**
+ * Returns the first matching session in order of preference. After a second, it returns the matching session that opens
+ * first.
+ */
 async function findSession(
   attempts: readonly Promise<ServerSession>[],
   fits: (session: ServerSession) => boolean,

@@ -11,7 +11,7 @@ import {
 } from '../engine/sql.js';
 import { runQuery } from './mysql-statement.js';
 
-/** Smallest number of rows for LOAD DATA. An INSERT of fewer rows is cheaper. */
+/** Minimum number of rows for LOAD DATA. For fewer rows, an INSERT is cheaper. */
 const MIN_LOAD_ROWS = 20;
 /** Approximate size of a chunk of rows, in characters. */
 const CHUNK_LENGTH = 256 * 1024;
@@ -25,7 +25,10 @@ const infileDisabled = new WeakSet<Connection>();
 
 type RowValues = readonly SqlValue[][];
 
-/** Inserts rows in a transaction, in the cheapest way. @throws DatabaseError `duplicate` if a key exists. */
+/**
+ * Inserts rows in the open transaction, with LOAD DATA or INSERT, whichever is cheaper.
+ * @throws DatabaseError `duplicate` if a key exists.
+ */
 export async function insertAll(connection: Connection, statement: InsertStatement, rows: RowValues) {
   if (await loadAll(connection, statement, rows)) return;
   for (const { sql, params } of buildMultiRowInserts(statement, rows))
@@ -36,9 +39,10 @@ export async function insertAll(connection: Connection, statement: InsertStateme
  * Inserts rows with LOAD DATA LOCAL INFILE, which costs client and server half as much as INSERT statements. No file is
  * read: the driver streams only these rows to the server.
  *
- * Use only in a transaction. For invalid rows LOAD DATA skips the row or cuts the value, with a warning. This function
- * throws after any warning or missing row, and the caller must roll back.
- * @returns false, with nothing done, if rows are few, may overwrite other rows, or the server does not allow LOAD DATA.
+ * Use only in a transaction. LOAD DATA skips invalid rows or cuts their values, with a warning. This function throws after
+ * any warning or missing row, and the caller must roll back.
+ * @returns false, without inserting anything, if there are few rows, if they may overwrite other rows, or if the server
+ * does not allow LOAD DATA.
  */
 async function loadAll(connection: Connection, { into, tail }: InsertStatement, rows: RowValues) {
   if (!into || rows.length < MIN_LOAD_ROWS || tail !== '' || infileDisabled.has(connection)) return false;
@@ -87,10 +91,12 @@ function toField(value: SqlValue): string {
   return SPECIAL.test(value) ? value.replace(/[\\\t\n]/g, (character) => ESCAPES[character] ?? '') : value;
 }
 
-/** Largest number of values of a statement. MySQL binds up to 65,535 values. */
+/** Maximum number of values in a statement. MySQL binds up to 65,535 values. */
 const MAX_PARAMS = 30_000;
 const SEPARATOR = ', ';
-/** Largest size of the values of a statement, well below the smallest `max_allowed_packet` (16 MiB). */
+/**
+ * Maximum size of all values in a statement, in characters. It is well below the smallest `max_allowed_packet` (16 MiB).
+ */
 const MAX_CHARACTERS = 2_000_000;
 
 /**
@@ -100,8 +106,8 @@ const MAX_CHARACTERS = 2_000_000;
 const MIN_PREPARED_WIDTH = 64;
 
 /**
- * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long
- * values get statements of equal text that is short enough to stay prepared.
+ * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long values
+ * are inserted with statements of equal text, which are short enough to stay prepared.
  */
 export function* buildMultiRowInserts(
   { head, columns, tail }: InsertStatement,

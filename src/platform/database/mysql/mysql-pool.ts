@@ -22,16 +22,25 @@ import {
   writeStateOf,
 } from './session.js';
 
-/** Time for which requests wait for a writable server. After that time without one they fail at once. */
+/**
+ * Maximum time for which requests wait for a writable server. If no server has been writable for this time, requests fail
+ * at once.
+ */
 const FAILOVER_MILLIS = 5000;
-/** Interval of the state checks of the current server, and the shortest use of a server before a refusal ends it. */
+/**
+ * Interval of the state checks of the current server. It is also the minimum time of use before the pool leaves a server
+ * because of a failed statement.
+ */
 const POLL_MILLIS = 1000;
-/** Number of state checks after which an earlier node of a Galera cluster is tried again. */
+/**
+ * Number of state checks after which the pool tries to return to a node of the Galera cluster that comes earlier in
+ * `DATABASE_URL`.
+ */
 const RETURN_POLLS = 30;
 /** Time without an answer after which a server counts as hanging. */
 const HANG_MILLIS = 5000;
 
-/** The use of one server, from its choice until the pool leaves it. */
+/** The use of one server, from the moment when it is chosen until the pool leaves it. */
 interface ServerUse {
   readonly began: number;
   readonly server: Server;
@@ -166,13 +175,14 @@ export class MysqlPool {
   }
 
   /**
-   * Handles a failed connection attempt. All waiting requests fail, unless the server only has too many connections.
+   * Handles a failed connection attempt. All waiting requests fail, unless the server has only reached its connection
+   * limit.
    */
   private handleConnectFailure(use: ServerUse, waiter: Waiter, error: Error): void {
     if (use !== this.currentUse) this.request(waiter);
     else if (isConnectionLimit(error) && this.inUse.size > 0) this.waitingForRelease.push(waiter);
     else if (this.servers.length > 1 && !isConnectionLimit(error)) {
-      // Running statements on an unreachable server would never get an answer, so their connections are broken.
+      // Statements that run on an unreachable server would never get a response, so their connections are broken.
       this.leaveServer(use, error.message);
     } else this.rejectWaiters(error);
   }
@@ -221,8 +231,8 @@ export class MysqlPool {
   }
 
   /**
-   * Returns true if an earlier node of the same Galera cluster is in sync again. Without a cluster the pool does not
-   * return to an earlier server: an old primary that becomes writable by mistake has outdated data.
+   * Returns true if an earlier node of the same Galera cluster is in sync again. Without a cluster, the pool does not
+   * return to an earlier server, because an old primary that becomes writable by mistake has outdated data.
    */
   private async hasEarlierNode({ server, watched }: ServerUse): Promise<boolean> {
     const earlier = this.servers.slice(0, this.servers.indexOf(server));
@@ -233,7 +243,8 @@ export class MysqlPool {
   }
 
   /**
-   * Leaves a server. @param reason if given, connections in use are broken too, since their statements get no answer.
+   * Leaves a server.
+   * @param reason if given, connections in use are broken too, because their statements would get no response.
    */
   private leaveServer(use: ServerUse, reason?: string): void {
     if (use !== this.currentUse) return;
@@ -248,8 +259,8 @@ export class MysqlPool {
   }
 
   /**
-   * Returns an error that is not retried if requests have waited for a writable server for longer than a failover
-   * takes.
+   * Returns an error that is not retried if requests have waited for a writable server for longer than a failover takes.
+   * Otherwise returns the given error.
    */
   private limitRetries(error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;

@@ -13,27 +13,27 @@ import { isObject } from '../../common/json.js';
 import { toDatabaseError } from '../engine/database-error.js';
 import { MAX_PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
 
-/** Time without an answer after which a statement has failed. No statement of the service takes so long. */
+/** Time without a response after which a statement counts as failed. No statement of the service takes so long. */
 const STATEMENT_MILLIS = 15_000;
 /**
- * Time limit that the server enforces (`session.ts`). It is shorter, so that a working server reports the error itself.
+ * Time limit that the server enforces (`session.ts`). It is shorter than `STATEMENT_MILLIS`, so that a working server
+ * reports the error itself.
  */
 export const SERVER_MILLIS = 14_000;
 
 /** Number of the type `datetime` in the protocol. */
 const DATETIME = 12;
 
-/** Rows of the driver with the columns of `T`. */
+/** Rows as the driver returns them, with the columns of `T`. */
 export type Rows<T extends object> = (T & RowDataPacket)[];
 export type Result = RowDataPacket[] | ResultSetHeader;
 export type Reject = (error: Error) => void;
 export type Resolve<T> = (result: T) => void;
 
 /**
- * Sends a statement, and calls either `resolve` or `reject`, once. Callbacks are used because promises would make a
- * read a fifth slower. Short statements with parameters are prepared, so that the server parses them once. Other
- * statements are sent as text. The timeout of the driver is not used, since its options would make a read a tenth
- * slower.
+ * Sends a statement, and calls either `resolve` or `reject`, once. Callbacks are used because promises would make a read a
+ * fifth slower. Short statements with parameters are prepared, so that the server parses them once. Other statements are
+ * sent as text. The timeout of the driver is not used, because its options would make a read a tenth slower.
  * @param rows creates the stream of rows of a LOAD DATA LOCAL statement.
  */
 export function sendStatement<T extends Result>(
@@ -62,7 +62,7 @@ export function sendStatement<T extends Result>(
     }
   };
   const timer = setTimeout(() => {
-    // The server may still run the statement. Its late answer must not be mistaken for the answer to another statement.
+    // The server may still run the statement. Its late response must not be mistaken for the response to another statement.
     killStatement(connection);
     connection.destroy();
     const message = `The database did not answer a statement within ${STATEMENT_MILLIS / 1000} seconds.`;
@@ -107,7 +107,10 @@ export async function queryNumber(connection: Connection, sql: string): Promise<
   return Number(Object.values(row ?? {})[0] ?? 0);
 }
 
-/** Adds `.000` to times without milliseconds, as `common/time.ts` requires. Prepared statements leave zeros out. */
+/**
+ * Adds `.000` to times without milliseconds, as `common/time.ts` requires. The results of prepared statements omit
+ * milliseconds that are zero.
+ */
 function addMissingMillis(result: Result, fields: FieldPacket[]): void {
   if (!Array.isArray(result)) return;
   for (const { name, columnType } of fields) {
@@ -119,7 +122,7 @@ function addMissingMillis(result: Result, fields: FieldPacket[]): void {
   }
 }
 
-/** The options with which each connection was opened. */
+/** Maps connections to the options with which they were opened. */
 const serverOptions = new WeakMap<Connection, ConnectionOptions>();
 
 /** Stores the options of a connection for `killStatement`. */
@@ -160,7 +163,7 @@ function localPortOf(connection: Connection): number | undefined {
   return stream instanceof Socket ? stream.localPort : undefined;
 }
 
-/** Breaks a connection, so that its running statement fails. With `destroy` alone the statement would wait forever. */
+/** Breaks a connection, so that its running statement fails. With `destroy` alone, the statement would wait forever. */
 export function breakConnection(connection: Connection, why: string): void {
   const stream = streamOf(connection);
   const error = Object.assign(new Error(why), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });

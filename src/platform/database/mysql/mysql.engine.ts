@@ -37,8 +37,8 @@ type ErrorConverter = (error: Error) => Error;
 const keepError: ErrorConverter = (error) => error;
 
 /**
- * MariaDB or MySQL on a pool of connections. Statements outside of transactions are retried as `computeRetryDelay`
- * decides. A change whose answer was lost has the fault `unknown` and is not retried.
+ * MariaDB or MySQL on a pool of connections. Statements outside of transactions are retried as `computeRetryDelay` decides.
+ * A change whose response was lost fails with the fault `unknown` and is not retried.
  */
 export class MysqlEngine implements Engine {
   readonly dialect = 'mysql';
@@ -49,7 +49,7 @@ export class MysqlEngine implements Engine {
     return this.runSingle(sql, params, (rows: Rows<T>) => rows, keepError);
   }
 
-  /** Runs the statement on a connection of the pool. The signal kills it on the server. */
+  /** Runs the statement on a connection of the pool. If the signal aborts, the statement is also killed on the server. */
   async scan<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
     if (!signal) return this.query<T>(sql, params);
     return runWithRetry('statement', async () => {

@@ -37,8 +37,8 @@ interface StateRow {
 }
 
 /**
- * Statement that reads the state of any server. MariaDB alone runs the SQL in the comment, which reads the status of
- * Galera. A node that is out of sync may refuse even this statement.
+ * Statement that reads the state of any server. Only MariaDB runs the SQL in the comment, which reads the status of Galera.
+ * A node that is out of sync may refuse even this statement.
  */
 const STATE = `SELECT VERSION() AS version, @@global.read_only AS read_only /*M!100200 ,
   (SELECT GROUP_CONCAT(variable_name, '=', variable_value SEPARATOR ';') FROM information_schema.global_status
@@ -46,9 +46,9 @@ const STATE = `SELECT VERSION() AS version, @@global.read_only AS read_only /*M!
   ) AS wsrep */`;
 
 /**
- * Statements for every new connection. They prevent silent truncation, set UTC, limit lock waits and the duration of
- * each statement (on MySQL of reads only), and select committed reads. The server enforces the limits even if this
- * process ends. MariaDB alone runs the SQL in `M!` comments, and MySQL the SQL in `!50708` comments.
+ * Statements for every new connection. They prevent silent truncation, set UTC, limit lock waits and the duration of each
+ * statement (on MySQL only of reads), and select the isolation level READ COMMITTED. The server enforces the limits even if
+ * this process ends. Only MariaDB runs the SQL in `M!` comments, and only MySQL runs the SQL in `!50708` comments.
  */
 const SETTINGS = [
   `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = 5
@@ -56,15 +56,15 @@ const SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ];
 /**
- * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits
- * of the cluster. The value 7 adds 1 for reads and starts of transactions to 2 and 4 for single changes, whose
- * conditions read too (`UPDATE … WHERE owner = ?`).
+ * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits of
+ * the cluster. The value 7 is the sum of 1 for reads and starts of transactions, and of 2 and 4 for single changes, because
+ * their conditions read too (`UPDATE … WHERE owner = ?`).
  */
 const CAUSAL_READS = 'SET SESSION wsrep_sync_wait = 7';
-/** Error number of a server without Galera. */
+/** Error number for an unknown variable, which a server without Galera reports. */
 const UNKNOWN_VARIABLE = 1193;
 
-/** Sends the settings of a session on a new connection. */
+/** Applies the settings of a session to a new connection. */
 export async function setUpConnection(connection: Connection, { options }: Server): Promise<void> {
   rememberServer(connection, options);
   for (const sql of SETTINGS) await runQuery(connection, sql);
@@ -76,7 +76,7 @@ export async function setUpConnection(connection: Connection, { options }: Serve
 /** Opens a session. @throws DatabaseError `away` if the server is unreachable, or the error of a statement. */
 export async function openSession(server: Server): Promise<ServerSession> {
   const connection = createConnection(server.options);
-  // Without a listener an error of an idle connection would end the process.
+  // Without a listener, an error of an idle connection would end the process.
   connection.on('error', () => undefined);
   try {
     const connected = connection.promise().connect();
@@ -121,7 +121,7 @@ export function writeStateOf({ readOnly, galera }: ServerState): WriteState {
   return readOnly ? 'read_only' : 'writable';
 }
 
-/** Converts the error of a connection attempt: as no statement was sent, the fault is always `away`. */
+/** Converts the error of a connection attempt. The fault is always `away`, because no statement was sent. */
 export function toConnectError(error: unknown): Error {
   const known = toDatabaseError(error);
   return known instanceof DatabaseError ? new DatabaseError('away', known.cause) : known;

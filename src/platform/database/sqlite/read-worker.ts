@@ -21,12 +21,14 @@ export interface SerializedError {
 /** Runs SELECT statements on the file outside of the thread that answers requests. */
 export interface Reader {
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
-  /** Runs `Checkpointer.writeBack` while it holds this lock. */
+  /** Runs `Checkpointer.writeBack` while holding this lock. */
   writeBack(lock: WriteLock): Promise<boolean>;
   end(): Promise<void>;
 }
 
-/** Node.js flags of a read worker. A small young generation is enough, since little survives a statement. */
+/**
+ * Node.js flags of a read worker. A small young generation of the heap is enough, because few objects survive a statement.
+ */
 const FLAGS = ['--max-semi-space-size=2'];
 
 /**
@@ -86,10 +88,10 @@ export class ReadWorker implements Reader {
     await this.worker.end();
   }
 
-  /** Runs `work` after all earlier calls. The signal stops it. */
+  /** Runs `work` after all earlier calls. The signal stops the work. */
   private runAlone<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const read = async (): Promise<T> => {
-      // The driver cannot interrupt a running statement. A process that only reads can be killed at any moment.
+      // The driver cannot interrupt a running statement, but a process that only reads can be killed at any moment.
       const stop = (): void => {
         this.worker.kill();
       };

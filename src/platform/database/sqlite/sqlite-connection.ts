@@ -25,7 +25,8 @@ const RETRY_MILLIS = 5;
 const OLDEST_SQLITE = '3.51.3';
 
 /**
- * Names of SQLite's result codes (sqlite.org/rescode.html). An extended code carries its basic code in the lowest byte.
+ * Maps SQLite's result codes to their names (sqlite.org/rescode.html). An extended code carries its basic code in the
+ * lowest byte.
  */
 const RESULT_CODES: Readonly<Record<number, string>> = {
   1: 'SQLITE_ERROR',
@@ -42,7 +43,7 @@ const RESULT_CODES: Readonly<Record<number, string>> = {
   2067: 'SQLITE_CONSTRAINT_UNIQUE',
 };
 
-/** Creates the folder of a file if it is missing. Only the user of the service may open it. */
+/** Creates the folder of a file if it is missing. Only the user of the service can open the folder. */
 export function createParentFolder(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
 }
@@ -68,7 +69,7 @@ function configure(connection: DatabaseSync, file: string): DatabaseSync {
   return connection;
 }
 
-/** Switches a file to a write-ahead log. Retries, since SQLite does not wait for the lock of another process here. */
+/** Switches a file to a write-ahead log. Retries, because SQLite does not wait for the lock of another process here. */
 function enableWal(connection: DatabaseSync): void {
   for (const until = performance.now() + BUSY_MILLIS; ;) {
     try {
@@ -146,9 +147,7 @@ export class SqliteConnection {
 
   constructor(private readonly connection: DatabaseSync) {}
 
-  /**
-   * Opens a connection that fails at once if another connection holds the lock, since a wait would block the thread.
-   */
+  /** Opens a connection that fails at once if another connection holds the lock, because a wait would block the thread. */
   static open(file: string): SqliteConnection {
     const connection = openFile(file);
     connection.exec('PRAGMA busy_timeout = 0');
@@ -194,7 +193,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Inserts row by row with one prepared statement: twice as fast as a multi-row statement, which is parsed each time.
+   * Inserts row by row with one prepared statement. This is twice as fast as a multi-row statement, which is parsed each
+   * time.
    */
   insert({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
     convertErrors(() => {
@@ -229,7 +229,7 @@ export class SqliteConnection {
 }
 
 /**
- * Replaces the parameter of a limit by a sum, so that SQLite does not plan the statement again for each new limit.
+ * Replaces the parameter of a LIMIT with a sum, so that SQLite does not plan the statement again for each new limit.
  * Planning takes longer than the statement itself.
  */
 const fixPlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
@@ -251,7 +251,7 @@ export function toRowObject(names: readonly string[], values: unknown): object {
   return row;
 }
 
-/** Writes the write-ahead log of SQLite back into the file. */
+/** Writes the write-ahead log of SQLite back to the database file. */
 export class Checkpointer {
   private readonly lockConnection: SqliteConnection;
 
@@ -261,7 +261,7 @@ export class Checkpointer {
     file: string,
   ) {
     this.lockConnection = SqliteConnection.open(file);
-    this.lockConnection.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`); // this connection never reads
+    this.lockConnection.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`); // never reads, so needs no cache
   }
 
   /**

@@ -60,7 +60,7 @@ export class SqliteEngine implements Engine {
     private readonly stoppableReader = reader,
   ) {}
 
-  /** Closes the file. SQLite then writes the whole log back, so that the file can be copied alone. */
+  /** Closes the file. SQLite then writes the whole log back, so that the file can be copied without its log. */
   async close(): Promise<void> {
     await Promise.all([this.reader?.end(), this.stoppableReader?.end()]);
     while (this.openTransaction) await this.openTransaction;
@@ -133,8 +133,8 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Starts to write the log back after a commit if the log is long. The check costs a microsecond. SQLite by itself
-   * would write back inside a COMMIT, while a read worker does it outside of this thread.
+   * Starts to write the log back after a commit if the log is long. The check costs a microsecond. By itself, SQLite would
+   * write back inside a COMMIT, while a read worker does it outside of this thread.
    */
   private checkLog(): void {
     if (!this.isWritingBack && this.countLogPages() >= this.nextWriteBack) this.startWriteBack();
@@ -239,7 +239,7 @@ class SqliteTransaction implements OpenTransaction {
     this.onEnd();
   }
 
-  /** Rolls back and ignores a failure: after some errors, such as a full disk, SQLite has already rolled back. */
+  /** Rolls back and ignores a failure, because after some errors, such as a full disk, SQLite has already rolled back. */
   private rollbackIfOpen(): void {
     try {
       this.connection.exec('ROLLBACK');

@@ -2,12 +2,14 @@ import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 
 /** The calls with which another process of the service takes and releases the write lock. */
 export interface WriteLockCalls {
-  /** Resolves when the caller may write. The value is the number of other holders since the caller's last call. */
+  /**
+   * Resolves when the caller may write, to the number of times that others have held the lock since the caller's last call.
+   */
   takeLock: () => Promise<number>;
   releaseLock: () => void;
 }
 
-/** `WriteLockCalls` on the side of the calling process. */
+/** `WriteLockCalls` as the calling process sees them. */
 interface LockOwner {
   takeLock(): Promise<number>;
   releaseLock(): Promise<void>;
@@ -65,7 +67,8 @@ export class WriteLock {
 }
 
 /**
- * Creates the calls with which one other process uses the lock. `end` releases the lock of a process that has ended.
+ * Creates the calls with which one other process uses the lock. `end` releases the lock if that process ends while it holds
+ * the lock.
  */
 export function lendWriteLock(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
   let release: Release | undefined;
