@@ -16,7 +16,9 @@ export interface Column {
   ignoresBlank?: true;
   /** True if spreadsheets may mistake the text for a number and damage it. */
   looksNumeric?: true;
-  /** Converts a cell to its stored form if a value can be written in several ways. */
+  /**
+   * Converts a cell to the stored form of its value. Set only for fields whose values can be written in several ways.
+   */
   toStored?: (cell: string) => string;
   /** Returns the cell for a user. `manager` is the external id of the user's manager. */
   toCell: (user: User, manager: string) => string;
@@ -114,7 +116,10 @@ export function findColumn(header: string): Column | undefined {
   return BY_KEY.get(toHeaderKey(header));
 }
 
-/** Finds the import column that a header probably misspells. Allows one edit per three letters, and at most two. */
+/**
+ * Finds the import column that a header probably misspells. Allows one edit for every three letters of the header, and
+ * at most two edits.
+ */
 export function findNearestColumn(header: string): Column | undefined {
   const key = toHeaderKey(header);
   return BY_KEY.get(findNearest(key, BY_KEY.keys(), Math.min(2, Math.floor(key.length / 3))) ?? '');
@@ -126,8 +131,8 @@ export function cellsOf(user: User, manager: string): string[] {
 }
 
 /**
- * Joins values with `|` and escapes a `|` inside a value as `\|`. Backslashes are doubled only before a `|`, which leaves
- * `DOMAIN\name` unchanged.
+ * Joins values with `|` and escapes a `|` inside a value as `\|`. Only backslashes before a `|` are doubled, so that
+ * `DOMAIN\name` stays unchanged.
  */
 export function joinList(values: readonly string[]): string {
   const [only] = values;
@@ -169,7 +174,10 @@ const PASSWORD_WORDS = (
   'secret hash'
 ).split(' ');
 
-/** Returns true if a header suggests a password column. A false match is harmless, because the column is only ignored. */
+/**
+ * Returns true if a column name suggests passwords. A false match does little harm: the column is left out of
+ * `failed.csv`, and profiles cannot read it.
+ */
 export function isPasswordHeader(header: string): boolean {
   const key = toHeaderKey(header);
   return PASSWORD_WORDS.some((word) => key.includes(word));

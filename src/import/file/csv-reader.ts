@@ -3,26 +3,31 @@ import { FileError } from './file-error.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
 import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 
-/** Delimiters that can be detected. The first is the default for a header without a known name. */
+/** Delimiters that can be detected. If the header contains no known column name, the first one is used. */
 const DELIMITERS = [',', ';', '\t', '|'];
-/** Number of characters that are searched for the header, far more than 200 column names need. */
+/** Number of characters that are read to find the header. Even 200 column names need far fewer. */
 const HEAD_CHARACTERS = 64 * 1024;
-/** First line `sep=;`, by which spreadsheets declare the delimiter. They do not show this line. */
+/**
+ * First line such as `sep=;`, in which a spreadsheet program declares the delimiter. The program does not show this
+ * line.
+ */
 const SEPARATOR_LINE = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
 
 export interface CsvOptions {
   encoding?: string | undefined;
-  /** If undefined, the delimiter is taken from a first line `sep=;` or detected from the header. */
+  /** If undefined, the delimiter is read from a first line such as `sep=;`, or detected from the header. */
   delimiter?: string | undefined;
   isKnownColumn: (header: string) => boolean;
-  /** Lines before and after the table that are not read. */
+  /** Numbers of lines before and after the table that the reader skips. */
   skipped?: SkippedLines | undefined;
 }
 
 /**
- * Strict reader of CSV files (RFC 4180 with LF, CRLF or CR). It reads the file only as fast as the records are consumed,
- * and closes it at its end, after an error, and when the caller of `readRecords` stops early.
- * @throws FileError from `readHeader` and `readRecords`, with the line, for any error that makes the whole file unreliable.
+ * Strict reader of CSV files (RFC 4180, with LF, CRLF or CR as line ends). It reads the file only as fast as the caller
+ * consumes the records. It closes the file at the end, after an error, and when the caller of `readRecords` stops
+ * early.
+ * @throws FileError from `readHeader` and `readRecords`, with the line of the error, for any error that makes the whole
+ * file unreliable.
  */
 export class CsvReader {
   bytesRead = 0;
@@ -131,7 +136,10 @@ async function readHead(text: AsyncGenerator<string>): Promise<string> {
   return pieces.join('');
 }
 
-/** Returns the delimiter that yields the most known names in the first record. At a tie, the first in the list wins. */
+/**
+ * Returns the delimiter with which the first record contains the most known column names. In a tie, the delimiter that
+ * comes first in `DELIMITERS` wins.
+ */
 function detectDelimiter(head: string, isKnown: (name: string) => boolean): string {
   const scores = DELIMITERS.map((delimiter) => parseFirstRecord(head, delimiter).filter(isKnown).length);
   return DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ',';

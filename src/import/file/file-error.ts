@@ -1,4 +1,4 @@
-/** Reason to refuse a whole file. */
+/** Code of an error that rejects a whole file. */
 export type FileErrorCode =
   | 'bad_encoding'
   | 'unclosed_quote'
@@ -17,14 +17,17 @@ export type FileErrorCode =
   | 'unexpected_rows'
   | 'file_lost';
 
-/** An error in a file. The message tells users what to do and never quotes a cell. */
+/** An error in a file. Its message tells users what to do and never quotes a cell. */
 export interface FileErrorDetails {
   code: FileErrorCode;
   message: string;
   line?: number | undefined;
 }
 
-/** Error that refuses a whole file before any user is written. `others` lists further errors, if they are known. */
+/**
+ * Thrown to reject a whole file before any user is changed. `others` contains further errors of the file, if they are
+ * known.
+ */
 export class FileError extends Error {
   constructor(
     readonly code: FileErrorCode,

@@ -6,20 +6,26 @@ import type { CsvRecord } from './record-parser.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import type { Header } from './run-files.js';
 
-/** External ids by which a row refers to users. These users are loaded before the rest of the row is read. */
+/**
+ * Cells by which a row refers to its user and to the manager. They are read first, so that these users can be loaded
+ * before the rest of the row is read.
+ */
 export interface RowKeys {
   line: number;
   /** Trimmed. Empty if the cell is blank. */
   externalId: string;
-  /** External id of the manager. Null clears the manager, undefined leaves the manager unchanged. */
+  /**
+   * External id of the manager, or `uuid:` and the UUID. Null removes the manager, and undefined leaves the manager
+   * unchanged.
+   */
   manager: string | null | undefined;
 }
 
 /** A row of a file, converted to the input format of the API. */
 export interface FileRow extends RowKeys {
-  /** Wire names and values as a client would send them, without the manager. */
+  /** Fields by wire name, with the values that an API client would send. The manager is not included. */
   raw: JsonObject;
-  /** Cells by field, for error messages. */
+  /** Maps the name of a field to its cell, for error messages. */
   cells: ReadonlyMap<string, string>;
   /** Cells that a spreadsheet or an export damaged. */
   damaged: readonly DamagedCell[];
@@ -28,7 +34,7 @@ export interface FileRow extends RowKeys {
 /** A cell that no longer holds its original value. */
 export interface DamagedCell {
   column: Column;
-  /** Trimmed. */
+  /** Trimmed text of the cell. */
   cell: string;
   error: RowError;
 }
@@ -79,7 +85,7 @@ function networksOf({ social_media }: JsonObject): JsonObject {
   return isObject(social_media) ? social_media : {};
 }
 
-/** Converts a cell to a boolean. Returns any other text unchanged, and the API rules reject it later. */
+/** Converts a cell to a boolean. Returns any other text unchanged, so that the API rules reject it later. */
 function toFlag(cell: string): boolean | string {
   const word = cell.trim().toLowerCase();
   if (TRUE.has(word)) return true;
@@ -88,7 +94,7 @@ function toFlag(cell: string): boolean | string {
 
 const MAX_VALUE = 200;
 const SCIENTIFIC_NUMBER = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
-/** Texts that spreadsheets show for a failed formula, in several languages. */
+/** Texts that spreadsheets show instead of the result of a failed formula, in several languages. */
 const FORMULA_ERRORS = new Set(
   (
     '#N/A #REF! #NAME? #VALUE! #DIV/0! #NULL! #NUM! #SPILL! #CALC! #FIELD! #BLOCKED! #CONNECT! #BUSY! #UNKNOWN! ' +
@@ -97,7 +103,7 @@ const FORMULA_ERRORS = new Set(
   ).split(' '),
 );
 const LIBRE_OFFICE_ERROR = /^Err:5\d\d$/i;
-/** Stands for a character that was lost when the file was created. */
+/** Replacement character (U+FFFD), which stands for a character that was lost when the file was created. */
 const LOST_CHARACTER = '\ufffd';
 
 /** Returns the error of a cell that no longer holds its original value, or undefined for an intact cell. */

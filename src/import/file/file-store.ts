@@ -23,10 +23,10 @@ export interface StoredFile {
   sha256: string;
 }
 
-/** Receiver of the bytes of a file. */
+/** Destination for the bytes of an uploaded file. */
 export type FileReceiver = Pick<FileStore, 'store' | 'discard'>;
 
-/** Store of the files that the API, the command line and the schedule upload. */
+/** Storage for files that are uploaded through the API, the command line or the schedule. */
 @Injectable()
 export class FileStore {
   constructor(
@@ -36,9 +36,9 @@ export class FileStore {
 
   /**
    * Stores a file in parts, with at most one part in memory.
-   * @param reusedId run id from an earlier attempt. The parts of that attempt are replaced unless a run needs them.
-   * @throws ProblemError `too_large` for more than 100 MiB. Also throws errors of the stream, and a database error if a run
-   * needs the parts of `reusedId`. Nothing is stored after an error.
+   * @param reusedId run id of an earlier attempt, whose parts are replaced.
+   * @throws ProblemError `too_large` for more than 100 MiB, errors of the stream, and a database error if an existing
+   * run still needs the parts of the earlier attempt. Nothing is stored after an error.
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, reusedId?: string): Promise<StoredFile> {
     const runId = reusedId ?? uuidv7();
@@ -54,7 +54,8 @@ export class FileStore {
       length = 0;
     };
     try {
-      // Do not await before this loop: a stream error without a listener ends the process.
+      // Do not await before this loop. Only the loop handles errors of the stream, and an unhandled stream error ends
+      // the process.
       for await (const chunk of bytes) {
         size += chunk.length;
         if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
@@ -77,24 +78,30 @@ export class FileStore {
   }
 }
 
-/** Replaces characters that the database cannot store and truncates the name, because a sender may use any name. */
+/** Replaces control characters and invalid Unicode, and truncates the name, because a client may send any name. */
 function cleanFileName(name: string): string {
   return truncate(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }
 
-/** Number of bytes that a preview stores, enough for a hundred rows. The remaining bytes are only counted. */
+/**
+ * Maximum number of bytes that a preview stores. This is usually enough for a hundred rows, and further bytes are only
+ * counted.
+ */
 const PREFIX_BYTES = 1024 * 1024;
 
-/** Error at the end of a stored prefix if the file is longer. */
+/** Thrown at the end of a stored prefix if the file is longer than the prefix. */
 export class PrefixEndError extends Error {}
 
-/** Receiver that stores the beginning of a file in memory and nothing in the database. */
+/** Receiver that stores only the beginning of a file, in memory and not in the database. */
 export class FilePrefix implements FileReceiver {
   private pieces: Buffer[] = [];
   private storedBytes = 0;
   private size = 0;
 
-  /** Stores the beginning of a file. @throws ProblemError `too_large` for more than 100 MiB. Also throws errors of the stream. */
+  /**
+   * Stores the beginning of a file.
+   * @throws ProblemError `too_large` for more than 100 MiB, and errors of the stream.
+   */
   async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
     for await (const chunk of bytes) {
       this.size += chunk.length;
@@ -122,11 +129,11 @@ export class FilePrefix implements FileReceiver {
 
 const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
-/** Limit for commands on the same machine, which may send a whole profile in a field. */
+/** Maximum length of a field from a command on the same machine, which may send a whole profile in one field. */
 const MAX_LOCAL_FIELD_BYTES = 1024 * 1024;
 
 /**
- * Stores the file of a form while it arrives. Returns the file and the other fields of the form.
+ * Stores the file of a form while the request is received. Returns the file and the other fields of the form.
  * @throws ProblemError `invalid_parameter` or `too_large`. Nothing is stored after an error.
  */
 export async function storeForm(
@@ -140,7 +147,7 @@ export async function storeForm(
     failures.push(new ProblemError('invalid_parameter', detail));
   };
   const form = createFormParser(request);
-  // Contrary to Busboy's types, a part without a name or with an empty name has an undefined name.
+  // In contrast to Busboy's types, the name is undefined if a part has no name or an empty name.
   form.on('field', (name: string | undefined, value, { valueTruncated }) => {
     if (name === undefined) {
       addFailure('A form field has no name. Give every field a name.');
@@ -160,14 +167,14 @@ export async function storeForm(
     form.on('file', (_field, stream, { filename }) => {
       const storing = store.store(filename || 'upload.csv', stream);
       stream.on('error', () => undefined); // `storing` reports the error, and an unhandled stream error would end the process
-      storing.catch(reject); // otherwise the form would wait forever for its unread bytes
+      storing.catch(reject); // otherwise the form would wait forever for the unread bytes of the file
       stored.push(storing);
     });
     form.on('close', resolve);
     form.on('error', () => {
       reject(createFormError());
     });
-    // Detects a client that disconnected while its credentials were checked. No other event follows then.
+    // Detects a client that disconnected while its credentials were checked. In that case, no other event follows.
     finished(request, { writable: false }, (error) => {
       if (error) reject(createFormError());
     });

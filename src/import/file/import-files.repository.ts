@@ -33,7 +33,10 @@ export class ImportFilesRepository {
     }
   }
 
-  /** Deletes a file, a few parts at a time. Freeing the pages of a large file at once would block other writers of SQLite. */
+  /**
+   * Deletes a file, a few parts at a time. On SQLite, freeing all pages of a large file at once would block other
+   * writers.
+   */
   async delete(runId: string): Promise<void> {
     const last = await this.database.queryOne<{ part: number | null }>(
       'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?',
@@ -53,18 +56,19 @@ export class ImportFilesRepository {
     return (await tx.query(sql, [runId])).length;
   }
 
-  /** Deletes the parts unless a run still needs them. */
+  /** Deletes the parts of a file unless an unfinished run needs them. */
   async deleteUnused(tx: Sql, runId: string): Promise<void> {
     if ((await this.lockParts(tx, runId)) === 0) return;
-    // Read after locking: the transaction that creates a run locks the parts until the run is visible.
+    // Read the run only after locking the parts: the transaction that creates a run holds this lock until the run is
+    // visible.
     const run = await tx.queryOne('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
     if (run) return;
     await tx.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
   }
 
   /**
-   * Finds files that no run needs: leftovers of finished runs, and uploads before `before` that never became a run. The
-   * condition `run_id > ''` lets SQLite read the index without the bytes of the files.
+   * Finds files that no run needs: leftovers of finished runs, and uploads with a run id lower than `before` that never
+   * became a run. The condition `run_id > ''` lets SQLite read the index without the bytes of the files.
    */
   async findOrphans(before: string): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string }>(

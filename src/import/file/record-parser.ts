@@ -2,38 +2,53 @@ import { CsvError, Parser } from 'csv-parse';
 import { FileError, type FileErrorCode } from './file-error.js';
 
 export interface CsvRecord {
-  /** Line as in a spreadsheet. The header is line 1, a record counts as one line, and empty lines count, too. */
+  /**
+   * Line number as a spreadsheet shows it. The header is line 1. A record counts as one line even if it contains line
+   * ends, and empty lines count too.
+   */
   line: number;
   cells: string[];
-  /** Number of cells in the header. Set only in a mismatched record, which has more or fewer cells and is unreliable. */
+  /**
+   * Number of cells in the header. Set only for a mismatched record, which has more or fewer cells than the header and
+   * is unreliable.
+   */
   expectedCells?: number;
-  /** With a profile, the cells of a mismatched record as import columns, aligned from the left and from the right. */
+  /**
+   * For a mismatched record of a file with a profile: its cells mapped to the import columns in two ways, aligned with
+   * the header at the left and at the right end.
+   */
   alignments?: readonly (readonly string[])[];
-  /** Original cells of the file, if a profile mapped them to `cells`. */
+  /** Original cells of the record, if a profile mapped them to `cells`. */
   sourceCells?: readonly string[];
 }
 
 /** Line ends of RFC 4180 (CRLF), Unix (LF) and old Macs (CR). One file may mix them. */
 export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
-/** Longest row, in characters. A row of valid cells is far shorter. */
+/** Maximum length of a row, in characters. A row of valid cells is far shorter. */
 const MAX_ROW_CHARACTERS = 512 * 1024;
-/** Longest unfinished row in the file, in characters. Allows for a doubled quote in place of every character. */
+/**
+ * Maximum length of an unfinished row as written in the file, in characters. It is higher than for a parsed row,
+ * because quotes inside a cell are doubled in the file.
+ */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/** Mismatched records refuse the file if they reach the number `least` and exceed the share `share` of all rows. */
+/**
+ * A file is rejected if at least `least` of its records, and more than the share `share` of its rows, are mismatched.
+ */
 const LIMITS = { least: 5, share: 0.1 };
 
 /**
- * Strict parser that the caller feeds with the text of a file piece by piece. It wraps csv-parse. A mismatched record fails
- * alone, but many mismatched records refuse the file.
+ * Strict parser that wraps csv-parse. The caller passes the text of a file piece by piece. A few mismatched records
+ * fail alone, but many of them reject the whole file.
  */
 export class RecordParser {
   private readonly parser: CallbackParser;
   private records: CsvRecord[] = [];
   private fileError: FileError | undefined;
-  /** Number of cells in the header, and number up to its last named cell. Every line may end in extra delimiters. */
+  /** Number of cells in the header. */
   private width = 0;
+  /** Number of header cells up to the last named one. Every line of a file may end in extra delimiters. */
   private namedWidth = 0;
   private rows = 0;
   private mismatches = 0;
@@ -41,7 +56,7 @@ export class RecordParser {
   private last: CsvRecord | undefined;
   private pending = 0;
 
-  /** @param skippedLines number of lines before the text, which count in line numbers. */
+  /** @param skippedLines number of lines that were skipped before the text. They count in line numbers. */
   constructor(
     delimiter: string,
     private readonly skippedLines = 0,
@@ -51,7 +66,10 @@ export class RecordParser {
     });
   }
 
-  /** Yields the records that end in `text`, and before an error the complete records. @throws FileError for invalid text. */
+  /**
+   * Yields the records that `text` completes.
+   * @throws FileError for invalid text, after the complete records before the error were yielded.
+   */
   async *read(text: string): AsyncGenerator<CsvRecord[]> {
     const before = this.lineCount;
     const failure = await captureError((done) => this.parser.write(Buffer.from(text), done));
@@ -62,7 +80,8 @@ export class RecordParser {
 
   /**
    * Yields the last records.
-   * @throws FileError also for a file without rows, too many mismatched records, and a last row with too few cells.
+   * @throws FileError for invalid text, a file without rows, too many mismatched records, or a last row with too few
+   * cells.
    */
   async *finish(): AsyncGenerator<CsvRecord[]> {
     const failure = await captureError((done) => this.parser.end(done));
@@ -133,7 +152,7 @@ export class RecordParser {
     );
   }
 
-  /** Returns the error for a row that is too long. Ending the parser here shows if a quote is still open. */
+  /** Returns the error for a row that is too long. Ends the parser to find out if a quote is still open. */
   private async toOverlongError(): Promise<FileError> {
     const line = this.lineCount + 1;
     const failure = await captureError((done) => this.parser.end(done));
@@ -142,8 +161,8 @@ export class RecordParser {
 }
 
 /**
- * Parser that passes each record to a callback. This is faster than the `info` option, which adds line numbers for half as
- * much time again, and faster than a stream, which waits once per record.
+ * Parser that passes each record to a callback. The `info` option of csv-parse, which adds line numbers, would take
+ * half as much time again. A stream would wait once per record.
  */
 class CallbackParser extends Parser {
   constructor(
@@ -151,7 +170,8 @@ class CallbackParser extends Parser {
     private readonly onRecord: (cells: string[]) => void,
   ) {
     super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true });
-    // The callbacks of `write` and `end` report errors. An unhandled error event would end the process.
+    // The callbacks of `write` and `end` report all errors. Without this listener, an error event would end the
+    // process.
     this.on('error', () => undefined);
   }
 
@@ -170,7 +190,7 @@ function isTooLong(cells: readonly string[]): boolean {
   return characters > MAX_ROW_CHARACTERS;
 }
 
-/** Returns the error that a stream passes to its callback. */
+/** Calls `act` with a callback, and returns the error that the callback receives. */
 function captureError(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
   return new Promise((resolve) => {
     act((error) => {
@@ -179,7 +199,7 @@ function captureError(act: (done: (error?: Error | null) => void) => void): Prom
   });
 }
 
-/** Error codes and messages for users, by the error code of csv-parse. No message quotes a cell. */
+/** Maps an error code of csv-parse to the error code and message for users. Messages never quote a cell. */
 const QUOTE_ERRORS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
   CSV_QUOTE_NOT_CLOSED: (line) => [
     'unclosed_quote',

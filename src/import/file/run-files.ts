@@ -17,19 +17,19 @@ const FILE_LOST =
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
 const quote = (name: string): string => `"${truncate(name, 100)}"`;
 
-/** Import column of each cell of a row, or undefined for an ignored cell. */
+/** Import columns of the cells of a row. An ignored cell has undefined. */
 export type Header = readonly (Column | undefined)[];
 
 /**
- * Treatment of a source column in `failed.csv`. An earlier `failed.csv` added the `added` columns. Cells of `private` columns
- * are dropped, because no option or profile names these columns.
+ * Treatment of a source column in `failed.csv`. Only `stored` columns are included. An earlier `failed.csv` added the
+ * `added` columns. `private` columns are not imported and may contain confidential data.
  */
 export type SourceUse = 'stored' | 'added' | 'private';
 
 /** A file whose header row has been read. */
 interface OpenFile {
   reader: CsvReader;
-  /** Yields the rows of the file. Their cells match `header`. */
+  /** Yields the rows of the file, with one cell for each column of `header`. */
   readRecords: (batchSize: number) => AsyncGenerator<CsvRecord[]>;
   header: Header;
   /** The cells of the header row. */
@@ -47,7 +47,8 @@ export class RunFiles {
 
   /**
    * Opens the file of a run and reads its header.
-   * @throws FileError for an invalid header. Also `file_lost`, here or while rows are read, if the stored file is incomplete.
+   * @throws FileError for an invalid header, or `file_lost` if the stored file is incomplete. `file_lost` may be thrown
+   * later, while rows are read.
    */
   async open({ id, options, profile, file_size: size }: StoredRun): Promise<OpenFile> {
     const reader = createCsvReader(this.readBytes(id, size), options, profile);
@@ -69,7 +70,7 @@ export class RunFiles {
   }
 }
 
-/** Opens a file whose rows a profile maps to the import columns. */
+/** Opens a file with a profile, which maps its rows to the import columns. */
 function openMapped(
   reader: CsvReader,
   names: string[],
@@ -91,7 +92,8 @@ const usesOf = (names: readonly string[], isRead: (index: number, name: string) 
 /**
  * Returns the import columns of a header row. Ignores names that begin with `_`, which `failed.csv` adds.
  * @param line the line of the header.
- * @throws FileError with all errors: too many columns, a missing ExternalId, and each password, unknown or repeated column.
+ * @throws FileError with all errors: too many columns, a missing ExternalId, and each password column, unknown column
+ * and repeated column.
  */
 export function readHeader(
   names: readonly string[],
@@ -103,7 +105,10 @@ export function readHeader(
   return header;
 }
 
-/** Does nothing without errors. @throws FileError with all errors of a header. Its code is the code of the first error. */
+/**
+ * Returns if there are no errors.
+ * @throws FileError with all errors of a header and with the code of the first error.
+ */
 function throwErrors(faults: readonly FileErrorDetails[], line: number): void {
   const [first, ...others] = faults.map((fault) => ({ ...fault, line }));
   if (first) throw new FileError(first.code, first.message, line, others);
@@ -135,7 +140,7 @@ function findHeaderErrors(
   return faults.slice(0, MAX_HEADER_ERRORS);
 }
 
-/** Returns the error of one header. @param first an earlier header of the file that names the same import column. */
+/** Returns the error of a column name. @param first earlier column name of the file with the same import column. */
 function toHeaderError(name: string, column: Column | undefined, first: string): FileErrorDetails {
   if (column) {
     const both = `The columns ${quote(first)} and ${quote(name)} both mean ${column.name}`;
@@ -154,7 +159,7 @@ function formatUnknown(name: string): string {
 
 /**
  * Creates a reader for a file with its options and profile.
- * @param isKnown recognizes column names. Without a profile, these names are used to detect the delimiter.
+ * @param isKnown returns true for a known column name. It is used to detect the delimiter of a file without a profile.
  */
 export function createCsvReader(
   bytes: AsyncIterable<Uint8Array>,
@@ -182,7 +187,10 @@ async function* mapRecords(
   }
 }
 
-/** Maps a record to the import columns. Of a mismatched record, only the possible external ids are used. */
+/**
+ * Maps a record to the import columns. For a mismatched record, returns only the ExternalId and the two possible
+ * alignments.
+ */
 function mapRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   const { cells, expectedCells } = record;
   if (expectedCells === undefined) return { ...record, cells: mapper.mapCells(cells), sourceCells: cells };

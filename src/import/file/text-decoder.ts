@@ -12,20 +12,23 @@ const OTHER_FORMATS: readonly (readonly [name: string, bytes: readonly number[]]
   ['an Excel workbook', [0xd0, 0xcf, 0x11, 0xe0]],
   ['a gzip archive', [0x1f, 0x8b]],
 ];
-/** Length of the longest of these byte sequences. */
+/** Length of the longest sequence in `BOMS` and `OTHER_FORMATS`, in bytes. */
 const HEAD_BYTES = 4;
-/** Largest piece that is decoded at a time, in bytes. It limits the number of rows in memory for large chunks. */
+/**
+ * Maximum number of bytes that are decoded at a time. It limits the number of rows in memory if the file arrives in
+ * large chunks.
+ */
 const PIECE_BYTES = 64 * 1024;
 /** Length of the longest character in any encoding, in bytes. */
 const CHARACTER_BYTES = 4;
 const LINE_END = /\r\n?|\n/g;
 
 /**
- * Yields the text of a file without its byte order mark. The mark determines the encoding, or else `encoding` (a WHATWG
- * label), and the default is UTF-8. The text before an error is yielded before the error is thrown.
+ * Yields the text of a file without its byte order mark. The encoding comes from the mark, or else from `encoding` (a
+ * WHATWG label), or else is UTF-8. Text before an error is yielded before the error is thrown.
  * @param onEncoding called with the encoding before any text is yielded.
- * @throws FileError `unknown_encoding` for an unknown label. Throws `bad_encoding`, with line and byte, for an invalid byte,
- * an incomplete last character, a NUL, an archive, or a mark that contradicts `encoding`.
+ * @throws FileError `unknown_encoding` for an unknown label. Throws `bad_encoding`, with line and byte, for an invalid
+ * byte, an incomplete last character, a NUL character, an archive, or a mark that contradicts `encoding`.
  */
 export async function* decodeText(
   bytes: AsyncIterable<Uint8Array>,
@@ -91,17 +94,21 @@ function resolveEncoding(encoding: string): string {
   );
 }
 
-/** Decoder of a stream of bytes that reports the line and the byte of an error. */
+/** Streaming decoder that reports the line and the byte of an error. */
 class StrictDecoder {
   private readonly decoder: TextDecoder;
-  /** Second decoder, which lags one character. It can therefore read a piece with an error again, byte by byte. */
+  /**
+   * Second decoder, which has not yet read the last bytes. After an error, it can therefore decode the piece again,
+   * byte by byte, to find the invalid byte.
+   */
   private readonly lagging: TextDecoder;
-  /** Last decoded bytes, which `lagging` has not read yet. */
+  /** The last bytes that `decoder` has read and `lagging` has not. */
   private lastBytes = Buffer.alloc(0);
   private line = 1;
   private endsWithReturn = false;
-  /** Number of bytes that `lagging` has read, and number up to the end of its last complete character. */
+  /** Number of bytes that `lagging` has read. */
   private bytes = 0;
+  /** Number of bytes up to the end of the last complete character that `lagging` has read. */
   private completeBytes = 0;
 
   constructor(private readonly encoding: string) {
@@ -109,7 +116,10 @@ class StrictDecoder {
     this.lagging = new TextDecoder(encoding, { fatal: true });
   }
 
-  /** Yields the text of a piece, or its text before an error. @throws FileError `bad_encoding` at the error. */
+  /**
+   * Yields the text of a piece.
+   * @throws FileError `bad_encoding` at an invalid byte or a NUL character, after the text before it was yielded.
+   */
   *decode(piece: Uint8Array): Generator<string> {
     let text: string;
     try {
@@ -188,7 +198,7 @@ class StrictDecoder {
   }
 }
 
-/** Numbers of lines before and after the table of a file, such as titles, dates and totals. */
+/** Numbers of lines that are skipped before and after the table of a file, such as titles, dates and totals. */
 export interface SkippedLines {
   first: number;
   last: number;
@@ -198,8 +208,8 @@ export interface SkippedLines {
 const MAX_BUFFERED = 1024 * 1024;
 
 /**
- * Yields a text without its first and last lines. Quotes in these lines have no effect. A final line end belongs to the last
- * line and does not start an empty one.
+ * Yields a text without its first and last lines. Quotes in these lines have no effect. A line end at the end of the
+ * text belongs to the last line and does not start another line.
  * @throws FileError `row_too_long` if the skipped lines have more than a million characters.
  */
 export async function* skipLines(
@@ -233,7 +243,7 @@ export async function* skipLines(
   }
 }
 
-/** Returns the positions after the first line ends, at most `most`. */
+/** Returns the positions after the first line ends of a text, for at most `most` line ends. */
 function findLineEnds(text: string, most: number): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(LINE_END)) {
@@ -243,7 +253,7 @@ function findLineEnds(text: string, most: number): number[] {
   return ends;
 }
 
-/** Returns the position where the last lines begin, or 0 if the text has no other lines. */
+/** Returns the position where the last lines begin, or 0 if the whole text belongs to them. */
 function findLastLines(text: string, lines: number): number {
   let at = skipLineEndBefore(text, text.length);
   for (let line = 0; line < lines; line++) {
@@ -255,7 +265,7 @@ function findLastLines(text: string, lines: number): number {
   return at;
 }
 
-/** Returns the position before the line end that ends at `at`, or `at` itself. */
+/** Returns the position before the line end that ends at `at`, or `at` if no line end ends there. */
 function skipLineEndBefore(text: string, at: number): number {
   if (text[at - 1] === '\n') return text[at - 2] === '\r' ? at - 2 : at - 1;
   return text[at - 1] === '\r' ? at - 1 : at;
