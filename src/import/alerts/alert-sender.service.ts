@@ -8,7 +8,7 @@ import { Env, EnvError } from '../../platform/config/env.js';
 /** Type of an alert: an import waits for approval, or no import has completed for too long. */
 export type AlertType = 'import.needs_approval' | 'import.overdue';
 
-/** An alert. The receiver recognizes a repeated alert by `id`. */
+/** An alert. A repeated alert has the same `id`, by which the receiver recognizes it. */
 export interface Alert {
   id: string;
   type: AlertType;
@@ -20,7 +20,7 @@ export interface Alert {
 const TIMEOUT_MILLIS = 10_000;
 const SECRET_PREFIX = 'whsec_';
 
-/** Error for a failed delivery. The message gives the reason and never contains data from the receiver. */
+/** Thrown if a delivery fails. The message gives the reason and never contains data from the receiver. */
 export class AlertError extends Error {}
 
 /**
@@ -82,7 +82,7 @@ async function runCommand(command: string, { type, body }: Alert, signal: AbortS
     signal,
     killSignal: 'SIGKILL',
   });
-  child.stdin.on('error', () => undefined); // a command may not read its input, and only its exit code counts
+  child.stdin.on('error', () => undefined); // a command can ignore its input, and only its exit code counts
   child.stdin.end(body);
   try {
     const [code, ended] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];

@@ -12,23 +12,27 @@ import { type ImportRun, missingOf } from '../runs/import-run.js';
 
 const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
-/** Name of a lease that no instance holds. Its end is the time of the last alert about overdue imports. */
+/** Name of a stored lease that no instance holds. Its end records the time of the last alert about overdue imports. */
 const OVERDUE = 'alerts.overdue';
 /** Interval of the alerts about overdue imports. */
 const REMINDER_SECONDS = 24 * 60 * 60;
 const INTERVAL_MILLIS = 5000;
 /** Maximum number of parked runs that one pass reports. */
 const RUNS_PER_PASS = 20;
-/** First and longest pause after a failed delivery. Each further failure doubles the pause. */
+/** Pause after the first failed delivery. It doubles with each further failure. */
 const FIRST_PAUSE_MILLIS = 10_000;
+/** Maximum pause after a failed delivery. */
 const LAST_PAUSE_MILLIS = 10 * 60_000;
-/** Time that a shutdown waits for the response to a pending alert, which would otherwise be sent again. */
+/**
+ * Maximum time that a shutdown waits for the response to an alert. An alert without a response is sent again after the
+ * restart.
+ */
 const SHUTDOWN_MILLIS = 2000;
 
 /**
- * Alerts for operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). Only one of several instances sends
- * them. An alert is recorded after its delivery, so that a crash repeats an alert rather than losing it. A failed alert is
- * sent again.
+ * Alerts for operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). Only one of several instances
+ * sends them. An alert is recorded after its delivery, so that a crash leads to a repeated alert and not to a lost one.
+ * A failed alert is sent again.
  */
 @Injectable()
 export class Alerts implements BeforeApplicationShutdown {
@@ -88,7 +92,7 @@ export class Alerts implements BeforeApplicationShutdown {
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
-      // Read once: an import that completes during this check must not be reported as overdue.
+      // Read the time once, for both the check and the alert, because an import may complete in between.
       const last = await this.summary.findLastCompleted();
       if ((await this.isReminderDue(last)) && (await this.deliver(createOverdueAlert(hours, last))))
         await this.leases.recordTime(OVERDUE, now());

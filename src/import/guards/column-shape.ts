@@ -11,7 +11,7 @@ export interface Example {
   new: unknown;
 }
 
-/** Number of rows that a guard has found, and some of them. */
+/** Number of rows that a guard has found, with some of these rows as examples. */
 export interface Found {
   count: number;
   examples: readonly Example[];
@@ -19,7 +19,10 @@ export interface Found {
 
 export const NO_ROWS: Found = { count: 0, examples: [] };
 
-/** Number of stored examples. It is higher than the number shown, because some of the rows may fail later. */
+/**
+ * Maximum number of stored examples. It is higher than the number that is shown, because some of these rows may fail
+ * later.
+ */
 const KEPT = 2 * MAX_EXAMPLES;
 const MAX_VALUE = 200;
 
@@ -33,7 +36,7 @@ export class FoundRows implements Found {
     if (this.examples.length < KEPT) this.examples.push(example());
   }
 
-  /** Removes a row that has failed later. */
+  /** Removes a row that has failed since it was added. */
   remove(line: number): void {
     this.count--;
     const at = this.examples.findIndex((example) => example.line === line);
@@ -41,7 +44,7 @@ export class FoundRows implements Found {
   }
 }
 
-/** Returns the first examples as a run shows them, with long values truncated. */
+/** Returns the examples that a run shows, with long values truncated. */
 export function shown(examples: readonly Example[]): GuardExample[] {
   return examples.slice(0, MAX_EXAMPLES).map(({ line, external_id, old, new: now }) => ({
     line: line > 0 ? line : null,
@@ -64,7 +67,7 @@ function hash53(text: string): number {
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 
-/** Number of values that are counted at the same time. */
+/** Maximum number of values that are counted at the same time. */
 const COUNTERS = 1024;
 
 /**
@@ -73,7 +76,7 @@ const COUNTERS = 1024;
  */
 export class FrequentValues {
   private readonly counters = new Map<number, number>();
-  /** Examples by value. The first row with a value is not an example. */
+  /** Maps the hash of a value to example rows. The first row with a value is not an example. */
   private readonly examples = new Map<number, FoundRows>();
 
   add(value: string, example: () => Example): void {
@@ -113,10 +116,13 @@ export class FrequentValues {
   }
 }
 
-/** A column with more distinct values than this is a column in which users differ. */
+/** Number of distinct values above which users are considered to differ in a column. */
 const FEW_VALUES = 10;
 
-/** Values that users have in a column before the plan. Stores only as many as prove that users differ. */
+/**
+ * Values that users have in a column before the plan. Once the stored values prove that users differ, no more values
+ * are stored.
+ */
 export class OldValues {
   private readonly known = new Set<number>();
 
@@ -131,7 +137,7 @@ export class OldValues {
   }
 }
 
-/** Largest number of stored values. */
+/** Maximum number of stored values. */
 const MAX_VALUES = 2 ** 15;
 
 interface Moved {
@@ -147,10 +153,10 @@ interface Moved {
  */
 export class ExchangedValues {
   private readonly values = new Map<number, Moved>();
-  /** A value is in the sample if this number of low bits of its hash are 0. */
+  /** Number of low bits that must be 0 in the hash of a sampled value. */
   private bits = 0;
 
-  /** @param by 1, or -1 for a row that has failed later. */
+  /** @param by 1, or -1 to undo the call for a row that has failed since. */
   release(value: string, by = 1): void {
     const moved = this.moved(value);
     if (moved) moved.released += by;
@@ -170,7 +176,7 @@ export class ExchangedValues {
     if (moved.example?.line === line) moved.example = undefined;
   }
 
-  /** Number of rows that take a value from another row, and some of them. */
+  /** Number of rows that take a value from another row, with some of these rows as examples. */
   get found(): Found {
     const moved = [...this.values.values()].filter(({ released }) => released > 0);
     const count = moved.reduce((sum, { taken }) => sum + taken, 0) * 2 ** this.bits;
@@ -197,9 +203,9 @@ export class ExchangedValues {
   }
 }
 
-/** Longest value that is compared, in characters. Names are shorter. */
+/** Maximum length of a compared value, in characters. Names are shorter. */
 const MAX_LENGTH = 255;
-/** A letter or digit on both sides of a cut, which is therefore inside a word. */
+/** Matches the two characters around a cut if both are letters or digits. The cut is then inside a word. */
 const MIDDLE = /^[\p{L}\p{N}]{2}$/u;
 
 /** Returns the new length of a value that was cut inside a word, or undefined. */
@@ -210,14 +216,14 @@ function cutAt(old: unknown, now: unknown): number | undefined {
   return MIDDLE.test(`${now.at(-1)}${old.charAt(length)}`) ? length : undefined;
 }
 
-/** Summary of how a plan changes one column of the matched users. Its memory does not grow with the rows. */
+/** Summary of how a plan changes one column of the matched users. Its size does not depend on the number of rows. */
 export class ColumnShape {
   /** Users whose value is replaced. In a column of booleans, users who get `true`. */
   readonly changes = new FoundRows();
   /** Users who lose their value or their `true`. */
   readonly clearings = new FoundRows();
   readonly damages = new FoundRows();
-  /** Values that were cut inside a word, by their new length. */
+  /** Maps a length to the rows whose value was cut to this length inside a word. */
   private readonly cuts = new Map<number, FoundRows>();
   private readonly news = new FrequentValues();
   private isFlag = false;
@@ -249,7 +255,7 @@ export class ColumnShape {
     if (has) this.news.add(textOf(now), example);
   }
 
-  /** Undoes `add` for a row that has failed later. */
+  /** Undoes `add` for a row that has failed since. */
   remove(old: unknown, now: unknown, line: number): void {
     if (typeof now === 'boolean') {
       (now ? this.changes : this.clearings).remove(line);
@@ -264,7 +270,10 @@ export class ColumnShape {
     if (has) this.news.remove(textOf(now), line);
   }
 
-  /** Users whose value is replaced. A new `true` counts only if other users lose theirs: the column may be inverted. */
+  /**
+   * Users whose value is replaced. A new `true` counts only if other users lose their `true`, because the column may
+   * have been inverted.
+   */
   get replaced(): Found {
     return this.isFlag && this.clearings.count === 0 ? NO_ROWS : this.changes;
   }

@@ -1,6 +1,6 @@
 import { toNormalForm } from '../../platform/common/text.js';
 
-/** Letters that Unicode normalization does not decompose, and their ASCII spellings, such as two letters for an umlaut. */
+/** Maps letters to ASCII spellings that Unicode normalization does not produce, such as `ae` for `ä`. */
 const SPELLED: Readonly<Record<string, readonly string[]>> = {
   ä: ['ae'],
   ö: ['oe'],
@@ -24,7 +24,7 @@ const ASCII = /^[\0-\x7f]*$/;
 const LETTER = /\p{L}/u;
 const MARKS = /\p{M}+/gu;
 
-/** Bytes 128 to 159 of windows-1252, which some versions of Node.js decode as control characters. */
+/** Characters for the bytes 128 to 159 of windows-1252, which some versions of Node.js decode as control characters. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 interface CodePage {
@@ -42,7 +42,7 @@ function pageOf(label: string, upper = ''): CodePage {
 }
 
 const WINDOWS = pageOf('windows-1252', WINDOWS_1252);
-/** Code pages with which exports are read by mistake. */
+/** Code pages that programs use by mistake to read exports. */
 const PAGES = [WINDOWS, ...['windows-1251', 'macintosh', 'ibm866'].map((label) => pageOf(label))];
 
 /** ASCII characters that HTML escapes, with the names of their entities. */
@@ -68,7 +68,6 @@ export function isGarbled(before: string, after: string): boolean {
   if (old === now || (ASCII.test(old) && !HAS_MARKUP.test(old))) return false;
   if (isEncodedTwice(now)) return !isEncodedTwice(old) || now.length > old.length;
   if (old.length > MAX_NAME || now.length > 2 * MAX_NAME) return false;
-  // Every ASCII character of the old text must remain. The characters between them are compared one by one.
   return matches(Array.from(old), Array.from(now));
 }
 
@@ -88,7 +87,10 @@ function matches(old: readonly string[], now: readonly string[]): boolean {
   return ends.has(now.length);
 }
 
-/** Returns the length of the entity at `at` if it can stand for the letter. Accepts any entity name for a non-ASCII letter. */
+/**
+ * Returns the length of the HTML entity at `at`, or an empty list if there is no entity that can stand for the letter.
+ * A non-ASCII letter accepts any entity name.
+ */
 function entity(letter: string, now: readonly string[], at: number): number[] {
   const [text, decimal, hex, name] = ENTITY.exec(now.slice(at, at + MAX_ENTITY).join('')) ?? [];
   if (text === undefined) return [];
@@ -97,7 +99,10 @@ function entity(letter: string, now: readonly string[], at: number): number[] {
   return !ASCII.test(letter) || MARKUP[letter] === name ? [text.length] : [];
 }
 
-/** Returns the numbers of characters of `now` from `at` on that can be the remainder of a letter. */
+/**
+ * Returns how many characters at `at` may be the remainder of a damaged letter. A length of 0 means that the letter is
+ * missing.
+ */
 function losses(letter: string, now: readonly string[], at: number): number[] {
   const lengths = [0];
   const rest = now.slice(at, at + 4);
@@ -128,7 +133,7 @@ function isMisread(letter: string, next: string): boolean {
   });
 }
 
-/** A first byte and a continuation byte of UTF-8, as windows-1252 or ISO 8859-1 shows them. */
+/** Matches a first byte and a continuation byte of UTF-8 that were decoded as windows-1252 or ISO 8859-1. */
 const TWICE =
   /[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -156,7 +161,10 @@ const ESCAPED = /&(?:amp;)*(?:#\d{2,7}|#x[\da-f]{2,6}|[a-z]{2,10});/i;
 
 const PLAIN_NAME = /^[A-Za-z .'-]*$/;
 
-/** Returns true if a name without an older text is damaged: encoded twice, escaped, or with lost letters (`M?ller`). */
+/**
+ * Returns true if a name looks damaged even without an older name for comparison: encoded twice, escaped, or with lost
+ * letters (`M?ller`).
+ */
 export function isBrokenName(name: string): boolean {
   if (PLAIN_NAME.test(name)) return false;
   if (ESCAPED.test(name)) return true;

@@ -42,41 +42,49 @@ const OTHER_HINTS = {
 
 /** Numbers of a plan and of the earlier runs of its data set. */
 export interface PlanNumbers {
-  /** Rows of the file. */
+  /** Number of rows of the file. */
   rows: number;
   /** Failed rows, except rows that failed in the same way in the last completed run. */
   errors: Found;
-  /** Active users that the file names or its data set manages. */
+  /** Number of active users whom the file names or its data set manages. */
   activeInScope: number;
-  /** Users that the file names or its data set manages. */
+  /** Number of users whom the file names or its data set manages. */
   linked: number;
-  /** Users that rows were matched to. */
+  /** Number of users to whom rows were matched. */
   matched: number;
   /** Users whom rows block, and users who are blocked as missing. */
   deactivations: Found;
   reactivations: Found;
-  /** Users whom unapproved runs of the data set blocked or reactivated in the seven days before. */
+  /**
+   * Numbers of users whom runs without an approval blocked or reactivated in the data set during the seven days before.
+   */
   week: { deactivations: number; reactivations: number };
-  /** Active users of other parts of the data set who are not in the file. */
+  /** Number of active users of other parts of the data set who are not in the file. */
   elsewhere: number;
   /** Rows whose ExternalId belongs to no user yet: new users, and rows in conflict with existing users. */
   newKeys: Found;
-  /** Missing users of the data set, and rows in conflict with linked users. */
+  /** Number of missing users of the data set, plus the number of rows in conflict with linked users. */
   lostKeys: number;
   shape: ShapeTally;
-  /** Matched users of other data sets. `known` is their number in the last completed run, which an operator accepted. */
+  /**
+   * Matched users of other data sets. `known` is the number of such users in the last completed run, which an operator
+   * has accepted.
+   */
   foreign: Found & { known: number };
   /** Rows of the last completed run of the data set, or null for the first run. */
   lastRows: number | null;
-  /** Rows that change a user if this is an old file, otherwise 0. */
+  /** Number of rows that change a user if the file is an old one, otherwise 0. */
   sameFile: number;
-  /** Users of the last run whose changes the plan would undo, or null if they cannot be many. */
+  /**
+   * Users for whom the plan would undo changes of the last run, and the number of users whom that run changed. Null if
+   * the plan changes too few users to undo many.
+   */
   undone: (Found & { of: number }) | null;
-  /** Changes that a revert has undone and the plan would repeat, or null without a revert. */
+  /** Changes that a revert has undone and the plan would make again, or null if there is no revert. */
   repeated: Found | null;
 }
 
-/** Limit of a guard: a number of rows, or a percentage of a total if that is more. */
+/** Limit of a guard: a number of rows, or a percentage of a total if the percentage allows more rows. */
 interface Limit {
   rows: number;
   percent: number;
@@ -91,7 +99,7 @@ const most = ({ rows, percent }: Limit, of: number): number =>
 const capped = (limit: Limit & { total: number }, of: number): number =>
   Math.min(limit.total, most(limit, of));
 
-/** Returns a guard. By default it trips if the number is above the limit. */
+/** Returns a guard. By default, the guard trips if the number is higher than the limit. */
 function over(
   name: keyof typeof HINTS,
   { count: value, examples }: Found,
@@ -133,7 +141,7 @@ function evaluateGuards(
   const { moved, garbled } = shape;
   const keys = most(limits.changed_keys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
-  // A file with only one row less is never shrunken, however short it is.
+  // A file with only one row fewer than before never counts as shrunken, however short it is.
   const least = Math.max(
     0,
     Math.min(Math.ceil((lastRows * limits.shrunken_file.percent) / 100), lastRows - 1),
@@ -156,7 +164,7 @@ function evaluateGuards(
     over(
       'foreign_dataset',
       plan.foreign,
-      // An operator has accepted the users of the last run, so only an increase counts.
+      // An operator has accepted the foreign users of the last run, so only additional ones count.
       plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
     ),
     ...(plan.repeated ? [over('after_revert', plan.repeated, limits.after_revert.rows)] : []),
@@ -205,7 +213,7 @@ function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
   );
 }
 
-/** Returns guards for names that most new users share, if the file has both forename and surname. */
+/** Returns guards for names that most new users share, if the file has both forenames and surnames. */
 function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
   const names = shape.sameNames;
@@ -234,7 +242,7 @@ function addProfileHint(profile: string, own: GuardOverrides, guard: Guard): Gua
   return isOwn ? { ...guard, hint: `${guard.hint} The profile ${profile} sets the limit.` } : guard;
 }
 
-/** Returns the names of the limits of a guard in a profile. */
+/** Returns the names under which a profile can set the limits of a guard. */
 function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   if (name === 'changed_field') return [LOGINS.has(field ?? '') ? 'changed_logins' : name];
   if (name === 'old_file') return [hint === OTHER_HINTS.same_file ? 'same_file' : name];
@@ -243,7 +251,7 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   return isLimitName(name) ? [name] : [];
 }
 
-/** Guards whose `rows` are lowered for a small data set, and how much lower they are than its own `rows`. */
+/** Guards with a lower limit of rows in a small data set: `small_dataset.rows` minus the number given here. */
 const LOWERED = [
   ['deactivations', 0],
   ['moved_values', 0],
@@ -255,8 +263,9 @@ const LOWERED = [
 
 /**
  * Returns the limits for a data set of this size. A small data set has lower limits of rows, because five of eight
- * users are already too many. Limits of a profile stay unchanged, because they are set for its own data set.
- * @param users number of users that the file names or its data set manages.
+ * users, for example, are already too many. Limits of a profile are not lowered, because they were chosen for the data
+ * set.
+ * @param users number of users whom the file names or its data set manages.
  */
 function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides = {}): GuardLimits {
   const limits = withOverrides(settings, profile);

@@ -16,11 +16,11 @@ const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 're
 /** Fields that the importer itself maintains. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);
 const WEEK_SECONDS = 7 * 24 * 3600;
-/** Number of earlier runs that are read. */
+/** Maximum number of earlier runs that are read. */
 const RUNS = 30;
 const REVERTS = 20;
 
-/** Rows that one query reads for the examples of a guard. */
+/** Number of rows that one query reads for the examples of a guard. */
 const PAGE_OF_EXAMPLES = 10;
 
 /** Numbers of a plan after all its rows are planned. */
@@ -33,15 +33,15 @@ interface Planned {
   tally: PlanTally;
 }
 
-/** Earlier runs of the data set or part of a new run. */
+/** Earlier runs with the same data set and part as the run that is being planned. */
 export interface Past {
   /** The last completed run. */
   last: ImportRun | undefined;
   /** The last completed run that changed a user. */
   lastChanging: ImportRun | undefined;
-  /** True if the file was imported before and a different file since. */
+  /** True if the file was imported before, and a different file was imported since. */
   isOldFile: boolean;
-  /** Users whom unapproved runs blocked or reactivated in the seven days before. */
+  /** Numbers of users whom runs without an approval blocked or reactivated during the seven days before. */
   week: { deactivations: number; reactivations: number };
   /** Reverts that were not reverted themselves. */
   reverts: readonly ImportRun[];
@@ -67,7 +67,7 @@ export class PlanGuards {
     const earlier = (await this.runs.listInScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
     const [last] = earlier;
     const isOther = last !== undefined && last.file_sha256 !== sha256;
-    // Counted from the creation of the run, so that a second plan counts the same runs.
+    // The seven days end at the creation of the run, so that a second plan counts the same runs.
     const crowd = await this.runs.countSince(dataset, addSeconds(run.created, -WEEK_SECONDS), run.id);
     return {
       last,
@@ -121,7 +121,10 @@ export class PlanGuards {
     return guardsOf(plan, this.limits, mode, run.profile);
   }
 
-  /** Returns the users whose last change the plan undoes, or null if the plan changes at most half as many users. */
+  /**
+   * Returns the users for whom the plan undoes changes of the last run. Returns null if the plan changes at most half
+   * as many users as the last run.
+   */
   private async undoneOfLast(
     last: ImportRun | undefined,
     { changes }: PlanTally,
@@ -141,7 +144,10 @@ export class PlanGuards {
     return found;
   }
 
-  /** Finds users who would get back a value that an earlier run replaced. `of` is the number of users that the run changed. */
+  /**
+   * Finds users who would get back a value that an earlier run replaced. `of` is the number of users whom the earlier
+   * run changed.
+   */
   private async undone(earlier: ImportRun, changes: PlannedChanges): Promise<Found & { of: number }> {
     const found = new FoundRows();
     let of = 0;
@@ -180,7 +186,7 @@ export class PlanGuards {
     return found;
   }
 
-  /** Returns examples of one field from the first rows with some outcomes. */
+  /** Returns examples of changes to one field, from the first rows with the given outcomes. */
   private async firstExamples(
     runId: string,
     outcomes: readonly StagedOutcome[],
@@ -199,7 +205,10 @@ export class PlanGuards {
   }
 }
 
-/** Returns the number of users of other data sets in the last completed run. An operator has approved a number above the limit. */
+/**
+ * Returns the number of users of other data sets in the last completed run. If it was above the limit, an operator has
+ * approved it.
+ */
 const knownForeign = (last: ImportRun | undefined): number =>
   last?.guards.find(({ name }) => name === 'foreign_dataset')?.value ?? 0;
 
@@ -212,7 +221,10 @@ function changedUsers({
   return created + updated + blocked + reactivated + missing;
 }
 
-/** Returns the change of a row that a plan undoes. Blocking a user undoes the creation of the user. */
+/**
+ * Returns a change of an earlier row that the plan undoes, or undefined. Blocking a user counts as undoing the creation
+ * of the user.
+ */
 function changedBack(
   { outcome, changes }: StagedRow,
   lineOf: (field: string, value: unknown) => number | undefined,
@@ -227,6 +239,6 @@ function changedBack(
 
 const textOf = ({ field, code }: StagedRow['errors'][number]): string => `${field}: ${code}`;
 
-/** Returns a key that is equal for rows that fail in the same way. */
+/** Returns a key that is equal for two failed rows if they have the same ExternalId and the same errors. */
 const faultOf = ({ external_id, errors }: StagedRow): string =>
   `${external_id}\0${errors.map(textOf).join('\0')}`;

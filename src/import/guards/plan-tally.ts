@@ -20,8 +20,9 @@ import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { PlannedRow } from '../plan/row-rules.js';
 
 const PRINT_CHARACTERS = 64 * 1024;
-/** Users whose values are sampled: the first ones, and then every 64th. */
+/** Number of users from the start of the file whose values are all sampled. */
 const FIRST_SAMPLED = 1000;
+/** After these users, every 64th user is sampled. */
 const SAMPLED_EACH = 64;
 
 /** Numbers, column changes and fingerprint of a plan, collected while its rows are planned. */
@@ -29,19 +30,20 @@ export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
-  /** Users in the file by part (empty for no part) who would be missing without their rows. */
+  /** Maps a part (empty for no part) to the number of users in the file who would be missing without their rows. */
   readonly listed = new Map<string, number>();
   activeMatched = 0;
-  /** Rows whose ExternalId belongs to no user yet, and identifiers that such rows take from linked users. */
+  /** Number of rows whose ExternalId belongs to no user yet. */
   newKeys = 0;
+  /** Number of identifiers that rows of new users take from linked users. */
   clashes = 0;
   /** Matched users of other data sets. */
   readonly foreign = new FoundRows();
   readonly shape = new ShapeTally();
-  /** Changes of users, if they must be compared with earlier runs. */
+  /** Changes of users. Undefined if no earlier run must be compared with them. */
   changes: PlannedChanges | undefined;
   private readonly hash = createHash('sha256');
-  /** Text that is not hashed yet. A call for each row would cost more than the hashing. */
+  /** Text that is not hashed yet. Calling the hash for each row would cost more than the hashing itself. */
   private printed = '';
 
   add({ row, before }: PlannedRow): void {
@@ -58,7 +60,7 @@ export class PlanTally {
     this.print(row);
   }
 
-  /** Removes the changes of a row that has failed later. */
+  /** Removes the changes of a row that has failed since it was added. */
   withdraw(row: StagedRow): void {
     this.shape.remove(row);
     if (row.outcome === 'created' || row.user_uuid === null) return;
@@ -77,7 +79,10 @@ export class PlanTally {
       this.changes.add(row.user_uuid, field, value, row.line);
   }
 
-  /** Counts the user of the first row with an ExternalId, whatever the outcome of the row. */
+  /**
+   * Counts a user whom the file names, whatever the outcome of the row. Call it only for the first row with an
+   * ExternalId.
+   */
   countListed(user: User, scope: UserScope, line: number): void {
     if (user.managed_by === scope.dataset) {
       const part = user.managed_part ?? '';
@@ -108,30 +113,30 @@ export class PlanTally {
   }
 }
 
-/** Fields that have their own guards or that the importer itself maintains. */
+/** Fields that the column guards skip, because they have their own guards or the importer maintains them. */
 const ASIDE = new Set('status managed_by managed_part blocked_by external_id password'.split(' '));
-/** Fields in which users may differ. */
+/** Fields whose values are sampled to find out if users differ in them. */
 const SAMPLED = COLUMNS.filter(
   ({ field, kind }) => kind !== 'flag' && kind !== 'network' && !ASIDE.has(field),
 ).map(({ field }) => field);
-/** Fields whose values belong to one user each, although no rule requires it. */
+/** Fields whose values usually belong to one user only, although no rule requires it. */
 const NUMBERS: readonly string[] = ['phone', 'mobile'];
-/** Fields in which people differ. If half of the new users have the same value, the file is probably wrong. */
+/** Fields in which people usually differ. If half of the new users have the same value, the file is probably wrong. */
 const NAMES: readonly string[] = ['firstname', 'surname'];
 
 type Row = Pick<StagedRow, 'line' | 'external_id' | 'outcome' | 'changes'>;
 
-/** Rows that take a login of another user, in one bit each. */
+/** Rows that take a login from another user. Their lines need one bit each. */
 class MovedLogins {
   count = 0;
   readonly lines = new LineSet();
-  /** Rows of existing users, as examples. */
+  /** Examples of these rows, without rows of new users. */
   readonly updates = new FoundRows();
 }
 
 /**
  * Column changes of a plan, and values that its rows exchange. Rows are added in the order of the file, so that a
- * second plan has the same result. The memory does not grow with the rows.
+ * second plan has the same result. Memory use does not depend on the number of rows.
  */
 export class ShapeTally {
   private readonly changed = new Map<string, ColumnShape>();
@@ -148,7 +153,7 @@ export class ShapeTally {
     return [...this.changed.values()].sort((a, b) => (a.field < b.field ? -1 : 1));
   }
 
-  /** Records that a row takes a username, email address or authname of another user. Call it before `add`. */
+  /** Records that a row takes a username, an email address or an authname from another user. Call it before `add`. */
   takeLogin(line: number, field: string): void {
     const moved = this.logins.get(field) ?? new MovedLogins();
     this.logins.set(field, moved);
@@ -180,7 +185,7 @@ export class ShapeTally {
     }
   }
 
-  /** Undoes `add` for a row that has failed later. */
+  /** Undoes `add` for a row that has failed since. */
   remove(row: Row): void {
     const { line } = row;
     for (const moved of this.logins.values()) {
@@ -200,13 +205,13 @@ export class ShapeTally {
     }
   }
 
-  /** Rows that take a login or a number from another row, and the field with most of them. */
+  /** Rows that take a login or a phone number from another row, and the field with the most such rows. */
   get moved(): Found & { field: string | null } {
     const logins = [...this.logins].map(([field, { count, updates }]) => {
       return { field, count, examples: updates.examples };
     });
     const numbers = [...this.numbers].map(([field, exchanged]) => ({ field, ...exchanged.found }));
-    // A row may take both kinds of number but counts once.
+    // A row that takes both a phone and a mobile number counts once, so only the higher count is added.
     const count =
       logins.reduce((sum, moved) => sum + moved.count, 0) + Math.max(...numbers.map((moved) => moved.count));
     const [most] = [...logins, ...numbers].sort((a, b) => b.count - a.count);
@@ -222,7 +227,7 @@ export class ShapeTally {
       : { count, field: null, examples: this.brokenNames.examples };
   }
 
-  /** The most frequent name of the new users, for each field of a name. */
+  /** The most frequent name among the new users, for each field in `NAMES`. */
   get sameNames(): readonly (Found & { field: string })[] {
     return [...this.names].map(([field, names]) => ({ field, ...names.most }));
   }
@@ -273,7 +278,7 @@ function namesOf({ changes }: Row): [string, string][] {
   });
 }
 
-/** Returns the changed columns of a row. Each social network is a column. */
+/** Returns the changed columns of a row. Each social network counts as a column. */
 function changesOf({ changes }: Row): FieldChange[] {
   return changes.list.flatMap((change) => {
     if (ASIDE.has(change.field)) return [];
