@@ -14,10 +14,10 @@ import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/impo
 import { type StagedRow, toFailedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 
-/** Rows that are prepared before the event loop handles answers of the database. */
+/** Number of rows that are prepared before the event loop can handle responses of the database. */
 const ROWS_AT_ONCE = 50;
 
-/** Batches of one transaction, ready to be written. They do not change, because the transaction may run again. */
+/** Batches of one transaction, ready to be written. They must not change, because the transaction may be retried. */
 interface PreparedBatches {
   /** Number of the last batch. */
   last: number;
@@ -30,9 +30,9 @@ interface PreparedBatches {
 }
 
 /**
- * Writes a plan through the user writer, with as many batches in a transaction as fit its target duration. The transaction
- * also moves the checkpoint of the run, so that after a crash a batch is either applied and counted or neither. During the
- * write, the next batches are prepared.
+ * Writes a plan through the user writer, with as many batches in a transaction as fit its target duration. The
+ * transaction also moves the checkpoint of the run, so that after a crash each batch is either applied and counted or
+ * neither. While batches are written, the next batches are prepared.
  */
 @Injectable()
 export class Applier {
@@ -55,7 +55,7 @@ export class Applier {
       for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, sizer);
-        waiting.catch(() => undefined); // awaited later, which throws the error
+        waiting.catch(() => undefined); // awaited later, where an error is thrown
         const reached = progress.recordApplied((prepared.last - run.applied_batches) / left);
         let startedAt = 0;
         await checkpoint.commit(
@@ -69,11 +69,14 @@ export class Applier {
         applied = prepared.last;
       }
     } finally {
-      await waiting.catch(() => undefined); // waits until the read-ahead has ended
+      await waiting.catch(() => undefined); // do not return while batches are still being read
     }
   }
 
-  /** Reads the batches after `applied` and builds their changes. Only the worker of this run changes staged rows. */
+  /**
+   * Reads the batches after `applied` and builds their changes. Reading ahead is safe, because only the worker of this
+   * run changes staged rows.
+   */
   private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);
     const staged = last > applied ? await this.rows.listBatches(run.id, applied + 1, last) : [];

@@ -29,7 +29,7 @@ import { ImportFilesRepository } from '../file/import-files.repository.js';
 
 /** Calls to the import worker process. */
 export interface ImportWorkerCalls extends WorkerCalls {
-  /** Works on runs until none is left to plan or apply. */
+  /** Works on runs until no run is left to plan or apply. */
   work(): Promise<void>;
   /** Stops at the next checkpoint and closes the database. */
   stop(): Promise<void>;
@@ -37,20 +37,21 @@ export interface ImportWorkerCalls extends WorkerCalls {
 
 /** Calls from the import worker process to the service. */
 export interface ServiceCalls extends WriteLockCalls {
-  /** Reports that a run has stopped. */
+  /** Reports that the worker has stopped working on a run. */
   notify(runId: string): void;
 }
 
 /**
- * Flags that keep the process small. Most objects of an import are short-lived, so a small young generation is enough. It
- * starts at this size, because `runProgram` does not let it grow. A smaller one makes an unchanged row 10 % slower.
+ * Node.js flags that keep the process small. Most objects of an import are short-lived, so a small young generation is
+ * enough. The minimum size is also set, because `runProgram` prevents the young generation from growing. A smaller size
+ * makes an unchanged row 10 % slower.
  */
 const FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
 
-/** Low priority (`nice`), so that requests get the processor before an import. */
+/** Scheduling priority of the process (`nice`). It is low, so that requests get the processor before an import. */
 const NICENESS = 10;
 
-/** The separate process that runs imports, if the settings name its program. */
+/** Separate process that runs imports, if the path of its program is configured. */
 @Injectable()
 export class ImportWorkerProcess {
   private readonly process: WorkerProcess<ImportWorkerCalls, ServiceCalls> | undefined;
@@ -73,7 +74,7 @@ export class ImportWorkerProcess {
     return this.process !== undefined;
   }
 
-  /** Works on runs until none is left to plan or apply. @throws an error if the process ends early. */
+  /** Works on runs until no run is left to plan or apply. @throws an error if the process ends early. */
   async work(): Promise<void> {
     await this.process?.use((calls) => calls.work());
   }
@@ -105,18 +106,25 @@ export class ImportWorkerProcess {
   }
 }
 
-/** Interval, in milliseconds, at which an idle instance looks for runs that another instance has left. */
+/** Interval at which an idle instance looks for runs that other instances have left unfinished, in milliseconds. */
 const POLL_MILLIS = 1000;
-/** Largest number of doublings of the interval, up to about a minute, for a file that crashes each process that reads it. */
+/**
+ * Maximum number of times that the interval doubles, up to about a minute. It doubles after each crash, because a file
+ * may crash every process that reads it.
+ */
 const MAX_DOUBLINGS = 6;
 
-/** Waiting runs of each state that one pass checks, so that its cost does not grow with their number. */
+/**
+ * Number of waiting runs that one pass checks in each state, so that the cost of a pass does not grow with the number
+ * of waiting runs.
+ */
 const RUNS_PER_PASS = 100;
 
 /**
- * Works on runs in the order of their creation, one at a time across all instances, under a lease in the database. After a
- * crash another instance continues the run as soon as the lease expires. A service delegates this work to a process
- * (`ImportWorkerProcess`). That process and the commands of the command line do the work here.
+ * Works on runs in the order of their creation, one at a time across all instances, under a lease in the database.
+ * After a crash, another instance continues the run as soon as the lease expires. In the service, the work is delegated
+ * to a separate process (`ImportWorkerProcess`). In that process and in commands of the command line, the work is done
+ * here.
  */
 @Injectable()
 export class ImportWorker implements BeforeApplicationShutdown {
@@ -125,7 +133,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
   private stopping = false;
   /** Number of attempts in a row that ended with a crash of the process. */
   private crashes = 0;
-  /** Last run of each waiting state that was checked for revoked credentials. */
+  /** Maps a waiting state to the last run that was checked for revoked credentials. */
   private readonly lastChecked = new Map<RunState, string>();
 
   constructor(
@@ -149,7 +157,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     await this.busy;
   }
 
-  /** Works on runs, ends waiting runs with revoked credentials, and then polls for more runs. */
+  /** Works on runs, ends waiting runs whose credentials were revoked, and then polls for more runs. */
   wake(): void {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
@@ -171,11 +179,11 @@ export class ImportWorker implements BeforeApplicationShutdown {
       });
   }
 
-  /** Works on runs until none is left to plan or apply, or another worker holds the lease. */
+  /** Works on runs until no run is left to plan or apply, or another worker holds the lease. */
   async work(): Promise<void> {
     while (!this.stopping && (await this.runs.findNext()) !== undefined) {
       if (this.workerProcess.isUsed) {
-        // Otherwise every instance would start a process that finds the lease held.
+        // Without this check, every instance would start a process only to find that the lease is held.
         if (await this.leases.isHeld(IMPORT_LEASE)) return;
         await this.workerProcess.work();
         this.crashes = 0;
@@ -186,7 +194,10 @@ export class ImportWorker implements BeforeApplicationShutdown {
     }
   }
 
-  /** Selects the run under the lease, so that a run that another instance has just finished does not start again. */
+  /**
+   * Works on the next run. The run is selected under the lease, so that a run that another instance has just finished
+   * does not start again.
+   */
   private async workOnNext(): Promise<void> {
     const id = await this.runs.findNext();
     if (id === undefined) return;
@@ -202,9 +213,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Ends runs that wait for a decision if their starter has lost the rights (interface §6), because an approval could no
-   * longer apply them. Each call checks the next page of runs and returns to the first page after the last one. A decision
-   * checks its run immediately.
+   * Ends runs that wait for a decision and whose starter has lost the required rights (interface §6), because an
+   * approval could no longer apply them. Each call checks the next page of runs. After the last page, it starts again
+   * at the first page. A decision checks its own run immediately (`endIfRevoked`).
    */
   async endRevoked(): Promise<void> {
     for (const state of WAITING) {
@@ -220,7 +231,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     }
   }
 
-  /** Ends a run that waits for a decision if its starter has lost the rights. */
+  /** Ends a run that waits for a decision if its starter has lost the required rights. */
   async endIfRevoked(id: string): Promise<void> {
     const ended = await this.endWaiting(id, 'disown', (tx, { starter }) =>
       this.rights.findLostRight(tx, { starter, approver: null }),
@@ -231,8 +242,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Ends a run that waits for a decision if there is a reason.
-   * @returns false if there is no reason or an operator has decided in the meantime.
+   * Ends a run that waits for a decision if `reasonFor` returns a reason.
+   * @returns false if there is no reason, or an operator has decided in the meantime.
    */
   async endWaiting(
     id: string,
@@ -245,7 +256,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
       if (run && reason) await this.transitions.transition(tx, run, name, { reason });
       return reason !== undefined;
     });
-    if (ended) await this.files.delete(id); // a purge deletes the file if this fails
+    if (ended) await this.files.delete(id); // if this fails, the next purge deletes the file
     return ended;
   }
 }

@@ -46,8 +46,8 @@ export class RunExecutor {
 
   /**
    * Works on a run.
-   * @throws LeaseLostError, ShuttingDownError, and errors of an unreachable database. The run keeps its state and continues
-   * later.
+   * @throws LeaseLostError, ShuttingDownError, and errors of an unreachable database. After these errors, the run keeps
+   * its state and continues later.
    */
   async run(checkpoint: Checkpoint): Promise<void> {
     try {
@@ -57,7 +57,7 @@ export class RunExecutor {
         run = await this.findCurrentRun(checkpoint);
       } else {
         const phase = { phase_started: now(), phase_percent: run.percent };
-        await checkpoint.commit(async () => undefined, phase); // excludes the time without a worker
+        await checkpoint.commit(async () => undefined, phase); // the estimated end must not depend on the time without a worker
       }
       if (run.state !== 'applying') return;
       if (run.batches > 0) run = await this.apply(run, checkpoint);
@@ -127,9 +127,10 @@ export class RunExecutor {
   }
 
   /**
-   * Returns the guard `key_fuse`, which parks a run that would blow the fuse of its key, so that the run does not stop halfway.
-   * Reverts have this guard too, although they have no other one. Only a different credential can approve the run.
-   * @returns undefined if no fuse counts the run.
+   * Returns the guard `key_fuse`, which parks a run that would blow the fuse of its key. Without this guard, the run
+   * would stop halfway. Reverts have this guard too, although they have no other guards. Only a different credential
+   * can approve the run.
+   * @returns undefined if the run does not count towards a fuse.
    */
   private async checkKeyFuse(run: ImportRun, blocked: number): Promise<Guard | undefined> {
     const load = await this.fuse.readLoad(callerOf(run), this.database, () => this.directory.countActive());
@@ -146,7 +147,7 @@ export class RunExecutor {
     };
   }
 
-  /** Moves a run to another state. A run that parks or applies replaces older plans. */
+  /** Moves a run to another state. Also ends older plans if the run is parked or applied. */
   private async transition(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
     await checkpoint.commit(async (tx, run) => {
       if (name === 'park' || name === 'apply') await this.supersede(tx, run);
@@ -154,7 +155,7 @@ export class RunExecutor {
     });
   }
 
-  /** Ends older plans of the data set and part that wait for approval, because this newer file replaces them. */
+  /** Ends older plans that wait for approval in the same data set and part, because this newer file replaces them. */
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
     const older = await this.runs.listInScope(userScopeOf(run), ['needs_approval'], 100, tx);
@@ -174,8 +175,9 @@ export class RunExecutor {
   }
 
   /**
-   * Stores the cells of failed rows. An applied run does not fail if its file is gone.
-   * @returns the reason why `failed.csv` is not available.
+   * Stores the cells of failed rows. If the file is missing, the run does not fail, because its changes are already
+   * applied.
+   * @returns the reason why `failed.csv` is not available, or null.
    */
   private async storeFailedCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
     try {
@@ -187,7 +189,10 @@ export class RunExecutor {
     }
   }
 
-  /** Returns the final counts of staged rows by outcome, unchanged rows, which are not staged, and blocked missing users. */
+  /**
+   * Returns the final counts: rows by outcome, and missing users who were blocked. Unchanged rows are usually not
+   * staged, so their number is calculated from the total.
+   */
   private async countResult(run: ImportRun, tx?: Sql) {
     const counts = await this.rows.countByOutcome(run.id, tx);
     const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
@@ -214,7 +219,7 @@ export class RunExecutor {
     return this.abandon(checkpoint, 'fail', { code: 'internal', message });
   }
 
-  /** Ends a run early. Skips the remaining rows of a run that is applying, and deletes the plan of any other run. */
+  /** Ends a run early. If the run is being applied, its remaining rows are skipped. Otherwise its plan is deleted. */
   private async abandon(checkpoint: Checkpoint, end: 'stop' | 'fail', reason: Reason | null): Promise<void> {
     const run = await this.findCurrentRun(checkpoint);
     checkpoint.beginFinalWrites();
@@ -224,14 +229,14 @@ export class RunExecutor {
       return this.finish(checkpoint, end, async () => ({ ...none, reason }));
     }
     await this.tryStoreCells(run, checkpoint);
-    // One transaction, because half of the changes would look like a run that still has rows to apply.
+    // Use one transaction. After a crash between two transactions, the run would seem to have rows left to apply.
     await this.finish(checkpoint, end, async (tx) => {
       await this.rows.skipAfter(tx, run.id, run.applied_batches);
       return { ...(await this.countResult(run, tx)), reason };
     });
   }
 
-  /** Stores the cells of failed rows if the file is still readable. */
+  /** Stores the cells of failed rows. Logs an error if the file cannot be read. */
   private async tryStoreCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     try {
       await this.failedRows.storeCells(run, checkpoint);

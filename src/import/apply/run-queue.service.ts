@@ -33,7 +33,7 @@ interface Upload extends ImportRequest {
   sent: JsonObject;
 }
 
-/** Receives files with their options and queues them as runs, for the API and the schedule. */
+/** Receives files with their options from the API and the schedule, and queues them as runs. */
 @Injectable()
 export class RunQueue {
   constructor(
@@ -48,13 +48,15 @@ export class RunQueue {
   ) {}
 
   /**
-   * Stores the file of a request while it arrives, and queues it as a run.
-   * @throws ProblemError like `receive`, or FirstAnswer for a repeated request. The stored file is discarded then.
+   * Stores the file of a request while it is received, and queues it as a run.
+   * @throws ProblemError like `receive`, or ReplayedResponseError for a repeated request. In both cases the stored file
+   * is discarded.
    */
   async upload(request: Request, caller: Caller): Promise<ImportRun> {
     const { file, options, profile, ...others } = await this.receive(request, caller, this.store);
     try {
-      // A profile may have changed since, so a repeated request is recognized by the options that were sent.
+      // The profile may have changed since the first request, so a repeated request is recognized by the options that
+      // were sent.
       await caller.repeatable?.setContent([file.name, file.sha256, profile ? others.sent : options]);
       caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
       return await this.submit(file, options, caller, profile);
@@ -66,8 +68,8 @@ export class RunQueue {
 
   /**
    * Reads the options of a request and passes its file to `store`.
-   * @throws ProblemError like `readOptions`, or `too_large` or `invalid_parameter` for a form. The stored file is then
-   * discarded.
+   * @throws ProblemError like `readOptions`, or `too_large` or `invalid_parameter` for a form. In these cases the
+   * stored file is discarded.
    */
   async receive(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     if (isMultipart(request)) return this.receiveForm(request, caller, store);
@@ -113,7 +115,10 @@ export class RunQueue {
     return { profile, options };
   }
 
-  /** Like `readOptions`, for a file in the drop folder. Options of its profile override the settings of the schedule. */
+  /**
+   * Reads the options for a file in the drop folder like `readOptions`. Options of the profile override the settings of
+   * the schedule.
+   */
   async readOptionsOf(fileName: string, settings: JsonObject, caller: Caller): Promise<ImportRequest> {
     const profile = await this.profiles.findForFile(fileName);
     if (!profile) return this.readOptions(settings, caller);
@@ -149,9 +154,9 @@ export class RunQueue {
   }
 
   /**
-   * Checks what the rules of the options cannot check.
-   * @throws ProblemError `insufficient_scope` if the key may not import this data set or not with `allow_privileged`, or
-   * `invalid_parameter` if `default_roles` contains an unknown role.
+   * Validates options whose validity depends on the caller or the configured roles.
+   * @throws ProblemError `insufficient_scope` if the key may not import this data set or may not use
+   * `allow_privileged`, or `invalid_parameter` if `default_roles` contains an unknown role.
    */
   private assertOptions(
     { default_roles, dataset, allow_privileged }: ImportOptions,
@@ -184,7 +189,7 @@ function parseDocument(text: string): JsonObject {
     const document: unknown = JSON.parse(text);
     if (isObject(document)) return document;
   } catch {
-    // handled below, like a document that is not an object
+    // reported below, as for a document that is not an object
   }
   throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
 }
@@ -194,7 +199,7 @@ function fileNameOf({ headers }: Request): string {
   return typeof name === 'string' ? decodeName(name) : 'upload.csv';
 }
 
-/** Decodes a file name. A header holds only ASCII, so other characters are percent-encoded as UTF-8. */
+/** Decodes a file name. A header can contain only ASCII, so clients percent-encode other characters as UTF-8. */
 function decodeName(name: string): string {
   try {
     return decodeURIComponent(name);
@@ -206,8 +211,8 @@ function decodeName(name: string): string {
 const OPTIONS = fieldsOf(RequestedOptions);
 
 /**
- * Merges the options of query and form. Skips empty options, because browsers send all fields of a form.
- * @throws ProblemError `invalid_parameter` if an option is in both.
+ * Merges the options of the query and of the form. Skips empty form fields, because browsers send all fields of a form.
+ * @throws ProblemError `invalid_parameter` if the query and the form contain the same option.
  */
 function mergeOptions(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {
   const given = [...fields].filter(([name, value]) => value !== '' || !OPTIONS.has(name));

@@ -6,7 +6,7 @@ import type {
   TextNumbering,
 } from '../../users/set-rules/number-storage.js';
 
-/** Storage for the set constraints of a million rows, in a few hundred bytes a row. */
+/** Compact storage for the set constraints of a million rows, which needs a few hundred bytes per row. */
 export const LIST_STORAGE: NumberStorage = {
   createTexts: () => new TextNumbers(),
   createIntegers: () => new IntList(),
@@ -16,7 +16,10 @@ export const LIST_STORAGE: NumberStorage = {
 const SEGMENT_BITS = 14;
 const SEGMENT_LENGTH = 1 << SEGMENT_BITS;
 
-/** A growing list of integers, in four bytes each. Growth copies nothing, and unset segments use no memory. */
+/**
+ * Growing list of integers that needs four bytes per integer. Growing copies no values, and unset segments use no
+ * memory.
+ */
 export class IntList implements Integers {
   private readonly segments: (Int32Array | undefined)[] = [];
   length = 0;
@@ -36,7 +39,7 @@ export class IntList implements Integers {
   }
 }
 
-/** A set of line numbers, in one bit each. */
+/** Set of line numbers that needs one bit per line. */
 export class LineSet implements ChangeNumbers {
   private bits = new Uint32Array(1024);
 
@@ -61,11 +64,12 @@ const FIRST_CAPACITY = 1024;
 type TextHash = readonly [high: number, low: number];
 
 /**
- * The numbers 1, 2, 3 … of texts, in the order in which the texts first occur. Each text needs about 16 bytes, whatever
- * its length, so that a file of a million rows can be planned in little memory. Other lists store data of a text at its number.
+ * Assigns the numbers 1, 2, 3 … to texts, in the order in which the texts first occur. A text of any length needs about
+ * 16 bytes, so that a file of a million rows can be planned in little memory. Other lists store data of a text at the
+ * index of its number.
  *
- * A 64-bit hash is stored instead of the text. Among a million texts, the probability of a collision is below one in ten
- * million. The hash has a random seed, so that a file cannot provoke collisions.
+ * A 64-bit hash is stored instead of the text. Among a million texts, the probability of a collision is below one in
+ * ten million. The hash has a random seed, so that a file cannot provoke collisions.
  */
 export class TextNumbers implements TextNumbering {
   private readonly seed = randomInt(2 ** 31);
@@ -75,7 +79,7 @@ export class TextNumbers implements TextNumbering {
   private slots = new Int32Array(FIRST_CAPACITY);
 
   constructor() {
-    this.append([0, 0]); // makes 1 the number of the first text
+    this.append([0, 0]); // the first text gets the number 1
   }
 
   /** The highest number so far. */
@@ -106,7 +110,7 @@ export class TextNumbers implements TextNumbering {
     return this.last;
   }
 
-  /** Returns the slot of a text, or the free slot for an unknown text. */
+  /** Returns the slot of a text, or the free slot where an unknown text belongs. */
   private findSlot([high, low]: TextHash): number {
     const mask = this.slots.length - 1;
     let slot = low & mask;
@@ -125,7 +129,9 @@ export class TextNumbers implements TextNumbering {
   }
 }
 
-/** Returns two independent 32-bit hashes of a text as signed integers, by the mixing steps of MurmurHash3. */
+/**
+ * Returns two independent 32-bit hashes of a text as signed integers, computed with the mixing steps of MurmurHash3.
+ */
 export function computeHash64(text: string, seed = 0): TextHash {
   let high = 0xdeadbeef ^ seed;
   let low = 0x41c6ce57 ^ seed;
@@ -139,19 +145,23 @@ export function computeHash64(text: string, seed = 0): TextHash {
   return [high | 0, low | 0];
 }
 
-/** Largest number of stored changes, in about 48 bytes each. */
+/** Maximum number of stored changes. Each change needs about 48 bytes. */
 const MAX_CHANGES = 2 ** 18;
-/** Bits of a key that distinguish the changes of one user. A number is exact up to 53 bits. */
+/**
+ * Number of bits of a key that distinguish the changes of one user. The other 32 bits identify the user, and a
+ * JavaScript number is exact up to 53 bits.
+ */
 const CHANGE_BITS = 21;
 
 /**
- * Changes of a plan by user, field and new value, for the comparison with an earlier run. Up to 262,144 changes are all
- * stored. With more changes, only the changes of a sample of users are stored. The sample is halved whenever it is full.
+ * Changes of a plan for the comparison with an earlier run. A change is found by its user, field and new value. Up to
+ * 262,144 changes are all stored. With more changes, only the changes of a sample of users are stored. The sample is
+ * halved whenever it is full.
  */
 export class PlannedChanges {
-  /** Line of the row, by a hash of the user and the change. */
+  /** Maps a hash of the user and the change to the line of the row. */
   private readonly lines = new Map<number, number>();
-  /** A user is in the sample if this number of low bits of the hash are 0. */
+  /** Number of low bits that must be 0 in the hash of a sampled user. */
   private zeroBits = 0;
 
   get isEmpty(): boolean {
@@ -168,7 +178,7 @@ export class PlannedChanges {
     }
   }
 
-  /** Removes a change of a row that has failed later. */
+  /** Removes a change of a row that has failed since it was added. */
   remove(user: string, field: string, value: unknown): void {
     this.lines.delete(keyOf(user, field, value));
   }

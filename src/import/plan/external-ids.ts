@@ -4,18 +4,20 @@ import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, computeHash64 } from './compact-collections.js';
 
-/** Rows that share one ExternalId. */
+/** Rows with the same ExternalId. */
 interface RepeatedRows {
   lines: number[];
   isDifferent: boolean;
 }
 
-/** The ExternalIds of a file with their lines, in about 24 bytes each. */
+/** ExternalIds of a file with the lines of their rows. Each ExternalId needs about 24 bytes. */
 export class ExternalIds {
   private readonly numbers = new TextNumbers();
-  /** Line of the first row with an ExternalId and a hash of its cells, by the number of the ExternalId. */
+  /** For each ExternalId number, the line of the first row. */
   private readonly firstLines = new IntList();
+  /** For each ExternalId number, a hash of the cells of the first row. */
   private readonly contentHashes = new IntList();
+  /** Maps the line of a first row to all rows with the same ExternalId. */
   private readonly repeated = new Map<number, RepeatedRows>();
 
   /** Records the ExternalId of a row. @returns true if the row is the first one with this ExternalId. */
@@ -49,7 +51,10 @@ export class ExternalIds {
     return this.firstLines.at(this.numbers.findNumber(toExactKey(externalId)));
   }
 
-  /** Yields an error for each row whose ExternalId is also on a row with other cells. Call it after the last row. */
+  /**
+   * Yields an error for each row that shares its ExternalId with a row that has other cells. Call it after the last
+   * row.
+   */
   *findConflicts(): Generator<[line: number, error: RowError]> {
     for (const { lines, isDifferent } of this.repeated.values()) {
       if (!isDifferent) continue;
@@ -62,17 +67,20 @@ export class ExternalIds {
   }
 }
 
-/** Returns the name of a row for error messages. */
+/** Returns the text that identifies a row in error messages. */
 export const formatLine = (line: number): string => `line ${line}`;
 
-/** Bits of a UUID that number the users of a run. A file names at most a million users and as many managers. */
+/**
+ * Number of bits of a UUID that hold the number of an ExternalId. They are enough for a million users and a million
+ * managers.
+ */
 const NUMBER_BITS = 21;
 
 /**
  * Returns a function that creates the UUID of a new user from the number of its ExternalId.
- * The UUIDs have version 7 (RFC 9562, section 6.2): the time of the run, the number, and a hash of the run. A second plan,
- * after a crash or for an approval, creates the same UUIDs. A row can name a manager that a later row creates. New users
- * are adjacent in every index that ends in the UUID.
+ * The UUIDs have version 7 (RFC 9562, section 6.2) and contain the time of the run, the number, and a hash of the run.
+ * A row can therefore refer to a manager whom a later row creates. A second plan, after a crash or for an approval,
+ * creates the same UUIDs. New users are adjacent in every index that ends in the UUID.
  */
 export function createUuidGenerator(run: { id: string; created: number }): (number: number) => string {
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);
@@ -81,8 +89,9 @@ export function createUuidGenerator(run: { id: string; created: number }): (numb
 }
 
 /**
- * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. A failed row changes nothing, but the
- * users that its cells name are not missing. As in a login, usernames and email addresses share one namespace.
+ * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. A failed row changes nothing, but
+ * the users whom its cells name are not missing. Usernames and email addresses share one namespace, as they do for
+ * logins.
  */
 export class FailedRowNames {
   private readonly externalIds = new TextNumbers();

@@ -19,7 +19,7 @@ import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isUnchangedRow, planRow, createUnchangedRow } from './row-rules.js';
 
-/** Rows that are planned before the event loop handles other requests and answers of the database. */
+/** Number of rows that are planned before the event loop can handle other requests and responses of the database. */
 const ROWS_PER_TICK = 100;
 
 /** State of planning one file. */
@@ -37,7 +37,7 @@ interface PlanState {
 interface Chunk {
   rows: readonly { record: CsvRecord; keys: RowKeys }[];
   users: Promise<RowUsers>;
-  /** Bytes of the file up to the end of these rows. */
+  /** Number of bytes of the file up to the end of these rows. */
   bytes: number;
 }
 
@@ -55,7 +55,7 @@ export class FilePlanner {
   /**
    * Plans the rows of a file.
    * @param lastRun last completed run of the data set.
-   * @returns true if the last line has a line end.
+   * @returns true if the last line of the file has a line end.
    * @throws FileError if the whole file is rejected.
    */
   async plan(run: ImportRun, builder: PlanBuilder, lastRun: ImportRun | undefined): Promise<boolean> {
@@ -78,14 +78,15 @@ export class FilePlanner {
         .map(({ row }) => row.line);
       await staging;
       staging = builder.add(planned, new Set(newlyManaged), toPercent(passes, chunk.bytes));
-      staging.catch(() => undefined); // awaited later, which throws the error
+      staging.catch(() => undefined); // awaited later, where an error is thrown
     };
     let previous: Chunk | undefined;
     try {
       for await (const records of file.readRecords(ROWS_AT_ONCE)) {
-        // While this thread plans the previous rows, the database looks up these rows and stores the planned ones.
+        // While this thread plans the previous rows, the database looks up the users of these rows and stores planned
+        // rows.
         const chunk = this.lookUp(records, reader.bytesRead, planning);
-        await setImmediate(); // sends the look-up to the database first
+        await setImmediate(); // let the look-up start first
         if (previous) await addChunk(previous);
         previous = chunk;
       }
@@ -109,7 +110,7 @@ export class FilePlanner {
       rows.map(({ keys }) => keys),
       adopted,
     );
-    users.catch(() => undefined); // awaited later, which throws the error
+    users.catch(() => undefined); // awaited later, where an error is thrown
     return { rows, users, bytes };
   }
 
@@ -146,7 +147,7 @@ export class FilePlanner {
     if (isUsual && isUnchangedRow(record.cells, header, before, manager, run.options.blank_cells))
       return createUnchangedRow(keys, before);
     const planned = this.planByRules(row, before, manager, planning);
-    // Only the end of the file shows whether a row with a repeated ExternalId fails.
+    // Whether a row with a repeated ExternalId fails is known only at the end of the file, so it counts as failed here.
     if (isRepeated || planned.row.outcome === 'error') addFailedNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
     if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
@@ -193,7 +194,10 @@ function isNewlyManaged(scope: UserScope, user: User): boolean {
   return isOurs && !isAssignedTo(scope, user);
 }
 
-/** Returns true if the rules must decide on a blocked user, because the row sets no status or may clear `blocked_by`. */
+/**
+ * Returns true if the row of a blocked user must pass through the rules, because it sets no status or may clear
+ * `blocked_by`.
+ */
 function needsStatusRules(cells: readonly string[], header: Header, user: User): boolean {
   if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
@@ -204,7 +208,7 @@ function hasManagerChange({ row }: PlannedRow): boolean {
   return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
-/** Records the users that the readable cells of a failed row name. These users are not missing. */
+/** Records the users whom the readable cells of a failed row name, because these users are not missing. */
 function addFailedNames(cells: readonly (string | undefined)[], { header, builder }: PlanState): void {
   for (const [index, column] of header.entries()) {
     const cell = unescapeFormula((cells[index] ?? '').trim());
@@ -213,12 +217,15 @@ function addFailedNames(cells: readonly (string | undefined)[], { header, builde
   }
 }
 
-/** Returns an error for a row with too few or too many cells. The users that it names are not missing. */
+/**
+ * Returns a failed row for a record with too few or too many cells. Records the users whom the cells name, because they
+ * are not missing.
+ */
 function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState): PlannedRow {
   const { header } = planning;
   const { line, cells } = record;
   const key = header.findIndex((column) => column?.field === 'external_id');
-  // Cells may have moved, so the row is read from the left and from the right.
+  // The cells may be in the wrong columns, so they are aligned with the header both at the left and at the right end.
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
   for (const reading of record.alignments ?? [cells, fromRight]) addFailedNames(reading, planning);
   const message =
@@ -233,7 +240,10 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
   };
 }
 
-/** Skips a row that repeats an ExternalId. Only the end of the file shows whether its rows fail. */
+/**
+ * Returns a skipped row for a row that repeats an ExternalId. Conflicts with other cells are reported at the end of the
+ * file.
+ */
 function skipRepeatedRow({ row, before }: PlannedRow): PlannedRow {
   return { row: { ...row, outcome: 'skipped', errors: [], changes: NO_CHANGES }, before, after: undefined };
 }

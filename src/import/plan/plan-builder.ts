@@ -10,9 +10,9 @@ import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
 
-/** Rows that are looked up and staged together. */
+/** Number of rows that are looked up and staged together. */
 export const ROWS_AT_ONCE = 500;
-/** Rows of a batch, the smallest unit that a transaction of the applier writes. */
+/** Number of rows in a batch, the smallest unit that a transaction of the applier writes. */
 const BATCH_ROWS = 25;
 const LINES_AT_ONCE = 500;
 
@@ -21,7 +21,7 @@ export class PlanBuilder {
   readonly externalIds = new ExternalIds();
   readonly failedNames = new FailedRowNames();
   readonly tally = new PlanTally();
-  /** Created for the first changed row. */
+  /** Created when the first changed row is added. */
   private validator: SetValidator | undefined;
   /** Users of the database whose managers are needed to detect cycles. */
   private readonly cycleCandidates = new Set<string>();
@@ -45,7 +45,10 @@ export class PlanBuilder {
     }));
   }
 
-  /** @param managed lines of rows whose user the data set starts to manage, even if nothing else changes. */
+  /**
+   * Adds planned rows.
+   * @param managed lines of rows whose user the data set starts to manage, even if nothing else changes.
+   */
   async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, percent: number): Promise<void> {
     for (const row of planned) this.tally.add(row);
     const staged = planned
@@ -95,7 +98,7 @@ export class PlanBuilder {
   /**
    * Stages rows and assigns the changed ones to batches.
    * @param progress progress of the planning.
-   * @param isIdle returns true for a row that is stored only for its warnings.
+   * @param isIdle returns true for a row that changes nothing and is stored only because of its warnings.
    */
   async stage(
     rows: readonly StagedRow[],
@@ -111,8 +114,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Applies the set rules to the whole file and orders the rows that depend on each other. A file of unchanged rows needs
-   * neither, because rows that fail or repeat an ExternalId are not unchanged.
+   * Applies the set rules to the whole file, and orders the rows that depend on each other. A file with only unchanged
+   * rows needs neither. Rows that fail or repeat an ExternalId do not count as unchanged.
    */
   async finalize(): Promise<void> {
     if (this.tally.unchanged < this.tally.rows) await this.validateSet();
@@ -177,7 +180,8 @@ export class PlanBuilder {
         // An unchanged row is counted and usually not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
-        // A name that the row does not change belongs to its own user.
+        // Record only the names that the row changes. An unchanged name belongs to the user of the row, which is
+        // recorded by its ExternalId.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
@@ -190,7 +194,7 @@ export class PlanBuilder {
     }
   }
 
-  /** Moves dependent rows to batches after all other rows. A group stays in one batch. */
+  /** Moves rows that depend on each other to batches after all other rows. A group stays in one batch. */
   private async reorderRows(groups: readonly number[][]): Promise<void> {
     const normal = this.batches;
     let lines: number[] = [];
@@ -211,9 +215,9 @@ export class PlanBuilder {
 type RowLinks = Iterable<readonly [line: number, needed: number]>;
 
 /**
- * Returns the order of rows that depend on later rows. A required row comes first, and rows that require each other, as in
+ * Returns the order of rows that depend on later rows. A required row comes first. Rows that require each other, as in
  * a swap of usernames, form a group. All other rows keep the order of the file.
- * @param links pairs of lines: the second row must be applied no later than the first.
+ * @param links pairs of lines. The second row of a pair must be applied before the first row or together with it.
  * @returns groups of rows, to be applied after the rows without a group.
  */
 export function findApplyOrder(links: () => RowLinks): number[][] {
@@ -221,7 +225,10 @@ export function findApplyOrder(links: () => RowLinks): number[][] {
   return findRowGroups(filterLinks(links(), late));
 }
 
-/** Returns the rows that cannot keep the order of the file, because a required row comes later or cannot keep it either. */
+/**
+ * Returns the rows that cannot keep the order of the file, because they require a later row or a row that cannot keep
+ * the order itself.
+ */
 function findLateRows(links: () => RowLinks): LineSet {
   const late = new LineSet();
   for (let found = true; found;) {
@@ -239,7 +246,10 @@ function* filterLinks(links: RowLinks, lines: LineSet): RowLinks {
   for (const link of links) if (lines.has(link[0])) yield link;
 }
 
-/** Returns the strongly connected components by Tarjan's algorithm. Rows that require no other row are left out. */
+/**
+ * Returns the strongly connected components of the rows (Tarjan's algorithm). Rows that require no other row are left
+ * out.
+ */
 export function findRowGroups(links: RowLinks): number[][] {
   const needs = Map.groupBy(links, ([line]) => line);
   const index = new Map<number, number>();
@@ -262,7 +272,7 @@ export function findRowGroups(links: RowLinks): number[][] {
     if (low.get(line) !== index.get(line)) return;
     const group = open.splice(open.lastIndexOf(line));
     for (const member of group) isOpen.delete(member);
-    // A row that requires no other row keeps its batch, which is before all groups.
+    // A row that requires no other row keeps its batch, which is applied before all groups.
     if (group.some((member) => needs.has(member))) groups.push(group);
   };
 

@@ -13,7 +13,7 @@ import { MIN_LINE, type RowError, type StagedRow, isApplied, lineOf, EMPTY_ROW }
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
-/** Longest value that a conflict shows, in characters. */
+/** Maximum length of a value that a conflict shows, in characters. */
 const MAX_VALUE = 200;
 
 /**
@@ -27,7 +27,12 @@ export class RevertPlanner {
     private readonly directory: UserDirectory,
   ) {}
 
-  /** @param original run to revert. @param total number of its changed rows. @param initiator actor of the revert. */
+  /**
+   * Plans the rows of a revert.
+   * @param original run to revert.
+   * @param total number of changed rows of this run.
+   * @param initiator actor of the revert.
+   */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
     const read = (after: number) => this.rows.listPage(original.id, after, ROWS_AT_ONCE);
     for await (const page of readPages(MIN_LINE, lineOf, read)) {
@@ -45,7 +50,7 @@ export class RevertPlanner {
   }
 }
 
-/** Plans the revert of a row. A change that the writer would refuse to the initiator becomes a conflict. */
+/** Plans the revert of a row. A change that the initiator is not allowed to make becomes a conflict. */
 function planUndo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
   const planned = planRestore(row, user);
   const { before, after } = planned;
@@ -97,7 +102,7 @@ function toConflict(
   };
 }
 
-/** Returns the error of a value that has changed since. `value` is what the revert would have restored. */
+/** Returns the error for a value that has changed since the import. `value` is the old value, which is not restored. */
 function toConflictError({ field, old }: FieldChange): RowError {
   const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');
   const message = 'has changed since the import and is not reverted';

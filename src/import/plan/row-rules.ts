@@ -22,7 +22,7 @@ import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
-/** Values that the rules of a row depend on. */
+/** Data on which the rules for a row depend. */
 export interface RowContext {
   options: ImportOptions;
   /** Data set and part of the file. */
@@ -37,22 +37,23 @@ export interface RowContext {
   manager: string | null | undefined;
 }
 
-/** A planned row, with its user before and after it. `after` is undefined if the row fails or is skipped. */
+/** A planned row, with its user before and after the change. `after` is undefined if the row fails or is skipped. */
 export interface PlannedRow {
   row: StagedRow;
   before: User | undefined;
   after: User | undefined;
 }
 
-/** Longest part of a cell that an error shows, in characters. */
+/** Maximum length of a cell in an error, in characters. */
 const MAX_VALUE = 200;
-/** Warnings. The other values of such a row are applied. */
+/** Warning about a blocked user whom the row cannot reactivate. The other values of the row are applied. */
 const BLOCKED_ELSEWHERE: RowError = {
   field: 'status',
   code: 'blocked_elsewhere',
   message:
     'stays Blocked, because the user was not blocked for being missing from this data set. Reactivate the user manually',
 };
+/** Warning about a returning user whom the options do not reactivate. The other values of the row are applied. */
 const RETURNED: RowError = {
   field: 'status',
   code: 'returned',
@@ -73,13 +74,14 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
   const current = before ?? createEmptyUser(context.uuid, EPOCH);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
-  // No column of a file holds a password (`columns.ts`).
+  // The input never contains a password, because `columns.ts` defines no column for passwords.
   const input = before
     ? value
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
   const returned = before && evaluateReturn(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
-  // The source itself blocks the user, so a later row without a status must not reactivate the user.
+  // The source itself blocks the user, so a later row without a status must not reactivate the user. Clearing
+  // `blocked_by` prevents this.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
   const lost = findDamagedCells(file, context);
@@ -103,8 +105,8 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
 }
 
 /**
- * Decides on a blocked user whose row sets no status (interface §6, "Leavers and returners"). A row reactivates only a user
- * who was blocked for being missing from this data set.
+ * Determines if a row without a status reactivates its blocked user (interface §6, "Leavers and returners"). A row
+ * reactivates only a user who was blocked for being missing from this data set.
  */
 function evaluateReturn(
   { status }: { status?: string | null | undefined },
@@ -116,7 +118,9 @@ function evaluateReturn(
   return returning === 'report' ? RETURNED : 'reactivate';
 }
 
-/** Skips a row of an existing user. It still warns about a blocked user who is no longer missing. */
+/**
+ * Returns a skipped row for an existing user. The row still has a warning if the user is blocked and no longer missing.
+ */
 function skipExistingUser(file: FileRow, before: User, context: RowContext): PlannedRow {
   const status = typeof file.raw['status'] === 'string' ? file.raw['status'] : undefined;
   const returned = evaluateReturn({ status }, before, {
@@ -214,10 +218,10 @@ function createPlannedRow(
 }
 
 /**
- * Returns true if every cell of a row equals the value that the export writes for its user. Such a row, the usual one in a
- * nightly file, changes nothing and needs no rules. A row with an equal value in another form (`yes` for `true`) passes
- * through the rules, which find it unchanged.
- * @param manager UUID of the manager that the row names, or null for no manager.
+ * Returns true if every cell of a row equals the value that the export writes for its user. Most rows of a nightly file
+ * are like this, and they skip the rules because they change nothing. A row with an equal value in another form (`yes`
+ * for `true`) passes through the rules, which find it unchanged.
+ * @param manager UUID of the manager whom the row names, or null for no manager.
  */
 export function isUnchangedRow(
   cells: readonly string[],

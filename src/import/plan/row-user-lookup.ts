@@ -12,7 +12,7 @@ import { ROWS_AT_ONCE } from './plan-builder.js';
 
 const UUID_WORDS = 4;
 
-/** UUIDs of the unlinked users that rows adopt, by ExternalId, in about 40 bytes each. */
+/** Maps an ExternalId to the UUID of the unlinked user whom its row adopts. Each entry needs about 40 bytes. */
 export class Adoptions {
   private readonly externalIds = new TextNumbers();
   private readonly words = new IntList();
@@ -26,7 +26,7 @@ export class Adoptions {
     return stringify(bytes);
   }
 
-  /** Adds the user of the first row with an ExternalId. Later rows with it are ignored. */
+  /** Adds the user whom the first row with an ExternalId adopts. Later rows with the same ExternalId are ignored. */
   add(externalId: string, uuid: string): void {
     const known = this.externalIds.last;
     const number = this.externalIds.assignNumber(toExactKey(externalId));
@@ -40,7 +40,7 @@ export class Adoptions {
 /** A cell that names a manager by UUID, in the format of the export. */
 const UUID_CELL = /^uuid:(.*)$/i;
 
-/** An existing user that a cell names as manager. With `isAdopted`, a row of this file links the user to the ExternalId. */
+/** An existing user whom a cell names as manager. `isAdopted` is true if a row of this file adopts this user. */
 interface NamedManager {
   uuid: string;
   isAdopted: boolean;
@@ -48,13 +48,13 @@ interface NamedManager {
 
 /** Existing users to whom rows refer. */
 export interface RowUsers {
-  /** Users of the rows, by the comparison key of the ExternalId. */
+  /** Maps the comparison key of an ExternalId to the user of the row. */
   users: ReadonlyMap<string, User>;
-  /** Existing managers, by cell. */
+  /** Maps a manager cell to the existing manager. */
   managers: ReadonlyMap<string, NamedManager>;
 }
 
-/** Finds the users to whom rows refer, with one statement for each kind of reference. */
+/** Finds the users to whom rows refer. Each kind of reference needs one SQL statement for many rows. */
 @Injectable()
 export class RowUserLookup {
   constructor(
@@ -63,9 +63,10 @@ export class RowUserLookup {
   ) {}
 
   /**
-   * Finds the unlinked users that a file adopts (`adopt`), before its rows are planned. The manager of a row may be a user that
-   * any other row adopts, so the UUIDs must be known first.
-   * @param field field by which the users are found. @param report receives the number of bytes that were read.
+   * Finds the unlinked users whom a file adopts (`adopt`), before its rows are planned. The manager of a row may be a
+   * user whom any other row adopts, so the UUIDs must be known first.
+   * @param field field by which the users are found.
+   * @param report receives the number of bytes that were read so far.
    * @throws FileError if the whole file is rejected.
    */
   async findAdopted(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
@@ -97,7 +98,7 @@ export class RowUserLookup {
     });
   }
 
-  /** Finds the users to whom rows refer. @param adopted users that the file adopts, if its options request it. */
+  /** Finds the users to whom rows refer. @param adopted users whom the file adopts, if its options request it. */
   async find(rows: readonly RowKeys[], adopted?: Adoptions): Promise<RowUsers> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
     const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
@@ -108,7 +109,7 @@ export class RowUserLookup {
     return { users, managers };
   }
 
-  /** Returns the users of rows, found by ExternalId or adopted by a row. */
+  /** Returns the users of rows, which are found by ExternalId or adopted by a row. */
   private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {
     const users = await this.directory.findByExternalIds(ids);
     if (adopted) await this.addAdopted(users, ids, adopted);
@@ -128,7 +129,7 @@ export class RowUserLookup {
     }
   }
 
-  /** Returns the existing managers by cell. */
+  /** Maps each manager cell to the existing manager. */
   private async findManagers(cells: readonly string[], adopted?: Adoptions): Promise<RowUsers['managers']> {
     const linked = await this.directory.findUuidsByExternalIds(cells);
     const parseUuid = (cell: string): string => UUID_CELL.exec(cell)?.[1]?.trim().toLowerCase() ?? '';

@@ -17,15 +17,15 @@ import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 /** The result of planning: fields of the run that the plan sets. */
 export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
 
-/** Users of a data set that one query reads. */
+/** Number of users of a data set that one query reads. */
 const PAGE_SIZE = 1000;
 
-/** Number of active users of the data set who are not in the file, by part (empty for no part). */
+/** Maps a part (empty for no part) to the number of active users of the data set who are not in the file. */
 type UnlistedCounts = ReadonlyMap<string, number>;
 
 const addUp = (left: UnlistedCounts): number => [...left.values()].reduce((sum, count) => sum + count, 0);
 
-/** Plans a run from the beginning: removes the rows of an earlier attempt, and does not change users. */
+/** Plans a run from the beginning. Deletes the rows of an earlier attempt, and does not change users. */
 @Injectable()
 export class RunPlanner {
   constructor(
@@ -39,11 +39,11 @@ export class RunPlanner {
 
   /**
    * Plans a file or a revert.
-   * @param run run before this attempt. `started` is set if an earlier attempt may have staged rows.
+   * @param run the run as it was before this attempt. `started` is set if an earlier attempt may have staged rows.
    * @throws FileError if the whole file is rejected.
    */
   async plan(run: ImportRun, checkpoint: Checkpoint) {
-    // Each transaction checks the lease, because another worker may have planned this run in the meantime.
+    // Each transaction checks the lease, because another worker may have started to plan this run in the meantime.
     if (run.started !== null) await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
@@ -87,8 +87,9 @@ export class RunPlanner {
   }
 
   /**
-   * Counts the active users of the data set who are missing from the file. A search runs only if the options report or block
-   * missing users and the totals show some. A user who changes during the planning may not be found before the next run.
+   * Counts the active users of the data set who are missing from the file. They are searched only if the options report
+   * or block missing users and the totals show that some are missing. A user who changes during the planning may be
+   * found only by the next run.
    */
   private async planMissing(run: ImportRun, left: UnlistedCounts, builder: PlanBuilder): Promise<number> {
     const { part, missing } = run.options;
@@ -118,13 +119,16 @@ export class RunPlanner {
   }
 }
 
-/** Returns true if an active user is missing from the file. A Webmaster is never missing. */
+/** Returns true if an active user is missing from the file. A Webmaster never counts as missing. */
 function isMissing(user: ManagedUser, { externalIds, failedNames }: PlanBuilder): boolean {
   if (user.status !== 'Active' || externalIds.findLine(user.external_id) !== 0) return false;
   return !failedNames.has(user) && !user.isWebmaster;
 }
 
-/** Returns the row of a missing user. Blocking removes the user from the data set, and `blocked_by` allows a later return. */
+/**
+ * Returns the row of a missing user. Blocking removes the user from the data set. `blocked_by` allows a later run to
+ * reactivate the user.
+ */
 function createMissingRow(user: ManagedUser, line: number, dataset: string, block: boolean): StagedRow {
   const changes = Changes.fromList([
     { field: 'status', old: 'Active', new: 'Blocked' },

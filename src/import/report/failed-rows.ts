@@ -14,9 +14,15 @@ import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.reposi
 const BATCH = 500;
 /** Columns that `failed.csv` adds to the columns of the file. Imports ignore them. */
 const ADDED = ['_line', '_code', '_message'];
-/** Columns of `failed.csv` of a revert, with one line per conflict. `_value` is the value that could not be restored. */
+/**
+ * Columns of `failed.csv` for a revert, which has one line per conflict. `_value` is the value that could not be
+ * restored.
+ */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
-/** Note in an extra cell after a mismatched record. The row does not fit the header until a person removes the note. */
+/**
+ * Note in an extra cell at the end of a mismatched record. The row does not match the header until a person removes the
+ * note.
+ */
 const REPAIR_NOTE = 'correct the cells of this row, then remove this cell';
 
 /** Failed rows of a run with their original cells, as `failed.csv`. After corrections, the file can be imported again. */
@@ -28,7 +34,7 @@ export class FailedRows {
   ) {}
 
   /**
-   * Stores the original cells of the failed rows, which are read from the file again. Leaves out private columns and the
+   * Stores the original cells of the failed rows, for which the file is read again. Leaves out private columns and the
    * columns that an earlier `failed.csv` added.
    * @throws FileError if the file cannot be read again. Also throws the errors of `Checkpoint.commit`.
    */
@@ -93,8 +99,8 @@ export class FailedRows {
 }
 
 /**
- * Returns the cells of a row to store. In a mismatched record, a cell may belong to one of several columns. The cell is left
- * blank if one of these columns is private.
+ * Returns the cells of a row that are stored. In a mismatched record, a cell may belong to one of several columns. It
+ * is stored as blank if one of these columns is private.
  */
 function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: readonly SourceUse[]): string[] {
   const all = sourceCells ?? cells;
@@ -107,8 +113,8 @@ function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: reado
 }
 
 /**
- * Returns the cells of a failed row, the reasons of its failure, and extra cells with a note. The note makes an uncorrected
- * row fail again, even if a spreadsheet adds missing cells, because its cells may be in the wrong columns.
+ * Returns the cells of a failed row, the reasons of its failure, and extra cells with a note. An uncorrected row may
+ * have cells in the wrong columns, so the note makes it fail again, even if a spreadsheet adds missing cells.
  */
 function toFailedLine({ line, errors, cells }: FailedRow, width: number): string[] {
   const isMismatch = errors.some(({ code }) => code === 'wrong_cell_count');
@@ -116,7 +122,7 @@ function toFailedLine({ line, errors, cells }: FailedRow, width: number): string
     ? [...cells.slice(width).filter((cell) => cell !== REPAIR_NOTE && cell.trim() !== ''), REPAIR_NOTE]
     : [];
   return [
-    ...Array.from({ length: width }, (_, index) => cells[index] ?? ''), // cells are missing while a run is in progress
+    ...Array.from({ length: width }, (_, index) => cells[index] ?? ''), // cells are not stored yet while a run is in progress
     String(line),
     errors.map(({ code }) => code).join(' '),
     errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),

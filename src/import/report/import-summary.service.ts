@@ -8,7 +8,7 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 /** Maximum number of data sets in a summary. */
 export const MAX_DATASETS = 100;
 
-/** Last runs of a data set. */
+/** Newest run and last completed run of a data set. */
 export interface DatasetSummary {
   dataset: string;
   last_run: ImportRun;
@@ -24,7 +24,7 @@ export class ImportSummary {
     private readonly runs: ImportRunsRepository,
   ) {}
 
-  /** Returns the first hundred data sets with their last runs, sorted by name. */
+  /** Returns up to a hundred data sets with their newest runs, sorted by name. */
   async listDatasets(): Promise<DatasetSummary[]> {
     const found: DatasetSummary[] = [];
     for (let name = ''; found.length < MAX_DATASETS;) {
@@ -51,7 +51,10 @@ export class ImportSummary {
     return this.isOverdueSince(await this.findLastCompleted());
   }
 
-  /** Returns true if imports are overdue after the last completed import. Returns false without IMPORT_OVERDUE_HOURS. */
+  /**
+   * Returns true if the last completed import is older than IMPORT_OVERDUE_HOURS, or no import has completed. Returns
+   * false without this setting.
+   */
   isOverdueSince(last: DbTime | null): boolean {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
     return hours !== undefined && (last === null || last < addSeconds(now(), -hours * 60 * 60));
@@ -79,7 +82,7 @@ export class ImportSummary {
   }
 }
 
-/** Returns the newest id. Ids sort by time of creation. */
+/** Returns the id of the newest run. Ids sort by time of creation. */
 const findLatest = (runs: readonly { id: string }[]): string | undefined =>
   runs
     .map(({ id }) => id)

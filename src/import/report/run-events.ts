@@ -9,21 +9,22 @@ import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { createUnavailableError } from '../../platform/common/errors.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 
-/** Longest and first delay between two reads of a run. The first delay is short because many runs are short. */
+/** Maximum delay between two reads of a run. */
 const POLL_MILLIS = 500;
+/** First delay between two reads. It is short because many runs are short. */
 const FIRST_POLL_MILLIS = 20;
 
 /** Maximum number of clients that watch runs in one process. Each client holds a connection and reads a run twice a second. */
 export const MAX_WATCHERS = 200;
-/** Longest time that a client can watch a run after its session or key has ended. */
+/** Maximum time for which a client can watch a run after its session or key has ended. */
 const CHECK_MILLIS = 2000;
 const RETRY_SECONDS = 10;
 
-/** Progress events of runs, regardless of the instance that executes them. */
+/** Progress events of runs. They do not depend on the instance that executes a run. */
 @Injectable()
 export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
-  /** Emitter of the ids of runs that have stopped. The number of listeners is not limited. */
+  /** Emits the id of a run when its worker has stopped. The number of listeners is not limited. */
   private readonly stopEvents = new EventEmitter().setMaxListeners(0);
   private forwardStop: (id: string) => void = () => undefined;
 
@@ -35,18 +36,18 @@ export class RunEvents implements BeforeApplicationShutdown {
     private readonly keys: ApiKeysService,
   ) {}
 
-  /** Ends all watches. An open response would keep the process alive. */
+  /** Ends all watches, because an open response would keep the process alive. */
   beforeApplicationShutdown(): void {
     this.stopping = true;
   }
 
-  /** Makes all watchers of a run read it at once, because its worker has stopped. */
+  /** Makes all watchers of a run read it immediately, because its worker has stopped. */
   notify(id: string): void {
     this.stopEvents.emit(id);
     this.forwardStop(id);
   }
 
-  /** Forwards notifications to the process that has the watchers. */
+  /** Forwards notifications to the process to which the watchers are connected. */
   forwardTo(listener: (id: string) => void): void {
     this.forwardStop = listener;
   }
@@ -60,7 +61,7 @@ export class RunEvents implements BeforeApplicationShutdown {
       const onStop = (): void => {
         stop.abort();
       };
-      this.stopEvents.once(id, onStop); // before the read, so that no event is missed between the two
+      this.stopEvents.once(id, onStop); // listen before the read, so that no event is missed between the read and the delay
       try {
         const run = await this.runs.find(id);
         if (!run) return;
@@ -78,7 +79,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   }
 
   /**
-   * Yields the same as `watch`, and also ends with the session or key of the actor.
+   * Yields the same as `watch`, and also stops when the session or key of the actor ends.
    * @param disconnected aborted when the client disconnects.
    * @throws ProblemError `unavailable` with `Retry-After` if too many clients watch runs.
    */
