@@ -11,7 +11,9 @@ import { ImportPreviewDto, PREVIEW_ROWS } from './mapping/import-preview.dto.js'
 import { ImportPreview } from './mapping/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
 
-/** Controller of previews. A preview contains rows of the file, so its response is not stored for idempotent requests. */
+/**
+ * Controller of previews. A preview contains rows of the file, so its response is never stored for idempotent requests.
+ */
 @ApiController('imports/preview', 'imports')
 export class ImportPreviewController {
   constructor(

@@ -7,7 +7,7 @@ import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
-/** Users whom the caller may see, by uuid. */
+/** Maps the UUID of a user whom the caller may see to the user. */
 export type VisibleUsers = ReadonlyMap<string, User>;
 
 /** Converts a row to its response. `line` is null for a user who is missing from the file. */
@@ -28,7 +28,7 @@ export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
   };
 }
 
-/** Returns the display name of the user of a row. The name of a user who does not exist yet comes from the row. */
+/** Returns the display name of the user of a row. For a user who does not exist yet, the name comes from the row. */
 function displayNameOf({ user_uuid, changes, version }: StagedRow, users: VisibleUsers): string {
   const user = users.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
@@ -40,7 +40,10 @@ function displayNameOf({ user_uuid, changes, version }: StagedRow, users: Visibl
   return names.join(' ') || text('username');
 }
 
-/** Converts a run to its response. `problems` lists why the file was refused, or the errors and warnings of `failed`. */
+/**
+ * Converts a run to its response. `problems` contains the reason why the file was rejected or the run ended early, and
+ * the errors and warnings of `failed`.
+ */
 export function presentRun(
   run: ImportRun,
   failed: readonly StagedRow[],
@@ -88,7 +91,10 @@ function problemsOf(reason: Reason) {
 
 const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));
 
-/** Estimates the seconds to the end of a run from the speed of its current phase. Null before the first progress. */
+/**
+ * Estimates the seconds to the end of a run from the speed of its current phase. Returns null before the first
+ * progress.
+ */
 function estimateEta({ state, finished, percent, phase_percent, phase_started }: ImportRun): number | null {
   if (finished !== null || phase_started === null || percent <= phase_percent) return null;
   if (state !== 'validating' && state !== 'applying') return null;

@@ -23,14 +23,14 @@ import type { ImportRun } from './runs/import-run.js';
 
 const CSV = 'text/csv; charset=utf-8';
 
-/** Describes a response with a run, and its links. */
+/** Describes a response that contains a run, with its links. */
 const describeRun = (description: string) => ({
   description,
   type: ImportRunDto,
   links: createLinks(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
 });
 
-/** A route for a decision on a run. */
+/** Decorates a route for a decision on a run. */
 const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
@@ -222,7 +222,7 @@ export class ImportsController {
     return this.presentAccepted(await this.imports.revert(id, caller, dryRun), caller, response);
   }
 
-  /** Presents a run and sets the `Location` header to its address. */
+  /** Converts a run to its response, and sets the `Location` header to the URL of the run. */
   private presentAccepted(run: ImportRun, caller: Caller, response: Response): Promise<ImportRunDto> {
     const collection = response.req.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);

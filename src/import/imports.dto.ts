@@ -14,9 +14,9 @@ const COUNTS = Object.fromEntries(
   ROW_OUTCOMES.map((outcome) => [outcome, { type: 'integer', minimum: 0 }] as const),
 );
 
-/** Upper limit: one error per field, and a user has fewer fields. */
+/** Upper limit for the errors of a row: one error per field, and a user has fewer fields. */
 const MAX_ROW_ERRORS = 100;
-/** Upper limit: all errors of the first 50 rows, and the reason why the file was refused. */
+/** Upper limit for the problems of a run: all errors of the first 50 rows, and the reason why the file was rejected. */
 const MAX_PROBLEMS = 50 * MAX_ROW_ERRORS + 1;
 
 class ImportFileDto {
@@ -27,7 +27,9 @@ class ImportFileDto {
   sha256!: string;
 }
 
-/** Properties of a nullable ImportActorDto. They are repeated because OpenAPI 3.0 has no nullable references. */
+/**
+ * Properties of a nullable ImportActorDto. They are repeated, because OpenAPI 3.0 does not support nullable references.
+ */
 const ACTOR = {
   kind: { type: 'string' as const, enum: ['key', 'user', 'system'] },
   id: { type: 'string' as const, format: 'uuid', nullable: true },
@@ -124,7 +126,7 @@ class ImportOptionsDto extends OmitType(ImportOptions, ['default_roles']) {
   default_roles?: string[];
 }
 
-/** Response for a run. See `import.view.ts`. */
+/** Response for a run, created in `import.view.ts`. */
 export class ImportRunDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ enum: RUN_STATES }) state!: string;

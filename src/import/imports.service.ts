@@ -34,11 +34,11 @@ export interface RowPage {
   rows: StagedRow[];
   /** Last line of the page, as `after` for the next page. Undefined on the last page. */
   next: number | undefined;
-  /** Users of these rows and managers that the rows name, by uuid. */
+  /** Maps a UUID to its user, for the users of these rows and the managers whom the rows name. */
   users: Map<string, User>;
 }
 
-/** Service that reads runs, records decisions of operators, and purges old runs. `ImportWorker` executes the runs. */
+/** Reads runs, records decisions of operators, and purges old runs. `ImportWorker` executes the runs. */
 @Injectable()
 export class ImportsService {
   constructor(
@@ -60,7 +60,10 @@ export class ImportsService {
     return run;
   }
 
-  /** Returns the response for a run, with its first problems by line. @param sql the transaction of the caller, if any. */
+  /**
+   * Returns the response for a run, with its first problems sorted by line. @param sql the transaction of the caller,
+   * if any.
+   */
   async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
     const problems = await this.rows.listProblems(run.id, MAX_PROBLEMS, sql);
     const revert = (await this.runs.listRevertsOf(run.id, sql)).find(isEffectiveRevert);
@@ -72,7 +75,7 @@ export class ImportsService {
   }
 
   /**
-   * Returns a page of the stored rows of a run, sorted by line. `after` is the last line of the previous page.
+   * Returns a page of the stored rows of a run, sorted by line. The page starts after the line `after`.
    * @throws ProblemError `not_found` for an unknown run.
    */
   async listRows(
@@ -89,11 +92,11 @@ export class ImportsService {
   }
 
   /**
-   * Applies a plan, or approves a parked run. The run is planned again first, and superseded if the new plan differs. From
-   * then on, the run needs the rights of its starter and of its approver.
-   * @throws ProblemError `not_found`, `wrong_state` unless the run waits for a decision, and `insufficient_scope` for a key
-   * that may not change this data set, as do `reject` and `cancel`. Throws `self_block` if the plan would block the caller,
-   * and `forbidden` for the starter if IMPORT_FOUR_EYES is on.
+   * Applies a plan, or approves a parked run. The run is planned again first, and superseded if the new plan differs.
+   * From then on, the run needs the rights of both its starter and its approver.
+   * @throws ProblemError `not_found`, `wrong_state` unless the run waits for a decision, and `insufficient_scope` for a
+   * key that may not change this data set. `reject` and `cancel` throw these errors too. Also throws `self_block` if
+   * the plan would block the caller, and `forbidden` for the starter if IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.worker.endIfRevoked(id);
@@ -112,7 +115,7 @@ export class ImportsService {
     return this.decide(id, caller, 'reject');
   }
 
-  /** Stops a run: a waiting run at once, a running one at its next batch. */
+  /** Stops a run. A waiting run stops at once, and a run in progress stops at its next batch. */
   async cancel(id: string, caller: Caller): Promise<ImportRun> {
     return this.decide(id, caller, 'cancel');
   }
@@ -173,7 +176,7 @@ export class ImportsService {
     const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      await this.runs.update(tx, id, { applied_batches: 0 }); // its rows are deleted in several transactions, so it cannot be reverted any more
+      await this.runs.update(tx, id, { applied_batches: 0 }); // its rows are deleted in several transactions, so it must not be reverted any more
       return true;
     });
     if (!isDeletable) return;
@@ -182,7 +185,10 @@ export class ImportsService {
     await this.transactions.run((tx) => this.runs.delete(tx, id));
   }
 
-  /** Counts the rows that match a filter. Uses the counters of the run if possible, so that a page does not count all rows. */
+  /**
+   * Counts the rows that match a filter. Uses the counts of the run if possible, so that a page does not require a
+   * count of all rows.
+   */
   private async countRows(run: ImportRun, filter: RowFilter): Promise<number> {
     const { counts, missing_reported: missing } = run;
     const isNarrow = filter.code !== undefined || filter.external_id !== undefined;
@@ -195,7 +201,7 @@ export class ImportsService {
     return [...wanted].reduce((sum, outcome) => sum + (known[outcome] ?? 0), 0);
   }
 
-  /** Records an operator's decision on a run, in one transaction with its audit row. */
+  /** Records a decision of an operator on a run, together with its audit event. */
   private async decide(
     id: string,
     caller: Caller,
@@ -221,14 +227,17 @@ export class ImportsService {
 const revertOptionsOf = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions =>
   Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
-/** Returns true if a revert has reverted its run or is about to, but false for a mere plan and for a failed revert. */
+/**
+ * Returns true if a revert has changed users or will change them. Returns false for a plan that was not applied, and
+ * for a revert that failed or was stopped.
+ */
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
 
 const createNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const createStateError = (detail: string) => new ProblemError('wrong_state', detail);
 
-/** Returns the uuids of the user of a row and of the users that its changes name. */
+/** Returns the UUIDs of the user of a row and of the users whom its changes name. */
 const userUuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
   ...(user_uuid === null ? [] : [user_uuid]),
   ...changes.list.flatMap(findUserIds),

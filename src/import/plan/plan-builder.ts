@@ -180,8 +180,8 @@ export class PlanBuilder {
         // An unchanged row is counted and usually not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
-        // Record only the names that the row changes. An unchanged name belongs to the user of the row, which is
-        // recorded by its ExternalId.
+        // Record only the names that the row changes. An unchanged name belongs to the user of the row, who is not
+        // missing.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [

@@ -3,7 +3,7 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
 
-/** A number of a limit: the setting that holds it, and the range that settings and profiles share. */
+/** One number of a limit: the setting that holds it, and the valid range in settings and profiles. */
 interface LimitRange {
   setting: keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
   least: number;
@@ -14,8 +14,9 @@ const toRows = (setting: LimitRange['setting']): LimitRange => ({ setting, least
 const toPercent = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
 
 /**
- * Limits of all guards, by their names in a profile. A number is the highest value that passes, except in `shrunken_file`,
- * where it is the lowest percentage. If a guard has `rows` and `percent`, the higher one applies, but never more than `total`.
+ * Maps the name of a limit in a profile to the numbers of the limit. A number is the highest value that passes, except
+ * in `shrunken_file`, where it is the lowest percentage that passes. If a limit has `rows` and `percent`, the higher
+ * one applies, but never more than `total`.
  */
 const GUARD_LIMITS = {
   deactivations: {
@@ -28,10 +29,10 @@ const GUARD_LIMITS = {
     percent: toPercent('IMPORT_MAX_REACTIVATIONS_PERCENT'),
     total: toRows('IMPORT_MAX_REACTIVATIONS_TOTAL'),
   },
-  /** Multiple of the limit of one run that all runs of seven days may reach together. */
+  /** Factor for seven days: all runs together may reach this multiple of the limit of one run. */
   week: { factor: { setting: 'IMPORT_WEEK_FACTOR', least: 1, most: 100 } },
   changed_field: { rows: toRows('IMPORT_MAX_CHANGED'), percent: toPercent('IMPORT_MAX_CHANGED_PERCENT') },
-  /** For the fields that affect logins and permissions. */
+  /** Limit for the fields that affect logins and permissions. */
   changed_logins: {
     rows: toRows('IMPORT_MAX_CHANGED_LOGINS'),
     percent: toPercent('IMPORT_MAX_CHANGED_LOGINS_PERCENT'),
@@ -42,13 +43,13 @@ const GUARD_LIMITS = {
   garbled_text: { rows: toRows('IMPORT_MAX_GARBLED'), percent: toPercent('IMPORT_MAX_GARBLED_PERCENT') },
   changed_keys: { rows: toRows('IMPORT_MAX_NEW_KEYS'), percent: toPercent('IMPORT_MAX_NEW_KEYS_PERCENT') },
   shrunken_file: { percent: toPercent('IMPORT_MIN_SIZE_PERCENT') },
-  /** For a file that was imported before, if a different file was imported since. */
+  /** Limit for a file that was imported before, if a different file was imported since. */
   same_file: { rows: toRows('IMPORT_MAX_OLD_FILE') },
   old_file: { rows: toRows('IMPORT_MAX_UNDONE'), percent: toPercent('IMPORT_MAX_UNDONE_PERCENT') },
   foreign_dataset: { rows: toRows('IMPORT_MAX_FOREIGN'), percent: toPercent('IMPORT_MAX_FOREIGN_PERCENT') },
   errors: { rows: toRows('IMPORT_MAX_ERRORS'), percent: toPercent('IMPORT_MAX_ERRORS_PERCENT') },
   after_revert: { rows: toRows('IMPORT_MAX_REPEATED') },
-  /** Highest `rows` of some guards in a data set with fewer than `users` users in scope. */
+  /** Maximum of `rows` for some guards in a data set with fewer than `users` users in scope. */
   small_dataset: {
     users: toRows('IMPORT_SMALL_DATASET'),
     rows: { setting: 'IMPORT_SMALL_DATASET_ROWS', least: 1, most: 1000 },
@@ -62,7 +63,7 @@ export type GuardOverrides = { [K in keyof GuardLimits]?: Partial<GuardLimits[K]
 
 export const isLimitName = (name: string): name is keyof GuardLimits => Object.hasOwn(GUARD_LIMITS, name);
 
-/** Returns an object with a value for each guard. */
+/** Returns an object with one value per limit. */
 const mapGuards = <T>(valueOf: (limits: readonly (readonly [name: string, LimitRange])[]) => T) =>
   Object.fromEntries(
     Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<LimitRange>(limits))]),
@@ -108,7 +109,9 @@ export function validateLimits(guards: readonly [string, unknown][]): FieldError
   });
 }
 
-/** Returns the error of an unknown name, with the most similar known name or with all known names. */
+/**
+ * Returns the error for an unknown name. The message suggests the most similar known name, or lists all known names.
+ */
 function toUnknownError(field: string, what: string, name: string, names: object): FieldError {
   const known = Object.keys(names);
   const meant = findNearest(name, known);
@@ -116,7 +119,7 @@ function toUnknownError(field: string, what: string, name: string, names: object
   return { field, code: 'unknown_field', message: `${what}; ${hint}` };
 }
 
-/** Number of rows that a guard shows. */
+/** Maximum number of rows that a guard shows. */
 export const MAX_EXAMPLES = 5;
 
 /** A row that shows an operator what a guard has found. Values are truncated, and secrets are left out. */
@@ -134,10 +137,10 @@ export interface Guard {
   /** Wire name of the field, or null if the guard checks the whole plan. */
   field: string | null;
   value: number;
-  /** Highest value that passes. For `shrunken_file`, the lowest one. */
+  /** Highest value that passes. For `shrunken_file`, the lowest value that passes. */
   limit: number;
   hit: boolean;
-  /** Up to five rows if the guard trips, otherwise none. */
+  /** Up to five rows if the guard trips, otherwise empty. */
   examples: GuardExample[];
   /** Usual reason why the guard trips. */
   hint: string;

@@ -20,7 +20,7 @@ export const MISSING_MODES = ['keep', 'report', 'block'] as const;
 export const RETURNING_MODES = ['reactivate', 'report'] as const;
 const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', '\t': '\t', tab: '\t' };
 
-/** Longest list of roles in characters, the limit of a form field. */
+/** Maximum length of a list of roles in characters, equal to the maximum length of a form field. */
 const MAX_ROLES_TEXT = 4096;
 
 const DelimiterParam = () =>
@@ -28,7 +28,7 @@ const DelimiterParam = () =>
     ApiPropertyOptional({
       type: String,
       maxLength: 3,
-      // No enum: generators of clients turn its values into names, and these values contain no letters.
+      // No enum: client generators turn enum values into names, but these values contain no letters.
       pattern: `^(${Object.keys(DELIMITERS)
         .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
         .join('|')})$`,
@@ -145,10 +145,10 @@ export class ImportOptions {
   expected_rows?: number;
 }
 
-/** Name of a profile. `.` and `..` are invalid, because clients remove them from a path. */
+/** Pattern of a profile name. `.` and `..` are invalid, because clients remove them from the path of a URL. */
 export const PROFILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
-/** Options of a request: a profile, and options that override the options of the profile. */
+/** Options of a request: the name of a profile, and options that override the options of this profile. */
 export class RequestedOptions extends ImportOptions {
   @PatternParam(PROFILE_NAME, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be . or ..', {
     maxLength: 64,
@@ -157,21 +157,25 @@ export class RequestedOptions extends ImportOptions {
   profile?: string;
 }
 
-/** Target of a source column that is not imported. */
+/** Value that marks a source column as not imported. */
 export const IGNORED = 'ignore';
 
 /** Saved options for the files of one source, after validation (interface §6). */
 export interface ImportProfile extends Partial<ImportOptions> {
-  /** Source header → column of Rollcall, or `ignore`. Several columns may set Status, and `Blocked` takes precedence. */
+  /**
+   * Maps a source header to an import column, or to `ignore`. Several columns may set Status, and `Blocked` takes
+   * precedence.
+   */
   columns: Readonly<Record<string, string>>;
-  /** Source header or column of Rollcall → values of the source and their replacements. */
+  /** Maps a source header or an import column to a map from source values to their replacements. */
   values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Column of Rollcall → a constant, or a template over source columns. */
+  /** Maps an import column to a constant, or to a template over source columns. */
   set?: Readonly<Record<string, string>>;
   /** One character that is removed from the start of every cell. */
   strip_prefix?: string;
-  /** Number of text lines before the header, and after the last row. */
+  /** Number of text lines to skip before the header. */
   skip_lines?: number;
+  /** Number of text lines to skip after the last row. */
   skip_last_lines?: number;
   /** Pattern of file names in the drop folder. `*` matches any characters, and `?` matches one character. */
   pattern?: string;
@@ -206,8 +210,8 @@ export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
 }
 
 /**
- * Returns true if a file name matches a pattern, in any case. `*` matches any characters, and `?` matches one character. The
- * time is at most proportional to the product of the two lengths.
+ * Returns true if a file name matches a pattern, ignoring case. `*` matches any characters, and `?` matches one
+ * character. The running time is at most proportional to the product of the two lengths.
  */
 export function matchesPattern(pattern: string, name: string): boolean {
   const wanted = Array.from(pattern.toLowerCase());

@@ -26,10 +26,10 @@ export interface RowError {
   uuid?: string;
 }
 
-/** Outcome of a staged row. Missing users are listed with the rows of the file. */
+/** Outcome of a staged row. Missing users are staged too, with the outcome `missing`. */
 export type StagedOutcome = RowOutcome | 'missing';
 
-/** A number below every line. Missing users have negative lines. */
+/** A number that is lower than every line. Missing users have negative lines. */
 export const MIN_LINE = -(2 ** 31);
 
 /** A row of a plan with its planned or final outcome. */
@@ -45,8 +45,8 @@ export interface StagedRow {
   batch: number;
   changes: Changes;
   /**
-   * Reasons why the row failed. On a row with another outcome they are warnings, starting with a code of `WARNINGS`, and the
-   * row is applied. An unchanged row with warnings is stored.
+   * Reasons why the row failed. In a row with another outcome, they are warnings that begin with a code of `WARNINGS`,
+   * and the row is applied. An unchanged row with warnings is stored.
    */
   errors: RowError[];
 }

@@ -30,7 +30,7 @@ import {
 export interface RowFilter {
   outcome?: readonly string[];
   code?: string;
-  /** ExternalIds in the form that the rows store. */
+  /** ExternalIds exactly as the rows store them. */
   external_id?: readonly string[];
 }
 
@@ -41,37 +41,37 @@ export interface RowPosition {
   limit: number;
 }
 
-/** Rows that an index returns in the order of their lines. */
+/** Set of rows that one index returns in the order of their lines. */
 interface RowSet {
-  /** The table with its index. */
+  /** The table with an index hint. */
   from: string;
   where: string;
   params: SqlValue[];
 }
 
-/** Outcomes in a list without a filter. */
+/** Outcomes that are listed if the filter has no outcome. */
 const LISTED_OUTCOMES: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 
 /** A failed row with its cells, as in the file. */
 export type FailedRow = StagedRow & { cells: string[] };
 
-/** Rows that one query reads. */
+/** Number of rows that one query reads. */
 const PAGE_SIZE = 1000;
 
 const matchLines = (lines: readonly number[]): string =>
   `run_id = ? AND line IN (${toPlaceholders(lines.length)})`;
 
 /**
- * The staged rows of a run, which are its plan and later its report. The SQL is hand-written, because it works on sets and
- * because the order of large results must come from an index.
+ * Repository of the staged rows of a run, which are its plan and later its report. Uses hand-written SQL because it
+ * works on sets of rows, and because large results must be read in the order of an index.
  */
 @Injectable()
 export class ImportRowsRepository {
-  /** Table and index for rows of one outcome, in the order of their lines. */
+  /** Table with the index hint for rows of one outcome, in the order of their lines. */
   private readonly byOutcome: string;
-  /** Table and index for rows with one code, in the order of their lines. */
+  /** Table with the index hint for rows with one code, in the order of their lines. */
   private readonly byCode: string;
-  /** Table and index for rows with one external id, in the order of their lines. */
+  /** Table with the index hint for rows with one ExternalId, in the order of their lines. */
   private readonly byExternalId: string;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
@@ -85,14 +85,17 @@ export class ImportRowsRepository {
     await insertRows(tx, ImportRowEntity, entities);
   }
 
-  /** Replaces rows with the same lines and adds the others. */
+  /** Inserts rows, and replaces stored rows with the same lines. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
     for (const part of chunkValues(rows.map(({ line }) => line)))
       await tx.execute(`DELETE FROM import_rows WHERE ${matchLines(part)}`, [runId, ...part]);
     await this.insert(tx, runId, rows);
   }
 
-  /** Deletes all rows in chunks, so that no lock lasts long. @param runChunk runs the deletion of a chunk in a transaction. */
+  /**
+   * Deletes all rows in chunks, so that no lock lasts long. @param runChunk runs the deletion of one chunk in a
+   * transaction.
+   */
   async deleteAll(
     runId: string,
     runChunk: (chunk: (sql: Sql) => Promise<void>) => Promise<void> = (chunk) => chunk(this.database),
@@ -106,7 +109,7 @@ export class ImportRowsRepository {
 
   /** Deletes a chunk of rows. @returns false if no rows were left. */
   private async deleteChunk(sql: Sql, runId: string): Promise<boolean> {
-    // MariaDB finds the rows up to a known line by the primary key.
+    // Find the last line first. MariaDB then finds all rows up to this line by the primary key.
     const [chunk] = await sql.query<{ last: number | null }>(
       'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
       [runId],
@@ -142,7 +145,7 @@ export class ImportRowsRepository {
       await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${matchLines(part)}`, [batch, runId, ...part]);
   }
 
-  /** Returns the rows of some batches, in the order of batches and lines. */
+  /** Returns the rows of the batches from `first` to `last`, in the order of batches and lines. */
   async listBatches(runId: string, first: number, last: number): Promise<StagedRow[]> {
     const from = `import_rows${indexHintOf(this.database, 'ix_import_rows_batch')}`;
     const where = 'run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line';
@@ -176,7 +179,7 @@ export class ImportRowsRepository {
     return rows.some(({ changes }) => blocksUser({ changes: Changes.fromText(changes) }));
   }
 
-  /** Counts the users whom failed rows block. A failed row of a revert is applied except for its conflicts. */
+  /** Counts the users whom failed rows block. A failed row of a revert is applied, except for its conflicts. */
   async countBlockedByFailed(runId: string): Promise<number> {
     let count = 0;
     for await (const row of this.readAll(runId, 'error')) if (blocksUser(row)) count++;
@@ -238,7 +241,7 @@ export class ImportRowsRepository {
     return count;
   }
 
-  /** Splits the rows of a filter into sets that an index returns in the order of their lines. */
+  /** Splits the rows that match a filter into sets. One index returns each set in the order of its lines. */
   private toSets(runId: string, { outcome: outcomes, code, external_id: externalIds }: RowFilter): RowSet[] {
     const wanted = [...new Set(outcomes ?? LISTED_OUTCOMES)];
     const listed = `outcome IN (${toPlaceholders(wanted.length)})`;
@@ -257,13 +260,17 @@ export class ImportRowsRepository {
     return wanted.flatMap((outcome): RowSet[] => {
       if (outcome !== 'unchanged')
         return [{ from: this.byOutcome, where: 'run_id = ? AND outcome = ?', params: [runId, outcome] }];
-      // All other unchanged rows only record that the data set starts to manage a user.
+      // Unchanged rows without a warning are not listed, because they only record that the data set starts to manage a
+      // user.
       const where = "run_id = ? AND code = ? AND outcome = 'unchanged'";
       return WARNINGS.map((warning) => ({ from: this.byCode, where, params: [runId, warning] }));
     });
   }
 
-  /** Returns a page of several sets of rows. Each set is read by its index, because a combined query would sort all rows. */
+  /**
+   * Returns a page from several sets of rows. Each set is read by its own index, because a combined query would sort
+   * all rows.
+   */
   private async mergePage(
     runId: string,
     parts: readonly RowSet[],
@@ -283,7 +290,7 @@ export class ImportRowsRepository {
     return wanted.length === 0 ? [] : this.findLines(runId, wanted, sql);
   }
 
-  /** Stores the cells of failed rows, by line. */
+  /** Stores the cells of failed rows. @param cells maps a line to the ExternalId and the cells of the row. */
   async storeCells(
     tx: Sql,
     runId: string,
@@ -294,7 +301,7 @@ export class ImportRowsRepository {
       await tx.execute(sql, [JSON.stringify(kept), external_id, runId, line]);
   }
 
-  /** Returns the lines after `after` of failed rows whose cells are not stored yet. */
+  /** Returns lines after the line `after` whose rows have failed and whose cells are not stored yet. */
   async listFailedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
     const rows = await this.database.query<{ line: number }>(
       `SELECT line FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?

@@ -7,8 +7,9 @@ import type { Guard } from './guard-limits.js';
 import type { ImportOptions, NamedProfile } from './import-options.js';
 import { ImportRunEntity } from './import.entity.js';
 
-/** Columns that hold JSON, and columns that hold 0 or 1. A run has their decoded values. */
+/** Columns that hold JSON. A run has the decoded values. */
 const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header'] as const;
+/** Columns that hold 0 or 1. A run has booleans. */
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 
 type ValueOf<K, V> =
@@ -16,7 +17,7 @@ type ValueOf<K, V> =
 type Values<E> = { [K in keyof E]: ValueOf<K, E[K]> };
 type ActorColumn = `${'actor' | 'approver'}_${'kind' | 'id'}`;
 
-/** A run with the values of its row. Times are in the format of the database. */
+/** A run with the decoded values of its database row. Times are in the format of the database. */
 export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'guards' | 'header'>> {
   guards: Guard[];
   header: string[];
@@ -26,13 +27,13 @@ export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'g
   approver: Actor | null;
 }
 
-/** Defaults for guards that older runs stored with fewer members. */
+/** Defaults for properties that the guards of older runs lack. */
 const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
 
 type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
-/** Changes of a run except its state, which only transitions change. */
+/** Changes of a run, except for the state, which only transitions change. */
 export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finished'>>;
-/** Changes of a transition. */
+/** Changes that only transitions make. */
 export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
 
 /** Converts a database row to a run. */
@@ -71,7 +72,7 @@ export function toColumns({ starter, approver, ...values }: Partial<ImportRun>):
 /** Converts a run to its database row. */
 export const toRunRow = (run: ImportRun): ImportRunEntity => Object.assign({}, EMPTY_ROW, toColumns(run));
 
-/** Returns an actor without rights and roles, which are looked up when they are needed. */
+/** Returns an actor without rights and roles. They are looked up when they are needed. */
 export function toRunActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
   if (kind === 'key')
@@ -147,10 +148,10 @@ const APPLY_COST = 2;
 type Progress = Pick<ImportRun, 'percent' | 'rows_done'>;
 
 /**
- * Progress of a run over all its phases, from its value at the start of the phase up to 100. It never decreases, not even
- * when a plan is created again after a crash or an approval. `rows_done` is the same share of the rows. While a file is
- * planned, the share of planning in the total work is estimated from the changes so far: all of it in a dry run, nearly all
- * of it for a file with few changes.
+ * Progress of a run over all its phases, from the value at the start of the phase up to 100. It never decreases, not
+ * even when a plan is created again after a crash or an approval. `rows_done` is the same share of all rows. While a
+ * file is planned, the share of planning in the total work is estimated from the changes so far. Planning is all of the
+ * work in a dry run, and nearly all of it for a file with few changes.
  */
 export class RunProgress {
   private share: number;
@@ -165,14 +166,20 @@ export class RunProgress {
     this.rows_done = run.rows_done;
   }
 
-  /** @param share planned share of the file, 0 to 1. @param rows rows in this share. @param changes rows of them to apply. */
+  /**
+   * @param share planned share of the file, 0 to 1.
+   * @param rows number of rows in this share.
+   * @param changes number of these rows that must be applied.
+   */
   recordPlanned(share: number, rows: number, changes: number): Progress {
     const { dry_run: dryRun, approved, rows_total } = this.run;
     const cost = dryRun && !approved ? 0 : (APPLY_COST * changes) / Math.max(1, rows);
     return this.advance(share / (1 + cost), rows_total ?? (share > 0 ? rows / share : 0));
   }
 
-  /** @param share applied share of the changes that were left when the phase began or continued after a crash. */
+  /**
+   * @param share applied share of the changes that were left when the phase began, or when it continued after a crash.
+   */
   recordApplied(share: number): Progress {
     return this.advance(share, this.run.rows_total ?? 0);
   }

@@ -35,7 +35,10 @@ export interface RunFilter {
 
 const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
-/** The runs. The SQL is hand-written for locks and for updates of single columns in the transaction of a batch (ADR 0013). */
+/**
+ * Repository of runs. Uses hand-written SQL for locks, and to update single columns in the transaction of a batch (ADR
+ * 0013).
+ */
 @Injectable()
 export class ImportRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -86,7 +89,10 @@ export class ImportRunsRepository {
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
   }
 
-  /** Returns runs of a data set or part in some states, newest first. A transaction locks them until its end. */
+  /**
+   * Returns runs of a data set or part in the given states, newest first. With `tx`, locks them until the transaction
+   * ends.
+   */
   async listInScope(
     { dataset, part }: UserScope,
     states: readonly RunState[],
@@ -102,8 +108,9 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Counts the users whom unapproved runs of a data set have blocked or reactivated since a time, without reverted runs.
-   * @param excludedId run that does not count.
+   * Counts the users whom runs of a data set have blocked or reactivated since a time. Approved and reverted runs do
+   * not count.
+   * @param excludedId id of a run that does not count.
    */
   async countSince(
     dataset: string,
@@ -158,7 +165,7 @@ export class ImportRunsRepository {
     await this.updateState(sql, id, change);
   }
 
-  /** Updates a run and its state. Only transitions may call it. */
+  /** Updates a run and its state. Only `RunTransitions` may call this. */
   async updateState(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
     const columns = toColumns(change);
     const names = Object.keys(columns).map((name) => `${name} = ?`);
@@ -167,7 +174,7 @@ export class ImportRunsRepository {
     await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, params);
   }
 
-  /** Returns the time at which the last import completed. */
+  /** Returns the time at which the last import completed, or null. */
   async findLastCompletion(): Promise<DbTime | null> {
     const [row] = await this.database.query<{ finished: DbTime | null }>(
       `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
@@ -177,7 +184,7 @@ export class ImportRunsRepository {
     return row?.finished ?? null;
   }
 
-  /** Returns the first data set after a name that has runs. */
+  /** Returns the first data set that has runs and whose name sorts after `name`. */
   async findNextDataset(name: string): Promise<string | undefined> {
     const row = await this.database.queryOne<{ dataset: string | null }>(
       'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?',
@@ -209,7 +216,7 @@ export class ImportRunsRepository {
     return new Map(rows.map(({ state, count }) => [state, count]));
   }
 
-  /** Returns runs of a state after a run, oldest first, with their starters. */
+  /** Returns the runs in a state after the run `after`, oldest first, with their starters. */
   async listAfter(state: RunState, after: string, limit: number): Promise<{ id: string; starter: Actor }[]> {
     const rows = await this.database.query<Pick<ImportRunEntity, 'id' | 'actor_kind' | 'actor_id'>>(
       'SELECT id, actor_kind, actor_id FROM import_runs WHERE state = ? AND id > ? ORDER BY id LIMIT ?',

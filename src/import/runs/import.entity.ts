@@ -20,9 +20,9 @@ export class ImportRunEntity {
   /** Part of the data set that the file contains, or null if the file has no part. */
   @Column({ ...text(64), nullable: true }) part: string | null = null;
   @Column(longText()) options: JsonText<ImportOptions> = toJson(new ImportOptions());
-  /** Profile of the file at the creation of the run. */
+  /** Profile for the file, as it was when the run was created. */
   @Column({ ...longText(), nullable: true }) profile: JsonText<NamedProfile> | null = null;
-  /** The run that this run reverts, or null for a file. */
+  /** Id of the run that this run reverts, or null for a file. */
   @Column({ ...uuid(), nullable: true }) reverts: string | null = null;
   @Column(text(255)) file_name = '';
   /** Size in bytes. */
@@ -36,7 +36,7 @@ export class ImportRunEntity {
   @Column(time()) created = '';
   @Column({ ...time(), nullable: true }) started: string | null = null;
   @Column({ ...time(), nullable: true }) finished: string | null = null;
-  /** Time at which operators were alerted that the run waits for them. */
+  /** Time at which operators were alerted that the run waits for approval. */
   @Column({ ...time(), nullable: true }) alerted: string | null = null;
 
   /** Number of processed rows: `percent` of all rows. */
@@ -56,26 +56,30 @@ export class ImportRunEntity {
   @Column({ ...longText(), nullable: true }) guards: JsonText<Guard[]> | null = toJson<Guard[]>([]);
   /** Reason why the file was rejected or the run ended early. */
   @Column({ ...longText(), nullable: true }) reason: JsonText<Reason> | null = null;
-  /** Header of the file, if rows of it have failed. */
+  /** Header of the file, if some of its rows have failed. */
   @Column({ ...longText(), nullable: true }) header: JsonText<string[]> | null = toJson<string[]>([]);
   /** 1 if the last line of the file has a line end, or null until the file has been read to its end. */
   @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;
-  /** SHA-256 of the plan, for the comparison with a second plan. */
+  /** SHA-256 of the plan, with which a second plan is compared. */
   @Column({ ...ascii(64), nullable: true }) plan_hash: string | null = null;
 
-  /** Number of batches of the plan, and number of applied batches. Batches are numbered from 1. */
+  /** Number of batches of the plan. Batches are numbered from 1. */
   @Column(int()) batches = 0;
+  /** Number of applied batches. */
   @Column(int()) applied_batches = 0;
   /** 1 if an operator has approved the plan. */
   @Column(bool()) approved = 0;
   /** Actor who approved the plan. The run needs the rights of this actor too. */
   @Column({ ...ascii(16), nullable: true }) approver_kind: string | null = null;
   @Column({ ...uuid(), nullable: true }) approver_id: string | null = null;
-  /** 1 if an operator has requested the run to stop. */
+  /** 1 if an operator has requested that the run stops. */
   @Column(bool()) cancel = 0;
 }
 
-/** A row of a file and its outcome. Unchanged rows are usually counted only. Missing users have negative lines. */
+/**
+ * A row of a file and its outcome. Most unchanged rows are only counted and not stored. Missing users have negative
+ * lines.
+ */
 @Entity('import_rows', { withoutRowid: true })
 @Index('ix_import_rows_batch', ['run_id', 'batch', 'line'])
 @Index('ix_import_rows_outcome', ['run_id', 'outcome', 'line'])
@@ -85,7 +89,7 @@ export class ImportRowEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   @PrimaryColumn({ ...int() }) line!: number;
   @Column(ascii(16)) outcome!: StagedOutcome;
-  /** Code of the first error or warning, or an empty text. */
+  /** Code of the first error or warning, or an empty string. */
   @Column(ascii(32)) code!: string;
   @Column(text(255)) external_id!: string;
   @Column({ ...uuid(), nullable: true }) user_uuid!: string | null;
@@ -99,12 +103,15 @@ export class ImportRowEntity {
   @Column({ ...longText(), nullable: true }) cells!: JsonText<string[]> | null;
 }
 
-/** A piece of an uploaded file. It is in the database, so that every instance can read it and a backup contains it. */
+/**
+ * A piece of an uploaded file. Pieces are stored in the database, so that every instance can read them and a backup
+ * contains them.
+ */
 @Entity('import_file_parts', { withoutRowid: true })
 export class ImportFilePartEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   /** Index of the piece, from 0. */
   @PrimaryColumn({ ...int() }) part!: number;
-  /** Base64. */
+  /** Bytes of the piece in Base64. */
   @Column(longText()) bytes!: string;
 }

@@ -17,9 +17,9 @@ interface Principals {
 }
 
 /**
- * The rights of a run: the current rights of its starter and its approver, not their rights at the time of the request. No
- * change is written for a credential that would be refused (interface §6). Runs of the schedule and the command line act
- * for the service itself.
+ * Checks the rights of a run: the current rights of its starter and its approver, not their rights at the time of the
+ * request. No change is written for a credential that would be refused now (interface §6). Runs of the schedule and the
+ * command line act for the service itself.
  */
 @Injectable()
 export class RunRights {
@@ -29,7 +29,9 @@ export class RunRights {
     private readonly env: Env,
   ) {}
 
-  /** Returns the reason why the run may no longer write, or undefined. Each credential costs a look-up by primary key. */
+  /**
+   * Returns the reason why the run may no longer write, or undefined. Each credential needs one look-up by primary key.
+   */
   async findLostRight(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
     if (!(await this.hasImportRight(sql, starter))) return createReason(starter, 'started');
     if (!approver || isSameActor(starter, approver)) return undefined;
@@ -47,8 +49,9 @@ export class RunRights {
   }
 
   /**
-   * Returns an actor with its current rights, or undefined if a request would be refused now. An ended session does not
-   * matter, because the run depends on its user. @param sql current transaction, if any.
+   * Returns an actor with its current rights, or undefined if a request of the actor would be refused now. An ended
+   * session does not matter, because the run depends on its user.
+   * @param sql current transaction, if any.
    */
   async findCurrentActor(actor: Actor, sql?: Sql): Promise<Actor | undefined> {
     if (actor.kind === 'key') return this.keys.findActor(actor.id, sql);
@@ -60,8 +63,9 @@ export class RunRights {
   }
 
   /**
-   * Refuses the approval of the person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. An API key belongs
-   * to the person who created it. Two keys without a creator, from the command line, count as two people.
+   * Rejects an approval by the person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. An API key
+   * belongs to the person who created it. Two keys that the command line created have no creator and count as two
+   * people.
    * @throws ProblemError `forbidden`.
    */
   async assertOtherPerson({ id, guards, starter }: ImportRun, caller: Caller): Promise<void> {

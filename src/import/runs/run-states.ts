@@ -16,14 +16,14 @@ export const RUN_STATES = [
 ] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-/** States in which a worker continues a run, in the order of the run ids. */
+/** States in which a worker continues a run. Runs are continued in the order of their ids. */
 export const RUNNABLE: readonly RunState[] = ['queued', 'validating', 'applying'];
 /** States in which an operator decides on a run. */
 export const WAITING: readonly RunState[] = ['planned', 'needs_approval'];
-/** States of a run that has applied everything that could be applied. */
+/** States of a run that has applied every row that could be applied. */
 export const COMPLETED: readonly RunState[] = ['completed', 'completed_with_errors'];
 
-/** States in which nothing changes a run any more. */
+/** Final states. A run in one of them no longer changes. */
 export const FINAL: readonly RunState[] = RUN_STATES.filter(
   (state) => !RUNNABLE.includes(state) && !WAITING.includes(state),
 );
@@ -39,9 +39,9 @@ export interface Transition {
 }
 
 /**
- * All transitions of a run. A worker must hold the lease of imports, and it makes no transition after a stop request or the
- * revocation of a credential (`Checkpoint`). An operator needs the scope of the data set. The service makes a transition only
- * if no operator has decided.
+ * All transitions of a run. A worker must hold the lease of imports. After a stop request or the revocation of a
+ * credential, a worker can only end the run (`Checkpoint`). An operator needs the scope of the data set. The service
+ * makes a transition only if no operator has decided.
  */
 export const TRANSITIONS = {
   /** The planning begins: for the first time, again after a crash, or again after an approval. */

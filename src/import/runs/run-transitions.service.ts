@@ -21,12 +21,12 @@ import { ImportRunsRepository } from './import-runs.repository.js';
 import type { RunRights } from './run-rights.service.js';
 
 export const IMPORT_LEASE = 'imports';
-/** Duration of the lease. After a crash another worker continues when the lease expires. */
+/** Duration of the lease. After a crash, another worker continues when the lease has expired. */
 export const LEASE_SECONDS = 5;
-/** Interval of progress reports, in milliseconds. */
+/** Minimum interval between progress reports, in milliseconds. */
 const REPORT_MILLIS = 500;
 
-/** Moves runs from one state to another (`TRANSITIONS`) and records it in the audit. */
+/** Moves runs from one state to another (`TRANSITIONS`), and records transitions in the audit. */
 @Injectable()
 export class RunTransitions {
   constructor(
@@ -35,9 +35,11 @@ export class RunTransitions {
   ) {}
 
   /**
-   * Moves a run that the transaction has locked. @param change other changes of the run.
+   * Moves a run that the transaction has locked.
+   * @param change other changes of the run.
    * @param caller actor for the audit: the operator, or the run that causes the transition.
-   * @returns the changed run. @throws ProblemError `wrong_state`, or LeaseLostError for a worker.
+   * @returns the changed run.
+   * @throws ProblemError `wrong_state`, or LeaseLostError for a worker, if the state does not allow the transition.
    */
   async transition(
     tx: Sql,
@@ -79,7 +81,7 @@ export function getStateChange(
 
 /** Thrown if the lease of a worker has expired or an operator has ended its run. The worker must stop writing to the run. */
 export class LeaseLostError extends Error {}
-/** Thrown if an operator has requested the run to stop. */
+/** Thrown if an operator has requested that the run stops. */
 export class StopRequestedError extends Error {}
 /** Thrown if a credential of the run would be refused now. */
 export class RightsLostError extends Error {
@@ -91,7 +93,8 @@ export class RightsLostError extends Error {
 export class ShuttingDownError extends Error {}
 
 /**
- * The work of one worker on one run. Every write checks the lease, the requests of operators, and the credentials of the run.
+ * Work of one worker on one run. Each write checks the lease, the requests of operators, and the credentials of the
+ * run.
  */
 export class Checkpoint {
   private lastReport = 0;
@@ -112,8 +115,10 @@ export class Checkpoint {
   }
 
   /**
-   * Commits a write together with the progress of the run. @param write receives the locked run.
-   * @throws LeaseLostError, StopRequestedError, RightsLostError or ShuttingDownError. The write is rolled back then.
+   * Commits a write together with the progress of the run.
+   * @param write receives the locked run.
+   * @throws LeaseLostError, StopRequestedError, RightsLostError or ShuttingDownError. In these cases the write is
+   * rolled back.
    */
   async commit(write: (tx: Sql, run: ImportRun) => Promise<unknown>, change: RunChange = {}): Promise<void> {
     if (this.isStopping() && !this.isEnding) throw new ShuttingDownError();
@@ -122,7 +127,7 @@ export class Checkpoint {
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
       if (run.cancel && !this.isEnding) throw new StopRequestedError();
-      // After the last batch, only the end of the run is left to record.
+      // After the last batch, only the end of the run must be recorded, which needs no rights.
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
       const lost = this.isEnding || isWritten ? undefined : await this.rights.findLostRight(tx, run);
       if (lost) throw new RightsLostError(lost);
@@ -130,7 +135,7 @@ export class Checkpoint {
       await this.runs.update(tx, this.runId, change);
     });
     this.lastReport = Date.now();
-    // SQLite runs in this thread and never waits, so other requests run between two batches only here.
+    // SQLite blocks this thread during a query, so other requests can run between two batches only here.
     await setImmediate();
   }
 

@@ -5,14 +5,15 @@ import { errorCodeOf } from '../../platform/common/errors.js';
 import { matchesPattern } from '../runs/import-options.js';
 import { OpenFolder, EntryError } from './open-folder.js';
 
-/** Time without a write after which a file counts as complete. */
+/** Time without a change after which a file counts as complete. */
 const STABLE_MILLIS = 10_000;
 const MARKER = '.done';
 /** Separator between the id of a run and the original name of its file. */
 const SEPARATOR = '~';
 const PROCESSING_NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}~/;
-/** Longest file name in most file systems. A UUID with its separator needs `UUID_BYTES`. */
+/** Maximum length of a file name in most file systems. */
 const MAX_NAME_BYTES = 255;
+/** Length of a UUID with its separator. */
 const UUID_BYTES = 37;
 /** Number of bytes read at a time. */
 const CHUNK = 256 * 1024;
@@ -36,15 +37,16 @@ export interface ProcessingFile {
   entry: string;
 }
 
-/** Error for a file that changed while it was read. The content may be a mix of two versions. */
+/** Thrown if a file has changed while it was read. The content may be a mix of two versions. */
 export class FileChangedError extends Error {}
 
 /**
- * The drop folder. Files move to `processing/`, then to `done/` or `failed/` in the work folder. Only regular files are opened,
- * because every program with write access may put anything into the folder at any time.
+ * The drop folder. Its files move to `processing/`, and then to `done/` or `failed/`. These folders are in the work
+ * folder. Only regular files are opened, because any program with write access may put anything into the drop folder at
+ * any time.
  */
 export class DropFolder {
-  /** @param pattern file names in any case, where `*` matches any characters and `?` matches one. */
+  /** @param pattern pattern for file names, ignoring case. `*` matches any characters and `?` matches one character. */
   constructor(
     private readonly folder: string,
     private readonly pattern: string,
@@ -76,7 +78,7 @@ export class DropFolder {
     });
   }
 
-  /** Yields the matching files of the folder, sorted by name, including rejected files. */
+  /** Yields the files in the drop folder that match the pattern, sorted by name. Includes rejected files. */
   async *listDropped(): AsyncGenerator<FolderFile> {
     const drop = await OpenFolder.open(this.folder, { links: true });
     try {
@@ -89,7 +91,10 @@ export class DropFolder {
     }
   }
 
-  /** Moves a file to `processing/` and shortens a long name at its start. @returns undefined if the file is already moved. */
+  /**
+   * Moves a file to `processing/`. A long name is shortened at its start. @returns undefined if the file no longer
+   * exists.
+   */
   async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
     const shortName = shortenStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
@@ -106,7 +111,7 @@ export class DropFolder {
     });
   }
 
-  /** Yields the files in `processing/`, sorted by the ids of their runs, including rejected files. */
+  /** Yields the files in `processing/`, sorted by the ids of their runs. Includes rejected files. */
   async *listProcessing(): AsyncGenerator<ProcessingFile & FolderFile> {
     const processing = await this.openStage('processing').catch((error: unknown) => {
       if (errorCodeOf(error) === 'ENOENT') return undefined;
@@ -128,7 +133,7 @@ export class DropFolder {
   }
 
   /**
-   * Yields the bytes of a file in `processing/`, read through the descriptor that was checked.
+   * Yields the bytes of a file in `processing/`. Reads through the file descriptor that was checked.
    * @throws EntryError for anything but a regular file, and FileChangedError at the end if the file has changed. Also
    * throws the reason of `signal`.
    */
@@ -173,7 +178,7 @@ export class DropFolder {
     return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
-  /** Opens the folder and a subfolder of the work folder for `work`. Creates the subfolder if it is missing. */
+  /** Opens the drop folder and a subfolder of the work folder for `work`. Creates the subfolder if it is missing. */
   private async useBoth<T>(stage: Stage, work: (drop: OpenFolder, to: OpenFolder) => Promise<T>): Promise<T> {
     return OpenFolder.use(this.folder, { links: true }, (drop) =>
       this.useStage(stage, (folder) => work(drop, folder)),
@@ -202,7 +207,7 @@ export class DropFolder {
   }
 }
 
-/** Returns the status of a file, or its rejection. @returns undefined if the file was removed. */
+/** Returns the status of a file, the error for a rejected file, or undefined if the file was removed. */
 async function inspectFile(folder: OpenFolder, name: string): Promise<Stats | EntryError | undefined> {
   try {
     return await folder.inspect(name);
@@ -219,7 +224,10 @@ async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {
   return stats?.isFile() === true;
 }
 
-/** Returns true if a file has not changed for STABLE_MILLIS. Copy programs can set only the modification time. */
+/**
+ * Returns true if a file has not changed for STABLE_MILLIS. Checks the change time too, because copy programs can set
+ * the modification time to an old value.
+ */
 const isStable = ({ mtimeMs, ctimeMs }: Stats): boolean =>
   Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { errorCodeOf } from '../../platform/common/errors.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
-/** Folder in which Linux lists the open files of this process, as paths to the files themselves. */
+/** Folder in which Linux lists the open files of this process. A path in it leads to the open file itself. */
 const OPEN_FILES = '/proc/self/fd';
 const HAS_OPEN_FILES = existsSync(OPEN_FILES);
-/** Number of names that are sorted at a time. */
+/** Maximum number of names in a sorted page. */
 const PAGE_SIZE = 1000;
 
-/** Error for an entry of a folder that must not be opened. The message is for the log. */
+/** Thrown for an entry of a folder that must not be opened. The message is for the log. */
 export class EntryError extends Error {
   constructor(
     readonly file: string,
@@ -22,8 +22,8 @@ export class EntryError extends Error {
 }
 
 /**
- * A folder that stays open. On Linux, all operations use this folder even if its path changes, as with openat(2), which
- * Node.js lacks. On other systems, they use the path.
+ * A folder that stays open. On Linux, all operations use the opened folder even if another folder gets its path, as
+ * with openat(2), which Node.js lacks. On other systems, operations use the path.
  */
 export class OpenFolder {
   private constructor(
@@ -70,8 +70,8 @@ export class OpenFolder {
   }
 
   /**
-   * Yields the names that `wanted` accepts, sorted. Memory, and the time that blocks the event loop, do not grow with the
-   * number of names. The result may include or lack names that are added or removed meanwhile.
+   * Yields the names that `wanted` accepts, sorted. Memory use, and the time for which the event loop is blocked, do
+   * not grow with the number of names. Names that are added or removed during the listing may be included or not.
    */
   async *listNames(wanted: (name: string) => boolean): AsyncGenerator<string> {
     for (let page = await this.load('', wanted); ; page = await this.load(page.at(-1) ?? '', wanted)) {
@@ -98,11 +98,12 @@ export class OpenFolder {
   }
 
   /**
-   * Opens a regular file for reading, without blocking and without following a link that replaces the file meanwhile.
-   * @throws EntryError for anything else, or a system error.
+   * Opens a regular file for reading. Does not block, and does not follow a link that replaces the file in the
+   * meantime.
+   * @throws EntryError for anything but a regular file, or a system error.
    */
   async openFile(name: string): Promise<FileHandle> {
-    await this.inspect(name); // opening a device can have side effects
+    await this.inspect(name); // check first, because opening a device can have side effects
     const handle = await open(this.pathOf(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch(
       (error: unknown) => {
         if (errorCodeOf(error) === 'ELOOP') throw new EntryError(name, 'a symbolic link');
@@ -120,8 +121,8 @@ export class OpenFolder {
 }
 
 /**
- * Rejects everything but a regular file with one name. A hard link could expose a file that the service can read, but the
- * sender cannot. Linux forbids such links if `fs.protected_hardlinks` is set.
+ * Rejects everything but a regular file with one name. A sender could use a hard link to expose a file that only the
+ * service can read. Linux forbids such links if `fs.protected_hardlinks` is set.
  */
 function assertRegularFile(name: string, stats: Stats): void {
   if (stats.isSymbolicLink()) throw new EntryError(name, 'a symbolic link');

@@ -6,12 +6,12 @@ import type { JsonObject } from '../../platform/common/json.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { SUPERVISED, type ImportOptions, RequestedOptions, findSupervised } from '../runs/import-options.js';
 
-/** Returns the unparsed options in `IMPORT_OPTIONS` by name, including `profile`. */
+/** Returns the options in `IMPORT_OPTIONS` before validation, including `profile`. */
 export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
   return { ...parse(IMPORT_OPTIONS) };
 }
 
-/** Rejects options of a profile that schedules do not support. @throws ProblemError `invalid_parameter` */
+/** Rejects a profile with options that schedules do not support. @throws ProblemError `invalid_parameter` */
 export function assertForSchedule(options: ImportOptions): void {
   const bad = findSupervised(options);
   if (bad.length === 0) return;

@@ -19,14 +19,17 @@ import { assertForSchedule, readScheduleOptions, getScheduleQuery } from './sche
 /** Maximum number of files that are logged individually, because a folder may contain any number of files. */
 const MAX_NAMES = 100;
 
-/** Log of skipped files in a folder that is read repeatedly. Each file is logged once while it stays in the folder. */
+/**
+ * Log of skipped files in a folder that is read repeatedly. A file is logged once, as long as it stays in the folder
+ * for the same reason.
+ */
 export class SkippedFileLog {
   private logged: ReadonlyMap<string, string> = new Map();
   private current = new Map<string, string>();
   private unlisted = 0;
   private hasLoggedUnlisted = false;
 
-  /** @param folder the folder name in log lines. */
+  /** @param folder the name of the folder in log lines. */
   constructor(
     private readonly log: Log,
     private readonly folder: string,
@@ -47,7 +50,7 @@ export class SkippedFileLog {
     }
   }
 
-  /** Completes a pass through the whole folder. Files that were absent are logged again when they return. */
+  /** Completes a pass through the whole folder. A file that is absent in one pass is logged again when it returns. */
   endPass(): void {
     if (this.unlisted > 0 && !this.hasLoggedUnlisted)
       this.log.warn('more files skipped', { folder: this.folder, files: this.unlisted });
@@ -58,20 +61,21 @@ export class SkippedFileLog {
 
 const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
-/** Name of a lease that no instance holds. Its end is the time of the last tick. */
+/** Name of a stored lease that no instance holds. Its end records the time of the last tick. */
 const TICK = 'schedule.tick';
-/** Largest clock difference between machines. A tick that is further in the future shows that a clock was set back. */
+/** Maximum clock difference between machines. If the last tick is further in the future, a clock was set back. */
 const MAX_AHEAD_SECONDS = 60;
-/** Longest time that a tick waits for incomplete files. */
+/** Maximum time that a tick waits for incomplete files. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const INTERVAL_MILLIS = 5000;
-/** Maximum number of files in `processing/` that are not imported yet. Each file is a run, and each pass reads all of them. */
+/** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
 const MAX_PROCESSING = 100;
 const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
 
 /**
- * Scheduled imports of the files in `IMPORT_FOLDER` at the times of `IMPORT_CRON`. Only one of several instances runs them.
- * Missed ticks cause one import. A file that cannot be imported or moved is logged and does not block other files.
+ * Imports the files in `IMPORT_FOLDER` at the times of `IMPORT_CRON`. Only one of several instances runs the schedule.
+ * If ticks were missed, the files are imported only once. A file that cannot be imported or moved is logged and does
+ * not block other files.
  */
 @Injectable()
 export class ScheduleService implements BeforeApplicationShutdown {
@@ -84,7 +88,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private cron: Cron | undefined;
   private timer: NodeJS.Timeout | undefined;
   private currentPass: Promise<void> | undefined;
-  /** Time on the monotonic clock when a tick first found incomplete files. */
+  /** Time on the monotonic clock at which a tick first found incomplete files. */
   private waitingSince: number | undefined;
   private lastFault: string | undefined;
 
@@ -96,7 +100,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly leases: Leases,
     private readonly log: Log,
   ) {
-    readScheduleOptions(env); // report invalid options at the start and not at the first tick
+    readScheduleOptions(env); // report invalid options at startup and not at the first tick
     const { IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER } = env;
     if (IMPORT_FOLDER !== undefined)
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
@@ -104,7 +108,10 @@ export class ScheduleService implements BeforeApplicationShutdown {
     this.processingLog = new SkippedFileLog(log, 'processing');
   }
 
-  /** Starts the schedule. An unavailable folder is logged. @throws Error if files cannot move to IMPORT_WORK_FOLDER. */
+  /**
+   * Starts the schedule. If the folder is unavailable, logs the error. @throws Error if files cannot move to
+   * IMPORT_WORK_FOLDER.
+   */
   async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
@@ -142,7 +149,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
       });
   }
 
-  /** Logs an error that ends a pass. A repeated error is logged once. */
+  /** Logs an error that ends a pass. The same error is not logged again for the next pass. */
   private logError(error: unknown): void {
     const text =
       error instanceof EntryError ? error.message : (errorCodeOf(error) ?? toProblemError(error).code);
@@ -152,19 +159,25 @@ export class ScheduleService implements BeforeApplicationShutdown {
     else this.log.logFault(LEASE, toProblemError(error).code, error);
   }
 
-  /** Holds the lease, moves files of finished runs, imports files in `processing/` without a run, and sweeps if a tick is due. */
+  /**
+   * Runs one pass under the lease: archives files of finished runs, imports files in `processing/` that have no run,
+   * and imports new files if a tick is due.
+   */
   private async runPass(folder: DropFolder): Promise<void> {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       const capacity = MAX_PROCESSING - (await this.checkProcessing(folder));
       const time = now();
       const last = await this.readLastTick(time);
-      // Record the tick after the sweep, so that a sweep that was killed or found no folder stays due.
+      // Record the tick after the sweep. The tick stays due if the process is killed or the folder is unavailable.
       if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder, capacity))))
         await this.leases.recordTime(TICK, time);
     });
   }
 
-  /** Returns the time of the last tick, or now if it is in the future, because the schedule would pause until then. */
+  /**
+   * Returns the time of the last tick. Returns the current time if the stored one is in the future, because the
+   * schedule would otherwise pause until then.
+   */
   private async readLastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.findRecordedTime(TICK);
     if (last === undefined || last <= addSeconds(time, MAX_AHEAD_SECONDS)) return last;
