@@ -8,7 +8,7 @@ import type { JsonObject } from '../platform/common/json.js';
 import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { PageQuery, PageOf, toPageRange } from '../platform/http/page.js';
-import { ETAG, createLinks } from '../platform/openapi/shared-schemas.js';
+import { ETAG, NULLABLE_TIME, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ImportProfiles, type KnownProfile, tagOf } from './mapping/import-profiles.service.js';
 import { ProfileInput } from './mapping/profile.input.js';
@@ -22,7 +22,7 @@ class ProfileDto extends OmitType(ProfileInput, ['default_roles']) {
 class ImportProfileDto {
   @ApiProperty({ maxLength: 64, pattern: PROFILE_NAME.source, example: 'payroll' }) name!: string;
   @ApiProperty({ description: 'True for a built-in profile, false for a saved profile.' }) ready!: boolean;
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null if built in.' })
+  @ApiProperty({ ...NULLABLE_TIME, description: 'Time of the last save. Null for a built-in profile.' })
   updated!: string | null;
   @ApiProperty({ type: ProfileDto, description: 'Profile in the format of `PUT`.' }) profile!: ImportProfile;
 }
@@ -35,14 +35,14 @@ const NameParam = (example: string) =>
     schema: { type: 'string', maxLength: 64, pattern: PROFILE_NAME.source },
     example,
   });
-const IF_MATCH = 'ETag of the profile as read. 412 if the profile has changed or was deleted since.';
+const IF_MATCH = 'ETag of the profile that was read. 412 if the profile has been changed or deleted since.';
 
 @ApiController('import_profiles', 'imports')
 export class ImportProfilesController {
   constructor(private readonly profiles: ImportProfiles) {}
 
   @Get()
-  @DescribeRoute('listImportProfiles', 'List import profiles by name', {
+  @DescribeRoute('listImportProfiles', 'List import profiles, sorted by name', {
     description:
       'Lists saved profiles, and built-in profiles for the exports of Moodle, Canvas, Google Workspace, Microsoft 365, ' +
       'Entra, Okta and Auth0.',
@@ -75,11 +75,11 @@ export class ImportProfilesController {
   @DescribeRoute('saveImportProfile', 'Save an import profile', {
     description:
       'Describes the files of one source for `POST /imports?profile=<name>`, the command line and the drop folder. ' +
-      'A profile may contain all options of an import, and options that are sent with a file override it. Replaces the ' +
-      'profile with the same name. Existing runs use their own copy. A profile with a `pattern` needs the scope `imports:write`.',
+      'A profile may contain all options of an import, and options that are sent with a file override them. Replaces a ' +
+      'profile with the same name. Existing runs keep their own copy of the profile. A profile with a `pattern` needs the scope `imports:write`.',
     more: [NameParam('payroll')],
     ifMatch: IF_MATCH,
-    ifNoneMatch: '`*` only creates a new profile. 412 if a profile with this name exists.',
+    ifNoneMatch: '`*` never replaces a profile. 412 if a profile with this name exists.',
     body: ProfileInput,
     examples: {
       payroll: {
@@ -116,7 +116,7 @@ export class ImportProfilesController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportProfileDto> {
     if (!PROFILE_NAME.test(name)) {
-      const detail = 'The profile name must be 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..';
+      const detail = 'The profile name must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
     return addTag(await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }), response);
@@ -125,7 +125,7 @@ export class ImportProfilesController {
   @Delete(':name')
   @DescribeRoute('deleteImportProfile', 'Delete a saved profile', {
     description:
-      'Existing runs use their own copy. If a built-in profile has the same name, it becomes available again.',
+      'Existing runs keep their own copy of the profile. If a built-in profile has the same name, it becomes available again.',
     more: [NameParam('payroll')],
     ifMatch: IF_MATCH,
     answer: 'The profile was deleted.',

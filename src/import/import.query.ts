@@ -17,7 +17,7 @@ export class RunsQuery extends PageQuery {
 
 export class RowsQuery extends PageQuery {
   @ChoicesParam(LISTED_OUTCOMES, {
-    description: 'May be repeated. `unchanged` rows are stored only if they have a warning.',
+    description: 'Row outcome. May be repeated. `unchanged` rows are stored only if they have a warning.',
   })
   outcome?: string[];
 
@@ -36,7 +36,7 @@ export class RowsQuery extends PageQuery {
   @PatternParam(/^-?\d{1,10}$/, 'must be the cursor of a page', {
     maxLength: 11,
     description:
-      'Cursor from the `Link: rel="next"` header of the previous page. With a cursor, every page costs the same.',
+      'Cursor from the `Link: rel="next"` header of the previous page. With a cursor, later pages are as fast as the first one.',
   })
   after?: string;
 }

@@ -57,7 +57,7 @@ export class ImportsController {
   @DescribeRoute('startImport', 'Import a CSV file', {
     description:
       'Plans the file against the current users, then applies the plan, or waits for approval if a guard trips. ' +
-      'Start with `dry_run=true`. In a `multipart/form-data` request, the options may be form fields.',
+      'Use `dry_run=true` to see the plan first. In a `multipart/form-data` request, the options may be form fields.',
     answer: describeRun('The accepted run.'),
   })
   @HttpCode(202)
@@ -73,7 +73,7 @@ export class ImportsController {
 
   @Get()
   @DescribeRoute('listImports', 'List imports, newest first', {
-    description: 'Each run includes its first problems.',
+    description: 'Each run includes its first problems (errors and warnings).',
     answer: describeJson('A page of runs.', ImportRunPageDto),
   })
   @Requires('imports.read')
@@ -85,7 +85,7 @@ export class ImportsController {
 
   @Get('template.csv')
   @DescribeRoute('downloadImportTemplate', 'Download an empty file with all columns', {
-    description: 'The file contains only the header, ready to be filled in.',
+    description: 'The file contains only the header row. Add one row per user.',
     answer: describeCsv('The file with its header.'),
   })
   @Header('Content-Type', CSV)
@@ -150,7 +150,7 @@ export class ImportsController {
   @Get(':import_id/events')
   @DescribeRoute('watchImport', 'Watch the progress as server-sent events', {
     description:
-      'Sends a `progress` event with the run now and after every change. The stream ends with the run.',
+      'Sends a `progress` event with the run now and after every change. The stream ends when the run ends or waits for a decision.',
     answer: {
       description:
         'Events with `event: progress`, and one line of JSON in `data:`. The schema describes the data of one event, as ' +
@@ -198,7 +198,7 @@ export class ImportsController {
     return this.presentAccepted(await this.imports.cancel(id, caller), caller, response);
   }
 
-  @Decision('reject', 'Reject a plan or a parked run', 'Changes of the run are never written.')
+  @Decision('reject', 'Reject a plan or a parked run', 'Ends the run without applying its changes.')
   async reject(
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
@@ -210,7 +210,7 @@ export class ImportsController {
   @Decision(
     'revert',
     'Undo a run',
-    'Creates a new run. It restores values that have not changed since, blocks users that the run created, and lists everything else as conflicts.',
+    'Creates a new run. The new run restores values that have not changed since, blocks users whom the original run created, and reports everything else as conflicts.',
   )
   @Accepts({ query: RevertQuery })
   async revert(

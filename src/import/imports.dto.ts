@@ -61,7 +61,7 @@ class ImportMissingDto {
 }
 
 class ImportGuardExampleDto {
-  @ApiProperty({ ...NULLABLE_INTEGER, example: 17, description: 'Null for a user missing in the file.' })
+  @ApiProperty({ ...NULLABLE_INTEGER, example: 17, description: 'Null for a user missing from the file.' })
   line!: number | null;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
   @ApiProperty(FIELD_VALUE) old!: unknown;
@@ -92,8 +92,8 @@ class ImportGuardDto {
   examples!: ImportGuardExampleDto[];
   @ApiProperty({
     maxLength: 400,
-    example: 'Many users would get another value here. The column was probably swapped or sorted.',
-    description: 'Usual cause if the guard trips.',
+    example: 'Many people would get a different value in this column. It was probably swapped or sorted.',
+    description: 'Usual reason why the guard trips.',
   })
   hint!: string;
 }
@@ -135,7 +135,7 @@ export class ImportRunDto {
   @ApiProperty({
     ...NULLABLE_NAME,
     example: 'moodle',
-    description: 'Profile by which the file was read. Null without a profile.',
+    description: 'Profile with which the file was read. Null if no profile was used.',
   })
   profile!: string | null;
   @ApiProperty({
@@ -143,14 +143,14 @@ export class ImportRunDto {
     nullable: true,
     properties: buildLimitSchemas(),
     description:
-      'Guard limits that this profile sets. Null if it sets none. `guards` contains the limits in effect.',
+      'Guard limits that the profile sets. Null if there are none. `guards` contains the limits in effect.',
   })
   guard_limits!: GuardOverrides | null;
   @ApiProperty({ ...NULLABLE_ID, description: 'Id of the run that this run reverts.' })
   reverts!: string | null;
   @ApiProperty({
     ...NULLABLE_ID,
-    description: 'Id of the run that has reverted this run, or is about to. Null if there is no such run.',
+    description: 'Id of the run that has reverted this run or will revert it. Null if there is no such run.',
   })
   reverted_by!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;
@@ -171,7 +171,7 @@ export class ImportRunDto {
     type: 'object',
     properties: COUNTS,
     required: [...ROW_OUTCOMES],
-    description: 'Rows by outcome, or by expected outcome in a plan. The sum is the number of rows.',
+    description: 'Number of rows by outcome, or by expected outcome in a plan. Includes all rows.',
   })
   counts!: Counts;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
@@ -179,7 +179,7 @@ export class ImportRunDto {
   @ApiProperty({
     type: [ImportProblemDto],
     maxItems: MAX_PROBLEMS,
-    description: 'Errors that refused the file, or the first 50 rows with an error or a warning.',
+    description: 'Errors of the whole file, and errors and warnings of the first 50 affected rows.',
   })
   problems!: ImportProblemDto[];
 }
@@ -187,7 +187,7 @@ export class ImportRunDto {
 export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 
 export class ImportRowDto {
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Null for a user missing in the file.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Null for a user missing from the file.' })
   line!: number | null;
   @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;

@@ -8,7 +8,7 @@ const tooLong = (line: number) =>
   `Line ${line} has more than 524288 characters. Shorten its cells, or correct the line ends of the file.`;
 const endlessQuote = (line: number) =>
   `A quote that opens on line ${line} is probably never closed, because the row has more than 524288 characters. ` +
-  'Close the quote, or double it if it belongs to the text.';
+  'Close the quote, or write it twice if it belongs to the text.';
 
 test.each([
   [1024 * 512 - 1, undefined],

@@ -10,12 +10,12 @@ const unclosedQuote = (line: number) => ({
 const textAfterQuote = (line: number) => ({
   code: 'bad_quote',
   line,
-  message: `On line ${line}, text follows a closing quote. Double a quote that belongs to the text, and close the quote that opens a cell.`,
+  message: `On line ${line}, text follows a closing quote. Write a quote inside a cell as two quotes, and close the quote that opens the cell.`,
 });
 const innerQuote = (line: number) => ({
   code: 'bad_quote',
   line,
-  message: `A cell on line ${line} has a quote in the middle. Enclose the cell in quotes and double the quote.`,
+  message: `A cell on line ${line} has a quote in the middle. Enclose the cell in quotes and write the inner quote twice.`,
 });
 const countError = (misfits: number, rows: number, width: number, line: number) => ({
   code: 'wrong_cell_count',

@@ -143,7 +143,7 @@ export class RunExecutor {
       limit: load.limit,
       hit: value > load.limit,
       examples: [],
-      hint: 'The key would block more users than it may within an hour. Approve the run with another credential.',
+      hint: 'The API key would block more users within an hour than it is allowed to. Approve the run with another credential.',
     };
   }
 

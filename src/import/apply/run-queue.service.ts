@@ -166,7 +166,7 @@ export class RunQueue {
     if (allow_privileged) assertScope(actor, 'webmasters');
     const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
     if (unknown === undefined) return;
-    const detail = `default_roles names "${truncate(unknown, 64)}", which is not a role of this service.`;
+    const detail = `default_roles contains the unknown role "${truncate(unknown, 64)}". Use roles of this service.`;
     throw new ProblemError('invalid_parameter', detail);
   }
 }

@@ -119,7 +119,7 @@ function detectDamage(cell: string, { field, looksNumeric }: Column): RowError |
   if (cell.length <= 16 && (FORMULA_ERRORS.has(cell.toUpperCase()) || LIBRE_OFFICE_ERROR.test(cell))) {
     return createError(
       'spreadsheet_error',
-      'is the error of a spreadsheet formula; correct the formula and export the file again',
+      'is an error value from a spreadsheet formula; correct the formula and export the file again',
     );
   }
   if (cell.includes(LOST_CHARACTER)) {

@@ -154,7 +154,7 @@ export async function storeForm(
       return;
     }
     if (valueTruncated) addFailure(`Field ${truncate(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
-    if (fields.has(name)) addFailure(`Field ${truncate(name, 100)} is sent twice. Send it once.`);
+    if (fields.has(name)) addFailure(`Field ${truncate(name, 100)} occurs more than once. Send it once.`);
     fields.set(name, value);
   });
   form.on('filesLimit', () => {

@@ -207,12 +207,12 @@ const QUOTE_ERRORS: Readonly<Record<string, (line: number) => [FileErrorCode, st
   ],
   CSV_INVALID_CLOSING_QUOTE: (line) => [
     'bad_quote',
-    `On line ${line}, text follows a closing quote. Double a quote that belongs to the text, ` +
-      'and close the quote that opens a cell.',
+    `On line ${line}, text follows a closing quote. Write a quote inside a cell as two quotes, ` +
+      'and close the quote that opens the cell.',
   ],
   INVALID_OPENING_QUOTE: (line) => [
     'bad_quote',
-    `A cell on line ${line} has a quote in the middle. Enclose the cell in quotes and double the quote.`,
+    `A cell on line ${line} has a quote in the middle. Enclose the cell in quotes and write the inner quote twice.`,
   ],
 };
 
@@ -247,7 +247,7 @@ const toCutShortError = (last: CsvRecord, width: number) =>
 function toLengthError(line: number, inQuote = false): FileError {
   const message = inQuote
     ? `A quote that opens on line ${line} is probably never closed, because the row has more than ` +
-      `${MAX_ROW_CHARACTERS} characters. Close the quote, or double it if it belongs to the text.`
+      `${MAX_ROW_CHARACTERS} characters. Close the quote, or write it twice if it belongs to the text.`
     : `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters. Shorten its cells, or correct the line ends of the file.`;
   return new FileError('row_too_long', message, line);
 }

@@ -116,7 +116,7 @@ function throwErrors(faults: readonly FileErrorDetails[], line: number): void {
 
 function checkColumnCount({ length }: readonly string[]): FileErrorDetails[] {
   if (length <= MAX_COLUMNS) return [];
-  const message = `The header has ${length} columns, but at most ${MAX_COLUMNS} are allowed. Remove the other columns.`;
+  const message = `The header has ${length} columns, but at most ${MAX_COLUMNS} are allowed. Remove columns that you do not need.`;
   return [{ code: 'too_many_columns', message }];
 }
 

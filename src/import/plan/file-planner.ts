@@ -229,8 +229,8 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
   for (const reading of record.alignments ?? [cells, fromRight]) addFailedNames(reading, planning);
   const message =
-    `has ${formatCellCount(record)}, and the header has ${width}. Put a cell that contains the delimiter in quotes, and keep ` +
-    'empty cells';
+    `has ${formatCellCount(record)}, but the header has ${width}; enclose cells that contain the delimiter in quotes, and do not ` +
+    'leave out empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
   const external_id = truncate(unescapeFormula((cells[key] ?? '').trim()), 255);
   return {

@@ -51,7 +51,7 @@ const BLOCKED_ELSEWHERE: RowError = {
   field: 'status',
   code: 'blocked_elsewhere',
   message:
-    'stays Blocked, because the user was not blocked for being missing from this data set. Reactivate the user manually',
+    'stays Blocked, because the user was not blocked for being missing from this data set. Reactivate the user manually if this is wrong',
 };
 /** Warning about a returning user whom the options do not reactivate. The other values of the row are applied. */
 const RETURNED: RowError = {

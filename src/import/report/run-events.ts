@@ -86,7 +86,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   async *watchAs(id: string, actor: Actor, disconnected: AbortSignal): AsyncGenerator<ImportRun> {
     if (this.watcherCount >= MAX_WATCHERS) {
       throw createUnavailableError(
-        `${MAX_WATCHERS} clients already watch runs. Read the run instead.`,
+        `${MAX_WATCHERS} clients already watch runs. Try again later, or poll the run.`,
         RETRY_SECONDS,
       );
     }

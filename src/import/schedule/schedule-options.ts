@@ -15,7 +15,7 @@ export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
 export function assertForSchedule(options: ImportOptions): void {
   const bad = findSupervised(options);
   if (bad.length === 0) return;
-  const detail = `The profile sets ${bad.join(', ')}, which schedules do not support. Remove this from the profile.`;
+  const detail = `The profile sets ${bad.join(', ')}, which schedules do not support. Remove these options from the profile.`;
   throw new ProblemError('invalid_parameter', detail);
 }
 
@@ -30,7 +30,7 @@ export function readScheduleOptions(env: Env): ImportOptions {
   const unknown = value.default_roles?.filter((role) => roles.find(role) === undefined) ?? [];
   const faults = [
     ...errors.map(({ field, message }) => `${field} ${message}`),
-    ...unknown.map((role) => `default_roles names "${role}", which is not a role of this service`),
+    ...unknown.map((role) => `default_roles contains the unknown role "${role}"`),
     ...SUPERVISED.filter((name) => name in query).map((name) => `${name} is not supported in schedules`),
   ];
   if (faults.length > 0) throw new Error(`IMPORT_OPTIONS: ${faults.join('; ')}`);
