@@ -1,6 +1,8 @@
 import type { ImportProfile } from '../runs/import-options.js';
 
-/** Options of all built-in profiles. Customers may add their own columns to these exports. */
+/**
+ * Options that all built-in profiles share. They allow the additional columns that customers may have in these exports.
+ */
 const COMMON = { ignore_unknown_columns: true } as const;
 
 /** Maps comma-separated source values to `Active` and `Blocked`. */
@@ -10,7 +12,10 @@ const mapStatuses = (active: string, blocked: string): Record<string, string> =>
     ...blocked.split(', ').map((word) => [word, 'Blocked'] as const),
   ]);
 
-/** Moodle: Site administration → Users → Bulk user actions → Download, and files in the format of Upload users. */
+/**
+ * Moodle: files from Site administration → Users → Bulk user actions → Download, and files in the format of Upload
+ * users.
+ */
 const moodle: ImportProfile = {
   ...COMMON,
   dataset: 'moodle',
@@ -35,7 +40,7 @@ const moodle: ImportProfile = {
   },
 };
 
-/** Canvas: users.csv of the SIS import format and of the provisioning report. */
+/** Canvas: `users.csv` in the SIS import format, and the file of the provisioning report. */
 const canvas: ImportProfile = {
   ...COMMON,
   dataset: 'canvas',
@@ -53,7 +58,10 @@ const canvas: ImportProfile = {
   values: { status: { active: 'Active', suspended: 'Blocked', deleted: 'Blocked' } },
 };
 
-/** Google: Admin console → Directory → Users → Download users. The email address is the only identifier of this export. */
+/**
+ * Google: files from Admin console → Directory → Users → Download users. The email address is the only identifier in
+ * this export.
+ */
 const google: ImportProfile = {
   ...COMMON,
   dataset: 'google',
@@ -74,7 +82,10 @@ const google: ImportProfile = {
   values: { 'Status [READ ONLY]': { Active: 'Active', Suspended: 'Blocked', Archived: 'Blocked' } },
 };
 
-/** Microsoft 365: Admin center → Active users → Export users, and the template of Add multiple users. */
+/**
+ * Microsoft 365: files from Admin center → Active users → Export users, and files in the template of Add multiple
+ * users.
+ */
 const microsoft365: ImportProfile = {
   ...COMMON,
   dataset: 'microsoft365',
@@ -98,7 +109,10 @@ const microsoft365: ImportProfile = {
   },
 };
 
-/** Microsoft Entra admin center → Users → Download users. Older exports have the columns objectId and mobile. */
+/**
+ * Microsoft Entra: files from Entra admin center → Users → Download users. Older exports have the columns `objectId`
+ * and `mobile`.
+ */
 const entra: ImportProfile = {
   ...COMMON,
   dataset: 'entra',
@@ -115,7 +129,10 @@ const entra: ImportProfile = {
   values: { accountEnabled: { true: 'Active', false: 'Blocked' } },
 };
 
-/** Okta: columns named as in a user profile (`firstName`) or as in the reports of the admin console (`First name`). */
+/**
+ * Okta: files whose columns are named as in a user profile (`firstName`) or as in the reports of the admin console
+ * (`First name`).
+ */
 const okta: ImportProfile = {
   ...COMMON,
   dataset: 'okta',
@@ -143,7 +160,10 @@ const okta: ImportProfile = {
   },
 };
 
-/** Auth0: Export users as CSV. Every text begins with an apostrophe. Columns are named as in the API or in the extension. */
+/**
+ * Auth0: users exported as CSV. Every text begins with an apostrophe. Columns are named as in the API or as in the
+ * extension.
+ */
 const auth0: ImportProfile = {
   ...COMMON,
   dataset: 'auth0',
@@ -160,7 +180,9 @@ const auth0: ImportProfile = {
   values: { blocked: { true: 'Blocked', false: 'Active', '': 'Active' } },
 };
 
-/** Built-in profiles by name. A saved profile with the same name overrides a built-in profile. */
+/**
+ * Maps the name of a built-in profile to the profile. A saved profile with the same name overrides a built-in profile.
+ */
 export const BUILT_IN_PROFILES: Readonly<Record<string, ImportProfile>> = {
   moodle,
   canvas,

@@ -2,7 +2,7 @@ import { findNearest } from '../../platform/common/nearest.js';
 import { COLUMNS, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { IGNORED } from '../runs/import-options.js';
 
-/** Common names of each import column in directories, learning platforms and HR systems. */
+/** Maps an import column to its common names in directories, learning platforms and HR systems. */
 const COMMON_NAMES: Readonly<Record<string, string>> = {
   ExternalId:
     'id, object id, user id, sis id, sis user id, person id, employee id, employee no, employee number, employee code, ' +
@@ -47,7 +47,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Values by which other systems name the status of an account. */
+/** Values that other systems use for the status of an account. */
 const STATUS_WORDS = new Set(
   (
     'active inactive enabled disabled blocked suspended deactivated terminated archived deprovisioned provisioned staged ' +
@@ -61,20 +61,20 @@ const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => bo
   ['Phone', (cell) => PHONE.test(cell) && /^[+0(]/.test(cell) && cell.replace(/\D/g, '').length >= 7],
   ['Status', (cell) => STATUS_WORDS.has(cell.toLowerCase())],
 ];
-/** Minimum share of filled cells that must pass the test of an import column. */
+/** Minimum share of the filled cells of a source column that must pass the test of an import column. */
 const MIN_SHARE = 0.8;
 
-/** A source column that no profile describes. */
+/** A source column that has no target in a profile. */
 interface Source {
   name: string;
-  /** First cells of the column. */
+  /** Cells of the column in the first rows. */
   cells: readonly string[];
 }
 
 /**
- * Suggests import columns for source columns, first by common names, then by similar names, then by cells. Each import
- * column is suggested once, and `ignore` is suggested for password columns.
- * @param filled import columns that the file already fills.
+ * Suggests import columns for source columns. Compares common names first, then similar names, then cells. Each import
+ * column is suggested only once, and `ignore` is suggested for password columns.
+ * @param filled import columns that already have a source column.
  * @returns an import column, `ignore` or undefined for each source column.
  */
 export function suggestColumns(columns: readonly Source[], filled: Iterable<string>): (string | undefined)[] {
@@ -90,7 +90,7 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   return found;
 }
 
-/** Returns true for the name of an import column and for a common name in exports of other systems. */
+/** Returns true for the name of an import column, or for a common name of one in exports of other systems. */
 export const isCommonName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
 
 /** Removes remarks from a column name, such as `[Required]` in `First Name [Required]`. */

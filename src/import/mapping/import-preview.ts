@@ -25,24 +25,25 @@ import { RecordMapper, toPlainCell } from './record-mapper.js';
 import type { ImportRequest } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 
-/** Maximum number of characters of a text, and of values of a list, in a preview. */
+/** Maximum number of characters of a text in a preview. */
 const MAX_TEXT = 255;
+/** Maximum number of values of a list in a preview. */
 const MAX_LISTED = 32;
 
-/** A preview without the name and the profile of its file. */
+/** Contents of a preview, without the file and the name of the profile. */
 export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
 const HEADER_TOO_LONG =
   'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line ends.';
 
-/** Mapping of the columns of a file. */
+/** Mapping of the columns of a file to the import columns. */
 interface ColumnMapping {
   header: Header;
   mapCells: (record: CsvRecord) => CsvRecord;
   useOf: (index: number) => Pick<PreviewColumnDto, 'column' | 'use'>;
 }
 
-/** Preview of the first rows of a file. It reports all their errors at once and creates no run. */
+/** Previews the first rows of a file. Reports all errors at once and creates no run. */
 @Injectable()
 export class ImportPreview {
   constructor(
@@ -83,7 +84,7 @@ export class ImportPreview {
     };
   }
 
-  /** Plans each row alone against the current users. */
+  /** Plans each row against the current users, without regard to the other rows. */
   private async planRows(
     rows: readonly FileRow[],
     { options }: ImportRequest,
@@ -117,8 +118,8 @@ function truncateValue(value: unknown): unknown {
 }
 
 /**
- * Opens a file and reads its header. If no import column reveals the delimiter, tries the common names in exports of other
- * systems.
+ * Opens a file and reads its header. If no import column reveals the delimiter, reads it again with the common column
+ * names in exports of other systems.
  */
 async function openWithHeader(
   head: FilePrefix,
@@ -133,7 +134,7 @@ async function openWithHeader(
   return { reader: wider, names: await tryRead(problems, () => wider.readHeader()) };
 }
 
-/** Calls `read` and returns its result. After an error of the file, adds the error to `problems` and returns undefined. */
+/** Calls `read` and returns its result. After a FileError, adds the error to `problems` and returns undefined. */
 async function tryRead<T>(problems: PreviewProblemDto[], read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -182,7 +183,7 @@ function mapColumns(
   } catch (error) {
     problems.push(...problemsOf(error));
   }
-  // Show the rows despite the errors. Of repeated columns, the first one counts.
+  // Show the rows even if the header has errors. If columns are repeated, only the first one counts.
   const known = names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
   const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
   return {
@@ -196,13 +197,13 @@ function toFileProblem(line: number | null, code: string, message: string): Prev
   return { line, field: '', code, message, refuses: true };
 }
 
-/** Returns the problems that an error of the file reports. @throws the error itself if it is not a FileError. */
+/** Returns the problems of a file for a FileError. @throws any other error unchanged. */
 function problemsOf(error: unknown): PreviewProblemDto[] {
   if (!(error instanceof FileError)) throw error;
   return [error, ...error.others].map(({ code, message, line = null }) => toFileProblem(line, code, message));
 }
 
-/** Returns the problem of a mismatched record. */
+/** Returns the problem of a mismatched record, or an empty list for any other record. */
 function mismatchOf(record: CsvRecord): PreviewProblemDto[] {
   const { line, expectedCells } = record;
   if (expectedCells === undefined) return [];
@@ -210,7 +211,7 @@ function mismatchOf(record: CsvRecord): PreviewProblemDto[] {
   return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
 }
 
-/** Finds unique values that occur in several rows. Reports them for the later rows. */
+/** Finds values that must be unique but occur in several rows. Reports a problem for each row except the first. */
 function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
   const problems: PreviewProblemDto[] = [];
   const compareBy = (field: string, keyOf: (row: FileRow) => string): void => {

@@ -7,7 +7,7 @@ import type { ImportProfile } from '../runs/import-options.js';
 @Entity('import_profiles', { withoutRowid: true })
 export class ImportProfileEntity {
   @PrimaryColumn(text(64)) name!: string;
-  /** Target id in audit events. */
+  /** Id of the profile as a target in audit events. */
   @Column(uuid()) id!: string;
   @Column(longText()) document!: JsonText<ImportProfile>;
   @Column(time()) created!: string;

@@ -17,8 +17,8 @@ export interface SavedProfile {
 const SELECT = 'SELECT name, id, document, updated FROM import_profiles';
 
 /**
- * Repository of saved profiles. Uses hand-written SQL because a profile is locked while it is replaced, in the transaction of
- * its audit row (ADR 0013).
+ * Repository of saved profiles. Uses hand-written SQL because a profile is locked while it is replaced, in the same
+ * transaction as its audit event (ADR 0013).
  */
 @Injectable()
 export class ImportProfilesRepository {

@@ -20,10 +20,10 @@ import { ImportProfilesRepository, type SavedProfile } from './import-profiles.r
 import { checkProfile } from './profile-check.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
 
-/** Maximum length of a profile as JSON. Every run stores a copy. */
+/** Maximum length of a profile as JSON, in characters. It is limited because every run stores a copy. */
 const MAX_DOCUMENT = 64 * 1024;
 
-/** Maximum number of saved profiles. Listing profiles and finding the profile of a file both read all of them. */
+/** Maximum number of saved profiles. Listing profiles and finding the profile for a file both read all of them. */
 const MAX_PROFILES = 200;
 const TOO_MANY = `There are already ${MAX_PROFILES} profiles. Delete a profile that is no longer needed.`;
 
@@ -31,7 +31,7 @@ const TOO_MANY = `There are already ${MAX_PROFILES} profiles. Delete a profile t
 export interface KnownProfile {
   name: string;
   profile: ImportProfile;
-  /** Time when the profile was saved. Null for a built-in profile. */
+  /** Time at which the profile was saved. Null for a built-in profile. */
   updated: string | null;
 }
 
@@ -92,10 +92,10 @@ export class ImportProfiles {
 
   /**
    * Saves a profile under a name.
-   * @throws ProblemError `validation_failed` for an invalid profile, `wrong_state` if there are already MAX_PROFILES, and
-   * `precondition_failed` if `headers` do not match the existing profile. Throws `insufficient_scope` for a key that may
-   * not import the data set of the new or the replaced profile. A profile with a pattern, which selects files of the drop
-   * folder, requires access to all data sets.
+   * @throws ProblemError `validation_failed` for an invalid profile, `wrong_state` if there are already MAX_PROFILES
+   * profiles, and `precondition_failed` if `headers` do not match the existing profile. Also throws
+   * `insufficient_scope` for a key that may not import the data set of the new or the replaced profile. A profile with
+   * a pattern, which selects files of the drop folder, requires access to all data sets.
    */
   async put(name: string, document: JsonObject, caller: Caller, headers: TagHeaders): Promise<KnownProfile> {
     const profile = this.validate(document);
@@ -153,7 +153,7 @@ function assertMayImport({ actor }: Caller, { dataset = 'default', pattern }: Im
 
 const findBuiltIn = (name: string): KnownProfile | undefined => BUILT_IN.find((each) => each.name === name);
 
-/** Returns the changed members of a profile. */
+/** Returns the changed properties of a profile. */
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
   const old = new Map<string, unknown>(Object.entries(before ?? {}));
   const next = new Map<string, unknown>(Object.entries(after));
@@ -166,7 +166,7 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
   }));
 }
 
-/** Preconditions that a request sets for the existing profile in its headers (RFC 9110, section 13.1). */
+/** Preconditions in the headers of a request for the existing profile (RFC 9110, section 13.1). */
 export interface TagHeaders {
   ifMatch: string | undefined;
   ifNoneMatch: string | undefined;

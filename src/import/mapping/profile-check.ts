@@ -16,13 +16,13 @@ import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.
 /** Fields whose values must be unique. */
 const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
 
-/** A profile in its stored form, and its errors. The field of an error is a path such as `columns.Given Name`. */
+/** A profile in its stored form, with its errors. The field of an error is a path such as `columns.Given Name`. */
 export interface CheckedProfile {
   profile: ImportProfile;
   errors: FieldError[];
 }
 
-/** Checks everything in a profile that can be checked without a file. */
+/** Validates everything in a profile that can be validated without a file. */
 export function checkProfile(document: JsonObject, settings: RuleSettings): CheckedProfile {
   const { value, errors } = readInput(ProfileInput, document);
   const sent = Object.entries(value).filter(([name, given]) => name in document && given !== null);
@@ -44,7 +44,7 @@ export function checkProfile(document: JsonObject, settings: RuleSettings): Chec
 
 class ProfileCheck {
   readonly errors: FieldError[] = [];
-  /** Import columns by the comparison key of the source header, or undefined for an ignored column. */
+  /** Maps the comparison key of a source header to its import column, or to undefined for an ignored column. */
   private readonly sources = new Map<string, Column | undefined>();
   private readonly filled = new Set<Column>();
 
@@ -117,7 +117,7 @@ class ProfileCheck {
   }
 
   checkOptions(profile: Partial<ImportProfile>): void {
-    const sent: unknown = profile.default_roles; // a value that is not a list has already been reported
+    const sent: unknown = profile.default_roles; // a value that is not a list was already reported
     const roles: readonly unknown[] = Array.isArray(sent) ? sent : [];
     const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));
     if (unknown.length > 0)
@@ -159,7 +159,7 @@ class ProfileCheck {
     }
   }
 
-  /** Validates an import value by the rules for rows. Any ExternalId is valid as a manager. */
+  /** Validates an import value by the rules for rows. Any ExternalId is accepted as a manager. */
   private checkCell(field: string, column: Column, cell: string): void {
     const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
     const { value, errors } = readInput<UserInput>(UserInput, raw);
@@ -191,7 +191,7 @@ class ProfileCheck {
   }
 }
 
-/** Returns a hint with the name that an unknown name probably misspells, or an empty text. */
+/** Returns a hint with the known name that is most similar to an unknown name, or an empty string. */
 function formatHint(name: string, others: readonly string[] = []): string {
   const known = COLUMNS.flatMap((column) => [column.name, ...column.aliases]);
   const found = findNearest(name, [...known, ...others]);

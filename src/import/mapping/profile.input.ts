@@ -8,7 +8,7 @@ import { MAX_TEMPLATE } from './template.js';
 
 /** Maximum number of columns of a file. */
 export const MAX_COLUMNS = 200;
-/** Maximum number of source values that a profile translates per column. */
+/** Maximum number of source values that a profile can translate in one column. */
 export const MAX_TRANSLATIONS = 200;
 export const MAX_VALUE_LENGTH = 255;
 const MAX_LINES = 100;

@@ -4,10 +4,10 @@ import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from 
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
 import { FUNCTION_NAMES, splitFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
-/** Key for any other value that is not blank. */
+/** Source value that stands for any other value that is not blank. */
 const ANY_OTHER = '*';
 
-/** Import values by the comparison key of the source value. */
+/** Maps the comparison key of a source value to the import value. */
 type Translations = ReadonlyMap<string, string>;
 
 /** Returns the comparison key of a value, which ignores case and surrounding spaces. */
@@ -17,7 +17,7 @@ function toTranslations(words: Readonly<Record<string, string>>): Translations {
   return new Map(Object.entries(words).map(([word, meaning]) => [toValueKey(word), meaning]));
 }
 
-/** Translates a cell, or each role in a list of roles. Values that are not listed stay as they are. */
+/** Translates a cell, or each role in a list of roles. Values without a translation stay unchanged. */
 function translate(cell: string, values: Translations, { kind }: Column): string {
   const meaning = (word: string): string => {
     const key = toValueKey(word);
@@ -27,8 +27,8 @@ function translate(cell: string, values: Translations, { kind }: Column): string
 }
 
 /**
- * Combines the cells of several status columns. `Blocked` wins, then an invalid status, which the rules for rows reject, then
- * `Active`.
+ * Combines the cells of several status columns. `Blocked` takes precedence, then an invalid status, then `Active`. The
+ * rules for rows reject the invalid status.
  */
 export function combineStatuses(cells: readonly string[]): string {
   const filled = cells.filter((cell) => cell.trim() !== '');
@@ -47,16 +47,22 @@ interface HeaderError {
 /** Builds a cell of an import column from the original cells of a record. */
 type CellBuilder = (cells: readonly string[]) => string;
 
-/** Returns the text of a cell without the prefix of the profile or the sign that disables formulas. */
+/**
+ * Returns the text of a cell without the prefix that the profile removes, or without the apostrophe that disables
+ * formulas.
+ */
 export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
   if (prefix === undefined) return unescapeFormula(cell);
   if (cell.startsWith(prefix)) return cell.slice(prefix.length);
   const plain = unescapeFormula(cell);
-  // Files that this service writes escape a prefix that looks like the start of a formula.
+  // `failed.csv` puts an apostrophe before a prefix that looks like the start of a formula.
   return plain !== cell && plain.startsWith(prefix) ? plain.slice(prefix.length) : plain;
 }
 
-/** Returns a predicate for the column names that a profile reads. The delimiter is detected by these names. */
+/**
+ * Returns a function that is true for the column names that a profile reads. These names are used to detect the
+ * delimiter.
+ */
 export function createColumnTest(profile: NamedProfile): (name: string) => boolean {
   const templates = Object.values(profile.set ?? {}).map(parseTemplate);
   const names = [...Object.keys(profile.columns), ...templates.flatMap(sourcesOf)];
@@ -65,15 +71,15 @@ export function createColumnTest(profile: NamedProfile): (name: string) => boole
 }
 
 /**
- * Mapper from the records of a source to the import columns, which drops the cells of all other columns. It finds the source
+ * Maps the records of a source to the import columns, and drops the cells of all other columns. Finds the source
  * columns by name and collects the errors of the header.
  */
 export class RecordMapper {
-  /** Import columns that the file fills, in the order of the template. */
+  /** Import columns that get values from the file or the profile, in the order of the template file. */
   readonly columns: readonly Column[];
-  /** Import column that a source column fills, alone or with others, by the index of the source column. */
+  /** Maps the index of a source column to the import column that it fills, alone or with other source columns. */
   readonly targets = new Map<number, Column>();
-  /** Indexes of source columns that templates read. */
+  /** Indexes of source columns that are used in templates. */
   readonly inputs = new Set<number>();
   /** Indexes of source columns that the profile ignores, that `failed.csv` added, or that may contain passwords. */
   readonly ignored: ReadonlySet<number>;
@@ -85,7 +91,7 @@ export class RecordMapper {
   /** Maps the cells of a record to the cells of `columns`. */
   readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((make) => make(cells));
 
-  /** @param ignoresUnknown the option of the run, which overrides the option of the profile. */
+  /** @param ignoresUnknown option of the run, which overrides the option of the profile. */
   constructor(
     private readonly profile: NamedProfile,
     header: readonly string[],
@@ -105,7 +111,7 @@ export class RecordMapper {
     this.checkHeader(ignoresUnknown);
   }
 
-  /** Returns the builders of import columns that source columns fill. */
+  /** Returns the cell builders of import columns that get their values from source columns. */
   private bindColumns(): [Column, CellBuilder][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
     for (const [name, target] of Object.entries(this.profile.columns)) {
@@ -118,7 +124,7 @@ export class RecordMapper {
     return [...byColumn].map(([column, sources]) => [column, this.buildColumn(column, sources)]);
   }
 
-  /** Returns the builders of import columns that templates fill. */
+  /** Returns the cell builders of import columns that get their values from templates. */
   private bindTemplates(): [Column, CellBuilder][] {
     return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, CellBuilder][] => {
       const column = findColumn(name);
@@ -173,7 +179,10 @@ export class RecordMapper {
     };
   }
 
-  /** Returns a hint if the file has a column with the name before a colon, so that the rest was meant as a function. */
+  /**
+   * Returns a hint if the file has a column with the part of a name before a colon. The part after the colon was then
+   * probably meant as a function.
+   */
   private formatFunctionHint(names: readonly string[]): string {
     const meant = names.flatMap((name) => splitFunction(name) ?? []);
     const found = meant.find(({ columns }) => columns.some((name) => this.indexes.has(toHeaderKey(name))));
@@ -209,7 +218,10 @@ export class RecordMapper {
     }
   }
 
-  /** Returns the builder of one import column from one source column. Without translation and prefix, cells are copied. */
+  /**
+   * Returns the cell builder of an import column with one source column. Without a translation or a prefix, it copies
+   * the cells.
+   */
   private buildCopy(column: Column, name: string, index: number): CellBuilder {
     const { profile } = this;
     const values = this.values.get(toHeaderKey(name)) ?? this.values.get(toHeaderKey(column.name));

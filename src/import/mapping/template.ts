@@ -1,7 +1,9 @@
 import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
 
-/** Letters that Unicode does not decompose into an ASCII letter and a mark, each followed by its ASCII form. */
+/**
+ * Letters that Unicode does not decompose into an ASCII letter and a mark. Each letter is followed by its ASCII form.
+ */
 const LETTERS = new Map(
   "ßss ẞSS æae ÆAe œoe ŒOe øo ØO đd ĐD ðd ÐD ħh ĦH ıi łl ŁL ŧt ŦT þth ÞTh ’' ‘' –- —-"
     .split(' ')
@@ -16,7 +18,10 @@ function toAscii(text: string): string {
 
 export const MAX_TEMPLATE = 500;
 const MAX_PLACEHOLDERS = 20;
-/** Maximum length of a result, which keeps rows small. It is above the limits of all fields, which still reject the value. */
+/**
+ * Maximum length of a result, in characters, which keeps rows small. It is longer than any field allows, so longer
+ * values are still rejected.
+ */
 const MAX_RESULT = 32 * 1024;
 
 const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
@@ -27,7 +32,9 @@ const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
 
 export const FUNCTION_NAMES = new Intl.ListFormat('en-GB').format(FUNCTIONS.keys());
 
-/** Placeholder for the first of several columns that is not blank. Functions convert its value. */
+/**
+ * Placeholder for the first of its columns that is not blank. The functions are applied to the value of this column.
+ */
 interface Placeholder {
   columns: readonly string[];
   functions: readonly string[];
@@ -35,20 +42,20 @@ interface Placeholder {
 
 export type FieldTemplate = readonly (string | Placeholder)[];
 
-/** Error for an invalid template. The message continues the name of the field, such as `set.Email`. */
+/** Thrown for an invalid template. The message follows the name of the field, such as `set.Email`. */
 export class TemplateError extends Error {}
 
 /**
- * Parses a template such as `{ForeName}.{Surname}`, `{mail|userPrincipalName}` (the first that is not blank) or
- * `{Surname:ascii:lower}`. `\` escapes the next character. Parsing is a single pass without recursion, and templates cannot
- * loop or run code.
+ * Parses a template such as `{ForeName}.{Surname}`, `{mail|userPrincipalName}` (the first column that is not blank) or
+ * `{Surname:ascii:lower}`. `\` escapes the next character. Parsing is a single pass without recursion, and templates
+ * cannot loop or run code.
  * @throws TemplateError for an invalid template.
  */
 export function parseTemplate(text: string): FieldTemplate {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`may have at most ${MAX_TEMPLATE} characters`);
   const parts: (string | Placeholder)[] = [];
   let literal = '';
-  /** Alternatives of the open placeholder, each split at its colons. */
+  /** Alternative columns of the open placeholder, each split at its colons. */
   let open: string[][] | undefined;
   const add = (character: string): void => {
     const pieces = open?.at(-1);
@@ -106,8 +113,8 @@ export function sourcesOf(template: FieldTemplate): string[] {
 }
 
 /**
- * Splits a name such as `Surname:upper` into an unknown function and the columns that may precede it. A column name may
- * contain colons, so only the header of a file shows the right column.
+ * Splits a name such as `Surname:upper` into an unknown function and the column names that may precede it. A column
+ * name may contain colons, so the right one is known only from the header of a file.
  * @returns undefined for a name without a colon.
  */
 export function splitFunction(name: string): { name: string; columns: string[] } | undefined {
@@ -122,7 +129,7 @@ export function isConstant(template: FieldTemplate): template is readonly string
 }
 
 /**
- * Renders a template for one record. The result is blank if all columns of the template are blank.
+ * Renders a template for one record. The result is blank if the template has columns and all of them are blank.
  * @param columnIndexes the column indexes of each placeholder, in the order of the placeholders.
  */
 export function renderTemplate(
