@@ -115,8 +115,8 @@ const POLL_MILLIS = 1000;
 const MAX_DOUBLINGS = 6;
 
 /**
- * Number of waiting runs that one pass checks in each state, so that the cost of a pass does not grow with the number
- * of waiting runs.
+ * Number of waiting runs that one pass checks in each state. The limit keeps the cost of a pass independent of the
+ * number of waiting runs.
  */
 const RUNS_PER_PASS = 100;
 

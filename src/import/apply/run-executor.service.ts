@@ -57,7 +57,7 @@ export class RunExecutor {
         run = await this.findCurrentRun(checkpoint);
       } else {
         const phase = { phase_started: now(), phase_percent: run.percent };
-        await checkpoint.commit(async () => undefined, phase); // the estimated end must not depend on the time without a worker
+        await checkpoint.commit(async () => undefined, phase); // start the phase again, so that the estimated time left ignores the time without a worker
       }
       if (run.state !== 'applying') return;
       if (run.batches > 0) run = await this.apply(run, checkpoint);

@@ -68,8 +68,8 @@ export class RunQueue {
 
   /**
    * Reads the options of a request and passes its file to `store`.
-   * @throws ProblemError like `readOptions`, or `too_large` or `invalid_parameter` for a form. In these cases the
-   * stored file is discarded.
+   * @throws ProblemError like `readOptions`, `too_large`, or `invalid_parameter` for an invalid form. In these cases
+   * the stored file is discarded.
    */
   async receive(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     if (isMultipart(request)) return this.receiveForm(request, caller, store);
@@ -128,8 +128,8 @@ export class RunQueue {
 
   /**
    * Creates a run for a stored file and wakes the worker, which starts it after all earlier runs.
-   * @throws ProblemError `invalid_parameter` like `assertOptions`, or `unavailable` if a purge has deleted parts of the file as
-   * an interrupted upload.
+   * @throws ProblemError `invalid_parameter` like `assertOptions`, or `unavailable` if a purge has mistaken the file
+   * for an interrupted upload and deleted parts of it.
    */
   async submit(
     file: StoredFile,

@@ -37,8 +37,8 @@ export class FileStore {
   /**
    * Stores a file in parts, with at most one part in memory.
    * @param reusedId run id of an earlier attempt, whose parts are replaced.
-   * @throws ProblemError `too_large` for more than 100 MiB, errors of the stream, and a database error if an existing
-   * run still needs the parts of the earlier attempt. Nothing is stored after an error.
+   * @throws ProblemError `too_large` for more than 100 MiB, and errors of the stream. Throws a database error if an
+   * existing run still needs the parts of the earlier attempt. Nothing is stored after an error.
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, reusedId?: string): Promise<StoredFile> {
     const runId = reusedId ?? uuidv7();

@@ -17,7 +17,7 @@ const FILE_LOST =
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
 const quote = (name: string): string => `"${truncate(name, 100)}"`;
 
-/** Import columns of the cells of a row. An ignored cell has undefined. */
+/** For each cell of a row, its import column, or undefined if the cell is ignored. */
 export type Header = readonly (Column | undefined)[];
 
 /**
@@ -106,7 +106,7 @@ export function readHeader(
 }
 
 /**
- * Returns if there are no errors.
+ * Does nothing if there are no errors.
  * @throws FileError with all errors of a header and with the code of the first error.
  */
 function throwErrors(faults: readonly FileErrorDetails[], line: number): void {

@@ -26,7 +26,7 @@ export const NO_ROWS: Found = { count: 0, examples: [] };
 const KEPT = 2 * MAX_EXAMPLES;
 const MAX_VALUE = 200;
 
-/** Counts the rows that a guard finds and stores the first ones as examples. */
+/** Counts the rows that a guard finds, and stores the first of these rows as examples. */
 export class FoundRows implements Found {
   count = 0;
   readonly examples: Example[] = [];
@@ -76,7 +76,7 @@ const COUNTERS = 1024;
  */
 export class FrequentValues {
   private readonly counters = new Map<number, number>();
-  /** Maps the hash of a value to example rows. The first row with a value is not an example. */
+  /** Maps the hash of a value to example rows. The first row with a value is not stored. */
   private readonly examples = new Map<number, FoundRows>();
 
   add(value: string, example: () => Example): void {
@@ -156,7 +156,7 @@ export class ExchangedValues {
   /** Number of low bits that must be 0 in the hash of a sampled value. */
   private bits = 0;
 
-  /** @param by 1, or -1 to undo the call for a row that has failed since. */
+  /** Records that a row gives up a value. @param by 1, or -1 to undo the call for a row that has failed since. */
   release(value: string, by = 1): void {
     const moved = this.moved(value);
     if (moved) moved.released += by;

@@ -100,7 +100,7 @@ function entity(letter: string, now: readonly string[], at: number): number[] {
 }
 
 /**
- * Returns how many characters at `at` may be the remainder of a damaged letter. A length of 0 means that the letter is
+ * Returns the possible lengths of the remainder of a damaged letter at `at`. A length of 0 means that the letter is
  * missing.
  */
 function losses(letter: string, now: readonly string[], at: number): number[] {

@@ -71,9 +71,9 @@ export interface PlanNumbers {
    * has accepted.
    */
   foreign: Found & { known: number };
-  /** Rows of the last completed run of the data set, or null for the first run. */
+  /** Number of rows of the last completed run of the data set, or null for the first run. */
   lastRows: number | null;
-  /** Number of rows that change a user if the file is an old one, otherwise 0. */
+  /** Number of rows that change a user if the file is old (`Past.isOldFile`), otherwise 0. */
   sameFile: number;
   /**
    * Users for whom the plan would undo changes of the last run, and the number of users whom that run changed. Null if
@@ -114,7 +114,7 @@ function over(
 }
 
 /**
- * Returns the guards of a plan (interface §6, reasons in ADR 21).
+ * Returns the guards of a plan (interface §6, reasons in ADR 0021).
  * @param profile profile of the run, whose limits override the settings.
  */
 export function guardsOf(
@@ -130,7 +130,7 @@ export function guardsOf(
   return own ? guards.map((guard) => addProfileHint(profile.name, own, guard)) : guards;
 }
 
-/** @param ofDataset limits for all parts of the data set together. */
+/** Evaluates the guards of a plan. @param ofDataset limits for all parts of the data set together. */
 function evaluateGuards(
   plan: PlanNumbers,
   limits: GuardLimits,

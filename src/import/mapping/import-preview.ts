@@ -197,7 +197,7 @@ function toFileProblem(line: number | null, code: string, message: string): Prev
   return { line, field: '', code, message, refuses: true };
 }
 
-/** Returns the problems of a file for a FileError. @throws any other error unchanged. */
+/** Converts a FileError to the problems of the file. @throws any other error unchanged. */
 function problemsOf(error: unknown): PreviewProblemDto[] {
   if (!(error instanceof FileError)) throw error;
   return [error, ...error.others].map(({ code, message, line = null }) => toFileProblem(line, code, message));

@@ -85,7 +85,10 @@ export class ImportProfiles {
     return longest && { ...longest.profile, name: longest.name };
   }
 
-  /** Validates a profile that is not saved, such as a file of the command line. @throws ProblemError `validation_failed` */
+  /**
+   * Validates a profile that is not saved, such as a profile file of the command line.
+   * @throws ProblemError `validation_failed` for an invalid profile.
+   */
   parseUnsaved(name: string, document: JsonObject): NamedProfile {
     return { ...this.validate(document), name };
   }

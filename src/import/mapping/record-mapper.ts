@@ -180,8 +180,8 @@ export class RecordMapper {
   }
 
   /**
-   * Returns a hint if the file has a column with the part of a name before a colon. The part after the colon was then
-   * probably meant as a function.
+   * Returns a hint for names such as `Surname:upper` if the file has the column before a colon. The rest was probably
+   * meant as a function.
    */
   private formatFunctionHint(names: readonly string[]): string {
     const meant = names.flatMap((name) => splitFunction(name) ?? []);

@@ -19,8 +19,8 @@ function toAscii(text: string): string {
 export const MAX_TEMPLATE = 500;
 const MAX_PLACEHOLDERS = 20;
 /**
- * Maximum length of a result, in characters, which keeps rows small. It is longer than any field allows, so longer
- * values are still rejected.
+ * Maximum length of a result, in characters, which keeps rows small. It exceeds the limit of every field, so the value
+ * is still rejected.
  */
 const MAX_RESULT = 32 * 1024;
 

@@ -90,7 +90,10 @@ export class PlanBuilder {
     }
   }
 
-  /** Records that the manager of a row is the user that the row with this ExternalId adopts. That row must not fail. */
+  /**
+   * Records that the row with `externalId` adopts the manager of the row on `line`. The row on `line` then depends on
+   * the other row.
+   */
   awaitManager(line: number, externalId: string): void {
     this.adoptedManagers.push({ line, externalId });
   }

@@ -30,7 +30,7 @@ export class RevertPlanner {
   /**
    * Plans the rows of a revert.
    * @param original run to revert.
-   * @param total number of changed rows of this run.
+   * @param total number of changed rows of `original`.
    * @param initiator actor of the revert.
    */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {

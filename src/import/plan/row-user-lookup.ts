@@ -12,7 +12,10 @@ import { ROWS_AT_ONCE } from './plan-builder.js';
 
 const UUID_WORDS = 4;
 
-/** Maps an ExternalId to the UUID of the unlinked user whom its row adopts. Each entry needs about 40 bytes. */
+/**
+ * Maps an ExternalId to the UUID of the unlinked user whom the row with this ExternalId adopts. Each entry needs about
+ * 40 bytes.
+ */
 export class Adoptions {
   private readonly externalIds = new TextNumbers();
   private readonly words = new IntList();

@@ -15,8 +15,8 @@ const toPercent = (setting: LimitRange['setting']): LimitRange => ({ setting, le
 
 /**
  * Maps the name of a limit in a profile to the numbers of the limit. A number is the highest value that passes, except
- * in `shrunken_file`, where it is the lowest percentage that passes. If a limit has `rows` and `percent`, the higher
- * one applies, but never more than `total`.
+ * in `shrunken_file`, where it is the lowest percentage that passes. If a limit has `rows` and `percent`, the one that
+ * allows more rows applies, but never more than `total`.
  */
 const GUARD_LIMITS = {
   deactivations: {

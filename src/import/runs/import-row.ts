@@ -51,7 +51,7 @@ export interface StagedRow {
   errors: RowError[];
 }
 
-/** Codes of warnings. The report searches applied rows for these codes only. */
+/** Codes of warnings. In applied rows, only these codes are searched for the report. */
 export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
 /** Default values of a staged row. */

@@ -137,7 +137,7 @@ export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'o
   part: options.part ?? null,
 });
 
-/** Returns a run as the caller of its changes. */
+/** Returns the caller for changes that a run makes. */
 export function callerOf({ id, starter, approver, request_id: requestId, ip }: ImportRun): Caller {
   return { actor: { kind: 'import', id, initiator: starter, approver }, requestId, ip };
 }
@@ -167,6 +167,7 @@ export class RunProgress {
   }
 
   /**
+   * Returns the progress after a share of the file has been planned.
    * @param share planned share of the file, 0 to 1.
    * @param rows number of rows in this share.
    * @param changes number of these rows that must be applied.
@@ -178,6 +179,7 @@ export class RunProgress {
   }
 
   /**
+   * Returns the progress after a share of the changes has been applied.
    * @param share applied share of the changes that were left when the phase began, or when it continued after a crash.
    */
   recordApplied(share: number): Progress {

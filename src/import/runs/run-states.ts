@@ -74,7 +74,7 @@ export const TRANSITIONS = {
     audit: 'import.cancelled',
     requestedIn: ['validating', 'applying'],
   },
-  /** A newer run of the data set has a plan. */
+  /** A newer run of the data set and part replaces the plan. */
   replace: { from: ['needs_approval'], to: 'superseded', by: 'service', audit: 'import.superseded' },
   /** No operator has decided within IMPORT_RETENTION_DAYS. */
   lapse: { from: WAITING, to: 'superseded', by: 'service', audit: 'import.superseded' },

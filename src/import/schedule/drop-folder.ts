@@ -54,7 +54,7 @@ export class DropFolder {
   ) {}
 
   /**
-   * Creates a separate work folder, and moves an empty file there to test it.
+   * Creates the work folder if it is not the drop folder, and moves an empty file there to test it.
    * @throws Error if the folders are on different file systems, or a system error if one of them cannot be used.
    */
   async prepare(): Promise<void> {

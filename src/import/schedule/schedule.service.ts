@@ -20,7 +20,7 @@ import { assertForSchedule, readScheduleOptions, getScheduleQuery } from './sche
 const MAX_NAMES = 100;
 
 /**
- * Log of skipped files in a folder that is read repeatedly. A file is logged once, as long as it stays in the folder
+ * Log of skipped files in a folder that is read repeatedly. While a file stays in the folder, it is logged only once
  * for the same reason.
  */
 export class SkippedFileLog {
@@ -50,7 +50,7 @@ export class SkippedFileLog {
     }
   }
 
-  /** Completes a pass through the whole folder. A file that is absent in one pass is logged again when it returns. */
+  /** Completes a pass through the whole folder. A file that is absent from a pass is logged again when it returns. */
   endPass(): void {
     if (this.unlisted > 0 && !this.hasLoggedUnlisted)
       this.log.warn('more files skipped', { folder: this.folder, files: this.unlisted });
