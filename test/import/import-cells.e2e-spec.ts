@@ -42,7 +42,7 @@ describe('a row with too few or too many cells', () => {
       [6, 'wrong_cell_count'],
       [7, 'wrong_cell_count'],
     ]);
-    expect(after.problems[0].message).toMatch(/^has 3 cells, and the header has 5\. /);
+    expect(after.problems[0].message).toMatch(/^has 3 cells, but the header has 5; /);
     expect(await statesOf([id(3), id(4), id(5)])).toEqual(['Active', 'Active', 'Active']);
     expect((await linked(app.key, id(5))).phone).toBe('1');
   });

@@ -119,7 +119,7 @@ test('with a profile, a row with a wrong cell count fails alone and its user is 
   expect(run.problems[0]).toMatchObject({
     line: 3,
     code: 'wrong_cell_count',
-    message: expect.stringContaining('5 cells, and the header has 4'),
+    message: expect.stringContaining('5 cells, but the header has 4'),
   });
   expect((await app.key.get(`/imports/${run.id}/failed.csv`)).text).not.toContain('SECRET');
 });
