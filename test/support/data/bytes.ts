@@ -29,7 +29,7 @@ export class ByteSource implements AsyncIterable<Uint8Array> {
 /** Ways in which the same bytes arrive: the result must not depend on them. */
 export const CHUNKINGS: readonly (readonly [name: string, size: number])[] = [
   ['byte by byte', 1],
-  ['by sevens', 7],
+  ['in chunks of seven bytes', 7],
   ['as one chunk', Infinity],
 ];
 
