@@ -29,7 +29,7 @@ describe('operations of a Bulk request', () => {
     expect(orderOf(group, post('a'), post('b'))).toEqual([2, 1, 0]);
   });
 
-  test('run once each if they reference themselves or each other in a circle', () => {
+  test('run once each even if they reference themselves or each other', () => {
     expect(orderOf(post('a', manager('b')), post('b', manager('a')), post('c', manager('c')))).toEqual([
       1, 0, 2,
     ]);
@@ -37,7 +37,7 @@ describe('operations of a Bulk request', () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['keys in any case are accepted', { METHOD: 'post', Path: 'users/', BULKID: 'x', Data: {} }, 'good'],
+  ['names in any case are accepted', { METHOD: 'post', Path: 'users/', BULKID: 'x', Data: {} }, 'good'],
   ['a PATCH with a list as data is accepted', { method: 'PATCH', path: '/Users/1', data: [] }, 'good'],
   ['a DELETE without data is accepted', { method: 'DELETE', path: '/Groups/1' }, 'good'],
   ['a POST without a bulkId is refused', { method: 'POST', path: '/Users', data: {} }, 'invalid_value'],
@@ -51,10 +51,10 @@ test.each<[string, unknown, string]>([
   ['a path of another resource type is refused', { method: 'DELETE', path: '/Schemas/1' }, 'invalid_value'],
   ['a path that is not a string is refused', { method: 'DELETE', path: 1 }, 'invalid_value'],
   ['a POST without data is refused', { method: 'POST', path: '/Users', bulkId: 'x' }, 'invalid_syntax'],
-  ['a PUT with a string is refused', { method: 'PUT', path: '/Users/1', data: 'x' }, 'invalid_syntax'],
+  ['a PUT of a string is refused', { method: 'PUT', path: '/Users/1', data: 'x' }, 'invalid_syntax'],
   ['a numeric version is refused', { method: 'DELETE', path: '/Users/1', version: 1 }, 'invalid_value'],
   ['an operation that is not an object is refused', null, 'invalid_value'],
-])('in a Bulk request %s', (_, operation, code) => {
+])('in a Bulk request, %s', (_, operation, code) => {
   expect(codesIn(operation)).toEqual([code]);
 });
 
@@ -76,7 +76,7 @@ test.each<[string, object, string]>([
   ['with 1,001 operations is refused', { operations: repeat(1001, (i) => post(`${i}`)) }, 'too_large'],
   ['with 50 passwords is accepted', { Operations: [post('x'), ...repeat(50, postWithPassword)] }, 'good'],
   ['with 51 passwords is refused', { Operations: repeat(51, postWithPassword) }, 'too_large'],
-  ['with 51 PATCHes of passwords is refused', { Operations: repeat(51, patchWithPassword) }, 'too_large'],
+  ['with 51 passwords in PATCHes is refused', { Operations: repeat(51, patchWithPassword) }, 'too_large'],
   ['with failOnErrors 1 is accepted', { failOnErrors: 1, Operations: [post('x')] }, 'good'],
   ['with failOnErrors 0 is refused', { failOnErrors: 0, Operations: [post('x')] }, 'invalid_value'],
   ['with failOnErrors "1" is refused', { failOnErrors: '1', Operations: [post('x')] }, 'invalid_value'],
@@ -104,7 +104,7 @@ test('bulkId references are resolved only in value, $ref and path filters', () =
   });
 });
 
-test('a PATCH in a Bulk request weighs a tenth of its number of operations, rounded up', () => {
+test('a PATCH counts as one Bulk operation for every ten of its own operations, rounded up', () => {
   const steps = (count: number) => Array.from({ length: count }, () => ({ op: 'remove', path: 'title' }));
   const patch = (data: unknown) => ({ method: 'PATCH', path: '/Users/a', data });
   const { operations } = readPlan(

@@ -28,7 +28,7 @@ const applyEach = (members: readonly number[], steps: readonly Step[]): string[]
   return [...set].map(id).sort();
 };
 
-test('a combined change of random operations results in the same members as the separate operations', () => {
+test('combined changes of group members have the same result as the separate changes', () => {
   const random = randoms(20_250_105);
   for (let run = 0; run < 1000; run++) {
     const steps = Array.from({ length: 1 + random(6) }, (): Step => {
@@ -41,7 +41,7 @@ test('a combined change of random operations results in the same members as the 
   }
 });
 
-test('member ids in different case are one user, and invalid UUIDs are ignored', () => {
+test('member ids that differ only in case count as one user, and invalid UUIDs are ignored', () => {
   const change = new MemberChange();
   change.add([id(1).toUpperCase(), id(1), 'unknown', '', '\0', `${id(2)} `]);
   expect([...change.added]).toEqual([id(1)]);

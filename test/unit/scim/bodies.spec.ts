@@ -58,7 +58,7 @@ describe('the body of a SCIM resource', () => {
     expect(readResource(body, USER).errors).toEqual([expect.objectContaining({ field, code })]);
   });
 
-  test('may hold 5,000 members', () => {
+  test('may contain 5,000 members', () => {
     const members = Array.from({ length: 5000 }, (_, i) => ({ value: String(i) }));
     expect(readResource({ members }, GROUP).resource['members']).toHaveLength(5000);
   });
@@ -67,7 +67,7 @@ describe('the body of a SCIM resource', () => {
   });
 });
 
-describe('a SCIM projection', () => {
+describe('the SCIM attribute selection', () => {
   const keysOf = (parameters: object) => Object.keys(new Projection(USER, parameters).apply(JANE)).sort();
   test.each([
     [{ attributes: 'userName' }, ['id', 'schemas', 'userName']],
@@ -90,7 +90,7 @@ describe('a SCIM projection', () => {
     expect(not).not.toHaveProperty([E]);
     expect(not['schemas']).not.toContain(E);
   });
-  test('reports the attributes that it needs', () => {
+  test('shows an attribute only if it is requested or returned by default', () => {
     const members = GROUP.findAttribute('members')!;
     const groups = USER.findAttribute('groups')!;
     expect(new Projection(GROUP, { excludedAttributes: 'members' }).shows(members)).toBe(false);
@@ -118,7 +118,7 @@ describe('a SCIM list', () => {
     { parameters: { count: '9'.repeat(400) }, expected: { count: 200 } },
     { parameters: { cursor: '', count: '-1' }, expected: { cursor: '', count: 0 } },
     { parameters: { sortBy: 'emails', sortOrder: 'Descending' }, expected: byEmail },
-  ])('with the parameters $parameters has valid limits and defaults', ({ parameters, expected }) => {
+  ])('with the parameters $parameters gets valid limits and defaults', ({ parameters, expected }) => {
     expect(readListQuery(parameters, USER)).toMatchObject(expected);
   });
   test.each<[Record<string, unknown>, string]>([

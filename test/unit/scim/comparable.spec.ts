@@ -30,7 +30,7 @@ test('a SCIM filter ignores blanks around an external id', () => {
   expect(matches('externalId eq " Ext-1 "', { externalId: 'Ext-1' })).toBe(true);
 });
 
-test('a PATCH path may have 2,048 characters and surrounding blanks, but no trailing text', () => {
+test('a SCIM PATCH path may have 2,048 characters and surrounding blanks, but no trailing text', () => {
   const long = `emails[value eq "${'x'.repeat(2048 - 'emails[value eq ""]'.length)}"]`;
   expect(parsePath(long, USER)).toMatchObject({ kind: 'attribute' });
   expect(parsePath(' title ', USER)).toMatchObject({ attribute: { name: 'title' } });
@@ -38,7 +38,7 @@ test('a PATCH path may have 2,048 characters and surrounding blanks, but no trai
   expect(trailing.code).toBe('invalid_path');
 });
 
-test('a PATCH may have 1,000 operations', () => {
+test('a SCIM PATCH may have 1,000 operations', () => {
   const body = Array.from({ length: 1000 }, () => ({ op: 'remove', path: 'title' }));
   const options = { resource: USER, ignoreUnknown: false, deviation: () => undefined };
   expect(readPatch(body, options)).toHaveLength(1000);

@@ -5,7 +5,7 @@ import { GROUP, ID, JANE, USER } from './resources.js';
 
 const matches = (filter: string): boolean => buildMatcher(parseFilter(filter, USER))(JANE);
 
-describe('a filter of RFC 7644, section 3.4.2.2', () => {
+describe('a SCIM filter of RFC 7644, section 3.4.2.2', () => {
   test.each([
     ['userName eq "jane@example.org"', true],
     ['name.familyName co "O\'Malley"', true],
@@ -29,7 +29,7 @@ describe('a filter of RFC 7644, section 3.4.2.2', () => {
   });
 });
 
-describe('a filter on text', () => {
+describe('a SCIM filter on text', () => {
   test.each([
     ['userName eq "  JANE@EXAMPLE.ORG "', true],
     ['displayName eq "jane STRASSE"', true],
@@ -58,7 +58,7 @@ describe('a filter on text', () => {
   });
 });
 
-describe('a filter on a value', () => {
+describe('a SCIM filter on a value of another type', () => {
   test.each([
     ['active eq true', true],
     ['active eq TRUE', true],
@@ -89,14 +89,14 @@ describe('a filter on a value', () => {
     ['meta.created gt 2011-05-13', true],
     ['name pr', true],
     ['addresses pr', false],
-    ['password eq null or title pr', undefined],
+    ['password eq null or title pr', 'refused'],
   ])('%s matches the example user: %s', (filter, expected) => {
-    if (expected === undefined) expect(() => matches(filter)).toThrow(/cannot be used in a filter/);
+    if (expected === 'refused') expect(() => matches(filter)).toThrow(/cannot be used in a filter/);
     else expect(matches(filter)).toBe(expected);
   });
 });
 
-test('a filter finds a group by the id and the $ref of a member', () => {
+test('a SCIM filter finds a group by the id and the $ref of a member', () => {
   const group = { id: ID, displayName: 'G', members: [{ value: ID, $ref: `https://x/scim/v2/Users/${ID}` }] };
   const matchesGroup = (filter: string) => buildMatcher(parseFilter(filter, GROUP))(group);
   expect(matchesGroup(`members eq "${ID.toUpperCase()}"`)).toBe(true);
@@ -104,7 +104,7 @@ test('a filter finds a group by the id and the $ref of a member', () => {
   expect(matchesGroup(`members[$ref eq "https://X/scim/v2/Users/${ID}"]`)).toBe(false);
 });
 
-test('a filter treats an attribute of another resource type as unassigned', () => {
+test('a SCIM filter treats an attribute of another resource type as unassigned', () => {
   const check = (filter: string) =>
     buildMatcher(parseFilter(filter, GROUP, [USER]))({ id: ID, displayName: 'G' });
   expect(check('userName eq "x"')).toBe(false);

@@ -55,7 +55,7 @@ describe('an invalid SCIM filter', () => {
     ['name.__proto__ pr', 1],
     ['emails[constructor pr]', 8],
     ['toString pr', 1],
-  ])('%j is refused with the position %d', (filter, position) => {
+  ])('%j is refused with an error at position %d', (filter, position) => {
     const { code, detail } = problemIn(filter);
     expect(code).toBe('invalid_filter');
     expect(detail).toMatch(new RegExp(`^At position ${position} of the filter: `));
@@ -67,18 +67,18 @@ describe('a SCIM filter', () => {
   const levels = (depth: number) => `${'('.repeat(depth)}title pr${')'.repeat(depth)}`;
   const long = (length: number) => `title eq "${'x'.repeat(length - 11)}"`;
 
-  test('may have 20 comparisons', () => {
+  test('may have at most 20 comparisons', () => {
     expect(parseFilter(conditions(20), USER)).toBeDefined();
     expect(problemIn(conditions(21)).detail).toMatch(/20 comparisons/);
   });
-  test('may have 10 levels', () => {
+  test('may have at most 10 nested levels', () => {
     expect(parseFilter(levels(10), USER)).toBeDefined();
     expect(problemIn(levels(11)).detail).toMatch(/position 11 .*10 levels/);
     expect(problemIn(`not (${levels(10)})`).detail).toMatch(/10 levels/);
     expect(problemIn('('.repeat(2000)).detail).toMatch(/10 levels/);
     expect(parseFilter(conditions(4).replaceAll('title pr', levels(8)), USER)).toBeDefined();
   });
-  test('may have 2,048 characters', () => {
+  test('may have at most 2,048 characters', () => {
     expect(parseFilter(long(2048), USER)).toBeDefined();
     expect(problemIn(long(2049)).detail).toMatch(/position 2049 .*2048 characters/);
   });

@@ -16,7 +16,7 @@ const NEW = { value: 'n@x.org' };
 const codeOf = (...operations: unknown[]) => problemOf(() => patch(operations)).code;
 
 /** `attributes` adds, replaces and removes each attribute by its path, and refuses read-only attributes. */
-describe('the PATCH operation add', () => {
+describe('the SCIM PATCH operation add', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
     [
       'sets a sub-attribute',
@@ -49,7 +49,7 @@ describe('the PATCH operation add', () => {
   });
 });
 
-describe('the PATCH operation replace', () => {
+describe('the SCIM PATCH operation replace', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
     ['adds a missing attribute', 'nickName', 'J', { nickName: 'J' }],
     ['merges a complex attribute', 'name', { givenName: 'J' }, NAMED_J],
@@ -61,7 +61,7 @@ describe('the PATCH operation replace', () => {
       { emails: [WORK, { ...HOME, display: 'H' }] },
     ],
     [
-      'sets a part of every element',
+      'sets a sub-attribute of every element',
       'emails.display',
       'all',
       { emails: [WORK, HOME].map((email) => ({ ...email, display: 'all' })) },
@@ -114,7 +114,7 @@ describe('the PATCH operation replace', () => {
   });
 });
 
-describe('the PATCH operation remove', () => {
+describe('the SCIM PATCH operation remove', () => {
   const without = (name: string): ScimObject =>
     Object.fromEntries(Object.entries(BASE).filter(([key]) => key !== name));
   test.each<[string, string, unknown, ScimObject]>([
@@ -122,12 +122,12 @@ describe('the PATCH operation remove', () => {
     ['removes the selected element', 'emails[type eq "home"]', undefined, { ...BASE, emails: [WORK] }],
     ['ignores a filter without a match', 'emails[type eq "other"]', undefined, BASE],
     [
-      'removes an element with its value',
+      'removes an element if its value is removed',
       'emails[type eq "home"].value',
       undefined,
       { ...BASE, emails: [WORK] },
     ],
-    ['removes a part', 'emails[type eq "work"].primary', undefined, { ...BASE, emails: [SECOND_WORK, HOME] }],
+    ['unsets primary', 'emails[type eq "work"].primary', undefined, { ...BASE, emails: [SECOND_WORK, HOME] }],
     ['removes elements by a list of values', 'emails', [{ value: 'H@x.org' }], { ...BASE, emails: [WORK] }],
     ['removes an element by an object', 'emails', { type: 'home' }, { ...BASE, emails: [WORK] }],
     ['removes nothing for an unknown sub-attribute', 'emails', [{ colour: 'red' }], BASE],
@@ -136,14 +136,14 @@ describe('the PATCH operation remove', () => {
     ['removes a sub-attribute', 'name.givenName', undefined, { ...BASE, name: { familyName: 'Doe' } }],
     ['removes the manager', `${E}:manager`, undefined, { ...BASE, [E]: { department: 'D1' } }],
     ['removes an extension', E, undefined, without(E)],
-    ['removes a single attribute despite its value', 'title', 'Guide', without('title')],
+    ['removes a single-valued attribute, whatever the value', 'title', 'Guide', without('title')],
   ])('%s', (_, path, value, expected) => {
     expect(apply('remove', path, value)).toEqual(expected);
   });
 });
 
 test.each(['add', 'replace', 'remove', 'Add', 'REPLACE'])(
-  'null and an empty text remove a value in the PATCH operation %s',
+  'null and an empty text remove a value in the SCIM PATCH operation %s',
   (op) => {
     for (const value of [null, '']) {
       expect(apply(op, 'title', value)).not.toHaveProperty('title');
@@ -154,7 +154,7 @@ test.each(['add', 'replace', 'remove', 'Add', 'REPLACE'])(
   },
 );
 
-describe('a PATCH', () => {
+describe('a SCIM PATCH', () => {
   const op = (name: string, path?: string, value?: unknown) => ({ op: name, path, value });
   const MANY = Array.from({ length: 49 }, (_, i) => ({ value: `${i}@x.org` }));
   test.each<[string, unknown]>([
@@ -185,7 +185,7 @@ describe('a PATCH', () => {
     ['invalid_value', op('replace', undefined, 'x')],
     ['invalid_syntax', op('move', 'title', 'x')],
     ['invalid_syntax', 'x'],
-  ])('is refused as %s with the operation %j', (code, operation) => {
+  ])('is refused with %s for the operation %j', (code, operation) => {
     expect(codeOf(operation)).toBe(code);
   });
 
@@ -200,7 +200,7 @@ describe('a PATCH', () => {
   );
 });
 
-describe('a PATCH that deviates from RFC 7644', () => {
+describe('a SCIM PATCH that deviates from RFC 7644', () => {
   test.each([
     ['a text for a boolean', { op: 'replace', path: 'active', value: 'False' }, ['boolean_text']],
     ['an operation in another case', { op: 'Add', path: 'title', value: 'x' }, ['spelling']],
@@ -214,7 +214,7 @@ describe('a PATCH that deviates from RFC 7644', () => {
     expect(patch([operation]).seen).toEqual(deviations);
   });
 
-  test('with unknown attributes is accepted in the key profile of Entra', () => {
+  test('with unknown attributes is accepted with an API key of the Entra profile', () => {
     const operations = [
       { op: 'add', path: 'roles[primary eq "True"].value', value: 'Author' },
       { op: 'add', path: 'urn:ietf:params:scim:schemas:extension:custom:2.0:User:site', value: '1' },
@@ -225,7 +225,7 @@ describe('a PATCH that deviates from RFC 7644', () => {
     });
   });
 
-  test('with an element that is created in two steps is accepted', () => {
+  test('with an element that two operations create is accepted', () => {
     const { after } = patch([
       { op: 'add', path: 'emails[type eq "other"].primary', value: true },
       { op: 'add', path: 'emails[type eq "other"].value', value: 'o@x.org' },
@@ -235,7 +235,7 @@ describe('a PATCH that deviates from RFC 7644', () => {
   });
 });
 
-test('a PATCH with __proto__ and constructor does not change Object.prototype', () => {
+test('a SCIM PATCH with __proto__ and constructor does not change Object.prototype', () => {
   const value: unknown = JSON.parse(
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"name":{"__proto__":{"polluted":1}}}',
   );

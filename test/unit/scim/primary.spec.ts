@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { BASE, HOME, WORK, patch } from './patched.js';
 
-test('a PATCH that marks an element as primary removes the mark from a later element of the list', () => {
+test('a SCIM PATCH that marks an email as primary removes the mark from a later email in the list', () => {
   const { after } = patch([
     { op: 'replace', path: 'emails', value: [HOME, WORK] },
     { op: 'replace', path: 'emails[type eq "home"].primary', value: true },

@@ -18,7 +18,7 @@ test('the SCIM schemas are User, EnterpriseUser, Group, RollcallUser and Rollcal
   expect(views[0]?.meta.location).toBe(`${BASE}/Schemas/${USER_SCHEMA}`);
 });
 
-test('every SCIM attribute has the members that RFC 7643 requires and is found by its name', () => {
+test('every SCIM attribute has the properties that RFC 7643 requires and is found by its name', () => {
   for (const { id, attributes } of views) {
     for (const attribute of attributes) {
       expect(attribute).toMatchObject({ description: expect.any(String), required: expect.any(Boolean) });
@@ -33,7 +33,7 @@ test('every SCIM attribute has the members that RFC 7643 requires and is found b
   }
 });
 
-test('an attribute outside the SCIM schemas is unknown, even with the name of a built-in member', () => {
+test('an attribute outside the SCIM schemas is unknown, even if named like a JavaScript property', () => {
   for (const name of [
     '__proto__',
     'constructor',
