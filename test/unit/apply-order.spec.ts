@@ -5,16 +5,16 @@ import { randoms } from '../support/data/random.js';
 type Link = readonly [line: number, needed: number];
 
 test.each<[string, Link[], number[][]]>([
-  ['no row waits', [], []],
-  ['one row waits for a row that does not wait', [[2, 3]], [[2]]],
+  ['no row depends on other rows', [], []],
+  ['one row depends on an independent row', [[2, 3]], [[2]]],
   ['a chain of rows', [[2, 3], [3, 4], [4, 5]], [[4], [3], [2]]], // prettier-ignore
   ['a chain of rows that is listed from its end', [[4, 5], [3, 4], [2, 3]], [[4], [3], [2]]], // prettier-ignore
-  ['two rows wait for each other', [[2, 3], [3, 2]], [[2, 3]]], // prettier-ignore
-  ['a third row waits for two rows that wait for each other', [[4, 3], [2, 3], [3, 2]], [[2, 3], [4]]], // prettier-ignore
-  ['two rows wait for each other and for a third row', [[2, 3], [3, 2], [3, 4]], [[2, 3]]], // prettier-ignore
-  ['a row waits for itself', [[2, 2]], [[2]]],
-  ['the same link is listed twice', [[2, 3], [2, 3], [3, 4]], [[3], [2]]], // prettier-ignore
-])('rows that wait for other rows are grouped in order: %s', (_, links, groups) => {
+  ['two rows depend on each other', [[2, 3], [3, 2]], [[2, 3]]], // prettier-ignore
+  ['a third row depends on two rows that depend on each other', [[4, 3], [2, 3], [3, 2]], [[2, 3], [4]]], // prettier-ignore
+  ['two rows depend on each other and on a third row', [[2, 3], [3, 2], [3, 4]], [[2, 3]]], // prettier-ignore
+  ['a row depends on itself', [[2, 2]], [[2]]],
+  ['the same dependency is listed twice', [[2, 3], [2, 3], [3, 4]], [[3], [2]]], // prettier-ignore
+])('import rows are ordered so that each row follows the rows it depends on: %s', (_, links, groups) => {
   expect(findRowGroups(links).map((group) => group.toSorted((a, b) => a - b))).toEqual(groups);
 });
 
@@ -31,7 +31,7 @@ function findReachable(links: readonly Link[], size: number): boolean[][] {
   return reach;
 }
 
-test('rows with random dependencies are grouped by circle, and each group follows the rows it needs', () => {
+test('with random dependencies, the rows of each cycle form one group that follows the rows it needs', () => {
   const random = randoms(20_250_103);
   for (let round = 0; round < 500; round++) {
     const size = 2 + random(12);
@@ -57,15 +57,15 @@ test('rows with random dependencies are grouped by circle, and each group follow
 const LENGTH = 100_000;
 
 test.each<[string, (line: number) => Link]>([
-  ['downwards', (line) => [line, line + 1]],
-  ['upwards', (line) => [LENGTH - line, LENGTH - line + 1]],
-])('a chain of 100,000 dependent rows, listed %s, does not overflow the stack', (_, link) => {
+  ['start', (line) => [line, line + 1]],
+  ['end', (line) => [LENGTH - line, LENGTH - line + 1]],
+])('a chain of 100,000 dependent import rows, listed from its %s, does not overflow the stack', (_, link) => {
   const groups = findRowGroups(Array.from({ length: LENGTH }, (__, line) => link(line)));
   const first = Math.max(...groups.flat().slice(0, 1));
   expect(groups).toEqual(Array.from({ length: LENGTH }, (__, index) => [first - index]));
 });
 
-test('a circle of 100,000 dependent rows forms one group', () => {
+test('a dependency cycle of 100,000 import rows forms one group', () => {
   const [group, ...others] = findRowGroups(
     Array.from({ length: LENGTH }, (_, line): Link => [line, (line + 1) % LENGTH]),
   );

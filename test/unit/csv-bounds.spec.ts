@@ -11,9 +11,9 @@ const endlessQuote = (line: number) =>
   'Close the quote, or write it twice if it belongs to the text.';
 
 test.each([
-  [1024 * 512 - 1, undefined],
-  [1024 * 512, 'row_too_long'],
-])('a CSV row with cells of 1 and %d characters gives the error %s', async (length, code) => {
+  ['the maximum length is read', 1024 * 512 - 1, undefined],
+  ['more than the maximum length is refused', 1024 * 512, 'row_too_long'],
+])('a CSV row of %s', async (_case, length, code) => {
   for (const filling of ['x'.repeat(length), `"${'é'.repeat(length)}"`, `"${'""'.repeat(length)}"`]) {
     const source = new ByteSource(Buffer.from(`a,b\n1,${filling}\n3,4\n`), 64 * 1024);
     const { error, rows } = await readCsv(source);

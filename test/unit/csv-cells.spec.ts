@@ -97,7 +97,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
   });
 });
 
-test('a CSV file is refused before its end if all rows have a wrong number of cells', async () => {
+test('a CSV file is refused before it is fully read if all rows have a wrong number of cells', async () => {
   function* rows(): Generator<Uint8Array> {
     yield Buffer.from('a,b\n');
     for (let i = 0; i < 200; i++) yield Buffer.from('1,2,3\n'.repeat(1000));

@@ -25,7 +25,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
       ['Note\nEmail,Phone,Status', 'ExternalId', 'Username'],
     ],
     [
-      'known column names count, not all names',
+      'only known column names are counted',
       'x,y,z,ExternalId;Username;Email\n1;2;3\n',
       ['x,y,z,ExternalId', 'Username', 'Email'],
     ],

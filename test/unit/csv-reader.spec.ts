@@ -26,9 +26,9 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     ['an apostrophe as text', "a,b\n'1,2'\n", { 2: ["'1", "2'"] }],
     ['letters of any script', 'a,b\né東,😀\n', { 2: ['é東', '😀'] }],
     ['quoted line ends unchanged', 'a,b\n"1\n2\r\n3\r4",5\n', { 2: ['1\n2\r\n3\r4', '5'] }],
-    ['a multi-line row as one line', 'a,b\n"1\n\n2",3\n4,5\n', { 2: ['1\n\n2', '3'], 3: ['4', '5'] }],
+    ['a multi-line row, counted once', 'a,b\n"1\n\n2",3\n4,5\n', { 2: ['1\n\n2', '3'], 3: ['4', '5'] }],
     ['a quoted name in the header', '"a",b\n1,2\n', { 2: ['1', '2'] }],
-    ['an empty line as a line', 'a,b\n1,2\n\n3,4\n', { 2: ['1', '2'], 4: ['3', '4'] }],
+    ['an empty line and counts it', 'a,b\n1,2\n\n3,4\n', { 2: ['1', '2'], 4: ['3', '4'] }],
     ['empty lines with mixed ends', 'a,b\r\n\r\n\n1,2\r\n\r\n\r3,4\n\n\n', { 4: ['1', '2'], 7: ['3', '4'] }],
     ['empty lines before the header', '\n\r\na,b\n1,2\n', { 4: ['1', '2'] }],
     ['empty lines at the end', 'a,b\n1,2\n\n\n\n\n\n', { 2: ['1', '2'] }],
@@ -43,7 +43,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ header: ['a'], rows });
   });
 
-  test('decodes the encoding of the options and refuses invalid bytes and unknown encodings', async () => {
+  test('uses the encoding of the import options, refuses invalid bytes and unknown encodings', async () => {
     const text = Buffer.from('a,b\n1,Jos\xe9\n', 'latin1');
     expect((await readCsv(new ByteSource(text, size), { encoding: 'windows-1252' })).rows).toEqual({
       2: ['1', 'José'],
@@ -92,7 +92,7 @@ test('the CSV reader reads no more of a file than the requested batch needs', as
 test.each([
   ['in chunks', endlessRows],
   ['in one chunk', () => [Buffer.concat([...endless('a,b\n', '1,2\n', MIB)])]],
-])('a loop over CSV records that ends early closes the file: %s', async (_name, chunks) => {
+])('a loop over CSV records closes the file if it ends early (input %s)', async (_name, chunks) => {
   for (const delimiter of [undefined, ',']) {
     const source = new ByteSource(chunks());
     const reader = openCsv(source, { delimiter });
@@ -105,13 +105,13 @@ test.each([
   }
 });
 
-test('a CSV file with a blank header is refused and closed without reading most of it', async () => {
+test('a CSV file with a blank header is refused before most of it is read', async () => {
   const source = new ByteSource(endless(' , \n', '1,2\n'.repeat(1_000), 100 * MIB));
   expect((await readCsv(source)).error?.code).toBe('empty_file');
   expect(source.taken).toBeLessThan(100_000);
 });
 
-test('an error of the source of a CSV file is passed on unchanged', async () => {
+test('the CSV reader passes on a read error of the file unchanged', async () => {
   const fault = new Error('disk');
   function* broken(): Generator<Uint8Array> {
     yield* endless('a,b\n', '1,2\n', 100_000);

@@ -39,7 +39,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     ['an unclosed quote', 'a,b\n1,2\n3,"4\n5,6\n', unclosedQuote(3)],
     ['an unclosed quote after multi-line rows', 'a,b\n"1\n\n1",2\n\n3,"4\n5,6\n', unclosedQuote(4)],
     ['a doubled quote in place of a closing quote', 'a,b\n1,"2""', unclosedQuote(2)],
-    ['a single quote at the end', 'a,b\n1,2\n"', unclosedQuote(3)],
+    ['a lone quote at the end', 'a,b\n1,2\n"', unclosedQuote(3)],
     ['text after a closing quote', 'a,b\n1,2\n"3"x,4\n', textAfterQuote(3)],
     ['a space after a closing quote', 'a,b\n"1" ,2\n', textAfterQuote(2)],
     ['a quote that another row closes', 'a,b\n1,"2\n3,"4"\n', textAfterQuote(2)],
@@ -52,7 +52,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     ['a truncated last row with a line end', 'a,b,c\n1,2,3\n3,4\r\n\r\n', cutError(3, '2 cells', 3)],
     ['a last row truncated before its final delimiter', 'a,b,\n1,2,\n3,4', cutError(3, '2 cells', 3)],
     ['a header without rows', 'a,b\n', NO_ROWS],
-    ['a header before empty lines', 'a,b\n\n\n', NO_ROWS],
+    ['a header with only empty lines after it', 'a,b\n\n\n', NO_ROWS],
   ])('refuses %s', async (_name, text, fault) => {
     for (const delimiter of [undefined, ',']) {
       const { error } = await readCsv(new ByteSource(Buffer.from(text), size), { delimiter });
@@ -71,7 +71,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ rows: {}, error });
   });
 
-  test('returns the header although a later row is invalid', async () => {
+  test('returns the header even if a later row is invalid', async () => {
     const reader = openCsv(new ByteSource(Buffer.from(`a,b\n1,2"\n${'1,2\n'.repeat(20)}`), size));
     expect(await reader.readHeader()).toEqual(['a', 'b']);
     await expect(reader.readRecords(10).next()).rejects.toMatchObject({ code: 'bad_quote' });

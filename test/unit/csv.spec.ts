@@ -36,7 +36,7 @@ test.each<[string, string]>([
   ["''", "''"],
   ["''tis", "''tis"],
   ["x'=", "x'="],
-])('the CSV cell %j is escaped as %j and read back unchanged', (cell, written) => {
+])('the CSV cell %j is written as %j and read back unchanged', (cell, written) => {
   expect(toCsvLine([cell])).toBe(`${written}\r\n`);
   expect(unescapeFormula(written)).toBe(cell);
 });

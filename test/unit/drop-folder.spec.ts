@@ -55,7 +55,7 @@ const kill = () => {
   throw new Error('killed');
 };
 
-test('a .done file marks a file as complete, a folder or link with the same name does not', async () => {
+test('a .done file marks a dropped file as complete, but a .done folder or link does not', async () => {
   for (const name of ['a.csv', 'b.csv', 'c.csv']) await fs.writeFile(join(folder, name), 'half');
   await fs.mkdir(join(folder, 'a.csv.done'));
   await fs.symlink('c.csv', join(folder, 'b.csv.done'));
@@ -69,7 +69,7 @@ test('a .done file marks a file as complete, a folder or link with the same name
 });
 
 test.each(['unlink', 'rename'] as const)(
-  'a claim that is killed at its %s leaves no .done marker for the next file of the same name',
+  'a file claim that is interrupted at %s leaves no .done marker for the next file of the same name',
   async (call) => {
     await fs.writeFile(join(folder, 'users.csv'), 'of today');
     await fs.writeFile(join(folder, 'users.csv.done'), '');
@@ -86,7 +86,7 @@ test.each(['unlink', 'rename'] as const)(
 test.each([
   ['one-byte characters', 'a', 250],
   ['four-byte characters', '😀', 62],
-])('a file with the longest possible name of %s is claimed and archived', async (_, letter, count) => {
+])('a file whose name has the maximum length in %s is claimed and archived', async (_, letter, count) => {
   const name = `${letter.repeat(count)}.csv`;
   await fs.writeFile(join(folder, name), '');
   const claimed = await claim(name);
@@ -111,7 +111,7 @@ const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
 };
 
 test.each(SWAPS)(
-  '%s that replaces a file between its check and its opening is not read',
+  '%s that replaces a dropped file after its check and before it is opened is not read',
   async (reason, kind) => {
     await deliver('of the deliverer');
     const file = await claim('a.csv');
@@ -127,7 +127,7 @@ test.each(SWAPS)(
   },
 );
 
-test.each(SWAPS)('%s that replaces a file before its claim is not read', async (reason, kind) => {
+test.each(SWAPS)('%s that replaces a dropped file before its claim is not read', async (reason, kind) => {
   await deliver('of the deliverer');
   before = {
     rename: async () => {
@@ -140,7 +140,7 @@ test.each(SWAPS)('%s that replaces a file before its claim is not read', async (
   await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
 });
 
-test('a claim moves a file to the opened folder even if a link replaces the path of the folder', async () => {
+test('a claim moves a file into the original processing folder even if a link replaces it', async () => {
   await deliver('of the deliverer');
   await fs.mkdir(join(folder, 'elsewhere'));
   before = {
@@ -155,7 +155,7 @@ test('a claim moves a file to the opened folder even if a link replaces the path
   expect(await fs.readdir(join(folder, 'moved'))).toEqual([`${ID}~a.csv`]);
 });
 
-test('reading a file fails if the file grows during the read or if the read is aborted', async () => {
+test('reading a dropped file fails if the file grows during the read or if the read is aborted', async () => {
   await deliver('one');
   const file = await claim('a.csv');
   const bytes = drop.read(file, signal);
@@ -165,7 +165,7 @@ test('reading a file fails if the file grows during the read or if the read is a
   await expect(collect(drop.read(file, AbortSignal.abort(new Error('the end'))))).rejects.toThrow('the end');
 });
 
-test('thousands of files are listed once each, in the order of their names', async () => {
+test('thousands of dropped files are listed once each, in the order of their names', async () => {
   const names = Array.from({ length: 3500 }, (_, i) => `${10_000 + i}.csv`);
   await Promise.all(names.map((name) => fs.writeFile(join(folder, name), '')));
   await fs.writeFile(
@@ -177,7 +177,7 @@ test('thousands of files are listed once each, in the order of their names', asy
   expect(found.at(-1)?.rejection?.reason).toBe('a file whose name is not UTF-8');
 });
 
-test('a work folder on another file system is refused with an error that names the setting', async () => {
+test('a work folder on another file system is refused with an error about IMPORT_WORK_FOLDER', async () => {
   const work = join(folder, 'work');
   drop = new DropFolder(folder, '*.csv', work);
   await drop.prepare();

@@ -73,6 +73,6 @@ test.each([
   ['JOÃO', false],
   ['Ann', false],
   ['', false],
-])('the name %p of a new user counts as broken: %p', (name, broken) => {
+])('the name %p of a new user counts as garbled: %p', (name, broken) => {
   expect(isBrokenName(name)).toBe(broken);
 });

@@ -5,7 +5,7 @@ import { ExchangedValues, FrequentValues, OldValues } from '../../src/import/gua
 /** Creates the example row of a line. */
 const row = (line: number) => () => ({ line, external_id: `e${line}`, old: null, new: null });
 
-test('the count of the most frequent value is exact up to 1,024 values and approximate for more values', () => {
+test('the count of the most frequent value is exact up to 1,024 different values, then approximate', () => {
   const few = new FrequentValues();
   for (let i = 0; i < 3000; i++) few.add(i % 3 === 0 ? 'same' : `v${i % 1000}`, row(i));
   expect(few.most.count).toBe(1000);
@@ -16,14 +16,14 @@ test('the count of the most frequent value is exact up to 1,024 values and appro
   expect(many.most.examples.map(({ line }) => line % 2)).toEqual(Array(10).fill(0));
 });
 
-test('a removed row is not counted as a frequent value and is not an example', () => {
+test('a removed row no longer counts for the most frequent value and is not an example', () => {
   const values = new FrequentValues();
   for (const line of [2, 3, 4]) values.add('same', row(line));
   values.remove('same', 3);
   expect([values.most.count, values.most.examples.map(({ line }) => line)]).toEqual([2, [4]]);
 });
 
-test('a column has many old values if it has more than ten', () => {
+test('a column has "many" old values if it has more than ten different values', () => {
   const values = new OldValues('phone');
   for (let i = 0; i < 100; i++) values.add(`v${i % 10}`);
   expect(values.areMany).toBe(false);
@@ -31,7 +31,7 @@ test('a column has many old values if it has more than ten', () => {
   expect(values.areMany).toBe(true);
 });
 
-test('the count of exchanged values is exact for 30,000 rows and within 5 % for 100,000 rows', () => {
+test('the count of values exchanged between rows is exact for 30,000 rows, within 5 % for 100,000', () => {
   const countExchanged = (rows: number): number => {
     const values = new ExchangedValues();
     for (let i = 0; i < rows; i++) {
@@ -44,7 +44,7 @@ test('the count of exchanged values is exact for 30,000 rows and within 5 % for 
   expect(Math.abs(countExchanged(100_000) / 100_000 - 1)).toBeLessThan(0.05);
 });
 
-test('values that no other row has released do not count as exchanged', () => {
+test('a value that no other row has released does not count as exchanged between rows', () => {
   const values = new ExchangedValues();
   for (let i = 0; i < 100_000; i++) {
     values.release(`old${i}`);
@@ -53,7 +53,7 @@ test('values that no other row has released do not count as exchanged', () => {
   expect(values.found).toEqual({ count: 0, examples: [] });
 });
 
-test('a change of a plan is found by user, field and value', () => {
+test('a planned change is found by user, field and value', () => {
   const changes = new PlannedChanges();
   expect(changes.isEmpty).toBe(true);
   for (let i = 1; i <= 5000; i++) changes.add(`u${i}`, 'phone', `+${i}`, i);
@@ -68,7 +68,7 @@ test('a change of a plan is found by user, field and value', () => {
   expect(changes.findLine('u4711', 'phone', '+4711')).toBeUndefined();
 });
 
-test('a change set over its memory limit remembers all changes of some of the users', () => {
+test('a change set over its memory limit keeps only some users, but every change of each', () => {
   const changes = new PlannedChanges();
   const count = 300_000;
   for (let i = 1; i <= count; i++) changes.add(`u${i}`, 'phone', i, i);

@@ -4,7 +4,7 @@ import type { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import type { GuardOverrides } from '../../src/import/runs/guard-limits.js';
 import { LIMITS, evaluate, findHits, tally, change, updatedRow } from './guard-plans.js';
 
-describe('the limits of a profile', () => {
+describe('the guard limits of an import profile', () => {
   test.each<[string, Partial<PlanNumbers>, GuardOverrides, unknown[]]>([
     ['allow more changed fields', { shape: change('phone', 201) }, { changed_field: { percent: 30 } }, []],
     [
@@ -14,14 +14,14 @@ describe('the limits of a profile', () => {
       [['changed_field', 301, 300]],
     ],
     [
-      'allow no more changed logins if they allow more changed fields',
+      'do not allow more changed logins if they allow more changed fields',
       { shape: change('email', 101) },
       { changed_field: { percent: 30 } },
       [['changed_field', 101, 100]],
     ],
     ['allow more changed logins', { shape: change('email', 101) }, { changed_logins: { percent: 11 } }, []],
     [
-      'trip the guard below the limit of the settings',
+      'trip a guard below the limit in the settings',
       { errors: tally(1) },
       { errors: { rows: 0, percent: 0 } },
       [['errors', 1, 0]],

@@ -7,11 +7,11 @@ describe('the guards on the values of a column', () => {
   const find = (name: string, shape: ShapeTally, matched = 100) =>
     evaluate({ matched, shape }).find((guard) => guard.name === name);
   test.each<[string, number, number, boolean]>([
-    ['do not trip for half of the users', 50, 20, false],
-    ['trip for over half of the users', 51, 20, true],
-    ['do not trip for over half of the users with ten old values', 51, 10, false],
-    ['trip for over half of the users with eleven old values', 51, 11, true],
-  ])('with the same new value %s', (_, rows, values, hit) => {
+    ['do not trip if half of the users get the same value', 50, 20, false],
+    ['trip if over half of the users get the same value', 51, 20, true],
+    ['do not trip if over half of the users get the same value for ten old values', 51, 10, false],
+    ['trip if over half of the users get the same value for eleven old values', 51, 11, true],
+  ])('%s', (_, rows, values, hit) => {
     const shape = shapeOf(rows, 'surname', (i) => [`n${i % values}`, 'Same']);
     expect(find('same_value', shape)?.hit ?? false).toBe(hit);
   });
@@ -35,12 +35,12 @@ describe('the guards on the values of a column', () => {
     for (let i = 0; i < 12; i++) shape.add(createdRow(i, { firstname: 'Ann', surname: 'Lee' }));
     expect(find('same_value', shape)?.hit).toBe(true);
   });
-  test('count a phone number as moved only if another row releases it', () => {
+  test('count a phone number as moved between users only if another row releases it', () => {
     const slid = shapeOf(5, 'phone', (i) => [`p${i}`, `p${(i + 1) % 5}`]);
     const fresh = shapeOf(5, 'phone', () => ['old', 'new']);
     expect([slid.moved.count, slid.moved.field, fresh.moved.count]).toEqual([5, 'phone', 0]);
   });
-  test('do not count a removed row', () => {
+  test('do not count the values of a removed row', () => {
     const shape = new ShapeTally();
     const rows = [0, 1, 2].map((i) => updatedRow(i, 'phone', `ü${i}`, `?${(i + 1) % 3}`));
     shape.takeLogin(2, 'email');
@@ -63,7 +63,7 @@ describe('the guards on the values of a column', () => {
 test.each<[string, number, (i: number) => [string, string], boolean]>([
   ['four values cut at one length pass', 4, (i) => [`Featherstone${i}`, 'Feathe'], false],
   ['five values cut at one length trip', 5, (i) => [`Featherstone${i}`, 'Feathe'], true],
-  ['five cut at any length pass', 5, (i) => [`Featherstone${i}`, 'Featherstone'.slice(0, 4 + i)], false],
+  ['five of different lengths pass', 5, (i) => [`Featherstone${i}`, 'Featherstone'.slice(0, 4 + i)], false],
   ['five values cut at a word end pass', 5, () => ['Smith-Jones', 'Smith'], false],
 ])('the guard on truncated values in 400 rows: %s', (_, cut, values, hit) => {
   const all = evaluate({ rows: 400, matched: 400, shape: shapeOf(cut, 'surname', values) });

@@ -5,7 +5,7 @@ import type { PlanNumbers } from '../../src/import/guards/guards.js';
 import type { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import { tally, evaluate, findHits, change, clear, type Missing } from './guard-plans.js';
 
-test('a plan within all limits lists its guards and trips none', () => {
+test('an import plan within all limits lists its guards and trips none', () => {
   const all = evaluate(
     { lastRows: 1000, undone: { ...tally(0), of: 10 }, repeated: tally(0), shape: change('phone', 1) },
     'block',
@@ -28,33 +28,33 @@ test('a plan within all limits lists its guards and trips none', () => {
 
 describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (name) => {
   test.each([
-    [50, 5, undefined],
+    [50, 5, 'none'],
     [50, 6, 5],
     [59, 6, 5],
-    [60, 6, undefined],
+    [60, 6, 'none'],
     [60, 7, 6],
-    [1000, 100, undefined],
+    [1000, 100, 'none'],
     [1000, 101, 100],
-    [1_000_000, 200, undefined],
+    [1_000_000, 200, 'none'],
     [1_000_000, 201, 200],
-  ])('with %d active users and %d changes reports the exceeded limit %s', (activeInScope, value, limit) => {
+  ])('with %d active users and %d changes reports the exceeded limit: %s', (activeInScope, value, limit) => {
     expect(findHits({ activeInScope, [name]: tally(value) })).toEqual(
-      limit === undefined ? [] : [[name, value, limit]],
+      limit === 'none' ? [] : [[name, value, limit]],
     );
   });
-  test.each<[number, number, number, number | undefined]>([
-    [5, 5, 50, undefined],
+  test.each<[number, number, number, number | 'none']>([
+    [5, 5, 50, 'none'],
     [5, 6, 50, 10],
     [1, 10, 50, 10],
-    [0, 500, 50, undefined], // a run without such changes is not checked
-    [200, 200, 1_000_000, undefined],
+    [0, 500, 50, 'none'], // a run without such changes is not checked
+    [200, 200, 1_000_000, 'none'],
     [200, 201, 1_000_000, 400],
   ])(
-    'with %d changes after %d in the past week and %d active users reports the exceeded limit %s',
+    'with %d changes after %d in the past week and %d active users reports the exceeded limit: %s',
     (value, before, activeInScope, limit) => {
       const week = { deactivations: 0, reactivations: 0, [name]: before };
       expect(findHits({ activeInScope, [name]: tally(value), week })).toEqual(
-        limit === undefined ? [] : [[name, value + before, limit]],
+        limit === 'none' ? [] : [[name, value + before, limit]],
       );
     },
   );
@@ -76,7 +76,7 @@ describe('the guards of a small data set', () => {
     ['emptied phones', 2, (count) => ({ shape: clear('phone', count) })],
     ['changed roles', 2, (count) => ({ shape: change('roles', count) })],
     ['new and lost external ids', 3, (count) => ({ linked: 8, newKeys: tally(count), lostKeys: count })],
-  ])('accept for 49 linked users at most this number of %s: %d', (_, most, plan) => {
+  ])('accept at most this number of %s among 49 linked users: %d', (_, most, plan) => {
     expect(findHits(small(plan(most)))).toEqual([]);
     expect(findHits(small(plan(most + 1)))).not.toEqual([]);
   });
@@ -94,18 +94,18 @@ test.each<[number, number, boolean]>([
   expect(findHits({ newKeys: tally(count), lostKeys })).toEqual(hit ? [['changed_keys', count, 200]] : []);
 });
 
-test.each<[number | null, number, Missing, number | undefined]>([
-  [null, 1, 'block', undefined],
-  [1000, 800, 'block', undefined],
+test.each<[number | null, number, Missing, number | 'none']>([
+  [null, 1, 'block', 'none'],
+  [1000, 800, 'block', 'none'],
   [1000, 799, 'block', 800],
-  [1000, 1, 'keep', undefined],
-  [1000, 1, 'report', undefined],
-  [3, 2, 'block', undefined], // one missing user is always allowed
+  [1000, 1, 'keep', 'none'],
+  [1000, 1, 'report', 'none'],
+  [3, 2, 'block', 'none'], // one missing user is always allowed
   [3, 1, 'block', 2],
   [8, 6, 'block', 7],
-])('a file that shrinks from %p to %d rows with missing=%s: limit %s', (lastRows, rows, missing, limit) => {
+])('a file shrunk from %p to %d rows, missing=%s, breaks the limit: %s', (lastRows, rows, missing, limit) => {
   expect(findHits({ lastRows, rows }, missing)).toEqual(
-    limit === undefined ? [] : [['shrunken_file', rows, limit]],
+    limit === 'none' ? [] : [['shrunken_file', rows, limit]],
   );
 });
 
@@ -119,7 +119,7 @@ test.each<[string, string, number, number, (field: string, rows: number) => Shap
   ['changed_field', 'roles', 10, 3, change],
   ['emptied_field', 'phone', 10, 5, clear],
   ['emptied_field', 'authname', 10, 5, clear],
-])('the guard %s trips on %s over %d %%, at least %d', (name, field, percent, floor, shape) => {
+])('the guard %s on %s trips above %d %% of users (at least %d)', (name, field, percent, floor, shape) => {
   const findGuard = (matched: number, rows: number) =>
     evaluate({ matched, shape: shape(field, rows) }).filter((guard) => guard.name === name);
   for (const [matched, rows, hit] of [
@@ -152,7 +152,7 @@ test.each<[string, Partial<PlanNumbers>, [string, number, number] | undefined]>(
   ['reverting four of four changes passes', { undone: { ...tally(4), of: 4 } }, undefined],
   ['reverting five of five changes trips', { undone: { ...tally(5), of: 5 } }, ['old_file', 5, 4]],
   ['repeating a reverted change trips', { repeated: tally(1) }, ['after_revert', 1, 0]],
-])('the guards of a plan: %s', (_, plan, hit) => {
+])('the guards of an import plan: %s', (_, plan, hit) => {
   expect(findHits(plan)).toEqual(hit ? [hit] : []);
 });
 

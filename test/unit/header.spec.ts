@@ -34,7 +34,7 @@ test('the header of an import accepts all columns in any order', () => {
   expect(readHeader(reversed, KNOWN).map((column) => column?.name)).toEqual(reversed);
 });
 
-describe('the name of a column', () => {
+describe('the column name', () => {
   test.each(COLUMNS.map(({ name }) => name))('%s is accepted in any case, with spaces, _ and -', (name) => {
     const words = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
     const spellings = [
@@ -70,7 +70,7 @@ describe('the name of a column', () => {
   });
 });
 
-test('columns that begin with _ are ignored, even if they are repeated or have a known name', () => {
+test('import columns with a leading _ are ignored, even if they are repeated or have a known name', () => {
   expect(fieldsOf(['_line', 'ExternalId', '_line', ' _Email', '_password', '_'])).toEqual([
     undefined,
     ['ExternalId', 'external_id'],
@@ -113,7 +113,7 @@ test.each([
   [['GUID', 'Email', 'ExternalId'], ANY, both('GUID', 'ExternalId', 'ExternalId')],
   [['ExternalId', 'FirstName', 'Surname', 'ForeName'], KNOWN, both('FirstName', 'ForeName', 'ForeName')],
   [['ExternalId', 'LastName', 'last_name'], ANY, both('LastName', 'last_name', 'Surname')],
-])('the header %j with %j is refused', (names, options, expected) => {
+])('the import header %j is refused with the options %j', (names, options, expected) => {
   expect(faultsOf(names, options)[0]).toEqual(expected);
 });
 
@@ -161,13 +161,13 @@ test.each([
   ['Phone1', 'Phone'],
   ['first nmae', 'ForeName'],
   ['GUIDs', 'ExternalId'],
-  ['Fax', undefined],
-  ['ID', undefined],
-  ['', undefined],
-  ['Department', undefined],
-  ['x'.repeat(10_000), undefined],
-])('the column suggested for %j is %s', (name, nearest) => {
-  expect(findNearestColumn(name)?.name).toBe(nearest);
+  ['Fax', 'none'],
+  ['ID', 'none'],
+  ['', 'none'],
+  ['Department', 'none'],
+  ['x'.repeat(10_000), 'none'],
+])('the column suggested for the unknown name %j: %s', (name, nearest) => {
+  expect(findNearestColumn(name)?.name ?? 'none').toBe(nearest);
 });
 
 test('too many columns are reported together with the other errors of the header', () => {

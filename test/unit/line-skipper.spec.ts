@@ -28,8 +28,8 @@ const TEXTS = [
   '\r\n',
 ];
 
-describe.each(TEXTS)('the text %j', (text) => {
-  test.each([1, 2, 3, 100])('loses its first and last lines in pieces of %d characters', async (size) => {
+describe.each(TEXTS)('the file text %j', (text) => {
+  test.each([1, 2, 3, 100])('loses its skipped first and last lines (piece size %d)', async (size) => {
     for (const first of [0, 1, 2, 5])
       for (const last of [0, 1, 2, 5])
         expect([first, last, await readLines(text, first, last, size)]).toEqual([
@@ -40,7 +40,7 @@ describe.each(TEXTS)('the text %j', (text) => {
   });
 });
 
-test('an endless line is refused if the first or the last line is skipped', async () => {
+test('an endless line is refused if the first or last line of the file is skipped', async () => {
   const endless = async function* (): AsyncGenerator<string> {
     for (;;) yield 'x'.repeat(64 * 1024);
   };
@@ -55,7 +55,7 @@ test('an endless line is refused if the first or the last line is skipped', asyn
   }
 });
 
-test('the first and last lines of a text of a million lines are skipped', async () => {
+test('the first and last lines of a file of a million lines are skipped', async () => {
   const text = 'row\n'.repeat(1_000_000);
   expect((await readLines(text, 2, 3, 64 * 1024)).length).toBe(text.length - 20);
 });

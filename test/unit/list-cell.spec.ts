@@ -15,7 +15,7 @@ test.each<[string[], string]>([
   [['|', '|'], '\\||\\|'],
   [['\\', '\\'], '\\\\|\\'],
   [['a b', "it's", 'x;y,z"', 'é😀'], 'a b|it\'s|x;y,z"|é😀'],
-])('the list %j is written as the cell %j and read back', (values, cell) => {
+])('the list %j is written as the CSV cell %j and read back', (values, cell) => {
   expect(joinList(values)).toBe(cell);
   expect(splitList(cell)).toEqual(values);
 });
@@ -30,11 +30,11 @@ test.each<[string, string[]]>([
   ['a\\\\b', ['a\\\\b']],
   ['a\\ |b', ['a\\', 'b']],
   ['a;b', ['a;b']],
-])('the typed cell %j is read as the list %j', (cell, values) => {
+])('the manually typed CSV cell %j is read as the list %j', (cell, values) => {
   expect(splitList(cell)).toEqual(values);
 });
 
-test('random lists are read back from their cells unchanged', () => {
+test('random lists are read back from their CSV cells unchanged', () => {
   const random = randoms(20_250_102);
   const alphabet = ['\\', '\\', '|', '|', "'", '"', '=', '+', '-', '@', '\n', ';', ',', 'x', 'é', '😀'];
   for (let round = 0; round < 5_000; round++) {

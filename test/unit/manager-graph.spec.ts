@@ -28,15 +28,15 @@ test.each<[string, Row[], [string, string | null][], number[]]>([
   ['no rows', [], [], []],
   ['no row of a chain', [[2, 'a', 'b', null], [3, 'b', 'c', null]], [['c', null]], []], // prettier-ignore
   ['both of two rows', [[2, 'a', 'b', null], [3, 'b', 'a', null]], [], [2, 3]], // prettier-ignore
-  ['a row that closes a circle of existing users', [[2, 'a', 'b', null]], [['b', 'c'], ['c', 'a']], [2]], // prettier-ignore
-  ['no row if a second row breaks the circle', [[2, 'a', 'b', null], [3, 'b', null, 'a']], [['b', 'a']], []], // prettier-ignore
-  ['no row that only leads to the circle', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'x', 'a', null]], [], [2, 3]], // prettier-ignore
+  ['a row that closes a cycle of existing users', [[2, 'a', 'b', null]], [['b', 'c'], ['c', 'a']], [2]], // prettier-ignore
+  ['no row if a second row breaks the cycle', [[2, 'a', 'b', null], [3, 'b', null, 'a']], [['b', 'a']], []], // prettier-ignore
+  ['no row that only leads to the cycle', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'x', 'a', null]], [], [2, 3]], // prettier-ignore
   ['both rows of new users', [[2, 'a', 'b', undefined], [3, 'b', 'a', undefined]], [], [2, 3]], // prettier-ignore
   ['a new user between two existing users', [[2, 'a', 'n', null], [3, 'n', 'b', undefined]], [['b', 'a']], [2, 3]], // prettier-ignore
   ['no row below a new user without a manager', [[2, 'a', 'n', null], [3, 'm', 'a', undefined], [4, 'n', null, undefined]], [], []], // prettier-ignore
-  ['the rows of two circles', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'c', 'd', null], [5, 'd', 'c', null]], [], [2, 3, 4, 5]], // prettier-ignore
+  ['the rows of two cycles', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'c', 'd', null], [5, 'd', 'c', null]], [], [2, 3, 4, 5]], // prettier-ignore
   ['a user as their own manager', [[2, 'a', 'a', null]], [], [2]],
-])('the manager graph finds the rows on a circle: %s', (_, rows, known, lines) => {
+])('the manager graph finds the rows in a management cycle: %s', (_, rows, known, lines) => {
   expect(sort(buildGraph(rows, known).findCycles().flat())).toEqual(lines);
 });
 
@@ -53,7 +53,7 @@ test('the manager graph uses the existing manager of a user whose row has failed
   expect([...graph.listOrder()]).toEqual([]);
 });
 
-test('the manager in a row overrides the existing manager, whichever is added first', () => {
+test('the manager graph prefers the manager in a row, whichever manager is added first', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph(rowFirst ? LIST_STORAGE : MAP_STORAGE);
     if (!rowFirst) graph.addExistingManager('b', 'a');
@@ -64,7 +64,7 @@ test('the manager in a row overrides the existing manager, whichever is added fi
   }
 });
 
-test('a row with a new manager waits for the rows of higher managers, across unchanged users', () => {
+test('a row with a new manager depends on the rows of all higher managers, across unchanged users', () => {
   const graph = buildGraph(
     [
       [2, 'a', 'b', null],
@@ -76,7 +76,7 @@ test('a row with a new manager waits for the rows of higher managers, across unc
   expect([...graph.listOrder()]).toEqual([[2, 3]]);
 });
 
-test('the manager graph ignores a circle of existing users without a row', () => {
+test('the manager graph ignores a cycle of existing users that the rows do not change', () => {
   const known: [string, string][] = [
     ['b', 'c'],
     ['c', 'b'],
@@ -93,7 +93,7 @@ const hasCircle = (managers: Managers): boolean =>
     return at !== null;
   });
 
-test('for random trees, the remaining rows have no circle, and no step in their order closes one', () => {
+test('applying the remaining rows of random trees in order never creates a management cycle', () => {
   const random = randoms(20_250_104);
   let undone = 0;
   for (let round = 0; round < 3_000; round++) {
@@ -141,7 +141,7 @@ test('a chain of 100,000 managers does not overflow the stack', () => {
   expect(findApplyOrder(() => graph.listOrder()).length).toBe(LENGTH - 1);
 });
 
-test('a circle of 300,000 managers does not overflow the stack', () => {
+test('a cycle of 300,000 managers does not overflow the stack', () => {
   const graph = new ManagerGraph(LIST_STORAGE);
   for (let i = 0; i < 300_000; i++) add(graph, [i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null]);
   expect(graph.findCycles().map(({ length }) => length)).toEqual([300_000]);

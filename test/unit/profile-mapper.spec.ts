@@ -8,7 +8,7 @@ import { isLinear } from '../support/data/growth.js';
 const STRICT = { ignore_unknown_columns: false };
 const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-', '\tx', '@a', 'x\ny'];
 
-describe('a cell in the record mapper', () => {
+describe('a cell that an import profile maps', () => {
   test('is copied unchanged without a template', () => {
     const { mapCells: cells } = new RecordMapper(
       { name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } },
@@ -18,7 +18,7 @@ describe('a cell in the record mapper', () => {
     for (const cell of CELLS) expect(cells([cell, '1'])).toEqual(['1', cell]);
   });
 
-  test('loses the common prefix and keeps its meaning', () => {
+  test('loses the prefix of strip_prefix and keeps its value', () => {
     const { mapCells: cells } = new RecordMapper(
       { name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } },
       ["'a"],
@@ -27,7 +27,7 @@ describe('a cell in the record mapper', () => {
     for (const cell of CELLS) expect(unescapeFormula(cells([`'${cell}`])[0] ?? '')).toBe(cell);
   });
 
-  test('keeps its meaning in a template', () => {
+  test('keeps its value in a template', () => {
     const profile = { name: 'p', columns: {}, set: { ExternalId: '{a}' } };
     const { mapCells: cells } = new RecordMapper(profile, ['a'], STRICT);
     for (const cell of CELLS) {
@@ -82,7 +82,7 @@ test.each([
   [['', 'Active'], 'Active'],
   [['Active', 'on leave'], 'on leave'],
   [['on leave', 'BLOCKED'], 'BLOCKED'],
-])('the status columns %j are combined to %j', (cells, expected) => {
+])('the cells %j of several status columns are combined to %j', (cells, expected) => {
   expect(combineStatuses(cells)).toBe(expected);
 });
 
@@ -98,7 +98,7 @@ test.each([
   ['*', '', true],
   ['a.c', 'abc', false],
   ['ü?*', 'Üx', true],
-])('the pattern %j matches the file name %j: %j', (pattern, name, expected) => {
+])('the file name pattern %j matches %j: %j', (pattern, name, expected) => {
   expect(matchesPattern(pattern, name)).toBe(expected);
 });
 

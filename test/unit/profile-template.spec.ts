@@ -42,7 +42,7 @@ test.each([
   ['{c\\|d}', 'bar'],
   ['\\{{Fore}\\}', '{Zoë}'],
   ['EXAMPLE\\\\{Fore}', 'EXAMPLE\\Zoë'],
-])('the template %j is rendered as %j', (text, expected) => {
+])('the profile template %j is rendered as %j', (text, expected) => {
   expect(renderRow(text, ROW)).toBe(expected);
 });
 
@@ -59,7 +59,7 @@ test.each([
   ['x\\', 'ends with a single \\'],
   ['{a}'.repeat(21), 'may have at most 20 placeholders'],
   ['x'.repeat(501), 'may have at most 500 characters'],
-])('the template %j is refused: %s', (text, message) => {
+])('the profile template %j is refused: %s', (text, message) => {
   expect(() => parseTemplate(text)).toThrow(new TemplateError(message));
 });
 
@@ -75,7 +75,7 @@ describe('the result of a template', () => {
     expect(long.length).toBeLessThan(100_000);
   });
 
-  test('is plain ASCII after the function ascii for a letter with 100,000 marks', () => {
+  test('is plain ASCII if the function ascii is applied to a letter with 100,000 combining marks', () => {
     const marks = `e${'\u0301'.repeat(100_000)}`;
     expect(renderRow('{a:ascii}', { a: marks })).toBe('e');
   });

@@ -28,7 +28,7 @@ describe.each([
   ['some rows change', tenths(0.1, 0), 90],
   ['only the last rows change', [0, 0, 0, 0, 0, 0, 0, 0, 1, 1], 80],
   ['only the first rows change', [1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 71],
-])('the progress of a run in which %s', (_, changed, afterPlan) => {
+])('the progress of an import run in which %s', (_, changed, afterPlan) => {
   test('never decreases and ends at 100 % with all rows', () => {
     const { seen, planned } = simulateRun(changed);
     expect(planned.percent).toBe(afterPlan);
@@ -48,7 +48,7 @@ describe.each([
   });
 });
 
-test('the progress of a dry run ends with its plan', () => {
+test('the progress of a dry run reaches 100 % at the end of its plan', () => {
   const plan = new RunProgress({ ...NEW, dry_run: true });
   expect(plan.recordPlanned(0.5, 500, 500)).toEqual({ percent: 50, rows_done: 500 });
   expect(plan.recordPlanned(1, 1000, 1000)).toEqual({ percent: 100, rows_done: 1000 });

@@ -3,7 +3,7 @@ import { decodeText } from '../../src/import/file/text-decoder.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/data/decode.js';
 
-describe.each(CHUNKINGS)('the decoder, input %s', (_, size) => {
+describe.each(CHUNKINGS)('the text decoder, input %s', (_, size) => {
   test.each<[string, Buffer, string | undefined, string]>([
     ['an empty file', joined(), undefined, ''],
     ['a byte order mark alone', joined(UTF8_BOM), undefined, ''],
@@ -40,7 +40,7 @@ test.each(['klingon', '', 'x-user-defined', 'x'.repeat(300)])(
 );
 
 test.each([0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 131_071])(
-  'a character and an invalid byte after %d bytes are decoded across pieces',
+  'after %d bytes, a multi-byte character is decoded and an invalid byte is reported at its position',
   async (before) => {
     const good = Buffer.concat([Buffer.alloc(before, 'a'), Buffer.from('é😀b')]);
     expect((await decode(new ByteSource(good))).text).toBe(`${'a'.repeat(before)}é😀b`);

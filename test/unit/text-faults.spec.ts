@@ -62,7 +62,7 @@ const CASES: Case[] = [
   ],
 ];
 
-describe.each(CHUNKINGS)('the decoder, input %s', (_, size) => {
+describe.each(CHUNKINGS)('the text decoder, input %s', (_, size) => {
   test.each(CASES)('refuses %s', async (_name, bytes, text, error, ...[encoding]) => {
     const source = new ByteSource(bytes, size);
     expect(await decode(source, encoding)).toEqual({ text, error });

@@ -14,7 +14,7 @@ test('texts are numbered in the order of their first use, and an unknown text ha
   ]).toEqual([1, 2, 3, 0, 3]);
 });
 
-test('numbered texts are compared byte by byte', () => {
+test('texts that differ only in case, accents or white space get different numbers', () => {
   const texts = new TextNumbers();
   const keys = [
     'a',
@@ -42,7 +42,7 @@ test('numbered texts are compared byte by byte', () => {
 test.each<[string, (n: number) => string]>([
   ['numbers', (n) => String(n)],
   ['padded numbers', (n) => `HR-${String(n).padStart(8, '0')}`],
-  ['addresses', (n) => `login:first.last${n}@example.org`],
+  ['email addresses', (n) => `login:first.last${n}@example.org`],
   ['uuids', (n) => `0198c0de-0000-7000-8000-${n.toString(16).padStart(12, '0')}`],
   [
     'Chinese letters',
