@@ -7,32 +7,32 @@ const taken = ['username username_taken'];
 const twice = ['username duplicate'];
 
 describe.each<[string, NumberStorage]>([
-  ['numbers in maps', MAP_STORAGE],
-  ['compact numbers', LIST_STORAGE],
-])('the set validator with %s', (_, storage) => {
+  ['map storage', MAP_STORAGE],
+  ['list storage', LIST_STORAGE],
+])('the change-set validator with %s', (_, storage) => {
   test.each<[string, Change[], World, string[][]]>([
-    ['refuses a name that its owner keeps', [names('a', 'x')], { owners: { x: 'b' } }, [taken]],
+    ['refuses a username that its owner keeps', [names('a', 'x')], { owners: { x: 'b' } }, [taken]],
     [
-      'refuses a name if the change of its owner fails',
+      'refuses a username if the change that would release it fails',
       [names('a', 'x'), names('b', 'y', { releases: ['x'] })],
       { owners: { x: 'b', y: 'c' } },
       [taken, taken],
     ],
     [
-      'refuses one name as the username of one user and the email of another user',
+      'refuses the same text as the username of one user and the email of another user',
       [names('a', 'x'), change('b', { takes: { x: 'email' } })],
       {},
       [twice, ['email duplicate']],
     ],
     [
-      'accepts a name if the change of the other user who takes it fails',
+      'accepts a contested username if the change of the other user fails',
       [change('a', { takes: { x: 'username', y: 'email' } }), names('b', 'x')],
       { owners: { y: 'c' } },
       [['email email_taken'], []],
     ],
     [
       // c and d fail over z. Then c keeps y, a fails, and b may take x.
-      'accepts a name if the change of the other user fails over a second contested name',
+      'accepts a contested username if the other change fails because of a second contested name',
       [
         change('a', { takes: { x: 'username', y: 'email' } }),
         names('b', 'x'),
@@ -49,19 +49,19 @@ describe.each<[string, NumberStorage]>([
       [['external_id duplicate'], ['external_id duplicate']],
     ],
     [
-      'reports a conflict if a new user takes the name of an unlinked user',
+      'reports unlinked_conflict if a new user takes the username of an unlinked user',
       [names('n', 'x', { creates: true })],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [['username unlinked_conflict']],
     ],
     [
-      'reports a taken name if another change links the unlinked user',
+      'reports username_taken if another change links the unlinked user',
       [names('n', 'x', { creates: true }), change('b', { takes: { k: 'external_id' } })],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [taken, []],
     ],
     [
-      'reports a taken name if an existing user takes the name of an unlinked user',
+      'reports username_taken if an existing user takes the username of an unlinked user',
       [names('a', 'x')],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [taken],
@@ -87,31 +87,31 @@ describe.each<[string, NumberStorage]>([
       [['manager_uuid unknown_reference'], ['manager_uuid unknown_reference'], taken],
     ],
     [
-      'refuses a change that closes a circle because the change of the manager fails',
+      'refuses a change that creates a management cycle because the change of the manager fails',
       [change('a', { manager: [null, 'b'] }), names('b', 'x', { manager: ['a', null] })],
       { owners: { x: 'c' }, managers: { a: null, b: 'a' } },
       [['manager_uuid cycle'], taken],
     ],
     [
-      'accepts a name if the other user who takes it closes a circle with unchanged users',
+      'accepts a contested username if the other change creates a cycle with unchanged managers',
       [names('a', 'x', { manager: [null, 'b'] }), names('c', 'x')],
       { managers: { a: null, b: 'a', c: null } },
       [['manager_uuid cycle'], []],
     ],
     [
-      'accepts a name if the other user who takes it closes a circle with a third user',
+      'accepts a contested username if the other change creates a management cycle with a third user',
       [names('a', 'x', { manager: [null, 'b'] }), change('b', { manager: [null, 'a'] }), names('c', 'x')],
       { managers: { a: null, b: null } },
       [['manager_uuid cycle'], ['manager_uuid cycle'], []],
     ],
     [
-      'accepts a name if the other user who takes it is the last Webmaster and would be blocked',
+      'accepts a contested username if the other change would block the last Webmaster',
       [names('a', 'x', { webmaster: 'status' }), names('c', 'x')],
       {},
       [['status last_webmaster'], []],
     ],
     [
-      'accepts a change in a circle if the other change would block the last Webmaster',
+      'accepts a change in a management cycle if the other change would block the last Webmaster',
       [change('a', { manager: [null, 'b'], webmaster: 'status' }), change('b', { manager: [null, 'a'] })],
       { managers: { a: null, b: null } },
       [['status last_webmaster'], []],
@@ -136,7 +136,7 @@ describe.each<[string, NumberStorage]>([
       [['roles last_webmaster'], taken],
     ],
     [
-      'refuses a name that the last Webmaster would release in a refused change',
+      'refuses a username that the last Webmaster would release in a refused change',
       [change('a', { webmaster: 'status', releases: ['x'] }), names('b', 'x')],
       { owners: { x: 'a' } },
       [['status last_webmaster'], taken],
@@ -145,12 +145,12 @@ describe.each<[string, NumberStorage]>([
     expect(codesOf(changes, world, storage)).toEqual(expected);
   });
 
-  test('ignores the names that a withdrawn change takes and releases', () => {
+  test('ignores the usernames that a withdrawn change takes and releases', () => {
     const changes = [names('a', 'x'), names('b', 'x', { releases: ['y'] }), names('c', 'y')];
     expect(codesOf(changes, { owners: { y: 'b' } }, storage, [2])).toEqual([[], [], taken]);
   });
 
-  test.each([99, 300])('decides a chain of %s contested names', (length) => {
+  test.each([99, 300])('refuses all changes in a chain of %s contested usernames', (length) => {
     // c releases a name that the next a needs. c and d fail over x, so the next a fails, too.
     const changes = Array.from({ length }, (_, n): Change[] => [
       change(`a${n}`, { takes: { [`x${n}`]: 'username', ...(n > 0 && { [`own${n - 1}`]: 'email' }) } }),

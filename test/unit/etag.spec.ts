@@ -8,14 +8,14 @@ const USER = {
 };
 
 /** `users/etag` tests ETags over HTTP. */
-test('the ETag for a colleague does not depend on last_access, which colleagues cannot see', () => {
+test('the ETag of a user for a colleague does not depend on last_access, which colleagues cannot see', () => {
   const seen = { ...USER, last_access: '2026-01-02 00:00:00.000' };
   expect(userEtagOf(seen, 'colleague')).toBe(userEtagOf(USER, 'colleague'));
 });
 
 test.each([
-  [' * ', undefined],
-  ['', []],
-])('the If-Match header %j allows the versions %j', (header, versions) => {
+  [' * ', 'any version', undefined],
+  ['', 'no version', []],
+])('the If-Match header %j allows %s', (header, _, versions) => {
   expect(parseUserVersions(header)).toEqual(versions);
 });

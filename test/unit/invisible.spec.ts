@@ -9,7 +9,7 @@ import {
 const charOf = (code: number): string => String.fromCodePoint(code);
 
 describe('invisible characters', () => {
-  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('%i is found at any position', (code) => {
+  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('code point %i is found anywhere', (code) => {
     for (const text of [`admin${charOf(code)}`, `${charOf(code)}é`, `a${charOf(code)}b`, charOf(code)])
       expect(findInvisible(text)).toBe(charOf(code));
   });
@@ -34,7 +34,7 @@ describe('the check of all Unicode code points', () => {
   ];
   const REFUSED_AS_TEXT = /\p{Cc}|\p{Cs}/u;
 
-  test('refuses exactly the code points with a hidden property', () => {
+  test('refuses exactly the invisible, control and surrogate code points', () => {
     const wrong: string[] = [];
     let hidden = 0;
     for (let code = 0; code <= 0x10ffff; code++) {
@@ -52,7 +52,7 @@ describe('the check of all Unicode code points', () => {
   });
 });
 
-describe('a joiner', () => {
+describe('a zero-width joiner', () => {
   test.each([
     ['Persian, between two letters that would join', 'علی\u200cرضا'],
     ['Devanagari, a half form', 'क्\u200dष'],
@@ -89,13 +89,13 @@ describe('a joiner', () => {
 });
 
 test.each(['a\nb', '👩\u200d👧', '❤\ufe0f', 'soft\u00adhyphen', 'a\u200bb', 'x\u200ey', '\ufeffx'])(
-  'running text may hold %j',
+  'multi-line text may contain %j',
   (text) => {
     expect(findDeceptive(text)).toBeUndefined();
   },
 );
 test.each(['\u202e', '\u202a', '\u2066', '\ufffe', '\u{e0041}', '\u{1ffff}'])(
-  'running text refuses %j',
+  'multi-line text refuses %j',
   (text) => {
     expect(findDeceptive(`a${text}b`)).toBe(text);
   },

@@ -25,7 +25,7 @@ test.each([
   ['ΟΔΟΣ', fold('οδος')],
   ['Ёлка', 'елка'],
   ['東京', '東京'],
-])('search and sort text is folded without case and accents: %s becomes %s', (text, folded) => {
+])('text for search and sorting loses case and accents: %s becomes %s', (text, folded) => {
   expect(fold(text)).toBe(folded);
 });
 

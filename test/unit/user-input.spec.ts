@@ -59,7 +59,7 @@ describe('type checks of user fields', () => {
   });
 });
 
-describe('an empty value', () => {
+describe('an empty or missing value', () => {
   test.each(['username', 'email', 'status'])('is refused for the field %s', (field) => {
     for (const value of [null, '', ' ', '\u00a0\u3000'])
       expectRefused(field, value, 'blank', 'must not be empty');
@@ -81,11 +81,11 @@ describe('an empty value', () => {
   test.each(['hide_email', 'hide_phone_numbers'])('clears the boolean field %s', (field) => {
     expectStored(field, null, null);
   });
-  test('of a member of authname or social_media is stored, to remove the member', () => {
+  test('for one entry of authname or social_media is stored, so that the entry is removed', () => {
     expectStored('authname', { saml: [] }, { saml: [] });
     expectStored('social_media', { twitter: null, linkedin: ' ' }, { twitter: '', linkedin: '' });
   });
-  test('is reported as required for the username and email of a new user', () => {
+  test('is refused as required if the username and email of a new user are missing', () => {
     expect(faultsOf(NewUserInput, { username: undefined, email: undefined })).toEqual([
       { field: 'username', code: 'required', message: 'is required' },
       { field: 'email', code: 'required', message: 'is required' },
@@ -94,7 +94,7 @@ describe('an empty value', () => {
   });
 });
 
-describe('length limits in stored code points', () => {
+describe('length limits in code points', () => {
   const CHARACTERS = {
     'ASCII characters': 'x',
     'three-byte characters': '語',
@@ -125,7 +125,7 @@ describe('length limits in stored code points', () => {
     expectStored('email', email(254), email(254));
     expectRefused('email', email(255), 'too_long', 'may have at most 254 characters');
   });
-  test.each(['p', 'é', 'ö'])('allow at most 64 times %s before the @ of an email', (char) => {
+  test.each(['p', 'é', 'ö'])('allow at most 64 letters %s before the @ of an email', (char) => {
     const email = (length: number): string => `${char.repeat(length)}@example.org`;
     expectStored('email', email(64), email(64));
     expectRefused('email', email(65), 'too_long', 'must have at most 64 characters before the @');
@@ -156,7 +156,7 @@ describe('limits on the number of values', () => {
     expectStored('authname', { saml: names(20) }, { saml: names(20) });
     expectRefused('authname', { saml: names(21) }, 'too_long', TOO_MANY);
   });
-  test('include existing and added methods of authname, but not removed methods', () => {
+  test('count existing and added methods of authname, but not removed methods', () => {
     const user = { ...createEmptyUser('u', 't'), authname: methods(8) };
     const added = { authname: { other: ['x'] } };
     const faultsIn = (value: UserInput) => validateChange(user, { value, errors: [] }, SETTINGS).errors;
@@ -167,7 +167,7 @@ describe('limits on the number of values', () => {
   });
 });
 
-describe('unknown and read-only names', () => {
+describe('unknown and read-only fields', () => {
   test.each([
     'nickname',
     'Username',
@@ -187,16 +187,16 @@ describe('unknown and read-only names', () => {
       { field: '__proto__', code: 'unknown_field', message: 'is not a field' },
     ]);
   });
-  test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('the network %j is refused', (name) => {
+  test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('social_media %j is refused', (name) => {
     const message = `must contain only facebook, linkedin, twitter, not ${name}`;
     expectRefused('social_media', { [name]: 'https://example.org/x' }, 'unknown_field', message);
   });
-  test('the network __proto__ is refused', () => {
+  test('social_media "__proto__" is refused', () => {
     const message = 'must contain only facebook, linkedin, twitter, not __proto__';
     const links: unknown = JSON.parse('{"__proto__": "https://example.org/x"}');
     expectRefused('social_media', links, 'unknown_field', message);
   });
-  test('long names of unknown networks are truncated in the error', () => {
+  test('long names of unknown social networks are truncated in the error', () => {
     const networks = { instagram: '', linkedin: '', ['x'.repeat(10_000)]: '' };
     const message = `must contain only facebook, linkedin, twitter, not instagram, ${'x'.repeat(189)}`;
     expectRefused('social_media', networks, 'unknown_field', message);

@@ -38,7 +38,7 @@ describe('the search words of a user', () => {
     expect(weightOf('hr-1')).toBeGreaterThan(0);
   });
 
-  test('have no public weight for a hidden email', () => {
+  test('get no public weight from a hidden email', () => {
     for (const word of ['jane.d', 'jane.d@example.org']) {
       expect(wordsFor({ hide_email: true }).get(word)).toMatchObject({ weight: 2, public_weight: 0 });
       expect(wordsFor().get(word)?.public_weight).toBe(2);
