@@ -18,7 +18,7 @@ const change: fc.Arbitrary<FieldChange> = fc.oneof(
 );
 const list = fc.uniqueArray(change, { selector: ({ field }) => field });
 
-test('the stored text of field changes is read as the same list in the same order', () => {
+test('field changes are read back from their stored text as the same list in the same order', () => {
   fc.assert(
     fc.property(list, (changes) => {
       expect(Changes.fromText(Changes.fromList(changes).text).list).toEqual(
@@ -28,7 +28,7 @@ test('the stored text of field changes is read as the same list in the same orde
   );
 });
 
-test('the stored changes of a new record are read as the same list and the same values', () => {
+test('the changes of a new record are read back from their stored text as the same list and values', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...FIELDS), value), (values) => {
       const set = Object.fromEntries(Object.entries(values).map(([field, each]) => [toSetName(field), each]));

@@ -22,13 +22,13 @@ const rowOf = (id: string, millis = NOON) => ({
 const validate = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isAsRead = true } = {}) =>
   faults.checkForm({ row: rowOf(id, millis), hasId, isAsRead });
 
-test.each([0, 1, -MINUTE, MINUTE])('an audit row that is %d ms from the time of its id is accepted', (by) => {
+test.each([0, 1, -MINUTE, MINUTE])('an audit row whose time is %d ms from its id is accepted', (by) => {
   const faults = new RowFaults();
   expect([validate(faults, ID, NOON + by), faults.count]).toEqual([true, 0]);
 });
 
 test.each([-MINUTE - 1, MINUTE + 1, 2 * MINUTE, 60 * MINUTE])(
-  'an audit row that is %d ms from the time of its id is reported',
+  'an audit row whose time is %d ms from its id is reported',
   (by) => {
     const faults = new RowFaults();
     expect([validate(faults, ID, NOON + by), faults.named]).toEqual([
@@ -50,7 +50,7 @@ test('an audit row with an invalid id and an audit row in an invalid form get di
   ]);
 });
 
-test('all invalid audit rows are counted, and the first 100 are named', () => {
+test('all invalid audit rows are counted, and the first 100 are listed', () => {
   const faults = new RowFaults();
   for (let n = 0; n < 250; n++) validate(faults, `no id ${n}`);
   expect([faults.count, faults.named.length, faults.named.at(-1)?.id]).toEqual([250, 100, 'no id 99']);

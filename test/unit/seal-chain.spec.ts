@@ -34,7 +34,7 @@ function sealOf(facts: Partial<SealFacts> = {}) {
 const findFault = (facts?: Partial<SealFacts>, isAsRead = true) =>
   findChainFault({ seal: sealOf(facts), isAsRead }, before, keys, undefined);
 
-describe('a seal with a valid hash', () => {
+describe('an audit seal with a valid hash', () => {
   test.each([
     ['with the next number', {}],
     ['of an hour without events', { until_id: before.until_id, row_count: 0 }],
@@ -58,7 +58,7 @@ describe('a seal with a valid hash', () => {
   });
 });
 
-describe('an entry for a late event', () => {
+describe('a seal entry for a late audit event', () => {
   const PASS = NOON + 65 * MINUTE;
   const BEFORE = NOON + 5 * MINUTE;
   const looks = (...times: number[]) => {
@@ -92,14 +92,14 @@ describe('an entry for a late event', () => {
     );
   test.each([
     ['from just before the end of the previous seal', NOON - 1],
-    ['with the maximum age at the previous pass', BEFORE - LATE_MILLIS],
+    ['with the maximum age at the previous sealing pass', BEFORE - LATE_MILLIS],
   ])('%s is accepted', (_, millis) => {
     expect(check(idOf(millis))).toBeUndefined();
   });
   test.each([
     ['one millisecond too old', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
-    ['from the span of its own seal', idOf(NOON), /was inserted/],
-    ['from the end of the span of its own seal', idOf(NOON + 59 * MINUTE), /was inserted/],
+    ['from the time span of its own seal', idOf(NOON), /was inserted/],
+    ['from the end of the time span of its own seal', idOf(NOON + 59 * MINUTE), /was inserted/],
     ['from the future', idOf(PASS + LATE_MILLIS + 1), /its time was in the future/],
     ['with an invalid id', `${idOf(NOON - 1).slice(0, 35)}z`, /never creates such an id/],
   ])('%s is refused', (_, id, message) => {
@@ -108,11 +108,11 @@ describe('an entry for a late event', () => {
   test('of the first sealing pass is refused', () => {
     expect(check(idOf(NOON - 1), { at: looks(PASS) })).toMatch(/was inserted/);
   });
-  test('in one of several seals of a pass is compared with the previous pass', () => {
+  test('in one of several seals of a sealing pass is compared with the previous pass', () => {
     expect(check(idOf(NOON - 1), { at: looks(BEFORE, PASS, PASS, PASS) })).toBeUndefined();
     expect(check(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, PASS, PASS) })).toMatch(/was inserted/);
   });
-  test('without its event is accepted only if the retention may have deleted the event', () => {
+  test('without its event is accepted only if the retention period may have deleted the event', () => {
     const entry = { id: idOf(NOON - 1), seal: 5, row_hash: HASH };
     const faultFor = (deleted: string) =>
       findLateFault(

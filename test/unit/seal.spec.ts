@@ -39,20 +39,20 @@ describe('an audit row', () => {
   });
 });
 
-describe('a seal', () => {
+describe('an audit seal', () => {
   const keys = new SealKeys([]);
   test.each(Object.entries(FACTS).filter(([name]) => name !== 'key_id'))(
-    'has a different hash with a different %s',
+    'has a different hash if its %s differs',
     (name, value) => {
       expect(keys.computeHash({ ...FACTS, [name]: alter(value) }, 'p')).not.toBe(
         keys.computeHash(FACTS, 'p'),
       );
     },
   );
-  test('has a different hash after a different previous seal', () => {
+  test('has a different hash if the previous seal differs', () => {
     expect(keys.computeHash(FACTS, 'q')).not.toBe(keys.computeHash(FACTS, 'p'));
   });
-  test('uses the first key, knows the other keys, and has a different hash for each key', () => {
+  test('uses the first key, recognizes the other keys, and has a different hash for each key', () => {
     const both = new SealKeys(KEYS);
     const [first, second] = KEYS.map((key) => new SealKeys([key]).current);
     expect(both.current).toBe(first);
@@ -66,7 +66,7 @@ describe('a seal', () => {
     expect(new Set(hashes).size).toBe(3);
     expect(() => keys.computeHash({ ...FACTS, key_id: first ?? '' }, 'p')).toThrow();
   });
-  test('cannot be computed from the id of a key without the key', () => {
+  test('cannot be computed with only the id of its key', () => {
     const [own, others] = KEYS.map((key) => new SealKeys([key]));
     const facts = { ...FACTS, key_id: own?.current ?? '' };
     expect(own?.computeHash(facts, 'p')).not.toBe(keys.computeHash({ ...FACTS, key_id: '' }, 'p'));
