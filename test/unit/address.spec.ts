@@ -14,7 +14,7 @@ test.each([
   ['fe80::1%eth0', 'fe80::1'],
   ['203.0.113.7:54321', '203.0.113.7'],
   ['[2001:db8::1]:443', '2001:db8::1'],
-])('the address %s is normalized to %s', (text, address) => {
+])('the IP address %s is normalized to %s', (text, address) => {
   expect(normalizeAddress(text)).toBe(address);
 });
 

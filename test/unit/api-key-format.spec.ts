@@ -13,7 +13,7 @@ test('new API keys differ in their public ids and in their secrets', () => {
   expect(new Set(keys.map((key) => key.slice(22, 65))).size).toBe(100);
 });
 
-test('an unchanged API key is not reported as mistyped', () => {
+test('a newly generated API key is not reported as mistyped', () => {
   for (let i = 0; i < 100; i++) expect(isMistyped(generateApiKey())).toBe(false);
 });
 
@@ -27,7 +27,7 @@ test('an API key with one wrong character after the prefix is reported as mistyp
 });
 
 test.each(['', 'rollcall_', 'a-key-of-an-operator-0123456789-0123456789', `${'x'.repeat(31)}_`])(
-  'a key in another format is not reported as mistyped: %j',
+  'text in another format is not reported as a mistyped API key: %j',
   (key) => {
     expect(isMistyped(key)).toBe(false);
   },

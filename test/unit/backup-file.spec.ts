@@ -66,7 +66,7 @@ async function read(schema = SCHEMA): Promise<typeof ROWS> {
   return found;
 }
 
-test('reading a backup returns the written rows, with any character, NULL, numbers and empty tables', async () => {
+test('a backup returns its rows unchanged, including special characters, NULL and empty tables', async () => {
   await write();
   expect(await read()).toEqual(ROWS);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -80,7 +80,7 @@ test('a backup is a gzip file of JSON lines that starts with the header and ends
   expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
 });
 
-test('a backup with one changed byte at any position is refused', async () => {
+test('a backup is refused if any single byte has changed', async () => {
   await write();
   const good = readFileSync(path);
   const accepted: number[] = [];
@@ -119,7 +119,7 @@ test.each([
     { ...HEADER, tables: HEADER.tables.map((table) => ({ ...table, columns: ['id'] })) },
     /schema of Rollcall 1\.2\.3, which differs/,
   ],
-])('a backup with %s is refused, naming the release that can read it', async (_case, header, message) => {
+])('a backup with %s is refused, and the error names its release', async (_case, header, message) => {
   await write(header);
   await expect(read()).rejects.toThrow(message);
 });
@@ -133,7 +133,7 @@ test.each([
   await expect(read()).rejects.toThrow(/is damaged or not a backup/);
 });
 
-test('a backup that fails with a database error leaves the previous file unchanged and no new file', async () => {
+test('a failed backup keeps the previous backup file unchanged and leaves no partial file', async () => {
   writeFileSync(path, 'before');
   const broken: Snapshot = {
     ...snapshotOf(ROWS),

@@ -15,20 +15,20 @@ function countBatches(
   });
 }
 
-test('transactions grow until they take 12 ms while other writers are active', () => {
+test('transactions get more batches until they take 12 ms if other writers are active', () => {
   expect(countBatches(6, () => 2)).toEqual([1, 2, 4, 6, 6, 6]);
 });
 
-test('a transaction has 1 to 40 batches, however slow or fast the database is', () => {
+test('a write transaction has 1 to 40 batches of rows, however slow or fast the database is', () => {
   expect(countBatches(4, () => 1000)).toEqual([1, 1, 1, 1]);
   expect(countBatches(8, () => 0)).toEqual([1, 2, 4, 8, 16, 32, 40, 40]);
 });
 
-test('a slow transaction is followed by a transaction of one batch', () => {
+test('after a slow write transaction, the next transaction has only one batch', () => {
   expect(countBatches(6, (transaction) => (transaction === 4 ? 20 : 1))).toEqual([1, 2, 4, 8, 12, 1]);
 });
 
-test('transactions grow to 40 ms after a while without other writers, and shrink when one writes', () => {
+test('transactions grow to 40 ms after a time without other writers and shrink when one writes again', () => {
   const alone = countBatches(
     30,
     () => 2,

@@ -32,12 +32,12 @@ describe('the history checker for refused changes', () => {
     expect(refuse(second, { external_id: 'E-1' }, 409, 'external_id_taken')).toEqual([]);
   });
 
-  it('reports a refusal of a username that its owner had changed before', () => {
+  it('reports a username_taken refusal after the other user has given up the username', () => {
     model.change(first, { username: 'other' });
     expect(refuse(second, { username: 'one' }, 409, 'username_taken')).toEqual(PROMISE);
   });
 
-  it('reports a refusal of an external id that differs in case from the id of another user', () => {
+  it('reports a refusal of an external id that another user has only in different case', () => {
     expect(refuse(second, { external_id: 'e-1' }, 409, 'external_id_taken')).toEqual(PROMISE);
   });
 
@@ -75,7 +75,7 @@ describe('the history checker for refused changes', () => {
     expect(refuse(webmaster, { status: 'Blocked' }, 409, 'last_webmaster')).toEqual(PROMISE);
   });
 
-  it('reports a refused manager change that would not have closed a circle', () => {
+  it('reports a refused manager change that would not create a management cycle', () => {
     model.change(first, { manager_uuid: second.user });
     expect(refuse(second, { manager_uuid: first.user }, 422, 'validation_failed')).toEqual([]);
     expect(refuse(second, { manager_uuid: webmaster.user }, 422, 'validation_failed')).toEqual(PROMISE);

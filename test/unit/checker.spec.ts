@@ -27,7 +27,7 @@ describe('the history checker', () => {
     model.walk();
   });
 
-  it('reports nothing for a run without faults, even if requests have an unknown outcome', () => {
+  it('reports nothing for a history without faults, even if some requests have an unknown outcome', () => {
     model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
     model.change(first, { phone: 'maybe' }, { effect: 'unknown', answers: [[503, 'outcome_unknown']] });
     model.create({}, { effect: 'unknown', answers: [lost], applied: true });
@@ -42,14 +42,14 @@ describe('the history checker', () => {
     expect(model.broken()).toEqual([]);
   });
 
-  it('reports a lost value that was acknowledged and has no audit row', () => {
+  it('reports an acknowledged change whose value and audit row are lost', () => {
     model.change(first, { known_as: 'two' });
     Object.assign(model.users.get(first.user) ?? {}, { known_as: 'one' });
     model.audit.pop();
     expect(model.broken()).toEqual(['nothing lost', 'audit']);
   });
 
-  it('reports instances that return different values of a user', () => {
+  it('reports service instances that return different values for the same user', () => {
     const final = model.final();
     const users = final.seen[1]?.users.map((user) =>
       user.uuid === first.user ? { ...user, fields: { ...user.fields, known_as: 'zero' } } : user,
@@ -58,21 +58,21 @@ describe('the history checker', () => {
     expect(model.broken({ ...final, seen })).toContain('nothing lost');
   });
 
-  it('reports an update that another request with the same If-Match has overwritten', () => {
+  it('reports an update that was overwritten by another request with the same If-Match', () => {
     const seen = { about_me: '1 x' };
     model.change(first, { about_me: '2 a' }, { seen });
     model.change(first, { about_me: '2 b' }, { seen });
     expect(model.broken()).toEqual(['no lost update', 'audit']);
   });
 
-  it('reports a stale read', () => {
+  it('reports a read that returns the value from before an acknowledged change', () => {
     const before = model.shown(first.user);
     model.change(first, { known_as: 'two' });
     model.read(first, before);
     expect(model.broken()).toEqual(['reads see what was acknowledged']);
   });
 
-  it('reports a read of an older state than a previous read after a change with an unknown outcome', () => {
+  it('reports reads that go back to an older state after a change with an unknown outcome', () => {
     const before = model.shown(first.user);
     model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
     model.read(first);
@@ -80,7 +80,7 @@ describe('the history checker', () => {
     expect(model.broken()).toEqual(['reads see what was acknowledged']);
   });
 
-  it('reports a new user who is missing on another instance', () => {
+  it('reports a new user who is missing on another service instance', () => {
     model.miss(model.create());
     expect(model.broken()).toEqual(['reads see what was acknowledged']);
   });
@@ -91,7 +91,7 @@ describe('the history checker', () => {
     ['with a wrong new value', () => change(model.audit.at(-1)!.changes, 'new', 'other')],
     ['with a wrong field', () => change(model.audit.at(-1)!.changes, 'field', 'phone')],
     [
-      'of another user',
+      'that names the wrong user',
       () => Object.assign(model.audit.at(-1)!, { target: { kind: 'user', id: second.user } }),
     ],
     ['of an unknown request', () => Object.assign(model.audit.at(-1)!, { request_id: 'other' })],
@@ -111,7 +111,7 @@ describe('the history checker', () => {
   const change = (changes: readonly object[], key: string, value: string): unknown =>
     Object.assign(changes[0]!, { [key]: value });
 
-  it('reports changes that were applied in another order than they were acknowledged', () => {
+  it('reports changes that were applied in a different order than they were acknowledged', () => {
     model.change(first, { phone: '1' });
     model.change(first, { phone: '2' });
     const [one, two] = model.audit.slice(-2);
@@ -127,19 +127,19 @@ describe('the history checker', () => {
     expect(model.broken()).toEqual(['uniqueness']);
   });
 
-  it('reports a username that two users had for a while', () => {
+  it('reports a username that two users had at the same time', () => {
     model.change(first, { username: 'one' });
     model.change(second, { username: 'one' });
     model.change(second, { username: 'two' });
     expect(model.broken()).toEqual(['uniqueness']);
   });
 
-  it('reports an external id that two users have', () => {
+  it('reports an external id that two users share', () => {
     model.create({ external_id: 'E-1' });
     expect(model.broken()).toEqual(['uniqueness']);
   });
 
-  it('reports a circle of managers, even after a later change has broken the circle', () => {
+  it('reports a management cycle, even if a later change has resolved it', () => {
     model.change(first, { manager_uuid: second.user });
     expect(model.broken()).toEqual([]);
     model.change(second, { manager_uuid: first.user });
@@ -148,7 +148,7 @@ describe('the history checker', () => {
     expect(model.broken()).toEqual(['no manager circle']);
   });
 
-  it('reports a time without an active Webmaster, even after a later change has ended it', () => {
+  it('reports a period without an active Webmaster, even if a later change has ended it', () => {
     const [webmaster] = model.history.of('create');
     model.change(first, { roles: ['Webmaster'] });
     model.change(webmaster!, { roles: ['Author'] });
@@ -159,7 +159,7 @@ describe('the history checker', () => {
     expect(model.broken()).toEqual(['a Webmaster stays']);
   });
 
-  it('reports a wrong number of users, both during the run and at its end', () => {
+  it('reports a wrong user count, both during the test run and at its end', () => {
     const final = model.final();
     const [one, ...others] = final.seen;
     const seen = [{ ...one!, counts: { ...one!.counts, Active: 7 } }, ...others];
@@ -168,7 +168,7 @@ describe('the history checker', () => {
     expect(model.broken()).toEqual(['counts']);
   });
 
-  it('reports a wrong number of users with a status', () => {
+  it('reports a wrong count of users with the status Blocked', () => {
     model.change(second, { status: 'Blocked' });
     model.count(1, 'Blocked');
     expect(model.broken()).toEqual([]);
@@ -179,12 +179,12 @@ describe('the history checker', () => {
   it.each([
     ['misses a user', (users: string[]) => users.slice(1)],
     ['returns a user twice', (users: string[]) => [...users, users[0]!]],
-  ])('reports a walk through all cursor pages that %s', (_name, plant) => {
+  ])('reports a read of all cursor pages that %s', (_name, plant) => {
     model.walk(plant([...model.users.keys()]));
     expect(model.broken()).toEqual(['complete walks']);
   });
 
-  it('reports a list by offset that differs from the list by cursor', () => {
+  it('reports a list read by offset that differs from the list read by cursor', () => {
     const final = model.final();
     const seen = final.seen.map((one) => ({ ...one, byOffset: one.byOffset.slice(1) }));
     expect(model.broken({ ...final, seen })).toEqual(['complete walks']);
@@ -229,7 +229,7 @@ describe('the history checker', () => {
     expect(model.broken()).toEqual(['retried keys']);
   });
 
-  it('reports a 500 response, and a 503 unavailable response to a change that was applied', () => {
+  it('reports a 500 response, and a 503 "unavailable" response to a change that was applied', () => {
     model.call({ effect: 'unknown', answers: [[500, 'internal']] });
     expect(model.broken()).toEqual(['answers']);
     model.change(

@@ -39,14 +39,14 @@ describe.each([[['compose.yaml']], [['compose.yaml', 'compose.tls.yaml']]])('the
   const secrets = Object.assign({}, ...parts.map((part) => part.secrets)) as Compose['secrets'];
   const services = parts.flatMap((part) => Object.entries(part.services));
 
-  test('declare every secret that a service uses, and the guide creates its file', () => {
+  test('declare every secret that a service uses, and the deployment guide creates its file', () => {
     for (const [name, { secrets: used = [] }] of services)
       for (const secret of used) expect([name, secret, secret in secrets]).toEqual([name, secret, true]);
     for (const { file } of Object.values(secrets))
       expect(readGuideSecrets()).toContain(file.replace('./secrets/', ''));
   });
 
-  test('name below /run/secrets only secrets of the same service', () => {
+  test('use a path under /run/secrets only for secrets that the same service declares', () => {
     for (const [name] of services) {
       const all = services.filter(([other]) => other === name).map(([, service]) => service);
       const used = new Set(all.flatMap((service) => service.secrets ?? []));
@@ -66,7 +66,7 @@ describe.each([[['compose.yaml']], [['compose.yaml', 'compose.tls.yaml']]])('the
     }
   });
 
-  test('set only variables that are settings of the service', () => {
+  test('set only environment variables that are settings of Rollcall', () => {
     for (const [name, { environment = {} }] of services)
       if (name !== 'database')
         for (const variable of Object.keys(environment)) expect(settings).toContain(variable);

@@ -21,7 +21,7 @@ test.each([
   ['a failed certification', 'ER_LOCK_DEADLOCK', 'race', '1'],
   ['a locked SQLite file', 'SQLITE_BUSY', 'race', '1'],
   ['a unique key that another writer has used', 'SQLITE_CONSTRAINT_UNIQUE', 'duplicate', '1'],
-])('a client gets the error unavailable with a Retry-After for %s', (_, code, fault, retryAfter) => {
+])('for %s, a client gets the error "unavailable" with Retry-After', (_, code, fault, retryAfter) => {
   const cause = driverError(code);
   const error = toDatabaseError(cause);
   expect(error).toBeInstanceOf(DatabaseError);
@@ -32,7 +32,7 @@ test.each([
 test.each([
   ['an unknown error that ends the connection', driverError('ER_UNHEARD_OF', { fatal: true })],
   ['a killed connection', driverError('UNKNOWN_CODE_PLEASE_REPORT', { errno: 1927 })],
-])('%s is classified as a fault that a new connection may not have', (_, error) => {
+])('%s is classified as an error that may not recur on a new connection', (_, error) => {
   expect(toDatabaseError(error)).toMatchObject({ fault: 'moved' });
 });
 
@@ -42,12 +42,12 @@ describe('the database error', () => {
   const lost = ['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'ECONNRESET', 'ER_SERVER_SHUTDOWN'];
   const left = ['ER_ERROR_DURING_COMMIT', 'ER_RUN_HOOK_ERROR'];
 
-  test.each([...known, 'ER_UNKNOWN_COM_ERROR', 'ER_READ_ONLY_MODE'])('%s means a rollback', (code) => {
+  test.each([...known, 'ER_UNKNOWN_COM_ERROR', 'ER_READ_ONLY_MODE'])('%s implies a rollback', (code) => {
     const error = toDatabaseError(driverError(code));
     expect(toCommitError(error)).toBe(error);
     expect(toChangeError(error)).toBe(error);
   });
-  test.each([...lost, ...left])('%s leaves the outcome unknown and is not retried', (code) => {
+  test.each([...lost, ...left])('%s leaves the outcome of a change unknown and is not retried', (code) => {
     const error = toDatabaseError(driverError(code));
     for (const meant of [toCommitError(error), toChangeError(error)]) {
       expect(meant).toMatchObject({ ...unknown, cause: { code } });
@@ -55,16 +55,16 @@ describe('the database error', () => {
       expect(computeRetryDelay(meant, 'statement', 1, 0)).toBeUndefined();
     }
   });
-  test('with an unknown code leaves the outcome unknown at COMMIT and is unchanged in a statement', () => {
+  test('with an unknown code leaves the outcome unknown at COMMIT, but not in a statement', () => {
     const error = driverError('ER_UNHEARD_OF');
     expect(toCommitError(error)).toMatchObject(unknown);
     expect(toChangeError(error)).toBe(error);
   });
 });
 
-describe('a retry', () => {
+describe('a database retry', () => {
   const fault = (code: string) => toDatabaseError(driverError(code));
-  test('follows a race at most 11 times, for transactions and single statements', () => {
+  test('follows a deadlock at most 11 times, both in a transaction and in a single statement', () => {
     for (const work of ['transaction', 'statement'] as const) {
       for (let attempts = 1; attempts < 12; attempts++) {
         expect(computeRetryDelay(fault('ER_LOCK_DEADLOCK'), work, attempts, 100)).toBeLessThanOrEqual(200);
@@ -76,14 +76,14 @@ describe('a retry', () => {
     expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'transaction', 1, 0)).toBeGreaterThanOrEqual(0);
     expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'statement', 1, 0)).toBeUndefined();
   });
-  test('on another connection starts at once and is repeated until the deadline', () => {
+  test('on another connection starts at once and is repeated until 8 seconds have passed', () => {
     expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 1, 0)).toBe(0);
     expect(
       computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 50, 7999),
     ).toBeLessThanOrEqual(500);
     expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 2, 8000)).toBeUndefined();
   });
-  test('does not follow a long time without a writable server, a full disk or an invalid statement', () => {
+  test('does not follow a full disk, an invalid statement or a long wait for a writable server', () => {
     const long = new DatabaseError('moved', driverError('ER_OPTION_PREVENTS_STATEMENT'), true);
     for (const error of [long, fault('ER_DISK_FULL'), driverError('ER_PARSE_ERROR')]) {
       expect(computeRetryDelay(error, 'transaction', 1, 0)).toBeUndefined();
@@ -91,7 +91,7 @@ describe('a retry', () => {
   });
 });
 
-test('the database error for an invalid statement is returned unchanged', () => {
+test('the driver error for an invalid statement is returned unchanged', () => {
   const cause = driverError('ER_PARSE_ERROR');
   expect(toDatabaseError(cause)).toBe(cause);
 });

@@ -19,7 +19,7 @@ test.each([
   'deploy/Dockerfile',
   'deploy/compose.yaml',
   'deploy/rollcall.service',
-])('%s limits the young generation of Node.js in every command that starts the service', (file) => {
+])('%s limits the young-generation heap of Node.js in every start command', (file) => {
   const starts = read(file).match(/^.*\bnode\b.*dist\/main\.js.*$/gm) ?? [];
   expect(starts).not.toEqual([]);
   expect(starts.filter((line) => !line.includes('--max-semi-space-size=4'))).toEqual([]);
@@ -49,7 +49,7 @@ describe('container', () => {
     ['src/cli\n!src\n', 0, ''],
     ['**/*.json\n', 1, 'package.json'],
     ['src\n# !src\n', 1, 'src'],
-  ])('the check of copied files exits for the ignore file %j with %d', (ignore, code, missing) => {
+  ])('with the ignore file %j, the check of copied files exits with code %d', (ignore, code, missing) => {
     const dockerfile = join(folder, 'Dockerfile');
     writeFileSync(
       dockerfile,
@@ -148,7 +148,7 @@ describe('the advisory check', () => {
     return [stdout.trimEnd(), status];
   };
 
-  test('passes without advisories and fails with some', () => {
+  test('passes if npm audit reports no advisories, and fails if it reports some', () => {
     expect(runCheck(createReport(none))).toEqual(['advisories: none for 170 packages', 0]);
     expect(runCheck(createReport({ ...none, high: 2, low: 1, total: 3 }, { a: {}, b: {} }))).toEqual([
       'advisories: 3 (1 low, 2 high): a, b',
@@ -171,7 +171,7 @@ describe('the advisory check', () => {
     ],
     ['an HTML page', '<html>', 'npm audit printed no report'],
     ['nothing', '', 'npm audit printed no report'],
-  ])('reports NOT CHECKED if npm audit prints %s, and fails if it is required', (_, printed, why) => {
+  ])('reports NOT CHECKED if npm audit prints %s, and fails if ADVISORIES=required', (_, printed, why) => {
     expect(runCheck(printed)).toEqual([`advisories: NOT CHECKED (${why})`, 0]);
     expect(runCheck(printed, { ADVISORIES: 'required' })[1]).toBe(1);
   });

@@ -24,7 +24,7 @@ test.each([
   ['23.1.0', '2026-11-22', 'fail'],
   ['18.20.4', '2026-11-22', 'fail'],
   ['28.0.0', '2028-11-22', 'ok'],
-])('the doctor rates Node.js %s on %s as %s', (version, today, level) => {
+])('the doctor rates Node.js %s on the date %s as %s', (version, today, level) => {
   expect(levelsOf(checkNodeSupport(version, today))).toBe(level);
 });
 
@@ -65,7 +65,7 @@ test.each<[string, Record<string, string>, string, (env: ReturnType<typeof loadE
   ['audit', {}, 'warn', checkAudit],
   ['audit', { AUDIT_RETENTION_DAYS: '30' }, 'warn', checkAudit],
   ['audit', { AUDIT_RETENTION_DAYS: '365' }, 'ok', checkAudit],
-])('the doctor check "%s" with the settings %j: %s', (_, settings, expected, check) => {
+])('the doctor check "%s" with the settings %j returns %s', (_, settings, expected, check) => {
   const findings = check(loadEnv(settings));
   expect(levelsOf(findings)).toBe(expected);
   const { DATABASE_URL: _url, BASE_URL: _base, HOST: _host, TRUST_PROXY: _proxy, ...values } = settings;
@@ -73,7 +73,7 @@ test.each<[string, Record<string, string>, string, (env: ReturnType<typeof loadE
     expect(JSON.stringify(findings)).not.toContain(value);
 });
 
-test('the doctor rates API keys by expiry, rights and use', () => {
+test('the doctor warns about API keys that never expire, have all rights or are unused', () => {
   const now = '2026-11-22 00:00:00.000';
   const key: StoredKey = {
     id: '7',

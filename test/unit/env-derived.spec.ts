@@ -4,7 +4,7 @@ import { loadEnv } from '../../src/platform/config/env.js';
 type Variables = Record<string, string>;
 
 /** `login-cookie` and `login-https` test the cookie names without a certificate. */
-test('with a TLS certificate the name of the session cookie has the prefix __Host-', () => {
+test('with a TLS certificate, the name of the session cookie has the prefix __Host-', () => {
   expect(loadEnv({ TLS_CERT_FILE: 'x.pem' }).sessionCookieName).toBe('__Host-rollcall_session');
 });
 
@@ -14,12 +14,12 @@ test.each([
   [{ HOST: '::1' }, 'http://[::1]:3000'],
   [{ HOST: '::' }, 'http://[::]:3000'],
   [{ BASE_URL: 'https://x.example.org/' }, 'https://x.example.org'],
-])('with the settings %j the base URL is %s', (variables: Variables, url) => {
+])('with the settings %j, the base URL is %s', (variables: Variables, url) => {
   expect(loadEnv(variables).baseUrl).toBe(url);
   expect(URL.canParse(url)).toBe(true);
 });
 
-test('without DATABASE_URL the database is a SQLite file in DATA_DIR', () => {
+test('without DATABASE_URL, the database is a SQLite file in DATA_DIR', () => {
   expect(loadEnv({ DATA_DIR: '/var/lib/x' }).databaseUrl).toBe('sqlite:/var/lib/x/rollcall.sqlite');
   expect(loadEnv({ DATABASE_URL: 'mysql://db/x' }).databaseUrl).toBe('mysql://db/x');
 });

@@ -164,7 +164,7 @@ describe.each(Object.entries(REFUSED))('the setting %s', (name, values) => {
   });
 });
 
-test('the table of refused values covers every setting', () => {
+test('the tests of refused values cover every setting', () => {
   expect(Object.keys(REFUSED).sort()).toEqual(Object.keys(SETTINGS).sort());
 });
 
@@ -215,7 +215,7 @@ describe('secret settings', () => {
     return { [`${name}_FILE`]: path };
   };
 
-  test('all have a valid value in this test', () => {
+  test('are all covered by these tests', () => {
     expect(secrets.sort()).toEqual(Object.keys(GOOD).sort());
   });
 
@@ -232,7 +232,7 @@ describe('secret settings', () => {
     expect(message).toBe(`Invalid settings:\n- ${name}_FILE must not be set together with ${name}`);
   });
 
-  test.each(secrets)('a file with an invalid %s is refused by an error without its content', (name) => {
+  test.each(secrets)('a file with an invalid %s is refused without its content in the error', (name) => {
     const content = REFUSED[name]?.at(-1) ?? '';
     const message = errorOf(writeSecret(name, content));
     expect(message).toBe(errorOf({ [name]: content }));
@@ -241,7 +241,7 @@ describe('secret settings', () => {
     expect(errorOf(writeSecret(name, '\n'))).toContain(`- ${name}_FILE must name a file that is not empty`);
   });
 
-  test.each(secrets)('a missing or unreadable file of %s is refused', (name) => {
+  test.each(secrets)('a missing or unreadable file for %s is refused', (name) => {
     for (const [path, code] of [
       [join(folder, 'nowhere'), 'ENOENT'],
       [folder, 'EISDIR'],

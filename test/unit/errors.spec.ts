@@ -39,7 +39,7 @@ describe('a thrown value', () => {
     ['a string', 'secret', 'internal'],
     ['undefined', undefined, 'internal'],
     ['null', null, 'internal'],
-  ])('is converted to an error of the catalogue: %s', (_, thrown, code) => {
+  ])('is converted to an error of the error catalogue: %s', (_, thrown, code) => {
     expect(toProblemError(thrown).code).toBe(code);
   });
 
@@ -55,7 +55,7 @@ describe('a thrown value', () => {
   });
 });
 
-test('the response to a failed validation names all fields in its detail and its errors', () => {
+test('a validation error names every invalid field in its detail and in its errors', () => {
   const errors = [
     { field: 'email', code: 'required', message: 'is required' },
     { field: 'x', code: 'unknown_field', message: 'is not a field' },

@@ -87,7 +87,7 @@ test('the semaphore serves the accounts of one network in rotation', async () =>
   expect(began).toEqual(['flood', 'Ann', 'Bob', 'flood', 'Ann', 'Bob']);
 });
 
-test('the semaphore serves an account at home soon while another network floods the account', async () => {
+test('a flood on an account from one network barely delays the account in another network', async () => {
   const { began, enter, end } = drive({ slots: 1 });
   repeat(20, () => enter('Ann', 'far'));
   const own = enter('Ann', 'home').then(() => 'served');
@@ -107,7 +107,7 @@ test.each<[string, (index: number) => [account: string, network: string]]>([
   expect([semaphore.waiting, refused.length]).toEqual([5, 14]);
 });
 
-test('a new account in a full network replaces a waiting caller of the account with the most callers', async () => {
+test('at its network limit, a new account replaces a waiting caller of the busiest account', async () => {
   const { semaphore, began, refused, enter, end } = drive({ slots: 1, waiting: 10, waitingPerKey: 5 });
   repeat(20, () => enter('flood', 'office'));
   await flushPromises();
@@ -119,7 +119,7 @@ test('a new account in a full network replaces a waiting caller of the account w
   expect(began).toEqual(['flood', 'Ann']);
 });
 
-test('a new key in a full queue replaces a waiting caller of the key with the most callers', async () => {
+test('in a full queue, a new key replaces a waiting caller of the key with the most callers', async () => {
   const { semaphore, began, refused, enter, end } = drive({ slots: 1, waiting: 10, waitingPerKey: 5 });
   repeat(6, () => enter('flood', 'far'));
   repeat(5, () => enter('flow', 'farther'));
@@ -132,7 +132,7 @@ test('a new key in a full queue replaces a waiting caller of the key with the mo
   expect(began).toContain('Ann');
 });
 
-test('a new key is refused if the queue is full and every key has only one caller', async () => {
+test('a caller with a new key is refused if the queue is full and each key has only one caller', async () => {
   const { semaphore, refused, enter } = drive({ slots: 1, waiting: 3, waitingPerKey: 2 });
   repeat(6, (index) => enter(`user ${index}`, `network ${index}`));
   await flushPromises();
@@ -165,7 +165,7 @@ test('an aborted caller leaves the queue, and the next caller is served', async 
   expect(errors).toMatchObject([{ message: 'gone' }, { message: 'gone' }]);
 });
 
-test('a slot that is released twice serves one caller, and failed work releases its slot', async () => {
+test('a slot that is released twice serves only one caller, and failed work releases its slot', async () => {
   const semaphore = new FairSemaphore({ slots: 1 });
   const release = await semaphore.acquire();
   const second = semaphore.acquire();
@@ -178,7 +178,7 @@ test('a slot that is released twice serves one caller, and failed work releases 
   expect(await semaphore.run([], () => Promise.resolve('served'))).toBe('served');
 });
 
-test('a caller is refused after the longest wait, and the error reports if its own key held the slots', async () => {
+test('a timed-out caller is refused, and the error reports if its own key held the slots', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   try {
     const { semaphore, errors, call } = drive({ slots: 1, waitMillis: 1000 });

@@ -9,13 +9,13 @@ function boundList(list: string | undefined): unknown {
 }
 
 test.each([undefined, '', '192.0.2.1', '192.0.2.1, 198.51.100.7', 'x'.repeat(MAX_FORWARDED)])(
-  'an X-Forwarded-For header within the limit is unchanged: %s',
+  'an X-Forwarded-For header within the length limit is unchanged: %s',
   (list) => {
     expect(boundList(list)).toBe(list);
   },
 );
 
-test.each([1, 2, 3, 7])('a longer X-Forwarded-For header keeps the addresses at its end (%s)', (more) => {
+test.each([1, 2, 3, 7])('an overlong X-Forwarded-For header keeps its last addresses (case %#)', (more) => {
   const own = Array.from({ length: MAX_FORWARDED / 10 }, (_, n) => `10.0.${n % 100}.${n % 10}`.padEnd(9));
   const list = ['203.0.113.9'.repeat(more), ...own].join(',');
   const left = String(boundList(list)).split(',');

@@ -42,7 +42,7 @@ test('the guide runner accepts a document whose commands print the shown output'
   expect(done).toEqual({ run: 6, compared: 5 });
 });
 
-test('the guide runner replaces an id of a document by the printed id, also in later commands', async () => {
+test('the guide runner replaces an example id by the printed id, also in later commands', async () => {
   await run(
     sh(`echo "${REAL} and ${REAL_OTHER}"`),
     shows(`${ID} and ${OTHER}`),
@@ -60,24 +60,24 @@ const faults: [string, string[], string][] = [
   ['a failed command in a function', [sh('f() { false; true; }; f')], 'false: 1'],
   ['an unknown command', [sh('no-such-command')], 'no-such-command: 127'],
   ['an unset variable', [sh('echo $NEVER_SET'), sh('true')], 'NEVER_SET: unbound variable'],
-  ['an exit of the shell', [sh('exit 0')], 'the shell ended with 0'],
-  ['a command that should fail', [sh('true', ' exit=2')], 'all ended with 0'],
+  ['a command that ends the shell', [sh('exit 0')], 'the shell ended with 0'],
+  ['a command that should fail but succeeds', [sh('true', ' exit=2')], 'all ended with 0'],
   ['a different exit code', [sh('(exit 1)', ' exit=2')], 'exit code 2 expected: line 1'],
-  ['one id for two values', [sh(`echo ${REAL} ${REAL_OTHER}`), shows(`${ID} ${ID}`)], 'The document shows'],
+  ['one id for two ids', [sh(`echo ${REAL} ${REAL_OTHER}`), shows(`${ID} ${ID}`)], 'The document shows'],
   [
-    'one id for a different id later',
+    'one example id for two ids of different commands',
     [sh(`echo ${REAL}`), shows(ID), sh(`echo ${REAL_OTHER}`), shows(ID)],
     'shows',
   ],
   ['a missing id', [sh('echo hello'), shows(ID)], 'The document shows'],
   ['a different JSON value', [sh(`echo '{"a": 1}'`), shows('{"a": 2}', 'json')], 'The document shows'],
   [
-    'a missing header',
+    'a missing HTTP header',
     [sh("printf 'HTTP/1.1 200 OK\\r\\n\\r\\nx'"), shows('HTTP/1.1 200 OK\nETag: 7\n\nx', 'http')],
     'ETag',
   ],
   [
-    'a different status',
+    'a different HTTP status',
     [sh("printf 'HTTP/1.1 500 X\\r\\n\\r\\nx'"), shows('HTTP/1.1 200 OK\n\nx', 'http')],
     '200',
   ],

@@ -43,7 +43,7 @@ describe('DATABASE_URL', () => {
   ])('%s is refused', (url) => {
     expect(parseDatabaseUrl(url)).toBeUndefined();
   });
-  test('has brackets around an IPv6 address in the server name, but not in the host', () => {
+  test('with an IPv6 address gives a server name with brackets and a host without brackets', () => {
     const [server] = serversOf({ databaseUrl: 'mysql://[::1]:3307/x', DATABASE_POOL_SIZE: 1 });
     expect({ name: server.name, host: server.options.host, port: server.options.port }).toEqual({
       name: '[::1]:3307',
@@ -59,7 +59,7 @@ const NONE = 'WSREP_CLUSTER_STATUS=Disconnected;WSREP_PROVIDER_NAME=;WSREP_READY
 const SYNCED = galeraState('ON', 'Primary', 'Synced');
 const DONOR = galeraState('ON', 'Primary', 'Donor/Desynced');
 
-describe('the writability of a server', () => {
+describe('the write state of a database server', () => {
   test.each([
     ['MySQL', 0, undefined, 'writable'],
     ['MariaDB without Galera', 0, NONE, 'writable'],
@@ -72,13 +72,13 @@ describe('the writability of a server', () => {
     ['a donor', 0, DONOR, 'out_of_sync'],
     ['a joining node', 0, galeraState('OFF', 'Primary', 'Joining: receiving State Transfer'), 'out_of_sync'],
     ['a node without cluster', 0, galeraState('OFF', 'non-Primary', 'Initialized'), 'out_of_sync'],
-  ])('is read from the state of %s', (_, read_only, wsrep, expected) => {
+  ])('is derived from its variables: %s', (_, read_only, wsrep, expected) => {
     const row = { version: '10.11', read_only, ...(wsrep !== undefined && { wsrep }) };
     expect(writeStateOf(toServerState(row))).toBe(expected);
   });
 });
 
-describe('the choice among several hosts', () => {
+describe('the choice among several database hosts', () => {
   const servers = serversOf({ databaseUrl: 'mysql://a,b,c/x', DATABASE_POOL_SIZE: 1 });
   type Outcome = [wsrep: string, readOnly?: number, millis?: number] | Error | 'silent';
 
@@ -116,13 +116,13 @@ describe('the choice among several hosts', () => {
     expect(await choose([NONE, 1], [NONE], [NONE, 1])).toEqual({ chosen: 'b', ended: ['a', 'c'] });
     expect(await choose(away, [DONOR], [SYNCED])).toEqual({ chosen: 'c', ended: ['b'] });
   });
-  test('waits for a slow earlier server, but not long for a silent server', async () => {
+  test('waits for a slow server earlier in the list, but not long for a silent server', async () => {
     expect((await choose([NONE, 0, 100], [NONE], [NONE])).chosen).toBe('a');
     const started = Date.now();
     expect((await choose('silent', [NONE], [NONE])).chosen).toBe('b');
     expect(Date.now() - started).toBeLessThan(3000);
   });
-  test('takes a donor if no synchronized node is available', async () => {
+  test('takes a Galera donor if no synchronized node is available', async () => {
     expect((await choose(away, [DONOR], away)).chosen).toBe('b');
   });
   test('fails with "moved" without a writable server and with "away" without a response', async () => {

@@ -55,7 +55,7 @@ test.each([
   expect([faultOf(host), faultOf(host, '1.0')]).toEqual([NO_HOST, NO_HOST]);
 });
 
-test('a Host header allows only ASCII characters of RFC 3986, except the comma, which joins headers', () => {
+test('a Host header allows only the ASCII characters of RFC 3986, except the comma', () => {
   for (let code = 0; code < 128; code++) {
     const host = `a${String.fromCharCode(code)}b`;
     const isHost = /^a[a-z0-9._~!$&'()*+;=-]b$/i.test(host);

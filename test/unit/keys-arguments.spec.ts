@@ -10,14 +10,14 @@ test.each(['', ' \u00a0'])('the API key name %j is refused', (name) => {
   expect(() => parseName(name)).toThrow('must not be empty');
 });
 
-test('the expiry 90d is 90 days from now', () => {
+test('the API key expiry "90d" means 90 days from now', () => {
   const before = Date.now();
   const expires = toMillis(parseExpiry('90d'));
   expect(expires).toBeGreaterThanOrEqual(before + 90 * DAY);
   expect(expires).toBeLessThanOrEqual(Date.now() + 90 * DAY);
 });
 
-test('the expiry date may be tomorrow, but not today', () => {
+test('the expiry date of an API key may be tomorrow, but not today', () => {
   jest.useFakeTimers({ now: Date.parse('2026-02-28T23:59:59.999Z') });
   expect(() => parseExpiry('2026-02-28')).toThrow('must be a future date');
   expect(parseExpiry('2026-03-01')).toBe('2026-03-01 00:00:00.000');
@@ -37,6 +37,6 @@ test.each([
   '100000d',
   '90',
   '',
-])('the expiry %j is refused', (text) => {
+])('the API key expiry %j is refused', (text) => {
   expect(() => parseExpiry(text)).toThrow('must be a future date');
 });

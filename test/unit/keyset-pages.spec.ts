@@ -24,7 +24,7 @@ test.each<[Sort, Position['key'], number]>([
   ['relevance', 0, 0],
   ['relevance', 12, 0],
   ['updated', '2026-01-31 08:15:30.123', 0],
-])('a cursor for the sort %s and the key %j names range %i and is decoded unchanged', (sort, key, range) => {
+])('a page cursor for sort %s and key %j has range %i and is decoded unchanged', (sort, key, range) => {
   const text = encodeCursor([sort, 'asc'], rangesOf(sort), { key, uuid: UUID });
   expect(text).toBe(encode([sort, 'asc', range, key, UUID]));
   expect(decode(text, sort)).toEqual({ key, uuid: UUID });
@@ -41,7 +41,7 @@ test.each<[Sort, unknown]>([
   ['surname', {}],
   ['surname', true],
   ['surname', 'x'.repeat(513)],
-])('a cursor for the sort %s with a forged key is refused: %j', (sort, key) => {
+])('a page cursor for the sort %s with a forged key is refused: %j', (sort, key) => {
   expect(decode(encode([sort, 'asc', 0, key, UUID]), sort)).toBeUndefined();
 });
 
@@ -52,7 +52,7 @@ test.each([
   ['an empty text', ''],
   ['invalid base64', '%%%'],
   ['invalid JSON', Buffer.from('not json').toString('base64url')],
-  ['an object', encode({ length: 5 })],
+  ['an object for a list', encode({ length: 5 })],
   ['a list that is too short', encode(PARTS.slice(0, 4))],
   ['a list that is too long', encode([...PARTS, 1])],
   ['an unknown range', encode(['surname', 'asc', 7, 'doe', UUID])],
@@ -60,14 +60,14 @@ test.each([
   ['a missing uuid', encode(['surname', 'asc', 0, 'doe', null])],
   ['a short uuid', encode(['surname', 'asc', 0, 'doe', 'abc'])],
   ['an invalid uuid of 36 characters', encode(['surname', 'asc', 0, 'doe', `\0${'x'.repeat(35)}`])],
-])('a cursor with %s is refused', (_, text) => {
+])('a page cursor with %s is refused', (_, text) => {
   expect(decode(text)).toBeUndefined();
 });
 
 test.each([
   ['asc', ['a', 'b1', 'b2', 'none1', 'none2'], 1],
   ['desc', ['none2', 'none1', 'b2', 'b1', 'a'], 0],
-] as const)('rows without a sort key form a separate range in the order %s', (order, names, rangeOfNone) => {
+] as const)('rows without a sort key form a separate page range in %s order', (order, names, rangeOfNone) => {
   const keys: Record<string, string | null> = { a: 'a', b1: 'b', b2: 'b', none1: null, none2: null };
   const positionOf = (uuid: string): Position => ({ key: keys[uuid] ?? null, uuid });
   const walk: string[] = [];

@@ -66,7 +66,7 @@ describe('the launcher with an outdated Node.js', () => {
     setRequiredNode('99.0');
   });
 
-  test('starts the Node.js of the clone with the same flags and arguments and returns its exit code', () => {
+  test('starts the Node.js in node_modules with the same arguments and returns its exit code', () => {
     install();
     const { stdout, status } = launch('program.mjs', '5', 'a b');
     expect(parse(stdout)).toMatchObject({ args: ['5', 'a b'], flags: ['--no-warnings'], isChild: true });
@@ -84,7 +84,7 @@ describe('the launcher with an outdated Node.js', () => {
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  test('exits with one sentence of advice if the clone has no Node.js', () => {
+  test('exits with advice to install Node.js if node_modules does not contain it', () => {
     const { stdout, stderr, status } = launch('program.mjs');
     expect([stdout, status]).toEqual(['', 1]);
     expect(stderr).toBe(
@@ -93,7 +93,7 @@ describe('the launcher with an outdated Node.js', () => {
   });
 });
 
-test('the launcher prefers the Node.js that runs npm to the Node.js in node_modules/.bin', () => {
+test('the launcher prefers the Node.js that runs npm to the Node.js that started the launcher', () => {
   install();
   const npm = join(clone, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
   const { stdout } = spawnSync(process.execPath, ['launch.mjs', 'program.mjs', '0'], {

@@ -36,7 +36,7 @@ function readAll(): string {
   }
 }
 
-test('a pipe without a reader does not block the log, which keeps whole lines in bounded memory', async () => {
+test('logging to an unread pipe does not block and keeps whole lines in limited memory', async () => {
   const output = new LogOutput(writer);
   for (let line = 0; line < 5000; line++) expect(output.write(LINE)).toBe(0);
   let text = '';
@@ -55,7 +55,7 @@ test('a pipe without a reader does not block the log, which keeps whole lines in
   closeSync(reader);
 });
 
-test('log lines for a closed pipe are lost and counted at the first write to a new reader', () => {
+test('log lines for a closed pipe are lost, and the first write to a new reader returns their count', () => {
   const output = new LogOutput(writer);
   output.write(LINE);
   closeSync(reader);
@@ -67,7 +67,7 @@ test('log lines for a closed pipe are lost and counted at the first write to a n
 });
 
 test.each([1, 2])(
-  'the rest of a log line that was cut %d times is lost, and the next line is separate',
+  'after %d partial writes of a log line, its rest is lost and the next log line is a separate line',
   async (cuts) => {
     const output = new LogOutput(writer);
     output.write(`${'y'.repeat(300_000)}\n`);

@@ -47,7 +47,7 @@ describe('a network', () => {
   });
 });
 
-describe('the address', () => {
+describe('the IP address', () => {
   const NETWORKS = ['10.0.0.0/8', '192.0.2.128/25', '2001:db8::/33'];
   test.each([
     ['10.0.0.0', true],
@@ -70,7 +70,7 @@ describe('the address', () => {
     expect(isInNetworks(ip, NETWORKS)).toBe(inside);
   });
 
-  test('of one IP version is outside the whole network of the other IP version', () => {
+  test('of one IP version is outside every network of the other IP version', () => {
     for (const ip of ['10.0.0.1', '::ffff:10.0.0.1']) expect(isInNetworks(ip, ['::/0'])).toBe(false);
     expect(isInNetworks('::1', ['0.0.0.0/0'])).toBe(false);
   });

@@ -48,7 +48,7 @@ describe('the access level', () => {
   });
 });
 
-test('isSelf is true only for a user with the same uuid', () => {
+test('isSelf is true only for a user with the same uuid, not for an API key', () => {
   const user = withRoles();
   expect(isSelf(user, String(user.id))).toBe(true);
   expect(isSelf(user, KEY.id)).toBe(false);

@@ -25,11 +25,11 @@ test.each([
     '15:04:05.067 INFO  import  counts={"created":2}\n',
   ],
   [{ level: 35, time: 'noon', msg: 'odd' }, 'noon 35    odd\n'],
-])('the log event %j is printed as one readable line', (event, text) => {
+])('the log event %j is printed as readable text', (event, text) => {
   expect(formatPrettyLine(line(event), false)).toBe(text);
 });
 
-test.each(['no JSON\n', '[1]\n', '\n'])('the line %j without a log event is printed unchanged', (text) => {
+test.each(['no JSON\n', '[1]\n', '\n'])('the log line %j without an event is printed unchanged', (text) => {
   expect(formatPrettyLine(text, true)).toBe(text);
 });
 

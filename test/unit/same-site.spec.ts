@@ -27,6 +27,6 @@ test.each<[Record<string, string>, string, boolean]>([
   [{ BASE_URL: 'https://people.example.org' }, 'https://localhost', false],
   [{ BASE_URL: 'https://people.example.org' }, 'https://people.example.org.evil.example', false],
   [{ BASE_URL: 'https://people.example.org' }, 'null', false],
-])('with the settings %j a change from the origin %s is accepted: %s', (variables, origin, expected) => {
+])('with the settings %j, a PUT from the origin %s is accepted: %s', (variables, origin, expected) => {
   expect(isAccepted(variables, origin)).toBe(expected);
 });

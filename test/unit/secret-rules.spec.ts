@@ -40,7 +40,7 @@ test.each([
   expect(await codeOf(password)).toBeUndefined();
 });
 
-test('a password that contains a name of the user is refused as too common', async () => {
+test('a password that contains the username or email of the user is refused as too common', async () => {
   const known = ['Jane.Doe', 'jd@example.org'];
   for (const password of ['jane.doe2024', 'JANE.DOE123456', 'jd@example.org!', 'xjd@example.orgx'])
     expect([password, await codeOf(password, known)]).toEqual([password, 'too_common']);
@@ -69,6 +69,6 @@ test.each([
   'correct-horse-battery-staple-2024',
   '12121212121212121212121212121212',
   'aaaaaaaabbbbbbbbccccccccdddddddd',
-])('the key %s is guessable', async (key) => {
+])('the secret key %s is recognized as guessable', async (key) => {
   expect(isGuessableKey(key, { isWord: await loadCommonPasswords() })).toBe(true);
 });

@@ -26,7 +26,7 @@ test.each([
   ['3.51.3', true],
   ['3.53.4', true],
   ['4.0.0', true],
-])('SQLite %s is accepted: %s', (version, isSound) => {
+])('the SQLite version %s is accepted: %s', (version, isSound) => {
   const check = () => {
     assertSafeVersion(version);
   };
@@ -34,7 +34,7 @@ test.each([
   else expect(check).toThrow(`contains SQLite ${version}, which can lose data`);
 });
 
-test('a SQLite error has the name of its result code', () => {
+test('the code of a SQLite error is the name of its result code', () => {
   expect(() => openFile(folder)).toThrow(expect.objectContaining({ code: 'SQLITE_CANTOPEN' }));
 });
 
@@ -42,7 +42,7 @@ test('a SQLite error has the name of its result code', () => {
 const logOf = (connection: SqliteConnection) =>
   connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as { log: number; checkpointed: number };
 
-test('a commit does not run a checkpoint, and a checkpoint writes back the whole log', () => {
+test('a SQLite commit does not run a checkpoint, and a checkpoint writes back the whole log', () => {
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   connection.exec('CREATE TABLE numbers (n integer)');
@@ -58,7 +58,7 @@ test('a commit does not run a checkpoint, and a checkpoint writes back the whole
   connection.close();
 });
 
-test('a checkpoint does not run while another connection has a transaction open', () => {
+test('a SQLite checkpoint does not run while another connection has a transaction open', () => {
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   connection.exec('CREATE TABLE numbers (n integer)');
@@ -72,7 +72,7 @@ test('a checkpoint does not run while another connection has a transaction open'
   for (const each of [other, connection]) each.close();
 });
 
-test('another connection cannot begin a transaction while a checkpoint runs', () => {
+test('another connection cannot begin a transaction while a SQLite checkpoint runs', () => {
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   connection.exec('CREATE TABLE numbers (n integer)');

@@ -15,7 +15,7 @@ function lint(rule: string, code: string): string[] {
   return new Linter().verify(code, config as Linter.Config).map(({ message }) => message);
 }
 
-describe('a comment', () => {
+describe('a code comment', () => {
   test.each([
     ['those of', '// Keeps the rows of the user and those of the managers.'],
     ['whoever', '// Refuses whoever has no session.'],
@@ -64,7 +64,7 @@ describe('a test title', () => {
   );
 });
 
-test('a text for users is refused for unclear wording, and a single word is not', () => {
+test('a text for users is refused for unclear wording, but a single word is accepted', () => {
   expect(lint('texts', "fail('This key is told to whoever asks.')")).toHaveLength(2);
   expect(lint('texts', 'fail(`Use the value of ${name}, not that of the key.`)')).toHaveLength(1);
   expect(lint('texts', "fail('behind')")).toEqual([]);
@@ -80,11 +80,11 @@ describe('a commit subject', () => {
     ['a second statement after a semicolon', 'validate reasons; trim names'],
     ['a second verb after "and"', 'validate reasons and remove the old key'],
     ['a second verb after a comma', 'validate reasons, remove the old key'],
-  ])('with %s has two topics', (_case, subject) => {
+  ])('with %s counts as two topics', (_case, subject) => {
     expect(isOneTopic(subject)).toBe(false);
   });
 
-  test('with a list of things has one topic', () => {
+  test('with a list of things counts as one topic', () => {
     expect(isOneTopic('validate names, reasons and notes')).toBe(true);
   });
 

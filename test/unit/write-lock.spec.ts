@@ -32,7 +32,7 @@ test('writers of all processes get the write lock one at a time, in the order of
 });
 
 test.each([false, true])(
-  'a process that ends passes the write lock to the next writer (while waiting: %s)',
+  'a process that exits frees the write lock for the next writer (while waiting for the lock: %s)',
   async (waits) => {
     const lock = new WriteLock();
     const lent = lendWriteLock(lock);
