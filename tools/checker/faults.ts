@@ -65,11 +65,7 @@ export function instanceFaults(instances: readonly Program[]): Fault[] {
 /** Faults of a database that has one server. */
 export const databaseFaults = (database: Program): Fault[] => [
   { name: 'kill -9 of the database', to: database, strike: (random) => killed(database, random) },
-  {
-    name: 'the database frozen',
-    to: database,
-    strike: (random) => frozen(database, 500 + random(3000)),
-  },
+  { name: 'the database frozen', to: database, strike: (random) => frozen(database, 500 + random(3000)) },
 ];
 
 /** Faults of the connections between instances and their database. */

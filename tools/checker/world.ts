@@ -121,11 +121,7 @@ export class World {
   /** Reads a user and writes down what was seen. @returns undefined when there was no answer, or no user. */
   async read(user: string, instance = this.any()): Promise<Shown | undefined> {
     const path = `${API}/users/${user}`;
-    const [{ status, body, headers }, { begin, end }] = await this.ask({
-      method: 'GET',
-      path,
-      instance,
-    });
+    const [{ status, body, headers }, { begin, end }] = await this.ask({ method: 'GET', path, instance });
     if (status !== 200 && status !== 404) return undefined;
     const fields = status === 200 ? followed(body) : undefined;
     this.history.add({ kind: 'read', user, instance, begin, end, fields });

@@ -29,11 +29,7 @@ export async function freshDatabase(content?: Content): Promise<TestDatabase> {
   if (ENGINE === 'sqlite') {
     const file = join(folder, 'rollcall.sqlite');
     if (template) copyFileSync(template, file);
-    return {
-      url: `sqlite:${file}`,
-      folder,
-      drop: () => Promise.resolve(removeFolder()),
-    };
+    return { url: `sqlite:${file}`, folder, drop: () => Promise.resolve(removeFolder()) };
   }
   const server = new URL(process.env['TEST_DATABASE_URL'] ?? '');
   const name = `rollcall_${randomBytes(6).toString('hex')}`;

@@ -160,10 +160,7 @@ export class SwaggerPage {
    */
   async execute(
     operation: string,
-    change: {
-      fill?: Record<string, string>;
-      body?: (prefilled: string) => string;
-    } = {},
+    change: { fill?: Record<string, string>; body?: (prefilled: string) => string } = {},
   ): Promise<Shown> {
     const block = this.block(operation);
     const head = block.locator('.opblock-summary-control');

@@ -204,10 +204,9 @@ export const bulkOperation = fc
       body.map((sent) => ({ userName: `b${Math.random()}@example.org`, ...sent })),
       groupBody.map((sent) => ({ displayName: `b${Math.random()}`, ...sent })),
       fc.array(fc.oneof(operation, groupOperation), { maxLength: 3 }),
-      fc.constantFrom('a', 'b').map((of) => ({
-        displayName: `b${Math.random()}`,
-        members: [{ value: `bulkId:${of}` }],
-      })),
+      fc
+        .constantFrom('a', 'b')
+        .map((of) => ({ displayName: `b${Math.random()}`, members: [{ value: `bulkId:${of}` }] })),
       value,
     ),
     more: fc.oneof(

@@ -56,9 +56,7 @@ function object({ properties = {}, required = [], additionalProperties: more }: 
     return fc.dictionary(fc.stringMatching(/^[a-z0-9_-]{1,32}$/), valid(more), { maxKeys: 9 });
   const writable = Object.entries(properties).filter(([, { readOnly }]) => readOnly !== true);
   const fields = writable.map(([name, schema]) => [name, sensible(name, schema)] as const);
-  return fc.record(Object.fromEntries(fields), {
-    requiredKeys: required,
-  });
+  return fc.record(Object.fromEntries(fields), { requiredKeys: required });
 }
 
 const WORDS = [

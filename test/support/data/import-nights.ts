@@ -88,12 +88,7 @@ const LEAVERS = { north: (i: number) => i % 30 === 11, south: (i: number) => i %
 export const NIGHTS: readonly Step[] = [
   night('the north is new', 'north', {}),
   night('the south is new', 'south', {}),
-  night('some leave the north', 'north', {
-    gone: LEAVERS.north,
-    phone: MOVED,
-    mail: SWAP,
-    more: 40,
-  }),
+  night('some leave the north', 'north', { gone: LEAVERS.north, phone: MOVED, mail: SWAP, more: 40 }),
   night('some leave the south, and some of the north come', 'south', {
     gone: LEAVERS.south,
     more: 10,

@@ -36,12 +36,7 @@ export async function load(
       // a copy: autocannon adds the length of the body
       return { ...request, method, path, headers: { ...JSON_HEADERS }, body: JSON.stringify(body) };
     };
-    const options = {
-      url,
-      connections,
-      duration: seconds,
-      requests: [{ setupRequest }],
-    };
+    const options = { url, connections, duration: seconds, requests: [{ setupRequest }] };
     const instance = autocannon(options, (error: Error | null, done) => {
       if (error) reject(error);
       else resolve(done);

@@ -57,12 +57,7 @@ async function end(
   const way = world.pick(['logout', 'all', 'block', 'password'] as const);
   if (way === 'logout') {
     const path = `${API}/sessions/logout`;
-    const { call } = await world.tell({
-      method: 'POST',
-      path,
-      headers: { cookie },
-      keyed: false,
-    });
+    const { call } = await world.tell({ method: 'POST', path, headers: { cookie }, keyed: false });
     world.history.add({ kind: 'end', call, credential, owner: undefined });
   } else if (way === 'all') {
     const path = `${API}/users/${user}/sessions`;
@@ -105,11 +100,7 @@ export const blockedLogin = (world: World): Step => {
 export const keyUser = (world: World): Step => {
   return async () => {
     const body = { name: world.token() };
-    const { answer, call } = await world.tell({
-      method: 'POST',
-      path: `${API}/api_keys`,
-      body,
-    });
+    const { answer, call } = await world.tell({ method: 'POST', path: `${API}/api_keys`, body });
     const { id, key } = answer.body;
     const credential = text(id) || world.token();
     world.history.add({ kind: 'issue', call, credential, owner: '', ...body });

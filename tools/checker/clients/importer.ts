@@ -43,12 +43,7 @@ export const importer = (world: World): Step => {
     const file = `${world.token()}.csv`;
     const path = `${API}/imports?dataset=${dataset}`;
     const headers = { 'content-type': 'text/csv', 'x-file-name': file };
-    const { answer, call } = await world.tell({
-      method: 'POST',
-      path,
-      body: csv(next),
-      headers,
-    });
+    const { answer, call } = await world.tell({ method: 'POST', path, body: csv(next), headers });
     const upload = { kind: 'upload' as const, call, file, rows: next, fresh, changed, completed: Infinity };
     last = world.history.add(upload);
     if (!isDone(call)) return;

@@ -66,9 +66,7 @@ export async function follow(
       } catch (error) {
         throw new Error(
           `${document}:${block.line}: ${error instanceof Error ? error.message : String(error)}`,
-          {
-            cause: error,
-          },
+          { cause: error },
         );
       }
     }
