@@ -14,16 +14,16 @@ import { ADMIN_PASSWORD, API_KEY } from './template.js';
 
 export { ADMIN_PASSWORD, API_KEY };
 
-/** The address that the tests expect in `user_avatar` and others. */
+/** The base URL that tests expect in `user_avatar` and other URLs. */
 export const BASE_URL = 'http://rollcall.test';
 
-/** Longer than any test. */
+/** Longer than any test takes. */
 const KEEP_ALIVE_MILLIS = 600_000;
 
 /**
- * The real application on a fresh database, listening on a free port of 127.0.0.1. A process has one at a time, or several
- * on one database: passport keeps its strategies for the whole process, so that those of the application that started last
- * judge the credentials of all, with its database.
+ * The real application on a new database, listening on a free port of 127.0.0.1. Usually one instance runs in a
+ * process. Several instances must share one database, because passport keeps its strategies per process, so the
+ * instance that started last validates the credentials of all instances.
  */
 export class TestApp {
   private constructor(
@@ -32,17 +32,20 @@ export class TestApp {
     readonly url: string,
   ) {}
 
-  /** @param settings environment variables in addition to those that every test needs. */
+  /**
+   * Starts the application on a new database.
+   * @param settings environment variables in addition to the defaults of all tests.
+   */
   static async start(settings: Record<string, string> = {}, programs?: WorkerPrograms): Promise<TestApp> {
     return TestApp.open(await freshDatabase('first-start'), settings, programs);
   }
 
-  /** As `start`, with the built process that reads beside the service. */
+  /** Starts the application with the built read worker. */
   static async withReader(settings: Record<string, string> = {}): Promise<TestApp> {
     return TestApp.start(settings, { reader: join(ROOT, 'dist/read-worker.js') });
   }
 
-  /** Another instance on the same database, or the next one after a stop. */
+  /** Starts another instance on an existing database. */
   static async on(database: TestDatabase, settings: Record<string, string> = {}): Promise<TestApp> {
     await migrateAtStart(TestApp.settings(database, settings), ENTITIES);
     return TestApp.open(database, settings);
@@ -58,12 +61,12 @@ export class TestApp {
       BOOTSTRAP_API_KEY: API_KEY,
       BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
       LOG_LEVEL: 'silent',
-      SESSION_RATE_LIMIT_PER_MINUTE: '0', // a test sends more than a person
+      SESSION_RATE_LIMIT_PER_MINUTE: '0', // a test sends more requests than a person
       ...settings,
     });
   }
 
-  /** Starts on a database that has its tables. */
+  /** Starts the application on a database with tables. */
   private static async open(
     database: TestDatabase,
     settings: Record<string, string>,
@@ -72,28 +75,28 @@ export class TestApp {
     const app = await createApp(TestApp.settings(database, settings), programs);
     await app.get(FirstStart).run();
     await app.listen(0, '127.0.0.1');
-    // Client and service share a thread. After a long pause, the timer that closes idle connections would run before the
-    // service reads a request that has arrived.
+    // Client and service share a thread. After a long pause, the timer that closes idle connections would run before
+    // the service reads a waiting request.
     const server: Server = app.getHttpServer();
     server.keepAliveTimeout = KEEP_ALIVE_MILLIS;
     return new TestApp(app, database, (await app.getUrl()).replace('[::1]', '127.0.0.1'));
   }
 
-  /** A client without credentials. */
+  /** Client without credentials. */
   get nobody(): Client {
     return new Client(this.url);
   }
 
-  /** A client with the API key. */
+  /** Client with the first API key. */
   get key(): Client {
     return new Client(this.url, { 'x-api-key': API_KEY });
   }
 
-  /** A client with the session of a login. */
+  /** Logs a user in. Returns a client with the session. */
   async login(username = 'admin', password = ADMIN_PASSWORD): Promise<Client> {
-    const answer = await this.nobody.post('/sessions/login', { username, password });
-    if (answer.status !== 200) throw new Error(`login of ${username}: ${answer.status} ${answer.text}`);
-    return new Client(this.url, { cookie: answer.cookie });
+    const response = await this.nobody.post('/sessions/login', { username, password });
+    if (response.status !== 200) throw new Error(`login of ${username}: ${response.status} ${response.text}`);
+    return new Client(this.url, { cookie: response.cookie });
   }
 
   async stop(): Promise<void> {

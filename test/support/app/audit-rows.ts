@@ -9,7 +9,7 @@ interface AuditRow {
   changes: string;
 }
 
-/** The audit rows about a user, oldest first, straight from the table. */
+/** Reads the audit rows of a user from the table, oldest first. */
 export async function auditRows({ app }: TestApp, userUuid: string): Promise<AuditRow[]> {
   return app
     .get<Database>(DATABASE)
@@ -18,11 +18,11 @@ export async function auditRows({ app }: TestApp, userUuid: string): Promise<Aud
     ]);
 }
 
-/** What the API says of a user or group in the audit, oldest first; at most a hundred rows. */
+/** Lists the audit events of a user or group through the API, oldest first. Returns at most 100 events. */
 export const eventsAbout = async (client: Client, { uuid }: { uuid: string }): Promise<Json[]> =>
   (await client.get(`/audit?limit=100&target=${uuid}`)).body.Results.toReversed();
 
-/** Walks through the audit by its links. Returns the rows of each page. */
+/** Reads the audit page by page, following the `Link` headers. Returns the rows of each page. */
 export async function auditPages(client: Client, first: string): Promise<Json[][]> {
   const pages: Json[][] = [];
   for (let path: string | undefined = first; path !== undefined;) {

@@ -7,7 +7,7 @@ import type { TestDatabase } from './database.js';
 
 export const TABLES = listBackedUpTables(ENTITIES);
 
-/** Every row of every table that a backup holds, in an order of their own. */
+/** Reads every row of every table that a backup contains. Rows are sorted by their JSON. */
 export async function contentsOf(database: TestDatabase): Promise<Record<string, string[]>> {
   const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
   const contents: Record<string, string[]> = {};

@@ -3,7 +3,10 @@ import type { Duplex } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { assertContract } from './contract.js';
 
-/** Any JSON: tests reach into answers freely, and a wrong path is an undefined that no expectation accepts. */
+/**
+ * Any JSON value. Tests read response bodies without types, and a wrong path gives undefined, which fails the
+ * expectation.
+ */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = any;
 
@@ -12,13 +15,13 @@ export interface Answer {
   headers: Record<string, string | undefined>;
   text: string;
   body: Json;
-  /** `name=value` of the cookie that the answer sets, `''` without one. */
+  /** `name=value` of the cookie that the response sets, or an empty string. */
   cookie: string;
 }
 
 type Headers = Record<string, string>;
 
-/** The bytes of an answer, as they were before the service compressed them for a client that accepts it. */
+/** Decompresses a response body. */
 function unpacked(bytes: Buffer, encoding: string | undefined): Buffer {
   return encoding === 'gzip' && bytes.length > 0 ? gunzipSync(bytes) : bytes;
 }
@@ -28,31 +31,34 @@ const PREFIX = '/api/0.3';
 /** The service closes idle connections after 5 seconds. */
 const IDLE_MILLIS = 2000;
 
-/** Uses no connection again that was idle for long: the service may be closing it, even if no timer has run since. */
+/**
+ * Reuses only connections that were idle for a short time. The service may be closing older connections, even if its
+ * timer has not run yet.
+ */
 class FreshAgent extends Agent {
   private readonly idleSince = new WeakMap<Duplex, number>();
 
   override keepSocketAlive(socket: Duplex): boolean {
     this.idleSince.set(socket, performance.now());
-    return super.keepSocketAlive(socket) as unknown as boolean; // its type lacks the answer
+    return super.keepSocketAlive(socket) as unknown as boolean; // the declared type has no return value
   }
 
   closeIdle(): void {
-    const limit = performance.now() - IDLE_MILLIS;
+    const oldest = performance.now() - IDLE_MILLIS;
     for (const socket of Object.values(this.freeSockets).flatMap((sockets) => sockets ?? []))
-      if ((this.idleSince.get(socket) ?? 0) < limit) socket.destroy();
+      if ((this.idleSince.get(socket) ?? 0) < oldest) socket.destroy();
   }
 }
 export const agent = new FreshAgent({ keepAlive: true, timeout: IDLE_MILLIS });
 
-/** Calls the API under `/api/0.3`. Every answer is checked against the OpenAPI file. */
+/** Client of the API under `/api/0.3`. Every response is checked against the OpenAPI file. */
 export class Client {
   constructor(
     private readonly url: string,
     readonly headers: Headers = {},
   ) {}
 
-  /** The same client with more headers. */
+  /** Returns a client with additional headers. */
   with(headers: Headers): Client {
     return new Client(this.url, { ...this.headers, ...headers });
   }
@@ -73,24 +79,24 @@ export class Client {
     return this.send('PUT', path, JSON.stringify(body), headers);
   }
 
-  /** Sends the body unchanged, as JSON unless the headers say otherwise. */
+  /** Sends the body unchanged. The default media type is JSON. */
   send(method: string, path: string, body?: string | Uint8Array, headers?: Headers): Promise<Answer> {
     return this.checked(method, `${PREFIX}${path}`, body, headers);
   }
 
-  /** As `send`, with the whole path. */
+  /** Sends a request to a complete path, without the prefix `/api/0.3`. */
   async checked(
     method: string,
     path: string,
     body?: string | Uint8Array,
     headers: Headers = {},
   ): Promise<Answer> {
-    const answer = await this.raw(method, path, body, headers);
-    assertContract(method, path, answer);
-    return answer;
+    const response = await this.raw(method, path, body, headers);
+    assertContract(method, path, response);
+    return response;
   }
 
-  /** Any path of the server, not checked against the OpenAPI file. */
+  /** Sends a request to a complete path. The response is not checked against the OpenAPI file. */
   raw(method: string, path: string, body?: string | Uint8Array, headers: Headers = {}): Promise<Answer> {
     const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' };
     const length: Headers = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };

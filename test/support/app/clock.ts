@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, jest } from '@jest/globals';
 
-/** For `jest.useFakeTimers`: the clock is set, timers are unaffected. */
+/** Value of `doNotFake` with which `jest.useFakeTimers` replaces only the clock. */
 export const ALL_BUT_DATE = [
   ...(['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'] as const),
   ...(['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
 ];
 
-/** Makes `jest.useFakeTimers` fake only intervals, as its `doNotFake`. */
+/** Value of `doNotFake` with which `jest.useFakeTimers` replaces only intervals. */
 export const ALL_BUT_INTERVALS = [
   ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
   ...(['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const),
 ];
 
-/** Stops the clock of the service until `jest.useRealTimers`: times in answers are exact, however slow the machine. */
+/** Stops the clock of the service until `jest.useRealTimers`, so that times in responses are exact on slow machines. */
 export const stopClock = () => jest.useFakeTimers({ now: Date.now(), doNotFake: ALL_BUT_DATE });
 
-/** Makes the clocks of the service ten times as fast until `jest.restoreAllMocks`. Timers keep their speed. */
+/** Runs the clocks of the service ten times as fast until `jest.restoreAllMocks`. Timers keep their speed. */
 export function speedUp(): void {
   for (const clock of [Date, performance]) {
     const now = clock.now.bind(clock);
@@ -24,7 +24,7 @@ export function speedUp(): void {
   }
 }
 
-/** Makes the service do every 50 ms, in this file, what it does every 5 seconds; other repetitions likewise. */
+/** Runs all intervals of the service 100 times as fast in this test file. A check every 5 seconds runs every 50 ms. */
 export function hurry(): void {
   const { setInterval: real } = globalThis;
   beforeAll(() => {

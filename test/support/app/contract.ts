@@ -17,7 +17,7 @@ export const document = JSON.parse(
   readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'),
 ) as OpenApi;
 for (const schema of Object.values(document.components.schemas)) {
-  // Only documented fields may exist: an answer with one more field fails.
+  // A response with an undocumented field fails.
   if (schema.properties) schema.additionalProperties ??= false;
 }
 
@@ -26,39 +26,48 @@ addFormats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
 const validators = new Map<string, ValidateFunction>();
 
-/** Template of the paths: `/users/{user_id}` for `/users/0198…`. Fixed paths come before templates. */
+/** Path templates such as `/users/{user_id}`. Fixed paths come before templates. */
 const templates = Object.keys(document.paths)
   .map((template) => ({ template, pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`) }))
   .sort((a, b) => a.template.split('{').length - b.template.split('{').length);
 
-/** Returns the template of a path without its query, undefined for one that the OpenAPI file does not have. */
+/**
+ * Returns the template of a path without its query, or undefined for a path that the OpenAPI file does not document.
+ */
 export const templateOf = (path: string): string | undefined =>
   templates.find(({ pattern }) => pattern.test(path))?.template;
 
-/** @throws Error when an answer of a documented route has an undocumented status or a body that breaks its schema. */
-export function assertContract(method: string, path: string, answer: Answer): void {
+/**
+ * Checks a response of a documented route against the OpenAPI file.
+ * @throws Error if the status is undocumented or the body does not match its schema.
+ */
+export function assertContract(method: string, path: string, response: Answer): void {
   const template = templateOf(path.split('?', 1)[0] ?? '');
   const operation = template && document.paths[template]?.[method.toLowerCase()];
-  if (!operation) return; // 404, 405 and pages for people
-  const where = `${method} ${template} ${answer.status}`;
-  const response = operation.responses[String(answer.status)];
-  if (!response) throw new Error(`${where} is not in the OpenAPI file: ${answer.text}`);
-  const [type] = Object.keys(response.content ?? {});
+  if (!operation) return; // 404, 405 and HTML pages
+  const where = `${method} ${template} ${response.status}`;
+  const documented = operation.responses[String(response.status)];
+  if (!documented) throw new Error(`${where} is not in the OpenAPI file: ${response.text}`);
+  const [type] = Object.keys(documented.content ?? {});
   if (type === undefined) {
-    if (answer.text !== '') throw new Error(`${where} should have no body: ${answer.text}`);
+    if (response.text !== '') throw new Error(`${where} should have no body: ${response.text}`);
     return;
   }
-  const validate = validators.get(where) ?? compile(where, template, method, answer.status, type);
-  // The schema of a stream of events is that of the data of each.
-  if (type === 'text/event-stream') return assertEvents(answer, validate, where);
-  if (!validate(type.includes('json') ? answer.body : answer.text))
-    throw new Error(`${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${answer.text}`);
+  const validate = validators.get(where) ?? compile(where, template, method, response.status, type);
+  // For an event stream, the schema describes the data of each event.
+  if (type === 'text/event-stream') return assertEvents(response, validate, where);
+  if (!validate(type.includes('json') ? response.body : response.text))
+    throw new Error(
+      `${where} does not match its schema: ${ajv.errorsText(validate.errors)}\n${response.text}`,
+    );
 }
 
 function assertEvents({ text }: Answer, validate: ValidateFunction, where: string): void {
   for (const [, data = ''] of text.matchAll(/^data: ?(.*)$/gm))
     if (!validate(JSON.parse(data)))
-      throw new Error(`an event of ${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${data}`);
+      throw new Error(
+        `an event of ${where} does not match its schema: ${ajv.errorsText(validate.errors)}\n${data}`,
+      );
 }
 
 function compile(
@@ -68,16 +77,8 @@ function compile(
   status: number,
   type: string,
 ): ValidateFunction {
-  const pointer = [
-    'paths',
-    template,
-    method.toLowerCase(),
-    'responses',
-    String(status),
-    'content',
-    type,
-    'schema',
-  ]
+  const parts = ['paths', template, method.toLowerCase(), 'responses', String(status), 'content', type];
+  const pointer = [...parts, 'schema']
     .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
     .join('/');
   const validate = ajv.compile({ $ref: `openapi#/${pointer}` });

@@ -3,10 +3,10 @@ import type { TestApp } from './app.js';
 import type { Client } from './client.js';
 import { aPerson, databaseOf, inSeconds } from './people.js';
 
-/** A key or a user that a client authenticates as. */
+/** An API key or a user with a client that authenticates with it. */
 export interface Credential {
   client: Client;
-  /** The id of the key or the user. */
+  /** Id of the key or user. */
   id: string;
 }
 
@@ -25,7 +25,7 @@ export async function changeUser(app: TestApp, id: string, change: object): Prom
   expect((await app.key.put(`/users/${id}`, change)).status).toBe(200);
 }
 
-/** Ways to invalidate a credential: title, function that creates the credential, function that invalidates it. */
+/** Ways to invalidate a credential: title, function that creates it, function that invalidates it. */
 export const ENDS: [
   string,
   (app: TestApp) => Promise<Credential>,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { type Content, templateFile } from './template.js';
 
-/** The engine of this run: every end-to-end file runs once on each. */
+/** Engine of this test run. Jest runs the end-to-end tests once for each engine. */
 export const ENGINE: 'sqlite' | 'mariadb' =
   (globalThis as { ENGINE?: 'sqlite' | 'mariadb' }).ENGINE ?? 'sqlite';
 
@@ -16,8 +16,8 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a database of this run's engine, and a folder for everything else.
- * @param content of the database, which is copied. Without it the database is empty.
+ * Creates a database on the engine of this test run, and a folder for other files.
+ * @param content the template that is copied. Without it the database is empty.
  */
 export async function freshDatabase(content?: Content): Promise<TestDatabase> {
   const folder = mkdtempSync(join(process.env['TEST_FOLDER'] ?? tmpdir(), 'rollcall-test-'));
@@ -47,7 +47,7 @@ export async function freshDatabase(content?: Content): Promise<TestDatabase> {
   };
 }
 
-/** Runs statements as the administrator of the MariaDB of this run. */
+/** Runs statements as administrator of the MariaDB server of this test run. */
 export const asAdministrator = (sql: string): Promise<void> =>
   statement(new URL(process.env['TEST_DATABASE_URL'] ?? ''), sql);
 

@@ -9,10 +9,10 @@ import type { TestApp } from './app.js';
 import { create } from '../data/factories.js';
 import { databaseOf, inSeconds } from './people.js';
 
-/** The service itself. */
+/** The caller for changes by the service itself. */
 export const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '127.0.0.1' };
 
-/** Gives a set of changes to the user writer, as every door does. */
+/** Applies a change set with the user writer, as every entry point does. */
 export function writeUsers(
   { app }: TestApp,
   changes: readonly UserChange[],
@@ -27,7 +27,7 @@ export const update = (uuid: string, patch: UserChange['patch']): UserChange => 
   patch,
 });
 
-/** What became of each change: the outcome, or the code of its error. */
+/** Returns the outcome of each change, or the code of its error. */
 export const codes = (outcomes: readonly ChangeOutcome[]): string[] =>
   outcomes.map((each) => (each.outcome === 'error' ? toFailureProblem(each.failures).code : each.outcome));
 
@@ -38,7 +38,7 @@ export const deletion = (uuid: string, more: Partial<UserChange> = {}): UserChan
   ...more,
 });
 
-/** A user that was deleted and restored, as an audited event names it. */
+/** Deletes and restores a user. Returns actor and target of the audit events. */
 export async function aReturner(app: TestApp): Promise<{ actor: string; target: string }> {
   const uuid = (await create(app.key)).uuid as string;
   await writeUsers(app, [deletion(uuid)]);
@@ -46,7 +46,10 @@ export async function aReturner(app: TestApp): Promise<{ actor: string; target: 
   return { actor: 'system', target: uuid };
 }
 
-/** A user with attributes, a group and a report goes, is listed, returns, goes again and is forgotten. */
+/**
+ * Deletes, lists and restores a user with attributes, a group and a report. Then deletes the user again and purges
+ * them.
+ */
 export async function deleteAndRestore(app: TestApp, boss: string, report: string): Promise<void> {
   const database = databaseOf(app);
   const patch = { attributes: { displayName: 'Zaphod', department: 'Sales' }, group_roles: ['Author'] };

@@ -4,13 +4,13 @@ import { aUser } from '../data/factories.js';
 import type { Process } from '../process/process.js';
 
 const CLIENTS = 8;
-/** After this many users, requests are in every stage. */
+/** Number of created users after which requests are in every stage of processing. */
 const ENOUGH = 100;
 
 /**
- * Clients behind a balancer create users without a pause until SIGTERM arrives and the balancer, which watches the probe,
- * sends no more requests. Each request must have been answered with 201.
- * @returns how many users were created, and what the balancer has seen last.
+ * Lets clients create users without a pause while the service receives SIGTERM. They stop when a load balancer sees
+ * that the readiness probe fails. Every request must return 201.
+ * @returns the number of created users and the last response to the balancer.
  */
 export async function drainUnderLoad(
   service: Process,
@@ -20,7 +20,7 @@ export async function drainUnderLoad(
   let created = 0;
   const load = async (): Promise<void> => {
     for (let last = false; !last;) {
-      last = seen !== undefined; // a request sent before the balancer knew may arrive later
+      last = seen !== undefined; // a request that was sent before the probe failed may arrive later
       expect((await client.post('/users', aUser())).status).toBe(201);
       if (++created === ENOUGH) service.signal('SIGTERM');
     }
@@ -28,8 +28,8 @@ export async function drainUnderLoad(
   const balancer = async (): Promise<Answer> => {
     const probe = new Client(service.url);
     for (;;) {
-      const answer = await probe.raw('GET', '/health/ready');
-      if (answer.status !== 200) return (seen = answer);
+      const response = await probe.raw('GET', '/health/ready');
+      if (response.status !== 200) return (seen = response);
     }
   };
   const [last] = await Promise.all([balancer(), ...Array.from({ length: CLIENTS }, load)]);

@@ -3,7 +3,7 @@ import type { TestApp } from './app.js';
 import { templateOf } from './contract.js';
 import { PREFIX, ROUTES } from './routes.js';
 
-/** Records the operations that an application is asked for, and their query parameters. */
+/** Records the operations that are requested from an application, and their query parameters. */
 export class Driven {
   private readonly seen = new Set<string>();
 
@@ -15,7 +15,7 @@ export class Driven {
     });
   }
 
-  /** Operations of the OpenAPI file, and parameters of those that read, that nobody has asked for. */
+  /** Operations of the OpenAPI file, and query parameters of GET operations, that were not requested. */
   get missing(): string[] {
     const all = ROUTES.flatMap(({ method, path, query }) =>
       ['', ...(method === 'GET' ? query : [])].map((name) => `${method} ${path} ${name}`),

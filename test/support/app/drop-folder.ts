@@ -16,7 +16,7 @@ import { hurry } from './clock.js';
 import { csv } from './imports.js';
 import { databaseOf } from './people.js';
 
-/** A drop folder with its work folders, which are inside of it unless `work` is elsewhere. */
+/** A drop folder with its work folders, which are inside the drop folder by default. */
 export class Dropped {
   constructor(
     readonly folder: string,
@@ -30,7 +30,7 @@ export class Dropped {
     return readdirSync(part === '' ? this.folder : join(this.work, part)).sort();
   }
 
-  /** A complete file of one new user, whose id is the name. */
+  /** Writes a complete file of one new user. The id is also the name of the file. */
   person(id: string): void {
     this.file(`${id}.csv`, `${id},${id},${id}@example.org`);
     this.mark(`${id}.csv`);
@@ -44,23 +44,23 @@ export class Dropped {
     writeFileSync(join(this.folder, `${name}.done`), '');
   }
 
-  /** Waits until the folder is as expected: checks at the beginning, and after each change of `done` and `failed`. */
+  /** Waits until a condition holds. It is checked at once and after each change of `done` and `failed`. */
   async until(done: () => boolean): Promise<void> {
     await new Promise<void>((resolve) => {
-      const look = () => {
+      const check = () => {
         if (!done()) return;
         for (const watcher of watchers) watcher.close();
         resolve();
       };
-      const watchers = ['done', 'failed'].map((part) => watch(join(this.work, part), look));
-      look();
+      const watchers = ['done', 'failed'].map((part) => watch(join(this.work, part), check));
+      check();
     });
   }
 }
 
 /**
- * One application for all tests of a file. Each test has its own drop folder, and schedules that import from it as further
- * instances. Each test begins after a missed tick and without runs.
+ * One application for all tests of a file. Each test has its own drop folder and starts its own schedules, which act
+ * like further instances. Each test begins after a missed tick and without runs.
  */
 export class Scheduled {
   app!: TestApp;
@@ -85,7 +85,10 @@ export class Scheduled {
     return mkdtempSync(join(this.app.database.folder, 'test-'));
   }
 
-  /** @param settings in addition to the folders and to a schedule without a tick for months. */
+  /**
+   * Starts a schedule on the drop folder.
+   * @param settings in addition to the folders and to a cron expression that does not tick for months.
+   */
   async start(settings: Record<string, string> = {}): Promise<ScheduleService> {
     const { app, database } = this.app;
     const env = loadEnv({
@@ -108,7 +111,7 @@ export class Scheduled {
     return schedule;
   }
 
-  /** Stops a schedule after the check that every start begins with. */
+  /** Stops a schedule after its first check. */
   async stop(schedule: ScheduleService): Promise<void> {
     await schedule.beforeApplicationShutdown();
   }
@@ -125,9 +128,9 @@ export class Scheduled {
   }
 }
 
-/** Records the last tick of the schedule at a time in the past or the future. */
+/** Stores a time in the past or future as the last tick of the schedule. */
 export const noteTick = ({ app }: TestApp, seconds: number): Promise<void> =>
   app.get(Leases).recordTime('schedule.tick', addSeconds(now(), seconds));
 
-/** Records the last tick of the schedule long ago, so that a tick was missed. */
+/** Stores a last tick long ago, so that the schedule has missed a tick. */
 export const missTick = (app: TestApp): Promise<void> => noteTick(app, -400 * 24 * 3600);

@@ -3,18 +3,19 @@ import { databaseOf } from './people.js';
 import { CountingCopy, recordStatements } from './steps.js';
 
 /**
- * What a piece of work costs the database, in rows and index entries that MariaDB looks at, or in steps of SQLite's machine.
- * It does not depend on time. On MariaDB the application must have one connection (DATABASE_POOL_SIZE=1): it counts its own.
+ * Measures the cost of some work in the database, independent of time: rows and index entries read on MariaDB, steps of
+ * the virtual machine on SQLite. On MariaDB the application must use one connection (DATABASE_POOL_SIZE=1), because the
+ * counter is per connection.
  */
 export async function effortOf(app: TestApp, work: () => Promise<unknown>): Promise<number> {
-  await work(); // what only the first request of an hour does
+  await work(); // work that only the first request of an hour does
   return databaseOf(app).dialect === 'sqlite' ? stepsOf(app, work) : rowsOf(app, work);
 }
 
-/** Runs of which the cheapest counts: statements of the background come between now and then. */
+/** Number of measurements. The smallest counts, because background statements may run in between. */
 const RUNS = 3;
 
-/** The steps of the statements of `work`, run again on a copy of the database as it was before. */
+/** Counts the steps of all statements of `work`. They are replayed on a copy of the database from before the work. */
 async function stepsOf(app: TestApp, work: () => Promise<unknown>): Promise<number> {
   const copy = await CountingCopy.of(app);
   let fewest = Infinity;

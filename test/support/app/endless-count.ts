@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { Database } from '../../../src/platform/database/engine/database.js';
 
-/** While `work` runs, the counts of broad searches go on until they are stopped. */
+/** Runs `work` while the counts of broad searches never end unless they are aborted. */
 export async function withEndlessCount<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const aside = database.scan.bind(database);
   const counting = jest.spyOn(database, 'scan').mockImplementation((sql, params, signal) => {

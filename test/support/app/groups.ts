@@ -13,12 +13,11 @@ export { SYSTEM };
 
 export const groupsOf = ({ app }: TestApp): GroupsService => app.get(GroupsService);
 
-let made = 0;
-/** A new group. */
+let created = 0;
+/** Creates a group with a new name. */
 export async function aGroup(
   app: TestApp,
   { members = [], ...fields }: GroupFields & { members?: readonly string[] } = {},
-  caller = SYSTEM,
 ): Promise<Group> {
   const names = { display_name: `Group ${++made}`, ...fields };
   return groupsOf(app).create(names, MemberChange.createReplacement(members), caller);
@@ -29,15 +28,14 @@ export async function move(
   app: TestApp,
   group: { uuid: string },
   { add = [], remove = [] }: { add?: readonly string[]; remove?: readonly string[] },
-  caller = SYSTEM,
 ): Promise<Group> {
   const members = new MemberChange();
   members.add(add);
   members.remove(remove);
-  return groupsOf(app).change(group.uuid, { fields: () => ({}), members: () => members }, caller);
+  return groupsOf(app).change(group.uuid, { fields: () => ({}), members: () => members }, SYSTEM);
 }
 
-/** A group that was made, changed and deleted: what the audit has of it. */
+/** Creates, changes and deletes a group. Returns actor and target of the audit events. */
 export async function aGroupGone(app: TestApp): Promise<{ actor: string; target: string }> {
   const { uuid } = await aGroup(app);
   await groupsOf(app).change(uuid, { fields: () => ({ roles: ['Editor'] }) }, SYSTEM);
@@ -45,7 +43,7 @@ export async function aGroupGone(app: TestApp): Promise<{ actor: string; target:
   return { actor: 'system', target: uuid };
 }
 
-/** Writes groups as the writer would, without its checks and its audit. @returns their uuids. */
+/** Inserts groups without checks and audit events. @returns their UUIDs. */
 export async function seedGroups(app: TestApp, count: number, first: number): Promise<string[]> {
   const time = now();
   const groups = Array.from({ length: count }, (_, n) => ({

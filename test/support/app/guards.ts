@@ -1,4 +1,6 @@
-/** Settings for tests of other rules with a few people of whom most change: no guard of their shape stops them. */
+/**
+ * Settings under which no guard stops an import that changes most of a few users. They are for tests of other rules.
+ */
 export const LAX_GUARDS: Readonly<Record<string, string>> = {
   IMPORT_SMALL_DATASET: '0',
   IMPORT_MAX_CHANGED: '1000',

@@ -1,40 +1,40 @@
 import type { Answer, Client, Json } from './client.js';
 
-/** A CSV file of lines of cells, joined as they are. */
+/** Joins lines of cells to a CSV file. */
 export const csv = (...lines: string[]): string => lines.map((line) => `${line}\r\n`).join('');
 
-/** Uploads a file as it is. @param query such as `dry_run=true&mode=upsert`. */
+/** Uploads a file. @param query such as `dry_run=true&mode=upsert`. */
 export async function upload(client: Client, file: string | Uint8Array, query = ''): Promise<Answer> {
   return client.send('POST', `/imports${query === '' ? '' : `?${query}`}`, file, {
     'content-type': 'text/csv',
   });
 }
 
-/** The run when it has ended or waits for an operator: its events end then. */
+/** Waits until a run has ended or waits for an operator, which ends its event stream. Returns the run. */
 export async function settled(client: Client, id: string): Promise<Json> {
   await client.get(`/imports/${id}/events`);
   return (await client.get(`/imports/${id}`)).body;
 }
 
-/** Uploads a file and waits until its run has ended or waits for an operator. */
+/** Uploads a file and waits until its run has ended or waits for an operator. Returns the run. */
 export async function imported(client: Client, file: string | Uint8Array, query = ''): Promise<Json> {
   const accepted = await upload(client, file, query);
   if (accepted.status !== 202) throw new Error(`upload: ${accepted.status} ${accepted.text}`);
   return settled(client, accepted.body.id);
 }
 
-/** The rows of a run that are kept, by line. */
+/** Reads the stored rows of a run, ordered by line. */
 export async function rowsOf(client: Client, id: string, query = 'limit=100'): Promise<Json[]> {
   return (await client.get(`/imports/${id}/rows?${query}`)).body.Results;
 }
 
-/** Outcomes and their numbers, without those that are 0. */
+/** Returns the counts of a run by outcome, without zeros. */
 export function counted(run: Json): Record<string, number> {
   const all = Object.entries(run.counts as Record<string, number>);
   return Object.fromEntries(all.filter(([, count]) => count > 0));
 }
 
-/** The user with this external id, as the key reads it. */
+/** Finds the user with an external id. */
 export async function linked(client: Client, externalId: string): Promise<Json> {
   const found = await client.get(`/users/search?external_id=${encodeURIComponent(externalId)}`);
   return found.body.Results[0];

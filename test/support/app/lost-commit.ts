@@ -5,7 +5,7 @@ import type { Answer } from './client.js';
 import { aUser } from '../data/factories.js';
 import { databaseOf } from './people.js';
 
-/** The connection breaks while the answer to a commit is on its way. */
+/** Creates a user while the connection breaks after the COMMIT, before its response arrives. */
 export async function lostCommit(app: TestApp): Promise<Answer> {
   const database = databaseOf(app);
   const begin = database.begin.bind(database);

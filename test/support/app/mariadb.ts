@@ -5,20 +5,22 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import { freePort } from '../../../tools/free-port.ts'; // loaded by Node.js, which does not map .js to .ts
+// Loaded by Node.js, which does not map .js to .ts.
+import { freePort } from '../../../tools/free-port.ts';
+import { selfSigned } from '../process/certificate.ts';
 
-/** Errors of a server that is not running yet. */
+/** Error codes of a server that does not accept connections yet. */
 const STARTING = ['ECONNREFUSED', 'ETIMEDOUT'];
 
-/** Files in memory, on Linux. */
+/** Folder for files in memory, on Linux. */
 const MEMORY = '/dev/shm';
-/** Bytes that must be free there: the databases of all workers with room to spare. Containers often have only 64 MiB. */
+/** Free bytes that the databases of all workers need in memory. Containers often have only 64 MiB. */
 const ENOUGH = 4 * 1024 ** 3;
 
-/** Jest loads the start and the stop of a run one by one: what they share is a global. */
+/** State of the server, shared as a global because Jest loads the setup and the teardown separately. */
 const run = globalThis as { mariadb?: { server: ChildProcess; folder: string } | undefined };
 
-/** Starts a throwaway MariaDB in a temporary folder for the tests, unless TEST_DATABASE_URL names one. */
+/** Starts a throwaway MariaDB in a temporary folder, unless TEST_DATABASE_URL names a server. */
 export async function startMariadb(): Promise<void> {
   if (process.env['TEST_DATABASE_URL'] !== undefined) return;
   const folder = mkdtempSync(join(parentFolder(), 'rollcall-mariadb-'));
@@ -31,11 +33,7 @@ export async function startMariadb(): Promise<void> {
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
   ]);
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const made = `req -x509 -newkey rsa:2048 -nodes -days 1 -keyout ${key} -out ${cert} -subj /CN=localhost`;
-  execFileSync('openssl', [...made.split(' '), '-addext', 'subjectAltName=DNS:localhost'], {
-    stdio: 'ignore',
-  });
+  const { cert, key } = selfSigned(folder, 'DNS:localhost');
   const port = await freePort();
   const log = join(folder, 'log');
   const output = openSync(log, 'w');
@@ -46,7 +44,7 @@ export async function startMariadb(): Promise<void> {
       `--user=${username}`,
       `--datadir=${data}`,
       `--socket=${join(folder, 's')}`,
-      `--tmpdir=${folder}`, // a server that starts removes the temporary tables of others in a shared one
+      `--tmpdir=${folder}`, // in a shared folder, a starting server removes the temporary tables of other servers
       `--port=${port}`,
       '--bind-address=127.0.0.1',
       '--skip-name-resolve',
@@ -75,7 +73,10 @@ export async function stopMariadb(): Promise<void> {
   delete process.env['TEST_DATABASE_CA'];
 }
 
-/** Where databases go: each statement that makes or drops a table waits for a disk several times, but not for memory. */
+/**
+ * Returns the folder for databases. Memory is preferred, because each statement that creates or drops a table waits for
+ * the disk several times.
+ */
 export function parentFolder(): string {
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
@@ -85,7 +86,7 @@ export function parentFolder(): string {
   }
 }
 
-/** Resolves once it answers, however long the machine takes. @throws Error with its log when it ends instead. */
+/** Waits until the server accepts connections. @throws Error with the log of the server if it ends instead. */
 async function ready(server: ChildProcess, port: number, log: string): Promise<void> {
   while (server.exitCode === null && server.signalCode === null) {
     try {

@@ -25,7 +25,7 @@ interface Media {
   examples?: Record<string, { value: Json }>;
 }
 
-/** An operation of the OpenAPI file, with its place. */
+/** An operation of the OpenAPI file, with its method and path. */
 export interface Operation {
   operationId: string;
   method: string;
@@ -44,7 +44,7 @@ export const DOCUMENT = JSON.parse(
   components: Json;
 };
 
-/** Every operation of the file. */
+/** Every operation of the OpenAPI file. */
 export const OPERATIONS: Operation[] = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({
     ...operation,
@@ -54,30 +54,33 @@ export const OPERATIONS: Operation[] = Object.entries(DOCUMENT.paths).flatMap(([
   })),
 );
 
-/** The schema that a reference names, or the schema itself. */
+/** Returns the schema that a reference points to, or the schema itself. */
 const schemaOf = (schema: Json): Json =>
   typeof schema?.$ref === 'string' ? DOCUMENT.components.schemas[schema.$ref.split('/').at(-1)] : schema;
 
-/** The media type and the schema of a JSON body, an example of one, and the least that one has. */
+/** Returns the media type and schema of a JSON body, an example, and a body with the required members only. */
 export function jsonBody(
   operation: Operation,
-): { type: string; schema: Json; example: Json; least: Json } | undefined {
+): { type: string; schema: Json; example: Json; minimal: Json } | undefined {
   const found = Object.entries(operation.requestBody?.content ?? {}).find(([name]) => name.endsWith('json'));
   if (!found) return undefined;
   const [type, media] = found;
   const schema = schemaOf(media.schema);
-  const least = exampleOf(schema);
-  const example = media.example ?? Object.values(media.examples ?? {})[0]?.value ?? least;
-  return { type, schema, example, least };
+  const minimal = exampleOf(schema);
+  const example = media.example ?? Object.values(media.examples ?? {})[0]?.value ?? minimal;
+  return { type, schema, example, minimal };
 }
 
-/** What the required members of a schema give as their examples. */
+/** Builds an object from the examples of the required members of a schema. */
 const exampleOf = (schema: Json): Json =>
   Object.fromEntries(
     (schema.required ?? []).map((name: string) => [name, schemaOf(schema.properties[name]).example]),
   );
 
-/** Every place of a body that a schema describes, by the names that lead there; `0` leads into a list. */
+/**
+ * Yields every position in a body that a schema describes, as a path of member names. `0` stands for the items of a
+ * list.
+ */
 export function* places(schema: Json, path: string[] = []): Generator<{ path: string[]; schema: Json }> {
   const own = schemaOf(schema);
   yield { path, schema: own };
@@ -86,7 +89,7 @@ export function* places(schema: Json, path: string[] = []): Generator<{ path: st
   if (own.items) yield* places(own.items, [...path, '0']);
 }
 
-/** A copy of a body with a value at a place. Objects and lists on the way are made. */
+/** Returns a copy of a body with a value at a path. Missing objects and lists on the path are created. */
 export function put(body: Json, [name, ...rest]: string[], value: Json): Json {
   if (name === undefined) return value;
   if (name === '0') return [put(Array.isArray(body) ? body[0] : undefined, rest, value)];
@@ -94,7 +97,9 @@ export function put(body: Json, [name, ...rest]: string[], value: Json): Json {
   return { ...object, [name]: put(object[name], rest, value) };
 }
 
-/** One that has been applied can be undone; one that is planned, everything else. */
+/**
+ * Creates an import that the operation accepts. A revert needs an applied import, all other operations a planned one.
+ */
 async function anImport({ key }: TestApp, operationId: string): Promise<string> {
   const unique = randomUUID();
   const file = csv('ExternalId,Username,Email', `${unique},${unique},${unique}@example.org`);
@@ -102,7 +107,7 @@ async function anImport({ key }: TestApp, operationId: string): Promise<string> 
   return (await imported(key, file, `dry_run=${dryRun}`)).id;
 }
 
-/** A record for a path to name, by the name of its parameter. */
+/** Creates a record for a path parameter and returns its id. */
 async function idFor(app: TestApp, parameter: string, operationId: string): Promise<string> {
   if (parameter === 'import_id') return anImport(app, operationId);
   if (parameter === 'key_id') return (await app.key.post('/api_keys', { name: 'to be revoked' })).body.id;
@@ -121,7 +126,7 @@ async function idFor(app: TestApp, parameter: string, operationId: string): Prom
   return uuid;
 }
 
-/** The path of an operation with records that there are. */
+/** Fills the path parameters of an operation with ids of existing records. */
 export async function filledPath(
   app: TestApp,
   { path, parameters, operationId }: Operation,
@@ -135,7 +140,7 @@ export async function filledPath(
   return filled;
 }
 
-/** Sends a JSON body to an operation, with the key. */
+/** Sends a JSON body to an operation with the first API key. */
 export function sendJson(app: TestApp, { method, path }: Operation, at: string, body: Json): Promise<Answer> {
   const type = path.startsWith('/scim/') ? 'application/scim+json' : 'application/json';
   return app.key.raw(method, at, JSON.stringify(body), { 'content-type': type });

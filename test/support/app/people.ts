@@ -5,41 +5,41 @@ import type { TestApp } from './app.js';
 import type { Answer, Client, Json } from './client.js';
 import { create } from '../data/factories.js';
 
-/** The password of every user that `aPerson` creates. */
+/** Password of every user that `aPerson` creates. */
 export const PASSWORD = 'open the window, please';
 
 export interface Person {
   user: Json;
-  /** With a session of this user. */
+  /** Client with a session of this user. */
   client: Client;
 }
 
-/** A user who can log in, and their session. */
+/** Creates a user with a password and logs the user in. */
 export async function aPerson(app: TestApp, overrides: Record<string, unknown> = {}): Promise<Person> {
   const user = await create(app.key, { password: PASSWORD, ...overrides });
   return { user, client: await app.login(user.username, PASSWORD) };
 }
 
-/** The application's own database access, with `?` placeholders on every engine. */
+/** Returns the database access of the application, with `?` placeholders on every engine. */
 export function databaseOf(app: TestApp): Database {
   return app.app.get<Database>(DATABASE);
 }
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** A stored time that many seconds from now. */
+/** Returns the time this many seconds from now, in the stored form. */
 export const inSeconds = (seconds: number): string => addSeconds(now(), seconds);
 
-/** Status and code of an error answer, to compare both together. */
+/** Returns status and code of an error response. */
 export const problemOf = ({ status, body }: Answer): [number, string] => [status, body?.code];
 
-/** Field and code of every error of a 422, in the order of the fields. */
+/** Returns field and code of every error of a 422 response, ordered by field. */
 export const fieldErrorsOf = ({ body }: Answer): [string, string][] =>
   (body.errors as { field: string; code: string }[])
     .map(({ field, code }): [string, string] => [field, code])
     .sort(([a], [b]) => a.localeCompare(b));
 
-/** Name, value and sorted attributes of the cookie that an answer sets. */
+/** Returns name, value and sorted attributes of the cookie that a response sets. */
 export function cookieOf({ headers }: Answer): { name: string; value: string; attributes: string[] } {
   const [pair = '', ...attributes] = (headers['set-cookie'] ?? '').split('; ');
   const cut = pair.indexOf('=');

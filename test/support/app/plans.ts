@@ -5,18 +5,21 @@ import { databaseOf } from './people.js';
 import type { Statement } from './recorder.js';
 import { CountingCopy } from './steps.js';
 
-/** How an engine answers a statement. */
+/** Execution plan and cost of a statement. */
 export interface Plan {
-  /** Tables that are read from end to end, without an index. */
+  /** Tables that are read completely, without an index. */
   scans: string[];
-  /** Rows and index entries that were read: on SQLite the steps of its virtual machine, at least four for each. */
+  /**
+   * Rows and index entries that were read. On SQLite: steps of the virtual machine, at least four for each row or
+   * entry.
+   */
   effort: number;
   text: string;
 }
 
 type Json = Record<string, unknown>;
 
-/** Asks the engine for the plan of each statement, and runs it: what it writes is rolled back. */
+/** Yields the execution plan of each statement. The statement is run for that, and its changes are rolled back. */
 export async function* plansOf(
   app: TestApp,
   statements: readonly Statement[],
@@ -44,7 +47,7 @@ function ofSqlite(copy: CountingCopy, { sql, params }: Statement): Plan {
 
 async function ofMariadb(tx: Sql, { sql, params }: Statement): Promise<Plan> {
   const [row] = await tx.query<{ ANALYZE: string }>(`ANALYZE FORMAT=JSON ${sql}`, params);
-  if (!row) throw new Error('MariaDB does not say what a statement did');
+  if (!row) throw new Error('MariaDB returned no plan');
   const tables = [...objectsIn(JSON.parse(row.ANALYZE.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')))].filter(
     ({ table_name: name }) => name !== undefined,
   );
@@ -55,7 +58,7 @@ async function ofMariadb(tx: Sql, { sql, params }: Statement): Promise<Plan> {
   return { scans: named(scans, sql), effort, text: row.ANALYZE };
 }
 
-/** The tables of the names in a plan. A name that is not a table is an intermediate result. */
+/** Replaces aliases in a plan by table names. Names of intermediate results are removed. */
 function named(names: readonly string[], sql: string): string[] {
   const aliases = [
     ...sql.matchAll(/\b(?:FROM|JOIN|UPDATE)\s+(\w+)(?:\s+(?:AS\s+)?(?!WHERE|JOIN|ORDER)(\w+))?/g),

@@ -1,13 +1,13 @@
 import type { Answer } from './client.js';
 
-/** `field code` of every field error of an answer, in alphabetical order. */
+/** Returns every field error of a response as `field code`, sorted. */
 export function fieldErrors({ body }: Answer): string[] {
   const errors = (body.errors ?? []) as { field: string; code: string }[];
   return errors.map(({ field, code }) => `${field} ${code}`).sort();
 }
 
-/** The reason of a refusal: status and field errors, or status and code where there are none. */
-export function refusal(answer: Answer): [number, ...string[]] {
-  const fields = fieldErrors(answer);
-  return fields.length > 0 ? [answer.status, ...fields] : [answer.status, String(answer.body?.code)];
+/** Returns status and field errors of a refused request, or status and code if it has no field errors. */
+export function refusal(response: Answer): [number, ...string[]] {
+  const fields = fieldErrors(response);
+  return fields.length > 0 ? [response.status, ...fields] : [response.status, String(response.body?.code)];
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { type Socket, connect } from 'node:net';
 
-/** Sends a body in chunks, without a `Content-Length`. @returns status and the answer's text. */
+/** Sends a body in chunks, without a `Content-Length`. @returns status and text of the response. */
 export function sendChunked(
   url: string,
   method: string,
@@ -37,18 +37,18 @@ export async function sendBytes(url: string, bytes: string): Promise<string> {
   return text;
 }
 
-/** A connection on which a test writes bytes as it likes. It stays open when the server ends its side. */
+/** A connection on which a test writes arbitrary bytes. It stays open when the server ends its side. */
 export class RawConnection {
   private text = '';
-  /** Settles when the server has closed the connection, with everything that it sent. */
+  /** Everything that the server sent, when it has closed the connection. */
   readonly closed: Promise<string>;
-  /** Settles when the server has ended its side, with everything that it sent. */
+  /** Everything that the server sent, when it has ended its side. */
   readonly ended: Promise<string>;
 
   private constructor(readonly socket: Socket) {
     socket.setEncoding('latin1');
     socket.on('data', (chunk: string) => (this.text += chunk));
-    socket.on('error', () => undefined); // a reset is a way to close
+    socket.on('error', () => undefined); // a reset counts as a close
     this.closed = new Promise((resolve) => {
       socket.on('close', () => {
         resolve(this.text);
@@ -80,7 +80,10 @@ export class RawConnection {
     return connection;
   }
 
-  /** Resolves with everything that was sent so far, once that matches. @throws Error when the server closes before. */
+  /**
+   * Waits until everything that was received matches a pattern. Returns that text.
+   * @throws Error if the server closes the connection first.
+   */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.text)) {
       if (this.socket.closed) throw new Error(`the server closed after: ${this.text}`);
@@ -90,7 +93,7 @@ export class RawConnection {
   }
 }
 
-/** The last answer in a text that a server sent: status, headers and body. */
+/** Parses the last response in a text that a server sent. */
 export function lastAnswer(text: string): { status: number; headers: Record<string, string>; body: string } {
   const start = text.lastIndexOf('HTTP/1.1 ');
   const [head = '', body = ''] = text.slice(start).split('\r\n\r\n', 2);
@@ -102,7 +105,7 @@ export function lastAnswer(text: string): { status: number; headers: Record<stri
   return { status: Number(line.split(' ')[1]), headers: Object.fromEntries(headers), body };
 }
 
-/** An answer of the server itself, to bytes that are no request. */
+/** Sends bytes and returns the response, such as an error of the HTTP parser. */
 export async function answerTo(url: string, bytes: string): Promise<Answer> {
   const { status, headers, body } = lastAnswer(await sendBytes(url, bytes));
   return { status, headers, text: body, body: JSON.parse(body), cookie: '' };

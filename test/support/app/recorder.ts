@@ -24,21 +24,23 @@ interface Methods {
   begin: (this: Sql) => Promise<OpenTransaction>;
 }
 
-/** A statement as a line; lists of any length look the same. */
+/** Returns the statement on one line, with placeholder lists shortened, so that lists of any length look the same. */
 export const formOf = (sql: string): string => sql.replace(/\?(, \?)+/g, '?, …').replace(/\s+/g, ' ');
 
-/** Records the statements that the engines get in this file from now on: of each form the one with the most values. */
+/**
+ * Records the statements of both engines in this test file. Of each form it stores the statement with the most values.
+ */
 export class Recorder {
   private readonly longest = new Map<string, Statement>();
   private readonly all = new Set<string>();
-  /** Off while a test sends its own statements. */
+  /** False while a test sends its own statements. */
   listens = true;
 
   constructor() {
-    // Both engines at their root, so that the statements of a starting application are included.
+    // The prototypes are wrapped, so that statements of a starting application are included.
     for (const { prototype } of [SqliteEngine, MysqlEngine]) {
       const own = Object.getOwnPropertyDescriptors(prototype);
-      // The next file has the same engines.
+      // Other test files use the same prototypes.
       afterAll(() => {
         for (const name of Object.keys(prototype)) Reflect.deleteProperty(prototype, name);
         Object.defineProperties(prototype, own);
@@ -54,14 +56,14 @@ export class Recorder {
     }
   }
 
-  /** The statements since the last call. */
+  /** Returns the statements since the last call. */
   take(): Statement[] {
     const taken = [...this.longest.values()];
     this.longest.clear();
     return taken;
   }
 
-  /** The text of all statements so far. */
+  /** Texts of all statements so far. */
   get texts(): string[] {
     return [...this.all];
   }

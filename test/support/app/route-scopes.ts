@@ -1,6 +1,9 @@
 import { SCOPES } from '../../../src/access/actor.js';
 
-/** The scope that an API key needs for a route, by path or by beginning; `full`: no scopes; `none`: keys are refused. */
+/**
+ * Scope that an API key needs for a route, by path or prefix. `full` means a key without scopes, `none` that keys are
+ * refused.
+ */
 const PUBLIC = ['GET /status', 'POST /sessions/login'];
 const SCOPE_OF: Record<string, string> = {
   'POST /sessions/logout': 'none',
@@ -26,22 +29,22 @@ const SCOPE_OF: Record<string, string> = {
   'DELETE /sessions': 'users:write',
 };
 
-/** undefined for a public route. */
+/** Returns the scope that a route needs, or undefined for a public route. */
 export function scopeOf(route: string): string | undefined {
   if (PUBLIC.includes(route)) return undefined;
-  const known = Object.keys(SCOPE_OF).filter((beginning) => route.startsWith(beginning));
+  const known = Object.keys(SCOPE_OF).filter((prefix) => route.startsWith(prefix));
   const longest = known.toSorted((a, b) => b.length - a.length)[0];
   if (longest === undefined) throw new Error(`${route} has no scope`);
   return SCOPE_OF[longest];
 }
-/** Roles of groups make Webmasters: no single scope is enough. */
+/** Routes that need the scope `webmasters` in addition, because group roles can include Webmaster. */
 const NEED_WEBMASTERS_TOO = ['PUT /groups/{group_id}'];
-/** Requests of the tests that are about the data set `default`. */
+/** Routes whose requests in the tests concern the data set `default`. */
 const OF_DEFAULT = ['POST /imports', 'POST /imports/preview', 'PUT /import_profiles/{name}'];
-/** The upload goes into the data set `default`; the import that the other lines name does not exist. */
+/** Scopes that a key may have. Uploads in the tests go into the data set `default`. */
 export const NARROW = [...SCOPES, 'imports:write:default', 'imports:write:other'];
 
-/** The answer to a key with one scope: that of a full key, or 403. */
+/** Returns the expected status for a key with one scope. @param full the status for a key without scopes. */
 export function statusFor(route: string, scope: string, full: number): number {
   if (NEED_WEBMASTERS_TOO.includes(route)) return 403;
   const needed = scopeOf(route);

@@ -2,7 +2,7 @@ import { OPERATIONS } from './operations.js';
 
 export interface Route {
   method: string;
-  /** Below the prefix, with `{user_id}` and the like in it. */
+  /** Path after the prefix, with parameters such as `{user_id}`. */
   path: string;
   hasBody: boolean;
   /** Media type of a body that is not JSON. */
@@ -13,7 +13,7 @@ export interface Route {
 
 export const PREFIX = '/api/0.3';
 
-/** Every route of the OpenAPI file below the prefix. */
+/** Every route of the OpenAPI file under the prefix. */
 export const ROUTES: Route[] = OPERATIONS.filter(({ path }) => path.startsWith(PREFIX)).map(
   ({ method, path, requestBody, parameters }) => ({
     method,

@@ -13,7 +13,7 @@ import { seededUuid, seededUuids } from './seed.js';
 const GROUPS = 3000;
 const LARGE = 12_000;
 
-/** Many groups, one of them large. */
+/** Inserts many small groups and one large group. Returns the UUID of the large group. */
 async function seedMembers(app: TestApp): Promise<string> {
   const groups = await seedGroups(app, GROUPS, 500_000);
   const memberships = groups.map((group_uuid, n) => ({ group_uuid, user_uuid: seededUuid(n) }));
@@ -21,7 +21,7 @@ async function seedMembers(app: TestApp): Promise<string> {
   return (await aGroup(app, { display_name: 'Large', members: seededUuids(0, LARGE) })).uuid;
 }
 
-/** Groups are listed in every order, read, given roles, filled, emptied and deleted. */
+/** Lists groups in every order. Then reads and changes groups and their members, and deletes a group. */
 export async function liveInGroups(app: TestApp): Promise<void> {
   const { key } = app;
   const large = await seedMembers(app);
@@ -56,7 +56,7 @@ export async function liveInGroups(app: TestApp): Promise<void> {
   await groupsOf(app).delete(small.uuid, undefined, SYSTEM);
 }
 
-/** Groups of SCIM: every filter that an index answers, and one that none does, in every order. */
+/** Lists SCIM groups with filters that use an index and filters that do not, in every order. */
 async function findGroups(app: TestApp): Promise<void> {
   const narrow = await scimAs(app, { scopes: ['groups:read'] });
   const filters = [

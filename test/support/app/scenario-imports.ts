@@ -15,7 +15,7 @@ const list = <T>(count: number, make: (index: number) => T): T[] =>
 const person = (name: string, manager = '', phone = '1') =>
   `${name},${name},${name}@example.org,${phone},${manager},,,`;
 
-/** Imports of every kind, from the upload to the revert. */
+/** Runs imports of every kind, from the upload to the revert. */
 export async function importEverything(app: TestApp): Promise<void> {
   const { key } = app;
   const rows = (phone: string) =>
@@ -39,7 +39,7 @@ export async function importEverything(app: TestApp): Promise<void> {
   const stopped = await imported(key, csv(HEAD, person('p1')), 'dry_run=true');
   await ok(key.post(`/imports/${stopped.id}/cancel`), 202);
   const again = await imported(key, csv(HEAD, person('p1')), 'dataset=people&missing=block');
-  await ok((await app.login()).post(`/imports/${again.id}/apply`), 202); // by a person, who must not be blocked by it
+  await ok((await app.login()).post(`/imports/${again.id}/apply`), 202); // by a user, whom the import must not block
   await settled(key, again.id);
   await settled(key, (await ok(key.post(`/imports/${first.id}/revert`), 202)).body.id);
   await adopt(key);
@@ -63,7 +63,7 @@ async function profiles(key: Client): Promise<void> {
   await ok(key.delete('/import_profiles/nightly'), 204);
 }
 
-/** Users that existed before: taken over, claimed without another change, in conflict. */
+/** Imports rows of existing users: adopted, adopted without changes, and in conflict. */
 async function adopt(key: Client): Promise<void> {
   await create(key, { username: 'q1', email: 'q1@example.org' });
   await create(key, { username: 'q5', email: 'q5@example.org', external_id: 'q5' });
@@ -76,20 +76,20 @@ async function adopt(key: Client): Promise<void> {
   );
 }
 
-/** An import that is stopped while it writes, and a file that is refused after part of it was planned. */
+/** Cancels an import that is being applied, and imports a file that is refused after a part was planned. */
 async function cancel(app: TestApp): Promise<void> {
   const { id } = await imported(app.key, csv(HEAD, ...list(60, (i) => person(`c${i}`))), 'dry_run=true');
-  // As another instance would have left it.
+  // The state that another instance would have left.
   await databaseOf(app).execute("UPDATE import_runs SET state = 'applying', cancel = 1 WHERE id = ?", [id]);
   await settled(app.key, id);
   await imported(app.key, csv(HEAD, ...list(600, (i) => person(`f${i}`)), '"unclosed'));
 }
 
-/** A file that is already stored when its options turn out to be wrong. */
+/** Discards a stored file, as after an error in its options. */
 async function giveUp({ app }: TestApp): Promise<void> {
   const store = app.get(FileStore);
-  const unwanted = await store.store('unwanted.csv', Readable.from([Buffer.from(HEAD)]));
-  await store.discard(unwanted.runId);
+  const stored = await store.store('discarded.csv', Readable.from([Buffer.from(HEAD)]));
+  await store.discard(stored.runId);
 }
 
 async function read(key: Client, id: string): Promise<void> {

@@ -29,21 +29,12 @@ const FILTERS = [
   `userName eq "${username}" and title pr`,
   'meta.resourceType eq "User"',
   'meta.resourceType eq "User" or active eq false',
-  'roles.value eq "nobody has it"',
+  'roles.value eq "unassigned"',
 ];
-const SORTS = [
-  '',
-  'id',
-  'userName',
-  'externalId',
-  'emails',
-  'name.givenName',
-  'name.familyName',
-  'meta.lastModified',
-  'displayName',
-];
+const SORTS =
+  ' id userName externalId emails name.givenName name.familyName meta.lastModified displayName'.split(' ');
 
-/** Reads a page of a list by its index, and two by cursor. */
+/** Reads one page of a list by index and two pages by cursor. */
 export async function readPages(scim: ScimClient, path: string, query: Query): Promise<void> {
   const list = (more: Query) => listOf(scim, path, { ...query, count: 2, ...more });
   await list({ startIndex: 2 });
@@ -51,7 +42,10 @@ export async function readPages(scim: ScimClient, path: string, query: Query): P
   if (nextCursor) await list({ cursor: nextCursor as string });
 }
 
-/** Users of SCIM are found in every order by every kind of filter, made, changed and deleted; by keys that see operators or not. */
+/**
+ * Finds SCIM users with every kind of filter in every order, by a full key and a key with one scope. Then creates,
+ * changes and deletes a user.
+ */
 export async function liveInScim(app: TestApp): Promise<void> {
   const narrow = await scimAs(app, { scopes: ['users:read'] });
   for (const scim of [scimOf(app), narrow])

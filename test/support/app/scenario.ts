@@ -20,23 +20,13 @@ import { seededUser, seededUuid } from './seed.js';
 import { BUSY_ACTOR, BUSY_RUNNER } from './seed-history.js';
 
 const HOUR_MILLIS = 3_600_000;
-/** When the audit is sealed after an hour. */
+/** Time after the end of an hour when its audit can be sealed. */
 const LOOK_MILLIS = 6 * 60_000;
-const SORTS = [
-  'relevance',
-  'updated',
-  'created',
-  'firstname',
-  'surname',
-  'username',
-  'email',
-  'external_id',
-  'status',
-];
+const SORTS = 'relevance updated created firstname surname username email external_id status'.split(' ');
 const SINCE = '2024-01-01T00:05:00.000Z';
 
 const { username, email } = seededUser(500);
-/** Filters whose matches are few. */
+/** Filters with few matches. */
 export const NARROW: readonly Query[] = [
   { username },
   { email },
@@ -54,7 +44,7 @@ export const NARROW: readonly Query[] = [
   { updated_since: '2025-12-31T00:00:00.000Z' },
   { created_since: '2025-12-31T00:00:00.000Z' },
 ];
-/** Filters that most users match. */
+/** Filters that match most users. */
 export const BROAD: readonly Query[] = [
   { status: 'Active' },
   { status: ['Active', 'Blocked'] },
@@ -78,14 +68,15 @@ export const FOR_MEMBERS: readonly Query[] = [
   { created_since: '2025-12-31T00:00:00.000Z' },
 ];
 
-/** The answer if it is as expected. @throws Error that says what came instead. */
+/** Returns the response if it has the expected status. @throws Error with the actual status and text. */
 export async function ok(sent: Promise<Answer>, status = 200): Promise<Answer> {
-  const answer = await sent;
-  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.text}`);
-  return answer;
+  const response = await sent;
+  if (response.status !== status)
+    throw new Error(`${response.status} instead of ${status}: ${response.text}`);
+  return response;
 }
 
-/** Searches with every filter in every order of `sorts`: the first page and the next one. */
+/** Reads the first two pages of each filter in every order of `sorts`. */
 export async function searchAll(
   client: Client,
   filters: readonly Query[],
@@ -101,7 +92,7 @@ export async function searchAll(
   }
 }
 
-/** A user's life: created, read, changed in every way, blocked, and read again. */
+/** Creates a user, changes the user in every way, deletes and restores the manager, and reads the history. */
 export async function liveThrough(app: TestApp): Promise<void> {
   const { key } = app;
   const boss = await create(key);
@@ -116,7 +107,7 @@ export async function liveThrough(app: TestApp): Promise<void> {
   await ok(key.get(`/users/${seededUuid(7)}/history?after=${BUSY_ACTOR}`));
 }
 
-/** Logins that fail, succeed or renew a hash; sessions that are renewed, listed and ended. */
+/** Logs in with a wrong password, with a right one and with an outdated hash. Then renews, lists and ends sessions. */
 export async function comeAndGo(app: TestApp): Promise<void> {
   const database = databaseOf(app);
   const { user, client } = await aPerson(app);
@@ -138,13 +129,16 @@ export async function comeAndGo(app: TestApp): Promise<void> {
   await moveAround(app, user.uuid);
 }
 
-/** Logins of one user from more networks than are remembered, and again from one a day later. */
+/**
+ * Stores logins of one user from more networks than the service remembers, and one more from a known network a day
+ * later.
+ */
 async function moveAround(app: TestApp, uuid: string): Promise<void> {
   const addresses = app.app.get(LoginThrottleRepository);
   const tx = await databaseOf(app).begin();
   try {
-    for (let each = 1; each <= 21; each++)
-      await addresses.rememberAddress(tx, uuid, `192.0.2.${each}`, inSeconds(each));
+    for (let last = 1; last <= 21; last++)
+      await addresses.rememberAddress(tx, uuid, `192.0.2.${last}`, inSeconds(last));
     await addresses.rememberAddress(tx, uuid, '192.0.2.21', inSeconds(90_000));
     await tx.commit();
   } finally {
@@ -153,14 +147,14 @@ async function moveAround(app: TestApp, uuid: string): Promise<void> {
   await addresses.hasAddress(uuid, '192.0.2.21');
 }
 
-/** What a search is told that took too long: its part with the most matches. */
+/** Finds the part of a search with the most matches, as for the error of a search that took too long. */
 export async function nameTheBroadest({ app }: TestApp): Promise<void> {
   const query = { fulltext_search: 'u000*', managed_by: 'default' };
   const filter = toUserFilter(query, { kind: 'system', id: null }, app.get(UserSettings).roles);
   await app.get(UserSearch).findBroadest(filter, new AbortController().signal);
 }
 
-/** Keys, the audit with every filter, and what monitoring reads. */
+/** Uses API keys, the audit with every filter, and the endpoints for monitoring. */
 export async function lookAround(app: TestApp): Promise<void> {
   const { key, nobody } = app;
   const { id } = (await ok(key.post('/api_keys', { name: 'x' }), 201)).body;
@@ -196,7 +190,7 @@ export async function lookAround(app: TestApp): Promise<void> {
   await ok(key.get('/statistics?days=90&utc_offset=-5'));
 }
 
-/** Seals the audit, finds a row that came late, and compares all with the seals. */
+/** Seals the audit, adds a late row, and verifies the audit. */
 export async function seal(app: TestApp): Promise<void> {
   const sealer = app.app.get(Sealer);
   const end = (Math.floor(Date.now() / HOUR_MILLIS) + 1) * HOUR_MILLIS;
@@ -210,26 +204,26 @@ export async function seal(app: TestApp): Promise<void> {
   await sealer.run(end + HOUR_MILLIS + LOOK_MILLIS);
   await ok(app.key.get('/statistics?days=90&utc_offset=-5'));
   const { fault, late } = await app.app.get(SealVerifier).verify();
-  if (fault || late !== 1) throw new Error(`${late} late rows; ${JSON.stringify(fault)}`);
+  if (fault || late !== 1) throw new Error(`${late} late rows, ${JSON.stringify(fault)}`);
   await purge(app);
 }
 
-/** A key blocks more users than it may, and its fuse is reset. */
+/** Blocks more users with a key than its fuse allows, and resets the fuse. */
 async function blowAFuse(app: TestApp): Promise<void> {
   const { key, nobody } = app;
   const env = app.app.get(Env);
   const { FUSE_MIN, FUSE_PERCENT } = env;
   Object.assign(env, { FUSE_MIN: 1, FUSE_PERCENT: 0 });
-  const made = (await ok(key.post('/api_keys', { name: 'fuse' }), 201)).body;
-  const client = nobody.with({ 'x-api-key': made.key });
+  const created = (await ok(key.post('/api_keys', { name: 'fuse' }), 201)).body;
+  const client = nobody.with({ 'x-api-key': created.key });
   const block = async (status: number): Promise<void> => {
     await ok(client.put(`/users/${(await create(key)).uuid as string}`, { status: 'Blocked' }), status);
   };
   await block(200);
   await block(429);
-  await ok(key.post(`/api_keys/${made.id as string}/fuse`));
+  await ok(key.post(`/api_keys/${created.id as string}/fuse`));
   await block(200);
-  const old = [made.id as string, inSeconds(-7200), seededUuid(1)];
+  const old = [created.id as string, inSeconds(-7200), seededUuid(1)];
   await databaseOf(app).execute(
     'INSERT INTO key_deactivations (key_id, time, user_uuid) VALUES (?, ?, ?)',
     old,

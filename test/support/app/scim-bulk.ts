@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Answer, Json } from './client.js';
 import { type ScimClient, aScimUser } from './scim.js';
 
-/** Bulk requests of SCIM and their operations. */
+/** An operation of a SCIM bulk request. */
 export type Operation = Record<string, Json>;
 const BULK = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 export const post = (bulkId: string, data: Operation = aScimUser()): Operation => ({
@@ -28,5 +28,5 @@ export const sendBulk = (
   more: object = {},
   headers = {},
 ): Promise<Answer> => client.post('/Bulk', { schemas: [BULK], Operations, ...more }, headers);
-export const statuses = (answers: Json[]) => answers.map(({ status }) => status);
+export const statuses = (responses: Json[]) => responses.map(({ status }) => status);
 export const idOf = ({ location }: Json): string => location.split('/').at(-1) as string;

@@ -4,17 +4,21 @@ import type { ScimClient } from './scim.js';
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 let names = 0;
 
-/** The name of a group that there is not yet. */
+/** Returns a new group name. */
 export const aName = () => `Team ${++names}`;
 export const pathOf = ({ id }: Json): string => `/Groups/${id as string}`;
-/** Members, or other elements, of these ids. */
+/** Converts ids to elements such as members. */
 export const of = (...ids: string[]) => ids.map((value) => ({ value }));
 
-/** A new group of an identity provider. */
+/** Creates a group through SCIM. */
 export async function aScimGroup(scim: ScimClient, body: object = {}): Promise<Json> {
-  const answer = await scim.post('/Groups', { schemas: [GROUP], displayName: aName(), ...body });
-  if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
-  return answer.body;
+  const {
+    status,
+    text,
+    body: created,
+  } = await scim.post('/Groups', { schemas: [GROUP], displayName: aName(), ...body });
+  if (status !== 201) throw new Error(`${status} ${text}`);
+  return created;
 }
 
 export const membersIn = async (scim: ScimClient, group: Json): Promise<string[]> =>

@@ -2,14 +2,14 @@ import type { Json } from './client.js';
 import type { ScimClient } from './scim.js';
 import { type Query, queryOf } from './search.js';
 
-/** Returns a page of `/Users`, `/Groups` or, with an empty path, of both. */
+/** Returns a page of `/Users` or `/Groups`. An empty path lists both. */
 export async function listOf(scim: ScimClient, path: string, query: Query): Promise<Json> {
   const { status, body, text } = await scim.get(`${path}?${queryOf(query)}`);
   if (status !== 200) throw new Error(`${status} ${text}`);
   return body;
 }
 
-/** Reads all resources of a list by `startIndex`. Throws if a page has another index or another total. */
+/** Reads all resources of a list by `startIndex`. @throws Error if a page has a wrong index or a different total. */
 export async function walkByIndex(
   scim: ScimClient,
   path: string,
@@ -20,14 +20,18 @@ export async function walkByIndex(
     const page = await listOf(scim, path, { ...query, startIndex });
     if (page.startIndex !== startIndex)
       throw new Error(`startIndex ${page.startIndex} of page ${startIndex}`);
-    if (startIndex > 1 && page.totalResults !== total) throw new Error(`${page.totalResults}, then ${total}`);
+    if (startIndex > 1 && page.totalResults !== total)
+      throw new Error(`${page.totalResults}, before ${total}`);
     total = page.totalResults;
     resources.push(...page.Resources);
   }
   return resources;
 }
 
-/** Reads all resources of a list by `cursor`. Throws if a page has an index or another total than the number of resources. */
+/**
+ * Reads all resources of a list by `cursor`.
+ * @throws Error if a page has an index, or a total that differs from the number of resources.
+ */
 export async function walkByCursor(scim: ScimClient, path: string, query: Query): Promise<Json[]> {
   const resources: Json[] = [];
   const totals: number[] = [];
@@ -39,6 +43,6 @@ export async function walkByCursor(scim: ScimClient, path: string, query: Query)
     cursor = page.nextCursor;
   }
   if (totals.some((total) => total !== resources.length))
-    throw new Error(`${resources.length} resources, ${totals.join(', ')} announced`);
+    throw new Error(`${resources.length} resources, but totals of ${totals.join(', ')}`);
   return resources;
 }

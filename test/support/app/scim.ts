@@ -8,13 +8,9 @@ export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0
 export const ROLLCALL = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:User';
 const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
-/** A SCIM client. Every answer is checked against the OpenAPI file. */
+/** A SCIM client. Every response is checked against the OpenAPI file. */
 export class ScimClient {
   constructor(private readonly client: Client) {}
-
-  with(headers: Record<string, string>): ScimClient {
-    return new ScimClient(this.client.with(headers));
-  }
 
   send(
     method: string,
@@ -44,22 +40,22 @@ export class ScimClient {
     return this.send('DELETE', path, undefined, headers);
   }
 
-  /** A PATCH of these operations. */
+  /** Sends a PATCH with these operations. */
   patch(path: string, ...operations: object[]): Promise<Answer> {
     return this.send('PATCH', path, { schemas: [PATCH], Operations: operations });
   }
 
-  /** Users that match a filter. */
+  /** Lists the users that match a filter. */
   find(filter: string): Promise<Answer> {
     return this.get(`/Users?filter=${encodeURIComponent(filter)}`);
   }
 }
 
-/** A client with an API key as bearer token. */
+/** Returns a client with an API key as bearer token. */
 export const scimOf = ({ url }: TestApp, key = API_KEY): ScimClient =>
   new ScimClient(new Client(url, { authorization: `Bearer ${key}` }));
 
-/** A valid body of `POST /Users` whose unique attributes are new in every call. */
+/** Builds a valid body of `POST /Users`. Its unique attributes are new in every call. */
 export function aScimUser(overrides: Record<string, unknown> = {}): Record<string, Json> {
   const unique = randomBytes(5).toString('hex');
   return {
@@ -70,26 +66,26 @@ export function aScimUser(overrides: Record<string, unknown> = {}): Record<strin
   };
 }
 
-/** Creates a user and returns its resource. */
+/** Creates a user. Returns the resource. */
 export async function provision(scim: ScimClient, overrides: Record<string, unknown> = {}): Promise<Json> {
   const { status, body, text } = await scim.post('/Users', aScimUser(overrides));
   if (status !== 201) throw new Error(`provision: ${status} ${text}`);
   return body;
 }
 
-/** Status, scimType and detail of an error. */
+/** Returns status, scimType and detail of an error response. */
 export const errorOf = ({ status, body }: Answer): [number, string | undefined, string] => [
   status,
   body.scimType,
   body.detail,
 ];
 
-/** A client with a key of this profile and these scopes. */
+/** Creates an API key with a profile and scopes. Returns a client with that key. */
 export async function scimAs(
   app: TestApp,
   rights: { profile?: string; scopes?: string[] },
 ): Promise<ScimClient> {
-  const answer = await app.key.post('/api_keys', { name: 'provider', ...rights });
-  if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
-  return scimOf(app, answer.body.key as string);
+  const { status, text, body } = await app.key.post('/api_keys', { name: 'provider', ...rights });
+  if (status !== 201) throw new Error(`${status} ${text}`);
+  return scimOf(app, body.key as string);
 }

@@ -21,11 +21,11 @@ interface Seal {
 }
 
 export const faultOf = ({ fault }: AuditReport) => [fault?.seal, fault?.message];
-/** The ids of single rows that do not fit. */
+/** Returns the ids of rows that do not match their seal. */
 export const badOf = ({ bad }: AuditReport) => bad.map(({ id }) => id).sort();
 const time = (millis: number) => new Date(millis).toISOString().replace('T', ' ').slice(0, 23);
 
-/** An event of a moment. */
+/** Builds an audit event with a time. */
 export const eventAt = (millis: number, fields: Partial<SealedRow> = {}): SealedRow => ({
   id: uuidv7({ msecs: millis }),
   time: time(millis),
@@ -47,10 +47,10 @@ export async function insertEvents(sql: Sql, events: readonly SealedRow[]): Prom
   await sql.insert({ head, columns: columns.length, tail: '' }, events.map(Object.values));
 }
 
-/** What SQLite can store in place of a text without a reader of texts seeing it. */
+/** SQL expressions that store a changed value in SQLite, although a driver reads the same text. */
 export const FORMS = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
 
-/** Records who started and who approved an import. @returns the id of the import. */
+/** Records the start and the approval of an import in the audit. @returns the id of the import. */
 export async function aRun({ app }: TestApp): Promise<string> {
   const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
   const run = uuidv7();
@@ -63,17 +63,17 @@ export async function aRun({ app }: TestApp): Promise<string> {
 }
 
 /**
- * A moment by which the running hour and some more are sealed. From the end of the hour: two hours from now may be one hour
- * less in its first minutes, when the hour before may not be sealed yet.
+ * Returns a time when the current hour and `more` further hours can be sealed. It is counted from the start of the
+ * current hour, because an hour is sealed some minutes after its end.
  */
 export const afterHours = (more = 0): number =>
   Math.floor(Date.now() / HOUR) * HOUR + (more + 1) * HOUR + 6 * MINUTE;
 
-/** The audit of the application that a test has at the moment, with its seals. */
+/** The audit of the current application of a test, with its seals. */
 export class SealedAudit {
   constructor(private readonly app: () => TestApp) {}
 
-  /** Seals the hours that had ended at a moment. */
+  /** Seals the hours that had ended at a time. */
   seal = (millis: number) => this.app().app.get(Sealer).run(millis);
   verify = (...expected: Parameters<SealVerifier['verify']>) =>
     this.app()
@@ -86,20 +86,20 @@ export class SealedAudit {
       'SELECT number, row_count, late_count, sealed, hash FROM audit_seals ORDER BY number',
     );
 
-  /** Events of a moment. @returns their ids. */
+  /** Inserts events with the same time. @returns their ids. */
   insert = async (millis: number, count = 1): Promise<string[]> => {
     const ids = Array.from({ length: count }, (_, i) => uuidv7({ msecs: millis, seq: i * 8 }));
     await this.insertIds(millis, ids);
     return ids;
   };
 
-  /** Events of a moment with other ids. */
+  /** Inserts events with a time and the given ids. */
   insertIds = async (millis: number, ids: readonly string[]): Promise<void> => {
     const events = ids.map((id) => eventAt(millis, { id }));
     await insertEvents(databaseOf(this.app()), events);
   };
 
-  /** Three hours of four events each, sealed. @returns the ids, hour by hour. */
+  /** Inserts and seals three hours with four events each. @returns the ids by hour. */
   sealedHours = async (): Promise<string[][]> => {
     const begin = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR;
     const ids = [];
@@ -108,7 +108,7 @@ export class SealedAudit {
     return ids;
   };
 
-  /** Expects the audit to verify before a change and to fail after it. @returns the seal at fault and the message. */
+  /** Expects the audit to verify before a change and to fail after it. @returns the wrong seal and the message. */
   isFound = async (change: () => Promise<unknown>): Promise<ReturnType<typeof faultOf>> => {
     expect(await this.verify()).toMatchObject({ fault: null, bad_count: 0 });
     await change();

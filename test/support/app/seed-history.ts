@@ -20,12 +20,12 @@ import type { TestApp } from './app.js';
 import { sha256 } from './people.js';
 import { seededUuid } from './seed.js';
 
-/** The actor of half of the seeded audit rows. */
+/** Actor of half of the seeded audit rows. */
 export const BUSY_ACTOR = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
-/** A finished import with as many rows as there are rows of history. */
+/** A completed import with as many rows as each table of the history. */
 export const BIG_RUN = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e11';
 
-/** Who started the import that half of the seeded audit rows are of. */
+/** User who started the import of half of the seeded audit rows. */
 export const BUSY_RUNNER = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e12';
 
 const EXPIRED = 10;
@@ -35,7 +35,7 @@ const DAY = 24 * HOUR;
 const MILLIS_OF = (time: string, index: number) => ({ msecs: toMillis(time) + index });
 const SYSTEM = { actor: { kind: 'system', id: null }, requestId: 'seed', ip: '' } as const;
 
-/** Fills every table that grows with time with `count` rows; the first ten of each are due to be purged. */
+/** Inserts `count` rows into every table that grows with time. The first ten rows of each table are expired. */
 export async function seedHistory({ app }: TestApp, count: number): Promise<void> {
   await app.get(TransactionRunner).run(async (tx) => {
     await insertRows(tx, AuditEventEntity, list(count, audit));
@@ -81,7 +81,7 @@ function session(index: number): SessionEntity {
   };
 }
 
-/** The big run, and others without a row, of one person. */
+/** Builds an audit row of a run that one user started. Index 0 is the big run. */
 const run = (index: number): AuditRunEntity => ({
   run_id: index === 0 ? BIG_RUN : uuidv7(index < EXPIRED ? MILLIS_OF(ago(index, HOUR), index) : undefined),
   part: 'started',

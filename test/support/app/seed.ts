@@ -8,7 +8,7 @@ import { insertUsers } from '../data/insert-users.js';
 import type { TestApp } from './app.js';
 import { agent } from './client.js';
 
-/** Only so many first users have the rare values: a filter for those has the same matches in a seed of any size. */
+/** Number of users with rare values. A filter for rare values has the same matches in a seed of any size. */
 export const RARE = 20;
 const REPORTS = 8;
 const AT_ONCE = 2000;
@@ -18,17 +18,17 @@ const hex = (number: number, digits: number): string => number.toString(16).padS
 const moment = (n: number): string =>
   new Date(FIRST_MOMENT + n * 1000).toISOString().replace('T', ' ').replace('Z', '');
 
-/** The uuid of the n-th seeded user, from 0; uuids sort by number, as those of the service sort by time. */
+/** Returns the UUID of the n-th seeded user, from 0. The UUIDs sort by number. */
 export const seededUuid = (n: number): string =>
   `${hex(FIRST_MOMENT + n * 1000, 12).replace(/^(.{8})/, '$1-')}-7000-8000-${hex(n, 12)}`;
 
-/** Of the seeded users from the first number up to the second. */
+/** Returns the UUIDs of the seeded users `from` to `to` (exclusive). */
 export const seededUuids = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, n) => seededUuid(from + n));
 
 const pick = (list: readonly string[], n: number): string => list[n % list.length] ?? '';
 
-/** The n-th user of a seed: always the same one. */
+/** Returns the n-th user of a seed, which is always the same. */
 export function seededUser(n: number): User {
   const rare = n < RARE;
   const number = String(n).padStart(7, '0');
@@ -48,24 +48,24 @@ export function seededUser(n: number): User {
   };
 }
 
-/** Writes the users `from` to `to` (exclusive) as the user writer would, without its checks and its audit. */
+/** Inserts the users `from` to `to` (exclusive) without checks and audit events. */
 export async function seedUsers(
   { app }: TestApp,
   from: number,
   to: number,
-  make: (n: number) => User = seededUser,
+  build: (n: number) => User = seededUser,
 ): Promise<void> {
   const runner = app.get(TransactionRunner);
   for (let start = from; start < to; start += AT_ONCE) {
     const count = Math.min(AT_ONCE, to - start);
-    const users = Array.from({ length: count }, (_, index) => make(start + index));
+    const users = Array.from({ length: count }, (_, index) => build(start + index));
     await runner.run((tx) => insertUsers(tx, users));
   }
-  await app.get(UserCounts).fold(); // as the service does soon after any change
-  agent.destroy(); // on SQLite no timer could run: idle connections are about to be closed at both ends
+  await app.get(UserCounts).fold(); // as the service does soon after a change
+  agent.destroy(); // on SQLite no timer ran meanwhile, and the service is about to close idle connections
 }
 
-/** Updates the statistics that MariaDB updates by itself after a while; SQLite has none, as in the service. */
+/** Updates the statistics of MariaDB, which the server would update later. The service uses no statistics on SQLite. */
 export async function refreshStatistics({ app }: TestApp): Promise<void> {
   const database = app.get<Database>(DATABASE);
   if (database.dialect === 'sqlite') return;
@@ -75,7 +75,7 @@ export async function refreshStatistics({ app }: TestApp): Promise<void> {
   await database.query(`ANALYZE TABLE ${tables.map(({ name }) => name).join(', ')}`);
 }
 
-/** Waits until MariaDB has removed what was deleted: until then its optimizer counts those rows as well. */
+/** Waits until MariaDB has purged deleted rows. Until then its optimizer counts them. */
 export async function removeDeleted({ app }: TestApp): Promise<void> {
   const database = app.get<Database>(DATABASE);
   if (database.dialect === 'mysql') await database.query('SET GLOBAL innodb_max_purge_lag_wait = 0');

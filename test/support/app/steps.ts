@@ -8,20 +8,20 @@ import type { Statement } from './recorder.js';
 
 let sqlite: Promise<Sqlite3Static> | undefined;
 
-/** A copy of an SQLite database in memory, in a build of SQLite that counts the steps of its virtual machine. */
+/** A copy of an SQLite database in memory. This build of SQLite counts the steps of its virtual machine. */
 export class CountingCopy {
   private constructor(
     private readonly library: Sqlite3Static,
     private readonly database: Database,
   ) {}
 
-  /** Copies the database of an application, which writes nothing meanwhile. */
+  /** Copies the database of an application, which must not write meanwhile. */
   static async of(app: TestApp): Promise<CountingCopy> {
     await databaseOf(app).query('PRAGMA wal_checkpoint(TRUNCATE)');
     const file = app.database.url.slice('sqlite:'.length);
     const library = await (sqlite ??= init());
     const bytes = readFileSync(file);
-    bytes.fill(1, 18, 20); // the mode WAL, which memory does not have (sqlite.org/fileformat.html)
+    bytes.fill(1, 18, 20); // no WAL mode, which memory does not support (sqlite.org/fileformat.html)
     const { capi, wasm, oo1 } = library;
     const database = new oo1.DB();
     const at = wasm.alloc(bytes.length);
@@ -33,7 +33,7 @@ export class CountingCopy {
     return new CountingCopy(library, database);
   }
 
-  /** The lines of the plan of a statement. */
+  /** Returns the lines of the plan of a statement. */
   planOf(sql: string, params: readonly SqlValue[]): string[] {
     return this.database
       .selectArrays(`EXPLAIN QUERY PLAN ${sql}`, [...params])
@@ -44,7 +44,7 @@ export class CountingCopy {
     this.database.exec(sql);
   }
 
-  /** Runs a statement to its end. @returns the steps that it took. */
+  /** Runs a statement to its end. @returns the number of steps. */
   stepsOf(sql: string, params: readonly SqlValue[] = []): number {
     const statement = this.database.prepare(sql);
     try {
@@ -65,7 +65,7 @@ export class CountingCopy {
 type Method = (this: StatementSync, ...params: SqlValue[]) => unknown;
 const METHODS = ['run', 'all', 'get'] as const;
 
-/** Returns the statements that the driver of this process runs during `work`, in their order. */
+/** Records the statements that the SQLite driver runs during `work`, in order. */
 export async function recordStatements(work: () => Promise<unknown>): Promise<Statement[]> {
   const prototype = StatementSync.prototype as unknown as Record<(typeof METHODS)[number], Method>;
   const originals = { run: prototype.run, all: prototype.all, get: prototype.get };

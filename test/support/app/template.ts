@@ -6,15 +6,15 @@ import { type Connection, type RowDataPacket, createConnection } from 'mysql2/pr
 export const API_KEY = 'test-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
 export const ADMIN_PASSWORD = 'paint the garden fence';
 
-/** Content of a copied database: the tables, or also the first Webmaster and the first API key. */
+/** Content of a template: only the tables, or also the first Webmaster and the first API key. */
 export type Content = (typeof CONTENTS)[number];
 const CONTENTS = ['tables', 'first-start'] as const;
 
-/** Where the template of a content is: a database file of SQLite, or the statements that write it on MariaDB. */
+/** Returns the path of a template: a database file of SQLite, or the SQL statements for MariaDB. */
 export const templateFile = (folder: string, engine: string, content: Content): string =>
   join(folder, `${content}.${engine === 'sqlite' ? 'sqlite' : 'sql'}`);
 
-/** Migrates a database and runs the first start on it. Each test copies the result, instead of doing the same again. */
+/** Writes a template for each content. Tests copy a template instead of migrating a database and starting on it. */
 export async function writeTemplates(folder: string, engine: string): Promise<void> {
   if (engine === 'sqlite') {
     for (const content of CONTENTS) {
@@ -37,7 +37,7 @@ export async function writeTemplates(folder: string, engine: string): Promise<vo
   await server.end();
 }
 
-/** Brings a database to a content. */
+/** Fills a database with a content. */
 async function fill(content: Content, folder: string, url: string): Promise<void> {
   const load = createRequire(join(import.meta.dirname, '../../../build/create-app.js'));
   const { loadEnv } = load(
@@ -69,7 +69,7 @@ async function fill(content: Content, folder: string, url: string): Promise<void
 const connect = (url: string): Promise<Connection> =>
   createConnection({ uri: url.replace(/^mariadb:/, 'mysql:'), dateStrings: true, multipleStatements: true });
 
-/** Returns the statements that write all tables of a database and their rows. */
+/** Returns the SQL statements that create all tables of a database and insert their rows. */
 async function dump(url: string): Promise<string> {
   const connection = await connect(url);
   const [tables] = await connection.query('SHOW TABLES');
