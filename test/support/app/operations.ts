@@ -61,14 +61,14 @@ const schemaOf = (schema: Json): Json =>
 /** Returns the media type and schema of a JSON body, an example, and a body with the required members only. */
 export function jsonBody(
   operation: Operation,
-): { type: string; schema: Json; example: Json; minimal: Json } | undefined {
+): { type: string; schema: Json; example: Json; least: Json } | undefined {
   const found = Object.entries(operation.requestBody?.content ?? {}).find(([name]) => name.endsWith('json'));
   if (!found) return undefined;
   const [type, media] = found;
   const schema = schemaOf(media.schema);
-  const minimal = exampleOf(schema);
-  const example = media.example ?? Object.values(media.examples ?? {})[0]?.value ?? minimal;
-  return { type, schema, example, minimal };
+  const least = exampleOf(schema);
+  const example = media.example ?? Object.values(media.examples ?? {})[0]?.value ?? least;
+  return { type, schema, example, least };
 }
 
 /** Builds an object from the examples of the required members of a schema. */

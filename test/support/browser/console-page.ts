@@ -6,22 +6,22 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { PAGE_URL } from './swagger-page.js';
 
 const ARTIFACTS = fileURLToPath(new URL('../../../artifacts/console', import.meta.url));
-/** The pictures of the documents, and what they are called there. */
+/** Pictures that the documents show, with their file names in `docs/images`. */
 const SHOWN: Readonly<Record<string, string>> = {
   'imports-id-light-wide': 'console',
   'home-light-wide': 'console-home',
   'users-dark-wide': 'console-users',
 };
 const PICTURES = fileURLToPath(new URL('../../../docs/images', import.meta.url));
-/** WCAG 2.2 at the levels A and AA, and what axe-core counts as good practice. */
+/** Rules of axe-core: WCAG 2.2 at levels A and AA, and best practices. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 780 };
 
-/** The console as a person uses it, in a browser with cookies of its own. */
+/** A page of the console in a browser context with separate cookies. */
 export class ConsolePage {
-  /** Console errors, errors of scripts, and requests to anywhere else. */
+  /** Errors on the browser console, script errors, and requests to other origins. */
   readonly problems: string[] = [];
 
   private constructor(
@@ -29,7 +29,7 @@ export class ConsolePage {
     readonly page: Page,
   ) {
     page.on('console', (message) => {
-      // A browser reports every answer of 400 and above; which of them are right is for the tests to say.
+      // The browser reports every response with status 400 or higher. Tests check these themselves.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
         this.problems.push(`console: ${message.text()}`);
     });
@@ -37,7 +37,7 @@ export class ConsolePage {
     page.on('request', (request) => {
       const url = request.url();
       if (!/^(data|blob):/.test(url) && !url.startsWith(`${PAGE_URL}/`))
-        this.problems.push(`elsewhere: ${url}`);
+        this.problems.push(`request to another origin: ${url}`);
     });
   }
 
@@ -58,27 +58,27 @@ export class ConsolePage {
     await this.page.goto(`${PAGE_URL}${path}`);
   }
 
-  /** Fills the form of "Sign in" and sends it. */
+  /** Fills in and submits the sign-in form. */
   async signIn(username: string, password: string): Promise<void> {
     await this.field('Username or e-mail').fill(username);
     await this.field('Password').fill(password);
     await this.button('Sign in').click();
   }
 
-  /** Path and query of the address. */
+  /** Path and query of the current URL. */
   get place(): string {
     const { pathname, search } = new URL(this.page.url());
     return pathname + search;
   }
 
-  /** Waits until the address has this path and query. */
-  async isAt(place: string): Promise<void> {
-    await this.page.waitForURL(({ pathname, search }) => pathname + search === place, {
+  /** Waits until the URL has this path and query. */
+  async isAt(path: string): Promise<void> {
+    await this.page.waitForURL(({ pathname, search }) => pathname + search === path, {
       waitUntil: 'commit',
     });
   }
 
-  /** Waits for the title of a page. */
+  /** Waits for the heading of a page. */
   async titled(name: string | RegExp): Promise<void> {
     await this.page.getByRole('heading', { level: 1, name }).waitFor();
   }
@@ -91,12 +91,12 @@ export class ConsolePage {
     return this.page.getByRole('button', { name, exact: true });
   }
 
-  /** Waits until a text is somewhere on the page. */
+  /** Waits until the page contains a text. */
   async shows(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor();
   }
 
-  /** The rows of a table: the texts of their cells. */
+  /** Returns the rows of a table as the texts of their cells. */
   async rows(table: string): Promise<string[][]> {
     const rows = this.page.getByRole('region', { name: table, exact: true }).locator('tbody tr');
     return rows.evaluateAll((found) =>
@@ -106,14 +106,14 @@ export class ConsolePage {
     );
   }
 
-  /** Waits until a page has come, with all that it asks for. */
+  /** Waits until the page and its data are loaded. */
   async settled(): Promise<void> {
     await this.page.waitForLoadState('load');
     await this.page.locator('h1', { hasNotText: /^(Loading …|Rollcall)$/ }).waitFor();
     await this.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
   }
 
-  /** What axe-core finds: rule, and where. */
+  /** Returns the violations that axe-core finds, with rule and element. */
   async violations(): Promise<string[]> {
     if (await this.page.evaluate("typeof axe === 'undefined'")) await this.page.evaluate(axe.source);
     const { violations } = await this.page.evaluate<AxeResults, string[]>(
@@ -126,7 +126,7 @@ export class ConsolePage {
     );
   }
 
-  /** Whether the window has to be scrolled sideways. */
+  /** Returns true if the page is wider than the window. */
   overflows(): Promise<boolean> {
     return this.page.evaluate(() => {
       const { scrollWidth, clientWidth } = (
@@ -138,7 +138,7 @@ export class ConsolePage {
     });
   }
 
-  /** Takes a picture of the page, in `artifacts/console` and for some pages in the documents, if UPDATE_PICTURES is set. */
+  /** Writes a screenshot to `artifacts/console`, and for some pages to `docs/images`, if UPDATE_PICTURES is set. */
   async picture(name: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
     mkdirSync(ARTIFACTS, { recursive: true });

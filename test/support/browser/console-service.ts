@@ -6,14 +6,14 @@ import { ConsolePage } from './console-page.js';
 import { NO_BROWSER, PAGE_URL, launch } from './swagger-page.js';
 
 /**
- * Tests of the console, which share a service and a browser. Where there is no browser they are skipped, and their title says
- * why. After each test its pages are closed, and must have had no problems.
+ * Declares tests of the console that share a service and a browser. Without a browser they are skipped, and the title
+ * gives the reason. After each test, its pages are closed and must not have reported problems.
  */
 export const withConsole = (title: string, tests: (service: ConsoleService) => void): void => {
   withConfiguredConsole(title, {}, tests);
 };
 
-/** Does the same as `withConsole`, with settings of the service. */
+/** Does the same with additional settings of the service. */
 export function withConfiguredConsole(
   title: string,
   settings: Record<string, string>,
@@ -31,7 +31,7 @@ export function withConfiguredConsole(
   else describe.skip(`${title}: skipped, ${NO_BROWSER}`, suite);
 }
 
-/** The service with a database of its own, and a browser that reaches it at `PAGE_URL`. */
+/** A service with its own database, and a browser that reaches it at `PAGE_URL`. */
 export class ConsoleService {
   app!: TestApp;
   private browser!: Browser;
@@ -42,12 +42,12 @@ export class ConsoleService {
     this.browser = await launch(this.app.url);
   }
 
-  /** A client with the first API key. */
+  /** Client with the first API key. */
   get key(): Client {
     return this.app.key;
   }
 
-  /** The folder of the database. */
+  /** Folder of the database. */
   get folder(): string {
     return this.app.database.folder;
   }
@@ -74,12 +74,12 @@ export class ConsoleService {
     return this.open(path, { ...options, storageState });
   }
 
-  /** Opens the console for the first Webmaster. */
+  /** Opens the console with a session of the first Webmaster. */
   admin(path = '/console', options: BrowserContextOptions = {}): Promise<ConsolePage> {
     return this.as('admin', ADMIN_PASSWORD, path, options);
   }
 
-  /** Closes all pages. Returns the problems that they had. */
+  /** Closes all pages. Returns the problems that they reported. */
   async closePages(): Promise<string[]> {
     const pages = this.pages.splice(0);
     for (const page of pages) await page.close();

@@ -3,69 +3,69 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 
-/** The headless shell is Chromium without the windows of a browser, and needs two thirds of the time. */
+/** Chromium headless shell, which takes two thirds of the time of Chromium, or else Chromium. */
 const INSTALLED = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
 const EXECUTABLE = process.env['CHROMIUM_PATH'] ?? INSTALLED ?? '/usr/bin/chromium';
 const PICTURES = fileURLToPath(new URL('../../../docs/images', import.meta.url));
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...QUIET];
 
-/** Why no browser can be used; undefined if one can. */
+/** Reason why no browser can be used, or undefined. */
 export const NO_BROWSER = existsSync(EXECUTABLE)
   ? undefined
   : `no Chromium at ${EXECUTABLE}, set CHROMIUM_PATH`;
 
-/** The address of the pages: a session may be used from there only, so it is the `BASE_URL` of the service. */
+/** Origin of the pages. It is also the `BASE_URL` of the service, because a session is accepted only from there. */
 export const PAGE_URL = 'http://localhost:8010';
 
-/** A browser for which a service is at `PAGE_URL`. @param url where the service listens. */
+/** Starts a browser that reaches a service at `PAGE_URL`. @param url the URL on which the service listens. */
 export function launch(url: string): Promise<Browser> {
   const rule = `--host-resolver-rules=MAP ${new URL(PAGE_URL).host} ${new URL(url).host}`;
   return chromium.launch({ executablePath: EXECUTABLE, args: [...ARGS, rule] });
 }
 
-/** An answer as the page shows it, and the address of its request. */
+/** A response as the page shows it, with the URL of its request. */
 export interface Shown {
   status: string;
   body: string;
   url: string;
 }
 
-/** A parameter, or a field of a form. */
+/** A parameter or a form field. */
 interface Field {
   name: string;
   isRequired: boolean;
   value: string;
-  /** The options of a list. */
+  /** Options of a select list. */
   choices: string[];
 }
 
-/** Swagger UI as a person uses it: clicks and keys, and the text of the page afterwards. */
+/** Swagger UI in a browser, controlled by clicks and key presses. */
 export class SwaggerPage {
-  /** Console errors, requests that failed or went elsewhere, and answers of 400 and above. */
+  /** Console errors, failed requests, requests to other origins, and responses with status 400 or higher. */
   readonly problems: string[] = [];
 
   private constructor(
     private readonly page: Page,
     url: string,
   ) {
-    // The page asks who is logged in: nobody, at first.
-    const asksWho = (address: string): boolean => address === `${url}/api/0.3/users/me`;
+    // The page requests the current user, which fails before a login.
+    const isUserRequest = (address: string): boolean => address === `${url}/api/0.3/users/me`;
     page.on('requestfailed', (request) => {
-      if (!asksWho(request.url())) this.problems.push(`failed: ${request.url()}`);
+      if (!isUserRequest(request.url())) this.problems.push(`failed: ${request.url()}`);
     });
     page.on('console', (message) => {
-      if (asksWho(message.location().url)) return;
+      if (isUserRequest(message.location().url)) return;
       if (['error', 'warning'].includes(message.type())) this.problems.push(`console: ${message.text()}`);
     });
     page.on('pageerror', (error) => this.problems.push(`error in the page: ${error.message}`));
     page.on('request', (request) => {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${url}/`)) {
-        this.problems.push(`elsewhere: ${request.url()}`);
+        this.problems.push(`request to another origin: ${request.url()}`);
       }
     });
     page.on('response', (response) => {
-      if (response.status() >= 400 && !asksWho(response.url()))
+      if (response.status() >= 400 && !isUserRequest(response.url()))
         this.problems.push(`${response.status()}: ${response.url()}`);
     });
   }
@@ -91,7 +91,7 @@ export class SwaggerPage {
     await this.page.locator('.close-modal').click();
   }
 
-  /** "Logout" in the same dialog. */
+  /** Removes the key in the dialog of the button "Authorize". */
   async unauthorize(): Promise<void> {
     const scheme = await this.dialog();
     await scheme.getByRole('button', { name: 'Remove authorization' }).click();
@@ -123,12 +123,14 @@ export class SwaggerPage {
       .evaluateAll((tags) => tags.map((tag) => tag.getAttribute('data-tag') ?? ''));
   }
 
-  /** Types into the filter box: the page redraws all operations at each step, and gets slower with their number. */
+  /**
+   * Filters the operations by tag. Fewer operations make the page faster, because it redraws all of them at each step.
+   */
   async filter(tag: string): Promise<void> {
     await this.page.locator('.operation-filter-input').fill(tag);
   }
 
-  /** Opens an operation, and then "Try it out". @returns its height in pixels before, and its fields. */
+  /** Opens an operation and clicks "Try it out". @returns its height in pixels before the click, and its fields. */
   async open(operation: string): Promise<{ height: number; fields: Field[] }> {
     const block = this.block(operation);
     await block.locator('.opblock-summary-control').click();
@@ -154,9 +156,9 @@ export class SwaggerPage {
   }
 
   /**
-   * "Try it out" and "Execute" with the prefilled values.
-   * @param change.fill parameters (usually placeholders) to fill in.
-   * @param change.body turns the prefilled body into the one that is sent.
+   * Clicks "Try it out" and "Execute" with the prefilled values.
+   * @param change.fill values of parameters, by name.
+   * @param change.body converts the prefilled body to the body that is sent.
    */
   async execute(
     operation: string,
@@ -185,20 +187,20 @@ export class SwaggerPage {
     const shown = live.locator('.response-col_description .highlight-code code');
     return {
       status: (await live.locator('.response-col_status').last().innerText()).trim().split('\n')[0] ?? '',
-      // A file is offered for download and not shown.
+      // The page offers a file for download instead of showing it.
       body: (await shown.count()) > 0 ? await shown.first().innerText() : '',
       url: await block.locator('.request-url pre').innerText(),
     };
   }
 
-  /** Closes an operation: the page redraws all open ones at each step, and gets slower with their number. */
+  /** Closes an operation. Open operations make the page slower, because it redraws all of them at each step. */
   async fold(operation: string): Promise<void> {
     const block = this.block(operation);
     await block.locator('.opblock-summary-control').click();
     await block.locator('.opblock-body').waitFor({ state: 'detached' });
   }
 
-  /** Writes a picture of the window, from an operation on, to `docs/images` if UPDATE_PICTURES is set. */
+  /** Writes a screenshot of the window, scrolled to an operation, to `docs/images` if UPDATE_PICTURES is set. */
   async picture(name: string, operation: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
     await this.block(operation).evaluate((element) => {
@@ -207,17 +209,19 @@ export class SwaggerPage {
     writeFileSync(join(PICTURES, `${name}.png`), await this.page.screenshot());
   }
 
-  /** Writes a picture of an answer, scrolled to a text. The picture omits the request, which shows the key. */
+  /**
+   * Writes a screenshot of a response, scrolled to a text. The screenshot omits the request, which contains the key.
+   */
   async pictureOfAnswer(name: string, text: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
-    const answer = this.page.locator('.live-responses-table').first();
-    await answer
+    const response = this.page.locator('.live-responses-table').first();
+    await response
       .locator('.highlight-code span', { hasText: text })
       .last()
       .evaluate((element) => {
         element.scrollIntoView({ block: 'center' });
       });
-    writeFileSync(join(PICTURES, `${name}.png`), await answer.screenshot());
+    writeFileSync(join(PICTURES, `${name}.png`), await response.screenshot());
   }
 
   private block(operation: string): Locator {

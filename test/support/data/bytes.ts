@@ -1,4 +1,7 @@
-/** A file as it arrives: in chunks of `size` bytes, or in one. Records how much was read, and whether it was closed. */
+/**
+ * A stream of a file in chunks of `size` bytes, or in one chunk. Records how many bytes were read and whether it was
+ * closed.
+ */
 export class ByteSource implements AsyncIterable<Uint8Array> {
   taken = 0;
   closed = false;
@@ -26,14 +29,14 @@ export class ByteSource implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Ways in which the same bytes arrive: the result must not depend on them. */
+/** Ways to split the same bytes into chunks. The result of a reader must not depend on them. */
 export const CHUNKINGS: readonly (readonly [name: string, size: number])[] = [
   ['byte by byte', 1],
   ['in chunks of seven bytes', 7],
   ['as one chunk', Infinity],
 ];
 
-/** `head`, then `chunk` again and again until there are `total` bytes. */
+/** Yields `head`, and then `chunk` repeatedly until `total` bytes are reached. */
 export function* endless(head: string, chunk: string, total: number): Generator<Uint8Array> {
   let length = head.length;
   yield Buffer.from(head);

@@ -7,20 +7,21 @@ type Field = 'username' | 'email' | 'external_id' | 'authname';
 export interface Change {
   user: string;
   creates?: boolean;
-  /** Name → field. */
+  /** Fields by the name that the user takes. */
   takes?: Record<string, Field>;
   releases?: string[];
   manager?: [before: string | null, after: string | null];
   webmaster?: SetConstraint['webmaster'];
 }
-/** A change of a user. */
+/** Builds a change of a user. */
 export const change = (user: string, more: Omit<Change, 'user'> = {}): Change => ({ user, ...more });
-/** A change that takes a username. */
+/** Builds a change that takes a username. */
 export const names = (user: string, name: string, more: Omit<Change, 'user'> = {}): Change =>
   change(user, { takes: { [name]: 'username' }, ...more });
 
+/** The stored users before the changes. */
 export interface World {
-  /** Name → user; `unlinked` users have no external id. */
+  /** Users by name. Users in `unlinked` are without an external id. */
   owners?: Record<string, string>;
   unlinked?: string[];
   managers?: Record<string, string | null>;
@@ -36,7 +37,7 @@ function stateOf(changes: readonly Change[], world: World, storage: NumberStorag
     ]),
   );
   changes.forEach(({ user, creates = false, takes = {}, releases = [], manager, webmaster }, index) => {
-    const claim: SetConstraint = {
+    const constraint: SetConstraint = {
       change: index + 1,
       user,
       creates,
@@ -45,13 +46,14 @@ function stateOf(changes: readonly Change[], world: World, storage: NumberStorag
       ...(manager && { manager: { before: manager[0], after: manager[1] } }),
       ...(webmaster && { webmaster }),
     };
-    state.add(claim, owners);
+    validator.add(constraint, owners);
   });
-  for (const [user, manager] of Object.entries(world.managers ?? {})) state.addExistingManager(user, manager);
-  return state;
+  for (const [user, manager] of Object.entries(world.managers ?? {}))
+    validator.addExistingManager(user, manager);
+  return validator;
 }
 
-/** Field and code of every failure of each change. */
+/** Validates changes. Returns field and code of every failure of each change. */
 export const codesOf = (
   changes: readonly Change[],
   world: World,

@@ -4,10 +4,10 @@ import { type CsvOptions, CsvReader } from '../../../src/import/file/csv-reader.
 import { FileError } from '../../../src/import/file/file-error.js';
 import type { ByteSource } from './bytes.js';
 
-/** What was read from a file: its header and rows, up to the error. */
+/** The header and rows that were read from a file, up to the error. */
 export interface Read {
   header?: string[];
-  /** Line → cells. */
+  /** Cells by line. */
   rows: Record<number, string[]>;
   error?: { code: string; line: number | undefined; message: string };
 }
@@ -16,7 +16,7 @@ const knownColumn = (name: string) => findColumn(name) !== undefined;
 export const openCsv = (source: ByteSource, options: Partial<CsvOptions> = {}) =>
   new CsvReader(source, { isKnownColumn: knownColumn, ...options });
 
-/** Reads a whole file, and expects that it is closed afterwards. */
+/** Reads a whole file. Expects that the file is closed afterwards. */
 export async function readCsv(source: ByteSource, options?: Partial<CsvOptions>): Promise<Read> {
   const reader = openCsv(source, options);
   const result: Read = { rows: {} };

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Client, Json } from '../app/client.js';
 
-/** A valid body of `POST /users` whose unique fields are new in every call. */
+/** Builds a valid body of `POST /users`. Its unique fields are new in every call. */
 export function aUser(overrides: Record<string, unknown> = {}): Record<string, Json> {
   const unique = randomBytes(5).toString('hex');
   return { username: `user-${unique}`, email: `${unique}@example.org`, ...overrides };
 }
 
-/** Creates a user and returns it as the API key reads it. */
+/** Creates a user. Returns the user as the client reads it. */
 export async function create(client: Client, overrides: Record<string, unknown> = {}): Promise<Json> {
   const created = await client.post('/users', aUser(overrides));
   if (created.status !== 201) throw new Error(`create: ${created.status} ${created.text}`);

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import type { Json } from '../app/client.js';
 import type { Operation } from '../app/operations.js';
-import { HOSTILE_TEXTS, type Mood, type Schema, hostile, near, resolved, valid } from './fuzz-values.js';
+import { HOSTILE_TEXTS, type Quality, type Schema, hostile, near, resolved, valid } from './fuzz-values.js';
 
 export interface Body {
   body: string | Uint8Array | undefined;
-  /** Content-Type; undefined without a body. */
+  /** Content-Type, undefined without a body. */
   type: string | undefined;
 }
 
-/** JSON as a hostile client writes it: with any key, twice if it likes. */
+/** Writes a JSON object from entries, so that keys can be repeated. */
 const written = (entries: readonly (readonly [string, Json])[]) =>
   `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 
-function jsonOf(schema: Schema, mood: Mood): fc.Arbitrary<string> {
-  if (mood === 'good') return valid(schema).map((value) => JSON.stringify(value));
+function jsonOf(schema: Schema, quality: Quality): fc.Arbitrary<string> {
+  if (quality === 'good') return valid(schema).map((value) => JSON.stringify(value));
   const fields = Object.entries(resolved(schema).properties ?? {});
   const sound = valid(schema).map((value) => Object.entries<Json>(value as Record<string, Json>));
   const anything = hostile({ huge: true });
@@ -23,11 +23,11 @@ function jsonOf(schema: Schema, mood: Mood): fc.Arbitrary<string> {
     { weight: 3, arbitrary: fc.tuple(fc.constantFrom(...HOSTILE_TEXTS), hostile()) },
   );
   const faulty = fc
-    .tuple(sound, fc.array(fault, { minLength: 1, maxLength: mood === 'bad' ? 6 : 1 }))
+    .tuple(sound, fc.array(fault, { minLength: 1, maxLength: quality === 'bad' ? 6 : 1 }))
     .map(([entries, faults]) =>
       written([...entries.filter(([name]) => !faults.some((one) => one[0] === name)), ...faults]),
     );
-  if (mood === 'one fault') return faulty;
+  if (quality === 'one fault') return faulty;
   const broken = fc.oneof(
     hostile().map((value) => JSON.stringify(value)),
     fc.constantFrom(
@@ -53,8 +53,8 @@ function jsonOf(schema: Schema, mood: Mood): fc.Arbitrary<string> {
 const COLUMNS =
   'ExternalId,Username,Email,ForeName,Surname,Status,Roles,Manager,Phone,About,Hide_email,SAML'.split(',');
 
-/** A CSV file of some rows; cells may be anything. */
-function fileOf(mood: Mood): fc.Arbitrary<string> {
+/** Builds a CSV file of a few rows with arbitrary cells. */
+function fileOf(quality: Quality): fc.Arbitrary<string> {
   const quoted = (text: string) => (/["\r\n,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const sound = fc
     .tuple(fc.uuid(), fc.stringMatching(/^[a-z]{5,12}$/))
@@ -63,9 +63,9 @@ function fileOf(mood: Mood): fc.Arbitrary<string> {
     fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.constantFrom('Active', 'Blocked', 'Editor', '')),
     { maxLength: 14 },
   );
-  const rows = fc.array(mood === 'good' ? sound : fc.oneof(sound, odd), { maxLength: 6 });
+  const rows = fc.array(quality === 'good' ? sound : fc.oneof(sound, odd), { maxLength: 6 });
   const header =
-    mood === 'bad'
+    quality === 'bad'
       ? fc.shuffledSubarray([...COLUMNS, '', 'Password', '__proto__'])
       : fc.constant(COLUMNS.slice(0, 3));
   return fc
@@ -97,35 +97,36 @@ const ODD_TYPES = [
   'application/json/../x',
 ];
 
-/** A body as an operation accepts it, or none. */
-export function bodyOf({ requestBody }: Operation, mood: Mood): fc.Arbitrary<Body> {
+/** Builds a body for an operation, or an empty body if the operation accepts none. */
+export function bodyOf({ requestBody }: Operation, quality: Quality): fc.Arbitrary<Body> {
   const content = requestBody?.content ?? {};
   const odd = fc.constantFrom<string | undefined>(...ODD_TYPES);
   const typeOr = (usual: string) =>
-    mood === 'bad' ? fc.oneof(fc.constant(usual), fc.constant(usual), odd) : fc.constant(usual);
+    quality === 'bad' ? fc.oneof(fc.constant(usual), fc.constant(usual), odd) : fc.constant(usual);
   const json = content['application/json'];
-  if (json) return fc.record({ body: jsonOf(json.schema as Schema, mood), type: typeOr('application/json') });
+  if (json)
+    return fc.record({ body: jsonOf(json.schema as Schema, quality), type: typeOr('application/json') });
   if ('text/csv' in content) {
     const fields = fc.array(
       fc.tuple(
         fc.constantFrom('dry_run', 'mode', 'dataset', 'encoding', '__proto__', ''),
         fc.constantFrom('true', 'upsert', 'x', '\0', ''),
       ),
-      { maxLength: mood === 'good' ? 0 : 3 },
+      { maxLength: quality === 'good' ? 0 : 3 },
     );
     return fc.oneof(
-      fc.record({ body: fileOf(mood), type: typeOr('text/csv') }),
+      fc.record({ body: fileOf(quality), type: typeOr('text/csv') }),
       fc.record({
-        body: fc.tuple(fileOf(mood), fields).map((both) => form(...both)),
+        body: fc.tuple(fileOf(quality), fields).map((both) => form(...both)),
         type: typeOr('multipart/form-data; boundary=X'),
       }),
-      ...(mood === 'bad'
+      ...(quality === 'bad'
         ? [fc.record({ body: fc.uint8Array({ maxLength: 300 }), type: typeOr('text/csv') })]
         : []),
     );
   }
   const none = fc.constant({ body: undefined, type: undefined });
-  return mood === 'bad'
+  return quality === 'bad'
     ? fc.oneof(none, fc.record({ body: fc.constantFrom('{}', 'x'.repeat(100_000)), type: odd }))
     : none;
 }

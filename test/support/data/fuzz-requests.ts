@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import type { Json } from '../app/client.js';
 import type { Operation } from '../app/operations.js';
 import { bodyOf } from './fuzz-bodies.js';
-import { type Mood, type Schema, hostile, near, sensible } from './fuzz-values.js';
+import { type Quality, type Schema, hostile, near, sensible } from './fuzz-values.js';
 
-/** A request to be sent: `<user_id>` and the like in its path are replaced by existing records. */
+/** A request to send. Placeholders such as `<user_id>` in its path are replaced by ids of existing records. */
 export interface FuzzRequest {
   method: string;
   path: string;
@@ -12,7 +12,7 @@ export interface FuzzRequest {
   body: string | Uint8Array | undefined;
 }
 
-/** Percent-encoded as a URL needs it; a lone surrogate as the bytes that some clients make of it. */
+/** Percent-encodes a value for a URL. A lone surrogate becomes the bytes that some clients send for it. */
 function encoded(value: Json): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return encodeURIComponent(text.replace(/\p{Cs}/gu, '\uE000'))
@@ -20,22 +20,22 @@ function encoded(value: Json): string {
     .slice(0, 6000);
 }
 
-/** A good value; in a bad mood mostly something else. */
-function part(name: string, schema: Schema, mood: Mood): fc.Arbitrary<Json> {
+/** Returns a valid value, or mostly other values for a bad request. */
+function part(name: string, schema: Schema, quality: Quality): fc.Arbitrary<Json> {
   const good = sensible(name, schema);
-  return mood === 'good' ? good : fc.oneof(good, near(schema), hostile());
+  return quality === 'good' ? good : fc.oneof(good, near(schema), hostile());
 }
 
-function pathOf({ path: template, parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
+function pathOf({ path: template, parameters }: Operation, quality: Quality): fc.Arbitrary<string> {
   const names = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-  // An empty value, one with a slash, `me` and the like would be other routes.
+  // Empty values, values with a slash and words such as `me` would match other routes.
   const odd = hostile()
     .map(encoded)
     .filter((text) => !/^$|\/|^(me|search|export\.csv|template\.csv|login|logout)$/.test(text));
   const known = (name: string) =>
     fc.constantFrom(`<${name}>`, `<${name}>`, `<${name}>`, `<${name.toUpperCase()}>`);
   const filled = names.map((name) =>
-    mood === 'good'
+    quality === 'good'
       ? fc.oneof({ weight: 6, arbitrary: known(name) }, { weight: 1, arbitrary: fc.uuid() })
       : fc.oneof(known(name), fc.uuid(), odd),
   );
@@ -46,27 +46,15 @@ function pathOf({ path: template, parameters }: Operation, mood: Mood): fc.Arbit
     );
 }
 
-const ODD_QUERIES = [
-  '&&==',
-  '%',
-  '=',
-  'a[b]=c',
-  'limit[]=1',
-  '__proto__=1',
-  'constructor[prototype]=1',
-  '%00=%00',
-  '?',
-  '#',
-  'limit',
-  '%ED%A0%80',
-  '+',
-  ';a=b',
-];
+const ODD_QUERIES =
+  '&&== % = a[b]=c limit[]=1 __proto__=1 constructor[prototype]=1 %00=%00 ? # limit %ED%A0%80 + ;a=b'.split(
+    ' ',
+  );
 
-function queryOf({ parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
+function queryOf({ parameters }: Operation, quality: Quality): fc.Arbitrary<string> {
   const pairs = parameters
     .filter((parameter) => parameter.in === 'query')
-    .map(({ name, schema }) => part(name, schema as Schema, mood).map((value) => ({ name, value })));
+    .map(({ name, schema }) => part(name, schema as Schema, quality).map((value) => ({ name, value })));
   const some = fc.tuple(...pairs).chain((all) => fc.subarray(all, { maxLength: Math.min(all.length, 4) }));
   const text = some.map((chosen) =>
     chosen
@@ -79,7 +67,7 @@ function queryOf({ parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
       .slice(0, 7000)
       .replace(/%[0-9A-F]?$/, ''),
   );
-  if (mood === 'good') return text;
+  if (quality === 'good') return text;
   const junk = fc.oneof(
     fc.constantFrom(...ODD_QUERIES),
     fc.tuple(hostile().map(encoded), hostile().map(encoded)).map((pair) => pair.join('=')),
@@ -110,30 +98,30 @@ const ODD_HEADERS: Record<string, string[]> = {
   'x-api-key': ['', 'x', 'rollcall_0123456789ab_x_0', '\xff', 'x'.repeat(5000)],
 }; // prettier-ignore
 
-function headersOf({ parameters }: Operation, mood: Mood): fc.Arbitrary<Record<string, string>> {
+function headersOf({ parameters }: Operation, quality: Quality): fc.Arbitrary<Record<string, string>> {
   const named = parameters
     .filter((parameter) => parameter.in === 'header')
     .map(({ name }) => name.toLowerCase());
   const offered =
-    mood === 'good'
+    quality === 'good'
       ? named
-      : Object.keys(ODD_HEADERS).filter((name) => mood === 'bad' || name !== 'x-api-key');
+      : Object.keys(ODD_HEADERS).filter((name) => quality === 'bad' || name !== 'x-api-key');
   const pairs = offered.map((name) =>
     fc.constantFrom(...(ODD_HEADERS[name] ?? [''])).map((value) => [name, value] as const),
   );
   return fc
     .tuple(...pairs)
-    .chain((all) => fc.subarray(all, { maxLength: Math.min(all.length, mood === 'bad' ? 3 : 1) }))
+    .chain((all) => fc.subarray(all, { maxLength: Math.min(all.length, quality === 'bad' ? 3 : 1) }))
     .map((chosen) => Object.fromEntries(chosen));
 }
 
-/** A request whose parts have these moods. */
+/** Combines parts of these qualities to a request. */
 function mixed(
   operation: Operation,
-  path: Mood,
-  query: Mood,
-  body: Mood,
-  headers: Mood,
+  path: Quality,
+  query: Quality,
+  body: Quality,
+  headers: Quality,
 ): fc.Arbitrary<FuzzRequest> {
   return fc
     .record({
@@ -150,7 +138,7 @@ function mixed(
     }));
 }
 
-/** Requests of an operation: good ones, those with a fault in one place, and those that are bad everywhere. */
+/** Builds requests of an operation: valid ones, ones with a fault in one part, and ones with faults in every part. */
 export function requestsOf(operation: Operation): fc.Arbitrary<FuzzRequest> {
   const [good, fault] = ['good', 'one fault'] as const;
   return fc.oneof(

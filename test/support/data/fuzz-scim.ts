@@ -2,26 +2,12 @@ import fc from 'fast-check';
 import type { Json } from '../app/client.js';
 import { ENTERPRISE, ROLLCALL } from '../app/scim.js';
 
-/** Bodies, filters and cursors as SCIM clients send them: good, nearly good and hostile. */
+/** Attribute names in bodies, paths and filters of SCIM requests, valid and invalid. */
 const NAMES = [
-  'userName',
-  'externalId',
-  'name',
-  'name.givenName',
-  'displayName',
-  'active',
-  'emails',
-  'phoneNumbers',
-  'photos',
-  'roles',
-  'password',
-  'groups',
-  'addresses',
-  'x509Certificates',
-  'meta',
-  'meta.created',
-  'id',
-  'schemas',
+  ...`userName externalId name name.givenName displayName active emails phoneNumbers photos roles password groups
+    addresses x509Certificates meta meta.created id schemas __proto__ constructor prototype toString a.b.c [`.split(
+    /\s+/,
+  ),
   ENTERPRISE,
   ROLLCALL,
   `${ENTERPRISE}:manager`,
@@ -30,13 +16,7 @@ const NAMES = [
   'emails[type eq "work"]',
   'emails[type eq "work"].value',
   'roles[value eq "x"]',
-  '__proto__',
-  'constructor',
-  'prototype',
-  'toString',
   '',
-  'a.b.c',
-  '[',
 ];
 const ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group:roles';
 export const SORTED = ['id', 'externalId', 'displayName', 'meta.created', 'meta.lastModified'];
@@ -71,7 +51,7 @@ export const { value } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }));
 export const body = fc.dictionary(name, value, { maxKeys: 6 });
-/** Operations of users that mostly have the value that their path needs. */
+/** Paths of PATCH operations on users with a valid value. */
 const SOUND: readonly (readonly [string, Json])[] = [
   ['nickName', 'n'],
   ['name', { givenName: 'g' }],
@@ -106,40 +86,13 @@ const faulty = fc.record(
 export const operation = fc.oneof({ weight: 4, arbitrary: sound }, { weight: 1, arbitrary: faulty });
 const word = fc.oneof(
   name,
-  fc.constantFrom(
-    'eq',
-    'ne',
-    'co',
-    'sw',
-    'gt',
-    'le',
-    'pr',
-    'and',
-    'or',
-    'not',
-    '(',
-    ')',
-    '[',
-    ']',
-    '"x"',
-    '"',
-    'true',
-    'null',
-    '1',
-  ),
+  fc.constantFrom(...'eq ne co sw gt le pr and or not ( ) [ ] "x" " true null 1'.split(' ')),
 );
-/** Conditions that parse, joined in every way. */
+/** Filter conditions that parse. */
 const condition = fc
   .tuple(
     fc.constantFrom(
-      'userName',
-      'displayName',
-      'externalId',
-      'id',
-      'meta.created',
-      'emails',
-      'emails.type',
-      'active',
+      ...'userName displayName externalId id meta.created emails emails.type active'.split(' '),
     ),
     fc.constantFrom('eq', 'ne', 'co', 'sw', 'gt', 'le', 'pr'),
     fc.oneof(text, fc.constantFrom('2026-01-01T00:00:00Z', 'true', 'f')),
@@ -163,12 +116,12 @@ export const filter = fc.oneof(
     .tuple(fc.constantFrom(...NAMES), fc.constantFrom('eq', 'sw', 'gt', 'ne', 'co'), text)
     .map(([path, op, operand]) => `${path} ${op} ${JSON.stringify(operand)}`),
 );
-/** Names that groups have, beside all others. */
+/** Attribute names of groups. */
 const GROUP_NAMES = ['displayName', 'externalId', 'members', 'members.value', 'members[value eq "x"]', ROLES];
 export const groupBody = fc
   .tuple(body, fc.dictionary(fc.constantFrom(...GROUP_NAMES), value, { maxKeys: 3 }))
   .map(([any, own]) => ({ ...any, ...own }));
-/** Users who are, as a test replaces them, and users who are not. */
+/** A member: an existing user, whose placeholder a test replaces, or an unknown user. */
 const member = fc
   .constantFrom('<user>', '00000000-0000-4000-8000-00000000dead', 'x')
   .map((of) => ({ value: of }));
@@ -190,7 +143,10 @@ export const groupOperation = fc.oneof(
       .map(([sent, path]): object => (path === null ? sent : { ...sent, path })),
   },
 );
-/** Operations that mostly have what they need, of users and groups that exist, are made beside them, or never were. */
+/**
+ * Mostly valid bulk operations on existing users and groups, on ones that the same request creates, and on unknown
+ * ones.
+ */
 export const bulkOperation = fc
   .record({
     method: fc.oneof(
@@ -198,7 +154,7 @@ export const bulkOperation = fc
       { weight: 1, arbitrary: value },
     ),
     type: fc.constantFrom('/Users', '/Groups'),
-    target: fc.constantFrom('own', 'bulkId:a', 'bulkId:b', 'nobody', ''),
+    target: fc.constantFrom('own', 'bulkId:a', 'bulkId:b', 'unknown', ''),
     bulkId: fc.oneof({ weight: 4, arbitrary: fc.constantFrom('a', 'b', 'c') }, value),
     data: fc.oneof(
       body.map((sent) => ({ userName: `b${Math.random()}@example.org`, ...sent })),
@@ -221,17 +177,17 @@ export const bulkOperation = fc
     data,
     ...more,
   }));
-/** The user or the group that stays: a DELETE of it goes to one that never was. */
+/** Returns the placeholder of the existing user or group. `located` redirects a DELETE of it to an unknown user. */
 const ownOf = (type: string): string => (type === '/Users' ? '<user>' : '<group>');
 export const located = (sent: object, id: string, group: string): object =>
   JSON.parse(
     JSON.stringify(sent, (_, part: Json) =>
-      typeof part === 'object' && part?.method === 'Delete' ? { ...part, path: '/Users/nobody' } : part,
+      typeof part === 'object' && part?.method === 'Delete' ? { ...part, path: '/Users/unknown' } : part,
     )
       .replaceAll('<user>', id)
       .replaceAll('<group>', group),
   ) as object;
-/** What a cursor may have become on its way. */
+/** Returns a damaged or forged form of a cursor. @param how selects the form. */
 export function tampered(cursor: string, how: number, odd: string): string {
   const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as string[];
   const written = (...of: string[]) => Buffer.from(JSON.stringify(of)).toString('base64url');

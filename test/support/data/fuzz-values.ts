@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import type { Json } from '../app/client.js';
 import { document } from '../app/contract.js';
 
-/** How bad a request is: the parts of a good one are good, those of a bad one can be anything. */
-export type Mood = 'good' | 'one fault' | 'bad';
+/** Quality of a part of a request. A bad part can be anything. */
+export type Quality = 'good' | 'one fault' | 'bad';
 
-/** The part of JSON Schema that the OpenAPI file uses. */
+/** The subset of JSON Schema that the OpenAPI file uses. */
 export interface Schema {
   $ref?: string;
   type?: string;
@@ -30,7 +30,7 @@ export function resolved(schema: Schema): Schema {
   return name === undefined ? schema : ((document.components.schemas as Record<string, Schema>)[name] ?? {});
 }
 
-/** Values that fit the schema; texts are mostly short, and sometimes as long as allowed. */
+/** Builds values that match a schema. Texts are mostly short, and sometimes as long as allowed. */
 export function valid(of: Schema): fc.Arbitrary<Json> {
   const schema = resolved(of);
   return schema.nullable ? fc.option(present(schema), { freq: 8 }) : present(schema);
@@ -72,7 +72,9 @@ const WORDS = [
   'default',
 ];
 
-/** Names that a pattern excludes; the generator knows no lookahead, and next to never makes one of them. */
+/**
+ * Lookaheads of a pattern. The generator does not support them, and almost never generates a text that they exclude.
+ */
 const LOOKAHEAD = /\(\?![^)]*\)/g;
 
 function text({ format, pattern, maxLength = 255 }: Schema): fc.Arbitrary<string> {
@@ -91,7 +93,7 @@ function text({ format, pattern, maxLength = 255 }: Schema): fc.Arbitrary<string
 const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
 const name = fc.uuid().map((uuid) => uuid.slice(-12));
 
-/** What a schema cannot say about a field: without this, hardly any request would be good. */
+/** Plausible values by the name of the field. Without them hardly any request would be valid. */
 const MEANINGS: Record<string, fc.Arbitrary<Json>> = {
   username: name,
   email: name.map((local) => `${local}@example.org`),
@@ -112,7 +114,7 @@ const MEANINGS: Record<string, fc.Arbitrary<Json>> = {
   authname: fc.option(name.map((value) => ({ saml: [value] }))),
 };
 
-/** As `valid`, and with values that suit the name of the field or parameter. */
+/** Builds values that match a schema and mostly suit the name of the field or parameter. */
 export function sensible(field: string, schema: Schema): fc.Arbitrary<Json> {
   const known = MEANINGS[field];
   return known
@@ -120,7 +122,7 @@ export function sensible(field: string, schema: Schema): fc.Arbitrary<Json> {
     : valid(schema);
 }
 
-/** Values just outside the schema. */
+/** Builds values just outside a schema. */
 export function near(of: Schema): fc.Arbitrary<Json> {
   const {
     type,
@@ -132,25 +134,25 @@ export function near(of: Schema): fc.Arbitrary<Json> {
     enum: values,
     format,
   } = resolved(of);
-  const beyond: Json[] = [null, '', ' ', '\t\n', `${'x'.repeat(Math.min(maxLength, 20_000))}y`];
+  const outside: Json[] = [null, '', ' ', '\t\n', `${'x'.repeat(Math.min(maxLength, 20_000))}y`];
   if (values)
-    beyond.push(...values.flatMap((value) => [value.toUpperCase(), ` ${value} `, `${value},${value}`]));
+    outside.push(...values.flatMap((value) => [value.toUpperCase(), ` ${value} `, `${value},${value}`]));
   if (type === 'integer')
-    beyond.push(minimum - 1, maximum + 1, 0.5, -0, '007', '1e3', '+1', '0x10', '١', '9'.repeat(400));
+    outside.push(minimum - 1, maximum + 1, 0.5, -0, '007', '1e3', '+1', '0x10', '١', '9'.repeat(400));
   if (format === 'uuid')
-    beyond.push('00000000-0000-0000-0000-00000000000', '{01234567-89ab-cdef-0123-456789abcdef}');
+    outside.push('00000000-0000-0000-0000-00000000000', '{01234567-89ab-cdef-0123-456789abcdef}');
   if (format === 'date-time') {
-    beyond.push(
+    outside.push(
       '2026-02-30',
       '2026-01-01T24:00:00Z',
       '9999-12-31T23:59:59.999-14:00',
       '0000-00-00',
       '-000001-01-01',
     );
-    beyond.push('0001-01-01', '2026-01-01T00:00:00+99:99', '2026-01-01 00:00:00');
+    outside.push('0001-01-01', '2026-01-01T00:00:00+99:99', '2026-01-01 00:00:00');
   }
-  if (type === 'boolean') beyond.push('true', 1, 'TRUE', 'yes');
-  const one = fc.constantFrom(...beyond);
+  if (type === 'boolean') outside.push('true', 1, 'TRUE', 'yes');
+  const one = fc.constantFrom(...outside);
   if (type !== 'array') return one;
   return fc.oneof(one, fc.array(valid(items ?? {}), { minLength: maxItems + 1, maxLength: maxItems + 2 }));
 }
@@ -166,7 +168,7 @@ export const HOSTILE_TEXTS = [
 
 const deep = (levels: number): Json => (levels === 0 ? 1 : [deep(levels - 1)]);
 
-/** Anything except what was asked for. `huge`: includes texts that fill a whole body. */
+/** Builds unexpected values of any type. `huge` includes texts that fill a whole body. */
 export function hostile({ huge = false } = {}): fc.Arbitrary<Json> {
   const values: Json[] = [
     null,

@@ -1,6 +1,6 @@
 const FACTOR = 16;
 
-/** The least of five measurements, since other work on the machine only adds to one. */
+/** Returns the smallest of five measurements, because other work on the machine only adds time. */
 function leastCpuMillis(run: () => void): number {
   const times = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage();
@@ -12,8 +12,8 @@ function leastCpuMillis(run: () => void): number {
 }
 
 /**
- * Returns whether the CPU time of a function grows with the length of its input and not with its square.
- * Sixteen times the input takes 256 times as long if the time grows with the square.
+ * Returns true if the CPU time of a function grows linearly with the length of its input. With quadratic growth,
+ * sixteen times the input would take 256 times as long.
  */
 export function isLinear(length: number, prepare: (length: number) => () => unknown): boolean {
   const small = leastCpuMillis(prepare(length / FACTOR));

@@ -1,7 +1,7 @@
 import type { Client, Json } from '../app/client.js';
 import { csv, linked, upload } from '../app/imports.js';
 
-/** A source as most are: words of its own, names made by templates, a column that nobody may see. */
+/** Profile of a typical source: other words for roles, names from templates, and a confidential column. */
 const PROFILE = {
   dataset: 'staff',
   missing: 'block',
@@ -21,16 +21,16 @@ const HEAD = 'Key,Given,Family,Mail,Tel,Boss,Kind,Pay';
 const PEOPLE = { north: 550, south: 200 } as const;
 type Part = keyof typeof PEOPLE;
 
-/** What differs from the first night. */
+/** Differences from the file of the first night. */
 interface Changes {
-  gone?: (i: number) => boolean;
+  isGone?: (i: number) => boolean;
   phone?: (i: number) => string;
   family?: (i: number) => string;
-  /** Whose address somebody has. */
+  /** Returns the number of the user whose address user `i` gets. */
   mail?: (i: number) => number;
   more?: number;
-  /** Some people of the north are in the file of the south, and no longer in theirs. */
-  moved?: boolean;
+  /** True if some people of the north have moved to the file of the south. */
+  hasMoves?: boolean;
 }
 
 const keyOf = (part: Part, i: number): string => `${part === 'north' ? 'N' : 'S'}${i}`;
@@ -43,13 +43,13 @@ function row(part: Part, i: number, { phone, family, mail }: Changes): string {
   return [keyOf(part, i), ...cells, ['E', 'A', 'x', ''][i % 4], `${i}000`].join();
 }
 
-/** Some rows fail, most have a manager, and those of the south are in the north. */
+/** Builds the file of a part. Some rows fail, and most have a manager. Managers of the south are in the north. */
 function file(part: Part, changes: Changes): string {
-  const { gone, more = 0, moved = false } = changes;
+  const { isGone, more = 0, hasMoves = false } = changes;
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-  const own = numbers(PEOPLE[part] + more).filter((i) => gone?.(i) !== true);
-  const stay = part === 'north' && moved ? own.filter((i) => !moves(i)) : own;
-  const others = part === 'south' && moved ? numbers(PEOPLE.north).filter(moves) : [];
+  const own = numbers(PEOPLE[part] + more).filter((i) => isGone?.(i) !== true);
+  const stay = part === 'north' && hasMoves ? own.filter((i) => !moves(i)) : own;
+  const others = part === 'south' && hasMoves ? numbers(PEOPLE.north).filter(moves) : [];
   return csv(
     HEAD,
     ...stay.map((i) => row(part, i, changes)),
@@ -57,12 +57,12 @@ function file(part: Part, changes: Changes): string {
   );
 }
 
-/** One thing that an operator or a schedule does, to whose run the kills belong. */
+/** An action of an operator or a schedule. The kills happen during its run. */
 interface Step {
   name: string;
-  /** @param runs those of the steps before. @returns the run that is to settle. */
+  /** @param runs the runs of earlier steps. @returns the id of the run to wait for. */
   begin: (client: Client, runs: readonly Json[]) => Promise<string>;
-  /** Where it settles. */
+  /** The state in which the run ends or waits. */
   ends: string;
 }
 
@@ -72,78 +72,63 @@ const night = (name: string, part: Part, changes: Changes, ends = 'completed_wit
   ends,
 });
 
-/** A ring of more users than a batch has rows: each user takes the address of the next user. */
+/** A ring with more users than rows in a batch. Each user takes the address of the next user. */
 const RING = (i: number): number => (i % 2 === 0 && i < PEOPLE.south ? (i + 2) % PEOPLE.south : i);
-const MARRIED = { family: (i: number) => `Other${i}`, mail: RING, moved: true };
-/** Two of them take the address of each other. */
+const MARRIED = { family: (i: number) => `Other${i}`, mail: RING, hasMoves: true };
+/** Two users swap their addresses. */
 const SWAP = (i: number): number => (i === 3 ? 4 : i === 4 ? 3 : i);
-/** Another phone for some. */
+/** Changes the phone of some users. */
 const MOVED = (i: number): string => `+44 ${i + (i % 9 === 0 ? 7 : 0)}`;
+const RETURN: Changes = { isGone: (i) => i % 60 === 31, phone: MOVED, mail: SWAP, more: 60, hasMoves: true };
 const LEAVERS = { north: (i: number) => i % 30 === 11, south: (i: number) => i % 40 === 13 };
 
 /**
- * Nights of a source of two parts: newcomers, changes, leavers and returners, a plan that is approved, one that is undone
- * with conflicts, and one that would repeat it and is refused.
+ * Nightly imports of a source with two parts: new users, changes, leavers and returning users. One plan is approved and
+ * reverted with conflicts, and one that would repeat it is rejected.
  */
 export const NIGHTS: readonly Step[] = [
-  night('the north is new', 'north', {}),
-  night('the south is new', 'south', {}),
-  night('some leave the north', 'north', { gone: LEAVERS.north, phone: MOVED, mail: SWAP, more: 40 }),
-  night('some leave the south, and some of the north come', 'south', {
-    gone: LEAVERS.south,
+  night('first file of the north', 'north', {}),
+  night('first file of the south', 'south', {}),
+  night('some users leave the north', 'north', { isGone: LEAVERS.north, phone: MOVED, mail: SWAP, more: 40 }),
+  night('some users leave the south, and some move there from the north', 'south', {
+    isGone: LEAVERS.south,
     more: 10,
-    moved: true,
+    hasMoves: true,
   }),
-  night('they return to the north, and others leave', 'north', {
-    gone: (i) => i % 60 === 31,
-    phone: MOVED,
-    mail: SWAP,
-    more: 60,
-    moved: true,
-  }),
+  night('users return to the north, and others leave', 'north', RETURN),
   night(
-    'all of the south have another surname, and half of them the address of another',
+    'all users of the south change their surname, and half of them swap addresses',
     'south',
     MARRIED,
     'needs_approval',
   ),
   {
-    name: 'that is approved',
-    begin: async (client, runs) => {
-      const { id } = runs.at(-1);
-      return idOf(await client.post(`/imports/${id}/apply`));
-    },
+    name: 'the plan is approved',
+    begin: (client, runs) => postToLast(client, runs, 'apply'),
     ends: 'completed_with_errors',
   },
   {
-    name: 'it is undone, with conflicts',
+    name: 'the run is reverted, with conflicts',
     begin: async (client, runs) => {
       for (const key of ['S0', 'S1', 'S2']) {
         const { uuid } = await linked(client, key);
         await client.put(`/users/${uuid}`, { surname: `by hand ${key}` });
       }
-      const { id } = runs.at(-1);
-      return idOf(await client.post(`/imports/${id}/revert`));
+      return postToLast(client, runs, 'revert');
     },
     ends: 'completed_with_errors',
   },
-  night('the same again', 'south', MARRIED, 'needs_approval'),
+  night('the same file again', 'south', MARRIED, 'needs_approval'),
   {
-    name: 'that is refused',
-    begin: async (client, runs) => {
-      const { id } = runs.at(-1);
-      return idOf(await client.post(`/imports/${id}/reject`));
-    },
+    name: 'the plan is rejected',
+    begin: (client, runs) => postToLast(client, runs, 'reject'),
     ends: 'rejected',
   },
-  night('nothing new in the north', 'north', {
-    gone: (i) => i % 60 === 31,
-    phone: MOVED,
-    mail: SWAP,
-    more: 60,
-    moved: true,
-  }),
+  night('an unchanged file of the north', 'north', RETURN),
 ];
+
+const postToLast = async (client: Client, runs: readonly Json[], action: string): Promise<string> =>
+  idOf(await client.post(`/imports/${runs.at(-1).id}/${action}`));
 
 /** Saves the profile of the source. */
 export async function saveProfile(client: Client): Promise<void> {

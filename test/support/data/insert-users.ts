@@ -11,7 +11,7 @@ import {
 } from '../../../src/users/model/user-lookups.entity.js';
 import { UserEntity } from '../../../src/users/model/user.entity.js';
 
-/** Writes users to all tables of the user writer, without its checks and its audit. */
+/** Inserts users into all tables of the user writer, without its checks and audit events. */
 export async function insertUsers(sql: Sql, users: readonly User[]): Promise<void> {
   await insertRows(sql, UserEntity, users.map(toUserRow));
   await insertRows(sql, UserIdentifierEntity, users.flatMap(identifierRows));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { UserChange } from '../../../src/users/writer/change-set.js';
 import { csv } from '../app/imports.js';
 
-/** Random users, files and options for `import/plan-and-writer`. */
+/** Random users, files and options for the test that compares the plan of an import with the user writer. */
 
 export interface Person {
   external: boolean;
@@ -35,7 +35,7 @@ export const person: fc.Arbitrary<Person> = fc.record({
   manager: fc.integer({ min: 0, max: 7 }),
   dataset: fc.constantFrom(...DATASETS),
 });
-/** Names of existing users, free names, and in each column also values of the other one. */
+/** Numbers of existing and free names. Each column also gets values of the other one. */
 const name = fc.integer({ min: 0, max: 11 });
 const row: fc.Arbitrary<Row> = fc.record({
   id: fc.integer({ min: 0, max: 11 }),
@@ -55,7 +55,7 @@ const row: fc.Arbitrary<Row> = fc.record({
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 11 }).map((n) => `k${n}`) },
   ),
 });
-/** People of a department who exchange names, addresses and managers: swaps, rings, chains into free names. */
+/** Rows of users who exchange names, addresses and managers: swaps, rings, and chains that end at a free name. */
 const trade: fc.Arbitrary<Row[]> = fc
   .record({
     ids: fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 2 }),
@@ -78,7 +78,7 @@ const trade: fc.Arbitrary<Row[]> = fc
       };
     }),
   );
-/** Files with each ExternalId once, files of up to 50 rows with repeated ones, and exchanges mixed with other rows. */
+/** Files with unique ExternalIds, files of up to 50 rows with repeated ones, and exchanges mixed with other rows. */
 export const file = fc.oneof(
   fc.uniqueArray(row, { minLength: 1, maxLength: 12, selector: ({ id }) => id }),
   fc.array(row, { minLength: 1, maxLength: 50 }),
@@ -94,7 +94,7 @@ export const options: fc.Arbitrary<Options> = fc.record({
   managers: fc.boolean(),
 });
 
-/** The file of these rows. */
+/** Writes rows to a CSV file. */
 export const toFile = (rows: readonly Row[], { managers }: Options): string =>
   csv(
     `ExternalId,Username,Email,Status,Roles${managers ? ',Manager' : ''}`,
@@ -103,7 +103,7 @@ export const toFile = (rows: readonly Row[], { managers }: Options): string =>
     ),
   );
 
-/** The users of a case, as they are in the database. */
+/** A stored user of a test case. */
 export interface Seeded {
   uuid: string;
   external: string;
@@ -111,7 +111,7 @@ export interface Seeded {
   email: string;
 }
 
-/** The change of a row, as a request would hold it. */
+/** Converts a row to the change that a request would contain. */
 export function changeOf(
   one: Row,
   user: Seeded | undefined,

@@ -1,4 +1,7 @@
-/** A small random number generator (mulberry32), so that every run gets the same numbers. */
+/**
+ * Creates a random number generator (mulberry32) that repeats its numbers for the same seed. It returns integers from 0
+ * to `below` (exclusive).
+ */
 export function randoms(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -11,6 +14,6 @@ export function randoms(seed: number): (below: number) => number {
 
 export function oneOf<T>(random: (below: number) => number, choices: readonly T[]): T {
   const choice = choices[random(choices.length)];
-  if (choice === undefined) throw new Error('there is nothing to choose from');
+  if (choice === undefined) throw new Error('the list of choices is empty');
   return choice;
 }

@@ -4,19 +4,19 @@ import ts from 'typescript';
 
 const STATEMENT = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s/;
 
-/** A piece of SQL in the sources, and what a statement that was made with it looks like. */
+/** An SQL text in the sources, and a pattern of the statements that are built with it. */
 export interface SourceSql {
   place: string;
   pattern: RegExp;
 }
 
-/** Every statement, or part of one, in `src`, without the excluded folders. */
+/** Finds every SQL statement, and the beginning of every built one, in `src` without the excluded folders. */
 export function sourceSql(without: readonly string[]): SourceSql[] {
   const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' });
-  const asked = files.filter(
+  const included = files.filter(
     (file) => file.endsWith('.ts') && !without.some((folder) => file.startsWith(folder)),
   );
-  return asked.flatMap((file) => {
+  return included.flatMap((file) => {
     const source = ts.createSourceFile(
       file,
       readFileSync(`${ROOT}src/${file}`, 'utf8'),
@@ -40,7 +40,7 @@ export function sourceSql(without: readonly string[]): SourceSql[] {
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** The fixed parts of a template text, between the inserted values. */
+/** Returns the fixed parts of a string or a template, or undefined for another node. */
 function partsOf(node: ts.Node): string[] | undefined {
   if (ts.isStringLiteralLike(node)) return [node.text];
   if (!ts.isTemplateExpression(node)) return undefined;

@@ -14,7 +14,7 @@ export const SETTINGS: RuleSettings = {
   defaultAvatar: DEFAULT_AVATAR,
 };
 
-/** Text fields with their longest value in characters. */
+/** Text fields with their maximum length in characters. */
 export const LIMITS: [field: string, max: number][] = [
   ['username', 254],
   ['external_id', 255],
@@ -26,10 +26,10 @@ export const LIMITS: [field: string, max: number][] = [
   ['known_as', 255],
   ['about_me', 10_000],
 ];
-/** Names and identifiers of one line. */
+/** Text fields that allow only one line. */
 export const LINES = LIMITS.map(([field]) => field).filter((field) => field !== 'about_me');
 
-/** A value of each field that holds free text, with that text in it. */
+/** Functions that put a text into a value, for each field with free text. */
 export const TEXTS: Record<string, (text: string) => unknown> = {
   ...Object.fromEntries(LIMITS.map(([field]) => [field, (text: string) => text])),
   email: (text) => `${text}@example.org`,
@@ -41,13 +41,13 @@ export const TEXTS: Record<string, (text: string) => unknown> = {
 
 const VALID = { username: 'jane', email: 'jane@example.org' };
 
-/** Returns every error of an input, those of the configured rules included. */
+/** Returns every error of an input, including errors of the configured rules. */
 export function faultsOf(type: InputClass<UserInput>, raw: Record<string, unknown>): FieldError[] {
   const { value, errors } = readInput(type, type === NewUserInput ? { ...VALID, ...raw } : raw);
   return [...errors, ...applyConfiguredRules(value, errors, SETTINGS).errors];
 }
 
-/** Expects one error, alike for a new user and for a change. */
+/** Expects the same error for a new user and for a change. */
 export function expectRefused(field: string, value: unknown, code: FieldCode, message: string): void {
   for (const type of [NewUserInput, ChangedUserInput])
     expect({ value, errors: faultsOf(type, { [field]: value }) }).toEqual({
@@ -56,7 +56,7 @@ export function expectRefused(field: string, value: unknown, code: FieldCode, me
     });
 }
 
-/** Expects a value to be accepted and stored in this form. */
+/** Expects that a value is accepted and stored in this form. */
 export function expectStored(field: string, value: unknown, stored: unknown): void {
   const { value: sent, errors } = readInput(ChangedUserInput, { [field]: value });
   const { input, errors: more } = applyConfiguredRules(sent, errors, SETTINGS);

@@ -1,8 +1,8 @@
 import TestSequencer from '@jest/test-sequencer';
 
-/** Files that mostly wait for processes and timers. */
+/** Test files that mostly wait for processes and timers. */
 const WAITING = /\/(promises|import-kill-random|import-worker|workers-end|workers|swagger-ui)\.e2e-spec\.ts$/;
-/** Part of the run in which the waiting files start: the run must not end with one of them alone. */
+/** Part of the run in which the waiting files start, so that the run does not end with one of them alone. */
 const FIRST_PART = 0.6;
 
 /** Spreads the waiting files over the first part of the run, so that other files use the cores meanwhile. */

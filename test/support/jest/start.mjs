@@ -1,4 +1,4 @@
-// Prepares an engine for its tests: a server on MariaDB, and the database that each test copies.
+// Prepares an engine for its tests: the MariaDB server, and the templates that tests copy.
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentFolder, startMariadb } from '../app/mariadb.ts';
@@ -9,7 +9,7 @@ export async function start(engine) {
   process.env.TEST_FOLDER = parentFolder();
   const folder = mkdtempSync(join(process.env.TEST_FOLDER, 'rollcall-template-'));
   process.env[`TEST_TEMPLATES_${engine.toUpperCase()}`] = folder;
-  // Processes load the code that the first one has compiled. Node.js records no coverage of code that is loaded in this way.
+  // Processes reuse the compiled code of the first one. Node.js records no coverage of such code.
   if (!process.env.MUTANTS_COVERAGE) process.env.TEST_COMPILE_CACHE = join(folder, 'compiled');
   await writeTemplates(folder, engine);
 }

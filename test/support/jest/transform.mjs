@@ -1,7 +1,7 @@
-// Gives tests the built service (build/) and the packages as Node.js loads them: once for a worker, outside the sandbox that
-// Jest makes for each file. Only tests and what supports them run inside it. Loading the application takes a second, and
-// Node.js never frees a module that was loaded in a sandbox. The contract is loaded in the same way, because it compiles a
-// validator for each kind of answer.
+// Loads the built service (build/) and the packages with Node.js: once for a worker, outside the sandbox that Jest
+// creates for each file. Only tests and their helpers run inside the sandbox. Loading the application takes a second,
+// and Node.js never frees a module that was loaded in a sandbox. The OpenAPI checks (contract.ts) are loaded in the
+// same way, because they compile a validator for each kind of response.
 import swc from '@swc/jest';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const CONTRACT = join(ROOT, 'test/support/app/contract.ts');
 const PACKAGES = `${sep}node_modules${sep}`;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
-/** Returns the file that Node.js loads instead of a module, undefined for what belongs to the tests. */
+/** Returns the file that Node.js loads instead of a module, or undefined for a module of the tests. */
 function findNative(path) {
   if (path.includes(PACKAGES) || path === CONTRACT) return path;
   if (path.startsWith(SOURCES) && path.endsWith('.ts'))
@@ -22,12 +22,12 @@ function findNative(path) {
   return undefined;
 }
 
-/** Returns a module with the exports of a file that Node.js loads. */
+/** Returns the source of a module that exports what Node.js loads from a file. */
 function present(file, isModule) {
   const names = Object.keys(createRequire(file)(file)).filter((name) => NAME.test(name));
-  const loaded = `loadNative(${JSON.stringify(file)})`; // a global of the environment
+  const loaded = `loadNative(${JSON.stringify(file)})`; // a global from environment.mjs
   const others = names.filter((name) => name !== 'default');
-  // A CommonJS module that imports it needs the object itself. The second line names its exports for modules (cjs-module-lexer).
+  // A CommonJS importer needs the object itself. The second line lists the exports for ES modules (cjs-module-lexer).
   if (!isModule) return `module.exports = ${loaded};\n0 && (module.exports = { ${others.join(', ')} });\n`;
   const lines = others.map((name, at) => `const e${at} = loaded.${name};\nexport { e${at} as ${name} };`);
   if (names.includes('default')) lines.push('export default loaded.default;');
@@ -39,7 +39,7 @@ export default {
     const typescript = swc.createTransformer(options);
     const process = (source, path, jest) => {
       const file = findNative(path);
-      if (file && !jest.supportsDynamicImport) return { code: source }; // Jest loads a part of itself, outside a sandbox
+      if (file && !jest.supportsDynamicImport) return { code: source }; // Jest loads its own code, outside a sandbox
       return file ? { code: present(file, jest.supportsStaticESM) } : typescript.process(source, path, jest);
     };
     return {

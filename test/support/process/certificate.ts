@@ -6,11 +6,27 @@ export interface Certificate {
   key: string;
 }
 
-/** A self-signed certificate for a day. @param names such as `DNS:localhost`. @returns two PEM files in `folder`. */
+/**
+ * Creates a self-signed certificate that is valid for a day.
+ * @param names such as `DNS:localhost`.
+ * @returns the paths of two PEM files in `folder`.
+ */
 export function selfSigned(folder: string, names: string, file = ''): Certificate {
   const [cert, key] = [join(folder, `${file}cert.pem`), join(folder, `${file}key.pem`)];
-  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert];
+  const request = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '1',
+    '-keyout',
+    key,
+    '-out',
+    cert,
+  ];
   const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${names}`];
-  execFileSync('openssl', [...made, ...subject], { stdio: 'ignore' });
+  execFileSync('openssl', [...request, ...subject], { stdio: 'ignore' });
   return { cert, key };
 }

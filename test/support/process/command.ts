@@ -9,16 +9,16 @@ import type { TestDatabase } from '../app/database.js';
 import { loadNative } from '../jest/native.js';
 import { type CommandResult, Process, ROOT, newcomer, said } from './process.js';
 
-/** What the commands work on. */
+/** The application that the commands use. */
 export const application = new Application(ENTITIES, (env) => createApp(env, undefined, false));
 
-/** The process of the tests, as the service sees it: Jest gives tests a copy. */
+/** The process object of the service. Jest gives tests a copy. */
 const service = loadNative('node:process') as NodeJS.Process;
 const passport = loadNative('passport') as typeof Passport & { _strategies: object };
 
 /**
- * Runs a command of the command line to its end, on this database. It runs in the process of the test, with the environment
- * that it would have in its own: one at a time. A backup, which lowers the priority of its process, has one of its own.
+ * Runs a `rollcall` command on a database. The command runs in the process of the test with a separate environment, so
+ * only one command can run at a time. A backup runs in a new process, because it lowers the priority of its process.
  */
 export async function runCommand(
   database: TestDatabase,
@@ -40,9 +40,9 @@ export async function runCommand(
   const output = { out: '', err: '' };
   let code: number | undefined;
   const restore = replaceProcess(folder, environment, {
-    exit: (given) => (code ??= given),
+    exit: (exitCode) => (code ??= exitCode),
     write: (stream, text) => {
-      if (code === undefined) output[stream] += text; // a process that has ended writes nothing
+      if (code === undefined) output[stream] += text; // an ended process would write nothing
     },
   });
   try {
@@ -59,7 +59,7 @@ export async function runCommand(
 /** Targets of a command: the database itself, or the service. Both give the same result. */
 export const PLACES = ['database', 'service'] as const;
 
-/** Runs a command of the command line on one of its targets. */
+/** Runs a `rollcall` command on one of its targets. */
 export const runAt = (
   place: (typeof PLACES)[number],
   app: TestApp,
@@ -72,7 +72,7 @@ interface Effects {
   write: (stream: 'out' | 'err', text: string) => void;
 }
 
-/** Gives the process another folder, environment and streams. @returns what takes that back. */
+/** Replaces folder, environment and streams of the process. @returns a function that restores them. */
 function replaceProcess(
   folder: string,
   environment: NodeJS.ProcessEnv,
@@ -81,10 +81,10 @@ function replaceProcess(
   const { env, exitCode } = service;
   const cwd = service.cwd();
   const strategies = { ...passport._strategies };
-  const variables = { ...env };
-  const setVariables = (wanted: NodeJS.ProcessEnv) => {
-    for (const name of Object.keys(env)) if (!(name in wanted)) Reflect.deleteProperty(env, name);
-    Object.assign(env, wanted);
+  const original = { ...env };
+  const setVariables = (variables: NodeJS.ProcessEnv) => {
+    for (const name of Object.keys(env)) if (!(name in variables)) Reflect.deleteProperty(env, name);
+    Object.assign(env, variables);
   };
   setVariables(environment);
   service.chdir(folder);
@@ -106,15 +106,15 @@ function replaceProcess(
     ),
   ];
   return () => {
-    for (const take of undo) take();
+    for (const restore of undo) restore();
     service.exitCode = exitCode;
     service.chdir(cwd);
-    setVariables(variables);
+    setVariables(original);
     Object.assign(passport._strategies, strategies);
   };
 }
 
-/** Creates a stream in place of standard output, which a command may end. */
+/** Creates a stream that replaces standard output. A command may end it. */
 function collectText(fd: number, add: (text: string) => void): Writable {
   const write = (chunk: Buffer, _: string, done: () => void) => {
     add(chunk.toString());
@@ -123,12 +123,12 @@ function collectText(fd: number, add: (text: string) => void): Writable {
   return Object.assign(new Writable({ write }), { fd, isTTY: false });
 }
 
-/** Replaces a property. @returns what puts the former one back. */
+/** Replaces a property. @returns a function that restores it. */
 function replace(target: object, name: string, value: unknown): () => void {
-  const former = Object.getOwnPropertyDescriptor(target, name);
+  const previous = Object.getOwnPropertyDescriptor(target, name);
   Object.defineProperty(target, name, { configurable: true, writable: true, value });
   return () => {
-    if (former) Object.defineProperty(target, name, former);
+    if (previous) Object.defineProperty(target, name, previous);
     else Reflect.deleteProperty(target, name);
   };
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 
 /**
- * Fate of the text at which a connection breaks: the server never gets the text, or acts on it. The connection breaks when the
- * server has answered, or at once. The client never gets the answer.
+ * Delivery of the text at which a connection breaks. With `false` the server never receives it. With `true` the
+ * connection breaks after the server has responded, with 'at once' before that. The client never receives the response.
  */
 export type Arrival = boolean | 'at once';
 
@@ -13,11 +13,11 @@ interface Trap {
   after: string;
 }
 
-/** A TCP connection to a server that can be cut and restored. */
+/** A TCP proxy to a server, whose connections can be cut and restored. */
 export class Link {
   private readonly sockets = new Set<Socket>();
   private traps: Trap[] = [];
-  /** The connections on which what comes before the trap was sent. */
+  /** Connections on which the text `after` of the trap was sent. */
   private seen = new WeakSet<Socket>();
 
   private constructor(
@@ -25,7 +25,7 @@ export class Link {
     private readonly port: number,
   ) {}
 
-  /** A link to the server of a URL. */
+  /** Opens a link to the server of a URL. */
   static async to(url: string): Promise<Link> {
     const { hostname, port } = new URL(url);
     const server = createServer();
@@ -52,7 +52,7 @@ export class Link {
     return link;
   }
 
-  /** The same URL through this link. */
+  /** Returns the URL with host and port of this link. */
   through(url: string): string {
     const other = new URL(url);
     other.hostname = '127.0.0.1';
@@ -61,28 +61,29 @@ export class Link {
   }
 
   /**
-   * Breaks the next connection on which the client sends this text, at that moment, or one for each of several arrivals.
-   * `after`: only where this was sent before. Replaces the breaks of an earlier call that are still to come.
+   * Breaks the next connection on which the client sends this text, or one connection for each of several arrivals.
+   * With `after`, only connections count on which that text was sent before. Replaces pending breaks of an earlier
+   * call.
    */
   breakAt(
     text: string,
     { arrives, after = '' }: { arrives: Arrival | readonly Arrival[]; after?: string },
   ): void {
     this.seen = new WeakSet();
-    this.traps = [arrives].flat().map((each) => ({ text, arrives: each, after }));
+    this.traps = [arrives].flat().map((arrival) => ({ text, arrives: arrival, after }));
   }
 
-  /** Stops breaking connections at a text. */
+  /** Cancels the pending breaks. */
   calm(): void {
     this.traps = [];
   }
 
-  /** Breaks all connections. New connections are possible. */
+  /** Breaks all connections. New connections remain possible. */
   breakAll(): void {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** From now on nothing passes, and no new connection is made. */
+  /** Breaks all connections and refuses new ones until `mend` is called. */
   async cut(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();
@@ -112,7 +113,7 @@ export class Link {
       end();
       return;
     }
-    // The server's answer says that it is done; the client is to miss it.
+    // The response shows that the server has finished. The client must not receive it.
     if (trap.arrives === true) far.once('data', end);
     else setImmediate(end);
     far.resume();

@@ -12,18 +12,18 @@ import { settled } from '../app/imports.js';
 import { KillSwitch, type Moment } from '../../../tools/kill-switch.js';
 import { Process, childrenOf, newcomer } from './process.js';
 
-/** What is left of the nights, and what they took. */
+/** Result of the nightly imports. */
 export interface Shift {
-  /** Of each step: where its run settled, and the statements and commits of it. */
+  /** The final state of each run, with the number of its statements and commits. */
   steps: { name: string; state: string; statements: number; commits: number }[];
   image: DatabaseImage;
-  /** What an operator reads of each run. */
+  /** The report of each run for an operator. */
   reports: string[];
-  /** Of each kill: the step, and the statement at which it came; "at rest" where the run had settled before. */
+  /** The step and the statement of each kill, or "at rest" if the run had already ended. */
   kills: string[];
 }
 
-/** Works through the nights on a fresh database. @param kills the moments of kills, by the number of the step. */
+/** Runs the nightly imports on a new database. @param kills the moments of kills, by the number of the step. */
 export async function workThrough(kills: ReadonlyMap<number, readonly Moment[]> = new Map()): Promise<Shift> {
   const database = await freshDatabase('tables');
   try {
@@ -58,7 +58,8 @@ async function shiftOf(
   const ids = [...new Set(runs.map(({ id }) => id as string))];
   const reports = await Promise.all(ids.map((id) => reportOf(service.client, id)));
   await service.end();
-  // A service that is killed after the end of a run, and before it deletes its file, leaves that to the next purge.
+  // A service that is killed after the end of a run, before it deletes the file of the run, leaves the file to the next
+  // purge.
   const next = await TestApp.on(database);
   await next.app.get(ImportsService).purge();
   await next.stop();
@@ -72,7 +73,7 @@ async function reportOf(client: Client, id: string): Promise<string> {
   return JSON.stringify({ state, counts, missing, guards, problems, text }).replace(uuids, 'a uuid');
 }
 
-/** A service that is killed and started again. */
+/** A service that is killed and restarted. */
 class KilledService {
   private constructor(
     private readonly settings: Record<string, string>,
@@ -97,15 +98,16 @@ class KilledService {
   }
 
   /**
-   * Waits until a run has ended, or waits for an operator.
-   * @param moments of kills, one after the other. @returns with the run what each of them met.
+   * Waits until a run has ended or waits for an operator.
+   * @param moments the moments of successive kills.
+   * @returns the run and the statement of each kill.
    */
   async settle(id: string, moments: readonly Moment[]): Promise<{ run: Json; victims: string[] }> {
     const victims: string[] = [];
     this.killSwitch.set(moments[0]);
     for (const [index, moment] of moments.entries()) {
       const others = childrenOf(this.process.pid);
-      const run = await settled(this.client, id).catch(() => undefined); // its connection ends with the service
+      const run = await settled(this.client, id).catch(() => undefined); // the connection ends with the service
       const { victim } = this.killSwitch;
       this.killSwitch.set(moments[index + 1]);
       if (run && victim === '') this.process.signal('SIGKILL');
@@ -128,7 +130,7 @@ class KilledService {
     }
   }
 
-  /** Does not wait for the lease of the dead: other tests do, and it takes longer than all the rest. */
+  /** Restarts the service. Expires the lease of the killed process instead of waiting, which other tests cover. */
   private async startAgain(others: readonly number[]): Promise<void> {
     await this.process.exit;
     while (others.some((pid) => existsSync(`/proc/${pid}`))) await setImmediate();

@@ -8,30 +8,34 @@ import { afterEach, beforeEach, jest } from '@jest/globals';
 import { ENGINE, type TestDatabase, freshDatabase } from '../app/database.js';
 import type { Content } from '../app/template.js';
 
-/** The folder of the project. */
+/** Root folder of the project. */
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A program of the built service; `npm test` builds it first. */
+/** A program of the built service. `npm test` builds it first. */
 export type Script = 'dist/main.js' | 'dist/rollcall.js' | 'dist/cli.js' | 'dist/cli.js migrate';
 export interface Exit {
   code: number | null;
   signal: string | null;
 }
 
-/** What the service prints for people when it has started, to the empty line at its end. */
+/** The welcome text of a started service, including the empty line at its end. */
 const WELCOME =
   /\nRollcall \d+\.\d+\.\d+\S* is running\.\n(?:.+\n)+(?:\nFirst start\.[^]*?\nTry it:\n(?:.+\n)+)?\n/;
 
-/** A script of the project in its own process, as run from a shell. */
+/** A program of the project in its own process. */
 export class Process {
   private static readonly all: Process[] = [];
   private readonly child: ChildProcess;
   private stdout = '';
   private stderr = '';
-  /** Settles when the process has ended and all its output has arrived. */
+  /** Exit code and signal, when the process has ended and all its output has arrived. */
   readonly exit: Promise<Exit>;
 
-  /** @param settings its whole environment except PATH. @param root where the script is built. */
+  /**
+   * Starts a program.
+   * @param settings the whole environment except PATH.
+   * @param root the folder in which the program was built.
+   */
   constructor(
     script: Script,
     settings: Record<string, string>,
@@ -50,19 +54,19 @@ export class Process {
     Process.all.push(this);
   }
 
-  /** Runs a command of the command line. */
+  /** Starts a `rollcall` command. */
   static command(args: readonly string[], settings: Record<string, string>, folder?: string): Process {
     return new Process('dist/cli.js', settings, folder, args);
   }
 
-  /** Starts the service and waits until it reports that it runs. */
+  /** Starts the service and waits until it reports that it is running. */
   static async running(settings: Record<string, string>, folder?: string, root?: string): Promise<Process> {
     const service = new Process('dist/main.js', settings, folder, [], root);
     await service.ready();
     return service;
   }
 
-  /** Kills the processes that a failed test has left running. */
+  /** Kills processes that a failed test left running. */
   static async killAll(): Promise<void> {
     for (const { child } of Process.all) child.kill('SIGKILL');
     await Promise.all(Process.all.splice(0).map(({ exit }) => exit));
@@ -80,7 +84,7 @@ export class Process {
     return this.stderr;
   }
 
-  /** Standard error without the welcome: what went wrong. */
+  /** Standard error without the welcome text. */
   get complaints(): string {
     return this.stderr.replace(WELCOME, '');
   }
@@ -90,17 +94,17 @@ export class Process {
     return this.stdout + this.stderr;
   }
 
-  /** The address of the server, from its welcome. */
+  /** URL of the server, from the welcome text. */
   get url(): string {
     return /^ *API +(http:\/\/127\.0\.0\.1:\d+)\/api\/0\.3$/m.exec(this.stderr)?.[1] ?? '';
   }
 
-  /** @throws Error with all output when the process ends instead. */
+  /** Waits for the welcome text. @throws Error with the output if the process ends instead. */
   async ready(): Promise<void> {
     await this.until(this.child.stderr, () => WELCOME.test(this.stderr));
   }
 
-  /** Resolves once the process has written this. @throws Error with all output when it ends instead. */
+  /** Waits until the process has written a text. @throws Error with the output if the process ends instead. */
   async says(text: string): Promise<void> {
     await Promise.any(
       [this.child.stdout, this.child.stderr].map((stream) =>
@@ -109,24 +113,27 @@ export class Process {
     );
   }
 
-  /** The first answer of the service, however early. @throws Error with all output when it ends instead. */
-  async firstAnswer(ask: () => Promise<Answer>): Promise<Answer> {
+  /**
+   * Sends a request repeatedly until the service responds.
+   * @throws Error with the output if the process ends instead.
+   */
+  async firstAnswer(send: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
-      const answer = await ask().catch(() => undefined);
-      if (answer) return answer;
+      const response = await send().catch(() => undefined);
+      if (response) return response;
       if (this.child.exitCode !== null) throw new Error(`the service ended: ${this.printed.slice(0, 2000)}`);
     }
   }
 
-  private async until(stream: ChildProcess['stdout'], is: () => boolean): Promise<void> {
+  private async until(stream: ChildProcess['stdout'], isDone: () => boolean): Promise<void> {
     const ended = this.exit.then(({ code }) => {
       throw new Error(`the service ended with ${code}: ${this.printed.slice(0, 2000)}`);
     });
     ended.catch(() => undefined);
-    while (!is()) await Promise.race([once(stream as NonNullable<typeof stream>, 'data'), ended]);
+    while (!isDone()) await Promise.race([once(stream as NonNullable<typeof stream>, 'data'), ended]);
   }
 
-  /** The processes that have answered a request of this path, by its log lines. */
+  /** Returns the ids of the processes that responded to requests of a path, from their log lines. */
   answered(path: string): number[] {
     const lines = this.stdout.split('\n').slice(0, -1);
     const requests = lines.filter((line) => line.includes(`"path":"${path}"`));
@@ -143,7 +150,7 @@ export class Process {
   }
 }
 
-/** The settings of a first start: only what keeps a test in its folder, on its database and on a free port. */
+/** Returns settings for a first start on the folder and database of a test, with a free port. */
 export function newcomer({ folder, url }: TestDatabase): Record<string, string> {
   const unset = { BASE_URL: '', BOOTSTRAP_API_KEY: '', BOOTSTRAP_WEBMASTER_PASSWORD: '' };
   const mariadb = ENGINE === 'mariadb' && { DATABASE_URL: url, MIGRATE_ON_START: 'true' };
@@ -151,8 +158,9 @@ export function newcomer({ folder, url }: TestDatabase): Record<string, string> 
 }
 
 /**
- * A fresh database for each test of a file that starts processes. After each test the processes and the database end.
- * @param content as in `freshDatabase`. A service on an empty MariaDB migrates it, which takes a third of its start.
+ * Creates a database before each test of a file that starts processes. After each test the processes are killed and the
+ * database is dropped.
+ * @param content as in `freshDatabase`. A service migrates an empty MariaDB, which takes a third of its start.
  */
 export function processDatabase(content?: Content): TestDatabase {
   const database: TestDatabase = { url: '', folder: '', drop: () => Promise.resolve() };
@@ -165,22 +173,22 @@ export function processDatabase(content?: Content): TestDatabase {
   return database;
 }
 
-/** The output of a command and its exit code. */
+/** Exit code and output of a command. */
 export interface CommandResult {
   code: number | null;
   out: string;
-  /** Standard error, without its first line where that says which database or service it is. */
+  /** Standard error without the line that names the database or service. */
   err: string;
   place: string;
 }
 
-/** Standard error of a command, and the line of it that says where the command works. */
+/** Splits standard error of a command into the line that names its database or service and the rest. */
 export function said(err: string): { err: string; place: string } {
   const [, place = ''] = /^((?:Database|Service): .*\n)/.exec(err) ?? [];
   return { err: err.slice(place.length), place };
 }
 
-/** A port of 127.0.0.1 that is in use until it is released. */
+/** Occupies a port of 127.0.0.1 until `release` is called. */
 export async function takenPort(): Promise<{ port: number; release: () => Promise<void> }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -194,7 +202,7 @@ export async function takenPort(): Promise<{ port: number; release: () => Promis
   };
 }
 
-/** The processes that a process has started and that still run (proc(5), `stat`). */
+/** Returns the ids of the running child processes of a process (proc(5), `stat`). */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -203,7 +211,7 @@ export function childrenOf(pid: number): number[] {
         const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
         return parent === String(pid) && state !== 'Z';
       } catch {
-        return false; // it has ended meanwhile
+        return false; // the process has ended meanwhile
       }
     })
     .map(Number);

@@ -2,24 +2,27 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../process.js';
 
-/** A fenced block of a document. */
+/** A fenced code block of a document. */
 export interface Block {
-  /** The language that it names, such as `sh` for what a reader types and `text` for what that prints. */
+  /** Language of the block, such as `sh` for a command and `text` for its output. */
   kind: string;
   text: string;
-  /** Under which it stands. */
+  /** Heading of the section that contains the block. */
   heading: string;
-  /** Of its first line in the document. */
+  /** Line number of the first line of the block. */
   line: number;
-  /** Why nobody can run it here: `sh no-run="needs a container engine"`. */
+  /** Reason why the block cannot be run in a test: `sh no-run="needs a container engine"`. */
   noRun: string | undefined;
-  /** The exit code of its commands that do not end with 0: `sh exit=2`. */
+  /** Exit code of the failing commands in the block: `sh exit=2`. */
   exit: number;
 }
 
 const FENCE = /^( *)```(\w*)([^\n]*)\n([^]*?)^\1```$/gm;
 
-/** All blocks of a text in Markdown, in order. @throws Error for one without a language, or with an unknown word after it. */
+/**
+ * Returns all code blocks of a Markdown text in order.
+ * @throws Error for a block without a language or with an unknown word after it.
+ */
 export function blocksIn(text: string): Block[] {
   return [...text.matchAll(FENCE)].map(
     ({ index, 1: indent = '', 2: kind = '', 3: words = '', 4: body = '' }) => {
@@ -46,5 +49,5 @@ export function blocksIn(text: string): Block[] {
   );
 }
 
-/** The blocks of a document. @param path from the root of the project. */
+/** Returns the code blocks of a document. @param path relative to the root of the project. */
 export const blocksOf = (path: string): Block[] => blocksIn(readFileSync(join(ROOT, path), 'utf8'));

@@ -2,12 +2,12 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { ROOT } from '../process.js';
 
-/** What a run or a build makes, and what belongs to one machine. */
+/** Entries that a clone lacks: output of runs and builds, and files of one machine. */
 const NOT_CLONED = /^(\.git|\.env|data|artifacts|coverage)$/;
-/** In which a reader writes. */
+/** Folders in which the reader of a guide writes. */
 const COPIED = new Set(['deploy']);
 
-/** Makes a folder that looks like a clone of the project which is installed and built. */
+/** Fills a folder so that it looks like an installed and built clone of the project. */
 export function cloneInto(folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(ROOT).filter((name) => !NOT_CLONED.test(name))) {
@@ -16,7 +16,10 @@ export function cloneInto(folder: string): void {
   }
 }
 
-/** The environment of a terminal. Commands in test/support/process/guide/bin take precedence over commands of the machine. */
+/**
+ * Returns the environment of a terminal. Commands in test/support/process/guide/bin take precedence over commands of
+ * the machine.
+ */
 export function terminalOf(path: string, home: string, control: string): Record<string, string> {
   writeFileSync(join(home, '.curlrc'), 'silent\nshow-error\n');
   return {
@@ -27,10 +30,10 @@ export function terminalOf(path: string, home: string, control: string): Record<
   };
 }
 
-/** The key that the documents show. */
+/** API key that the documents show. */
 export const README_KEY = 'rollcall_5f0c2d9a7b31_3mZQkqS8Yt5nW2vHc7LpXr9DfGj4BsVuEa6NwKxToRi_9c41f27d';
 
-/** Puts the command `rollcall` of the built program into a folder. @returns the PATH that finds it. */
+/** Writes the command `rollcall` of the built program to a folder. @returns a PATH that includes the folder. */
 export function addCommand(folder: string): string {
   const path = join(folder, 'rollcall');
   writeFileSync(path, `#!/bin/sh\nexec "${process.execPath}" "${ROOT}dist/cli.js" "$@"\n`, { mode: 0o755 });

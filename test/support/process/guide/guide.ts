@@ -2,38 +2,38 @@ import { type Block, blocksOf } from './blocks.js';
 import { Terminal } from './terminal.js';
 import { Transcript } from './transcript.js';
 
-/** What a command prints, by the language of the block that shows it. */
+/** Languages of blocks that show the output of a command. */
 const SHOWN = new Set(['text', 'json', 'http']);
 
-/** A bar that a terminal replaces; without a terminal it is lines like these. */
+/** Lines of a progress bar that is not written to a terminal. */
 const PROGRESS = /^.* …\n/gm;
 
-/** Which database a command is on: a document shows it once, and leaves it out where nothing depends on it. */
+/** Line that names the database or service of a command. Documents may omit it. */
 const PLACE = /^(?:Database|Service): .*\n/gm;
 
 export interface Surroundings {
-  /** In which the commands run. */
+  /** Folder in which the commands run. */
   folder: string;
   variables: NodeJS.ProcessEnv;
-  /** The script as it can run here, such as with the port of this service. */
+  /** Adapts a script to the test, for example the port of the service. */
   here?: (script: string) => string;
-  /** What was printed as the document shows it. */
+  /** Converts output to the form in the document. */
   asShown?: (printed: string) => string;
-  /** What ids and keys of the document stand for from the beginning. */
+  /** Actual values for ids and keys in the document that are known from the beginning. */
   knows?: Record<string, string>;
-  /** Called behind each block that was run. */
+  /** Called after each block. */
   after?: (block: Block, printed: string) => Promise<void>;
 }
 
-/** How many blocks of a document were run, and how many outputs were compared. */
+/** Number of blocks that were run and of outputs that were compared. */
 export interface Tally {
   run: number;
   compared: number;
 }
 
 /**
- * Runs every `sh` block of a document in order, in one shell, and compares the block behind it with what it prints.
- * @throws Error with the place in the document and what differs, or which command failed.
+ * Runs every `sh` block of a document in order, in one shell, and compares its output with the block after it.
+ * @throws Error with the line of the document and the difference or the failed command.
  */
 export async function follow(
   document: string,
@@ -78,12 +78,14 @@ export async function follow(
 
 const same = (text: string): string => text;
 
-/** Commands end with 0, or some of them with the code that the document names. */
+/** Throws unless the commands of a block end with 0, or the failing ones with the exit code of the block. */
 function assertEnded({ exit }: Block, faults: string[], printed: string): void {
-  const isMeant =
+  const isExpected =
     exit === 0
       ? faults.length === 0
       : faults.length > 0 && faults.every((fault) => fault.endsWith(`: ${exit}`));
-  if (!isMeant)
-    throw new Error(`exit code ${exit} expected: ${faults.join('; ') || 'all ended with 0'}\n${printed}`);
+  if (!isExpected)
+    throw new Error(
+      `expected exit code ${exit}, but: ${faults.join(', ') || 'all commands ended with 0'}\n${printed}`,
+    );
 }

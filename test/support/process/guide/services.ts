@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { Process } from '../process.js';
 
 /**
- * Starts and ends services for the commands of a document, such as `npm start`: they post their environment here, and
- * get what the service says when it runs.
+ * Starts and stops services for the commands of a document, such as `npm start`. The commands post their environment to
+ * an HTTP server here and get the welcome text of the service.
  */
 export class Services {
   private readonly server = createServer((request, response) => void this.answer(request, response));
@@ -19,12 +19,12 @@ export class Services {
     return services;
   }
 
-  /** For the commands. */
+  /** URL to which the commands post. */
   get control(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Of the service that runs, as `127.0.0.1:port`. */
+  /** Address of the running service, as `127.0.0.1:port`. */
   get address(): string | undefined {
     return this.running && new URL(this.running.url).host;
   }
@@ -35,7 +35,7 @@ export class Services {
     this.running = await Process.running({ PORT: '0', ...settings }, folder);
   }
 
-  /** Ends all of it. */
+  /** Stops the service and the HTTP server. */
   async close(): Promise<void> {
     await this.stop();
     this.server.close();

@@ -2,19 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a script has printed, as a terminal shows it, and how its commands ended that did not end with 0. */
+/** Output of a script, and its commands that did not end with 0. */
 export interface Ran {
   printed: string;
   faults: string[];
 }
 
 const END = '\0';
-/** A variable that is not set ends the shell; other faults are named with the line and the command. Aliases hold as in a terminal. */
+/**
+ * Start of the shell. An unset variable ends the shell. Other failures are reported with line and command. Aliases work
+ * as in a terminal.
+ */
 const PRELUDE = `set -uE -o pipefail; shopt -s expand_aliases
 trap 'echo "line $LINENO: $BASH_COMMAND: $?" >&3' ERR
 `;
 
-/** One shell for a whole document: what a block sets, the next one has. */
+/** One shell for a whole document, so that variables keep their values between blocks. */
 export class Terminal {
   private readonly shell: ChildProcess;
   private printed = '';
@@ -59,8 +62,8 @@ export class Terminal {
 
   private take(change: () => void): void {
     change();
-    const isOver =
+    const hasEnded =
       this.faults.includes(END) && (this.printed.includes(END) || this.faults.includes('the shell ended'));
-    if (isOver) this.settle?.();
+    if (hasEnded) this.settle?.();
   }
 }

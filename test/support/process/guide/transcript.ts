@@ -1,12 +1,13 @@
+/** A kind of text that differs from one run to the next. */
 interface Varying {
   is: RegExp;
-  /** The same one is meant wherever the document shows it. */
+  /** True if every occurrence in the document stands for the same value. */
   isBound?: true;
-  /** What may stand there; else what `is` describes. */
+  /** Pattern of the actual text. The default is `is`. */
   pattern?: string;
 }
 
-/** What differs from one run to the next. */
+/** All kinds of varying texts. */
 const VARYING: readonly Varying[] = [
   { is: /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/, isBound: true },
   { is: /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/, isBound: true },
@@ -29,34 +30,35 @@ const BOUND = new RegExp(
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Compares what a document shows with what its commands print, and knows for what its ids and keys stand. */
+/** Compares the output in a document with the actual output. Remembers the actual values of ids and keys. */
 export class Transcript {
-  private readonly meant: Map<string, string>;
+  private readonly actual: Map<string, string>;
 
   constructor(knows: Record<string, string> = {}) {
-    this.meant = new Map(Object.entries(knows));
+    this.actual = new Map(Object.entries(knows));
   }
 
-  /** The script of a document, with the ids and keys that its commands have really printed. */
+  /** Replaces ids and keys in a script of the document by the actual values. */
   scriptOf(text: string): string {
-    return text.replace(BOUND, (shown) => this.meant.get(shown) ?? shown);
+    return text.replace(BOUND, (shown) => this.actual.get(shown) ?? shown);
   }
 
   /**
-   * Where a part is left out there is `…`. JSON may be laid out in any way. Of an HTTP answer only some headers need be shown.
-   * @throws Error with both texts where they differ.
+   * Compares shown and actual output. An ellipsis (`…`) stands for an omitted part. JSON may be formatted differently,
+   * and headers of an HTTP response may be omitted.
+   * @throws Error with both texts if they differ.
    */
   compare(kind: string, shown: string, printed: string): void {
     const same = kind === 'json' ? compact : trimmed;
     const { pattern, names } = this.patternOf(same(shown));
     const found = pattern.exec(same(kind === 'http' ? shownPart(shown, printed) : printed));
     if (!found) throw new Error(`The document shows\n${shown}\nbut its commands print\n${printed}`);
-    names.forEach((name, index) => this.meant.set(name, found[index + 1] ?? ''));
+    names.forEach((name, index) => this.actual.set(name, found[index + 1] ?? ''));
   }
 
-  /** What may be printed where a document shows this. */
+  /** Returns the pattern of the actual texts for a varying text. */
   private standsFor(token: string, rule: Varying | undefined, names: string[]): string {
-    const known = this.meant.get(token);
+    const known = this.actual.get(token);
     if (known !== undefined) return escaped(known);
     if (names.includes(token)) return `\\${names.indexOf(token) + 1}`;
     const pattern = rule?.pattern ?? rule?.is.source ?? '';
@@ -65,7 +67,10 @@ export class Transcript {
     return `(${pattern})`;
   }
 
-  /** Matches what a text stands for. @returns also the ids and keys that it shows for the first time, a group each. */
+  /**
+   * Builds a pattern that matches the actual output for a shown text.
+   * @returns the pattern and the new ids and keys, one group for each.
+   */
   private patternOf(text: string): { pattern: RegExp; names: string[] } {
     const names: string[] = [];
     let pattern = '';
@@ -81,16 +86,16 @@ export class Transcript {
 }
 
 const compact = (text: string): string => text.replace(/\s+/g, '');
-/** Without spaces at the ends of lines, which no reader sees. */
+/** Removes spaces at the ends of lines, and empty lines at both ends. */
 const trimmed = (text: string): string => text.replace(/[ \r]+$/gm, '').replace(/^\n+|\s+$/g, '');
 
-/** An HTTP answer with only those headers that a document shows. */
+/** Reduces an HTTP response to the headers that a document shows. */
 function shownPart(shown: string, printed: string): string {
   const [head = '', body] = printed.split(/\r?\n\r?\n/);
   const [status, ...headers] = head.split(/\r?\n/);
   const names = (shown.split('\n\n')[0] ?? '').split('\n').slice(1);
-  const kept = names.map((line) => headers.find((header) => nameOf(header) === nameOf(line)) ?? '');
-  return [status, ...kept, ...(body === undefined ? [] : ['', body])].join('\n');
+  const selected = names.map((line) => headers.find((header) => nameOf(header) === nameOf(line)) ?? '');
+  return [status, ...selected, ...(body === undefined ? [] : ['', body])].join('\n');
 }
 
 const nameOf = (header: string): string => header.split(':')[0]?.toLowerCase() ?? '';
