@@ -22,7 +22,7 @@ afterAll(() => Process.killAll());
  * of one step divide its statements, because the work before a kill is not repeated.
  */
 function momentsOf(calm: Shift, kills: number, random: (below: number) => number): Map<number, Moment[]> {
-  const exchange = calm.steps.findIndex(({ name }) => name === 'that is approved');
+  const exchange = calm.steps.findIndex(({ name }) => name === 'the plan is approved');
   expect(exchange).not.toBe(-1);
   // With any seed, the first three kills happen while many users exchange their e-mails.
   const steps = Array.from({ length: kills }, (_, i) => (i < 3 ? exchange : random(calm.steps.length)));

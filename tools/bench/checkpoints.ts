@@ -9,35 +9,36 @@ import { isBusy } from '../../src/platform/database/engine/database-error.js';
 import { Checkpointer, SqliteConnection } from '../../src/platform/database/sqlite/sqlite-connection.js';
 
 /**
- * `npm run bench:checkpoints [-- MINUTES]` (60): four processes commit to one file and write its log back as fast as they
- * can, and are killed at random. After each minute the file must be sound and hold every row that was acknowledged.
+ * `npm run bench:checkpoints [-- MINUTES]` (60): four processes commit to one file, checkpoint it as fast as they can,
+ * and are killed at random. After each minute the file must pass the integrity check and contain every acknowledged
+ * row.
  */
 const PROCESSES = 4;
 /** Commits of a process between two checkpoints. */
 const COMMITS = 5;
-/** Half of the longest time between two kills. */
+/** Average time between two kills. */
 const KILL_MILLIS = 2000;
-/** Bytes of a row, so that a commit has several pages. */
+/** Content of a row, large enough that a commit writes several pages. */
 const PADDING = 'x'.repeat(3000);
 
 interface Acknowledged {
   ids: number[];
 }
 
-/** Commits rows from this id on, until the process is killed or its parent has ended. */
+/** Commits rows with ids from `first` until the process is killed or its parent ends. */
 async function commit(file: string, first: number): Promise<never> {
   process.on('disconnect', () => process.exit());
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   for (let id = first; ; id += COMMITS) {
     const ids = Array.from({ length: COMMITS }, (_, n) => id + n);
-    for (const each of ids) while (!add(connection, each));
+    for (const rowId of ids) while (!add(connection, rowId));
     checkpointer.writeBack();
     await new Promise((resolve) => process.send?.({ ids } satisfies Acknowledged, resolve));
   }
 }
 
-/** @returns false where another process has the lock. */
+/** Inserts a row. @returns false if another process holds the write lock. */
 function add(connection: SqliteConnection, id: number): boolean {
   try {
     connection.exec('BEGIN IMMEDIATE');
@@ -96,7 +97,7 @@ async function watch(minutes: number): Promise<void> {
       `minute ${minute}: ${acknowledged.size} acknowledged, ${rows.length} found, ${lost.length} lost, ${kills} kills, integrity_check ${check?.integrity_check}\n`,
     );
     if (lost.length > 0 || check?.integrity_check !== 'ok' || totals.value !== rows.length) {
-      throw new Error(`lost ${lost.slice(0, 10).join()}, a total of ${totals.value}: ${file}`);
+      throw new Error(`lost rows ${lost.slice(0, 10).join()}, total ${totals.value}, file ${file}`);
     }
     connection.exec('DELETE FROM written; UPDATE totals SET value = 0');
     acknowledged.clear();

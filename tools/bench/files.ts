@@ -8,10 +8,10 @@ import { KEY } from './faults/servers.js';
 import { ask, askJson } from './support/send.js';
 
 /**
- * Lists the source files that one request and one row of an import pass, and counts the lines of the functions that
- * run: V8's precise coverage of what is called while the request is served. Work of other requests and timers is left
- * out: a file counts when each of several measurements has it. All requests share one connection, so that opening one
- * does not count. `npm run bench:files` (builds first).
+ * `npm run bench:files` (builds first): lists the source files that one request and one row of an import pass through,
+ * and counts the lines of the functions that run, by the precise coverage of V8. Only files that appear in each of
+ * several measurements count, which excludes timers and other requests. All requests share one connection, so that
+ * opening it does not count.
  */
 const ROUNDS = 5;
 const USERS = '/api/0.3/users';
@@ -33,7 +33,7 @@ interface Modules {
 }
 
 const built = (file: string): Promise<Modules> => import(`${BUILD}${file}.js`) as Promise<Modules>;
-/** The body of a SCIM PATCH that replaces the work phone. */
+/** Builds the body of a SCIM PATCH that replaces the work phone. */
 const patchOf = (value: string): object => ({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
   Operations: [{ op: 'replace', path: 'phoneNumbers[type eq "work"].value', value }],
@@ -53,12 +53,12 @@ interface Range {
 
 const sources = new Map<string, string>();
 function readSource(url: string): string {
-  const known = sources.get(url) ?? readFileSync(fileURLToPath(url), 'utf8');
-  sources.set(url, known);
-  return known;
+  const source = sources.get(url) ?? readFileSync(fileURLToPath(url), 'utf8');
+  sources.set(url, source);
+  return source;
 }
 
-/** Counts the lines with code of the functions that ran, without those of inner functions that did not run. */
+/** Counts the lines with code of the functions that ran, without inner functions that did not run. */
 function countLines(source: string, ranges: Range[]): number {
   const ran = new Uint8Array(source.length);
   for (const { startOffset, endOffset, count } of ranges) ran.fill(count > 0 ? 1 : 0, startOffset, endOffset);
@@ -72,7 +72,7 @@ function countLines(source: string, ranges: Range[]): number {
   return lines;
 }
 
-/** Returns the files of the build in which a function is called while `work` runs, with their lines that ran. */
+/** Returns the files of the build in which a function is called during `work`, with the number of lines that ran. */
 async function measureFiles(work: () => Promise<unknown>): Promise<Map<string, number>> {
   await inspector.post('Profiler.takePreciseCoverage'); // resets the counts
   await work();
@@ -81,7 +81,7 @@ async function measureFiles(work: () => Promise<unknown>): Promise<Map<string, n
   for (const { url, functions } of result) {
     const ranges = functions.flatMap(({ ranges: [whole] }) => (whole ? [whole] : []));
     if (!url.startsWith(BUILD) || !ranges.some(({ count }) => count > 0)) continue;
-    ranges.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset); // an outer function first
+    ranges.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset); // outer functions first
     called.set(url.slice(BUILD.length).replace(/js$/, 'ts'), countLines(readSource(url), ranges));
   }
   return called;
@@ -143,7 +143,7 @@ try {
     };
     await ask(url, { method: 'GET', path: `${IMPORTS}/${id}/events` }, {}, connection);
   };
-  await report('CSV row, unchanged', () => importRow('same')); // the first call, which is not measured, creates the user
+  await report('CSV row, unchanged', () => importRow('same')); // the first call is not measured and creates the user
   await report('CSV row, written', (n) => importRow(`row${n + 2}`));
   await app.close();
 } finally {

@@ -16,17 +16,17 @@ import { readSettings } from './support/settings.js';
 import { ENGINE_NAMES, captionOf, fullTables } from './support/table.js';
 
 /**
- * `npm run bench`: the built service next to floors that do the minimum that its work needs, on both engines.
+ * `npm run bench`: compares the built service with baselines that do only the minimum work, on both engines.
  * tools/bench/RESULTS.md describes the method and the columns.
  */
 const USERS = 10_000;
 const MAX_MEMORY = 250;
-const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'beside', 'process'];
+const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'during-import', 'process'];
 
 cleanUpAtExit();
 const settings = readSettings(CASES);
 const { rounds, seconds } = settings;
-const wanted = (id: string): boolean => settings.cases.includes(id);
+const isSelected = (id: string): boolean => settings.cases.includes(id);
 const cores = planCores();
 pinMyself(cores.load);
 
@@ -50,21 +50,21 @@ async function measure(name: EngineName): Promise<void> {
     say(`${USERS} users`);
     await seed(url, USERS);
     const context = { engine, cores, effort: { rounds, seconds }, url, users: USERS, say };
-    const take = (load: string, { comparisons, peak }: Outcome): void => {
+    const add = (load: string, { comparisons, peak }: Outcome): void => {
       results.comparisons.push(...comparisons);
-      const title = `memory, most under ${load}`;
+      const title = `peak memory under ${load}`;
       results.absolutes.push({ case: title, engine: name, value: peak, unit: 'MiB', atMost: MAX_MEMORY });
     };
-    if (wanted('process')) results.absolutes.push(...(await measureProcess(context)));
-    const requests = Object.keys(REQUEST_CASES).filter(wanted);
-    if (requests.length > 0) take('requests', await compareAllRequests(requests, context));
-    if (wanted('login')) take('logins', await compareLogins(context));
-    if (wanted('beside')) {
+    if (isSelected('process')) results.absolutes.push(...(await measureProcess(context)));
+    const requests = Object.keys(REQUEST_CASES).filter(isSelected);
+    if (requests.length > 0) add('requests', await compareAllRequests(requests, context));
+    if (isSelected('login')) add('logins', await compareLogins(context));
+    if (isSelected('beside')) {
       const { comparisons, absolutes } = await compareBesideImport(context, settings.rows);
       results.comparisons.push(...comparisons);
       results.absolutes.push(...absolutes);
     }
-    if (wanted('import')) take('imports', await compareImports(context, settings.rows));
+    if (isSelected('import')) add('imports', await compareImports(context, settings.rows));
   } finally {
     await engine.remove();
   }
@@ -77,5 +77,5 @@ if (settings.whole) {
   await writeReport(results);
   process.stdout.write('\nWritten to tools/bench/RESULTS.md.\n');
 } else {
-  process.stdout.write('\nNothing is written down: that takes all cases on both engines.\n');
+  process.stdout.write('\nThe results are not stored: only a run of all cases on both engines is.\n');
 }

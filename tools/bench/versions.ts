@@ -16,9 +16,9 @@ import { readSettings } from './support/settings.js';
 import { median } from './support/statistics.js';
 
 /**
- * `npm run bench:versions -- FOLDER`: this version beside another built checkout, in turns on one machine: CPU of the
- * service for a request or a row, and the ratio of the two. BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS,
- * BENCH_ROWS as in `npm run bench`.
+ * `npm run bench:versions -- FOLDER`: compares this version with another built checkout, alternating on one machine.
+ * Prints the CPU time of the service for a request or a row, and the ratio of the two. BENCH_ENGINE, BENCH_CASES,
+ * BENCH_ROUNDS, BENCH_SECONDS and BENCH_ROWS work as in `npm run bench`.
  */
 const { engines, cases, rounds, seconds, rows } = readSettings(Object.keys(REQUEST_CASES), {
   BENCH_ROWS: '20000',
@@ -28,20 +28,22 @@ const { engines, cases, rounds, seconds, rows } = readSettings(Object.keys(REQUE
 const API = '/api/0.3';
 
 const other = process.argv[2] ?? '';
-if (!existsSync(join(other, 'dist/main.js'))) throw new Error('Name the folder of another checkout, built.');
+if (!existsSync(join(other, 'dist/main.js'))) throw new Error('Pass the folder of another built checkout.');
 const ROOTS = [other, '.'];
 const cores = planCores();
 cleanUpAtExit();
 pinMyself(cores.load);
 
-/** Prints the medians, and the median of the ratios of rounds: both versions of a round met the same noise. */
+/**
+ * Prints the medians and the median ratio of all rounds. Both versions of a round are affected by the same other load.
+ */
 function say(engine: EngineName, name: string, [before = [], after = []]: readonly number[][]): void {
   const cells = [median(before), median(after)].map((value) => value.toFixed(0).padStart(8));
   const ratio = median(before.map((value, round) => (after[round] ?? Number.NaN) / value)).toFixed(3);
   process.stdout.write(`${engine.padEnd(8)} ${name.padEnd(40)} ${cells.join('')} ${ratio.padStart(8)}\n`);
 }
 
-/** CPU microseconds of each service for a row, for each of several imports of the same kind. */
+/** Imports files into each service. Returns the CPU time in microseconds per row, by service and file. */
 async function importsOf(
   services: readonly Service[],
   engine: BenchEngine,
@@ -61,7 +63,7 @@ async function importsOf(
   return spent;
 }
 
-/** The uuids of the users of a service, in the order of their external ids: both services have the same users. */
+/** Returns the UUIDs of the users of a service, ordered by external id. Both services have the same users. */
 async function uuidsOf({ url }: Service): Promise<string[]> {
   const uuids: string[] = [];
   for (let offset = 0; offset < rows; offset += 100) {
@@ -74,7 +76,7 @@ async function uuidsOf({ url }: Service): Promise<string[]> {
 
 let serial = 0;
 
-/** The requests of the bench, about users of this service. */
+/** Returns the requests of a case for the users of a service. */
 function requestsOf(id: string, uuids: readonly string[]): RequestOf {
   const uuid = (n: number): string => uuids[n % uuids.length] ?? '';
   if (id === 'read') return (n) => ({ method: 'GET', path: `${API}/users/${uuid(n)}` });
@@ -82,7 +84,7 @@ function requestsOf(id: string, uuids: readonly string[]): RequestOf {
     return (n) => ({ method: 'PUT', path: `${API}/users/${uuid(n)}`, body: { phone: `+44 ${serial++}` } });
   }
   const { requestOf } = REQUEST_CASES[id] ?? {};
-  if (!requestOf) throw new Error(`no case ${id}`);
+  if (!requestOf) throw new Error(`unknown case ${id}`);
   return id === 'create' ? (_, n) => requestOf(7_000_000 + serial++, n) : requestOf;
 }
 
@@ -114,11 +116,11 @@ for (const name of engines) {
       say(
         name,
         REQUEST_CASES[id]?.title ?? id,
-        samples.map((each) => each.map(({ perCpuSecond }) => 1e6 / perCpuSecond)),
+        samples.map((rounds) => rounds.map(({ perCpuSecond }) => 1e6 / perCpuSecond)),
       );
     }
     const memories = services.map(({ pid }) => [memory(pid).peak]);
-    say(name, 'memory at its peak, MiB', memories);
+    say(name, 'peak memory, MiB', memories);
   } finally {
     for (const service of services) await service.remove();
     await engine.remove();

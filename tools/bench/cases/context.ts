@@ -3,19 +3,21 @@ import type { BenchEngine } from '../support/engine.js';
 import type { Comparison } from '../support/results.js';
 import type { Effort } from '../support/rounds.js';
 
-/** The context that the cases of one engine share. */
+/** Context that the cases of one engine share. */
 export interface Context {
   engine: BenchEngine;
   cores: Cores;
   effort: Effort;
-  /** The seeded database, and how many users it has. */
+  /** URL of the seeded database. */
   url: string;
+  /** Number of seeded users. */
   users: number;
   say: (line: string) => void;
 }
 
-/** The results of a case, and the most MiB of memory that its own service has used. */
+/** Results of a case. */
 export interface Outcome {
   comparisons: Comparison[];
+  /** Peak memory of the service, in MiB. */
   peak: number;
 }

@@ -12,7 +12,7 @@ import { type Spent, runFloor } from '../support/run-floor.js';
 import { createTables } from '../support/seed.js';
 import type { Context, Outcome } from './context.js';
 
-/** What is imported, the floor it is compared with, and the share to reach. */
+/** A kind of import with the title of its baseline and the share to reach. */
 interface Case {
   title: string;
   floor: string;
@@ -24,21 +24,24 @@ const SAME: Case = { title: 'rows that are unchanged', floor: READ, goal: 0.5 };
 const CHANGED: Case = { title: 'rows, 1 % of them changed', floor: READ };
 
 /**
- * Imports of one file: into an empty database, again, and with the changes of a day, each next to the minimum that it
- * could cost. Its folder is deleted at the end of the bench.
+ * Measures imports of one file: into an empty database, unchanged, and with the changes of a day. Each is compared with
+ * its minimum cost. The folder of the file is deleted at the end of the benchmark.
  */
 export async function compareImports(context: Context, rows: number): Promise<Outcome> {
   const { engine, cores, effort, say } = context;
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-import-'));
   const comparisons: Comparison[] = [];
-  const add = ({ title, floor, goal }: Case, ...samples: [service: Sample[], least: Sample[]]): void => {
-    const { service, floors } = compare([floor], samples);
-    say(`import, ${title}: ${floors.map(({ ratio }) => ratio.cpu.toFixed(2)).join()} of ${floor}`);
+  const add = (
+    { title, floor: name, goal }: Case,
+    ...samples: [service: Sample[], least: Sample[]]
+  ): void => {
+    const { service, floors } = compare([name], samples);
+    say(`import, ${title}: ${floors.map(({ ratio }) => ratio.cpu.toFixed(2)).join()} of ${name}`);
     comparisons.push({
       case: `import, ${rows.toLocaleString('en')} ${title}`,
       engine: engine.name,
       service,
-      floors: floors.map((each) => ({ ...each, ...(goal !== undefined && { goal }) })),
+      floors: floors.map((floor) => ({ ...floor, ...(goal !== undefined && { goal }) })),
     });
   };
   const file = await makeUserFile(folder, rows);
@@ -46,26 +49,26 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
   await createTables(copy);
   const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
   const watch = new MemoryWatch(service.pid);
-  const take = async (each: UserFile, expected: Record<string, number>): Promise<Sample> => {
+  const measure = async (input: UserFile, expected: Record<string, number>): Promise<Sample> => {
     const pids = [service.pid, ...engine.pids];
-    const spent = await importFile(service, each, { pids, expected });
+    const spent = await importFile(service, input, { pids, expected });
     return { ...sampleOf(rows, spent), memory: memory(service.pid).now };
   };
   const read = async (): Promise<Sample> =>
     sampleOf(rows, await readAlone(engine, [file.path, url], cores.server));
   try {
-    const created = await take(file, { created: rows });
+    const created = await measure(file, { created: rows });
     say(`imported ${rows} new rows`);
     add(NEW, [created], [sampleOf(rows, await bulkLoad(engine, url, copy, cores.server))]);
     const same: Sample[] = [];
     const least: Sample[] = [];
     for (let round = 0; round < effort.rounds; round++) {
-      same.push(await take(file, { unchanged: rows }));
+      same.push(await measure(file, { unchanged: rows }));
       least.push(await read());
     }
     add(SAME, same, least);
     const changed = await makeUserFile(folder, rows, 1);
-    add(CHANGED, [await take(changed, { updated: Math.floor(rows / 100) })], [await read()]);
+    add(CHANGED, [await measure(changed, { updated: Math.floor(rows / 100) })], [await read()]);
     return { comparisons, peak: watch.peak };
   } finally {
     watch.end();

@@ -7,11 +7,14 @@ import type { RequestOf } from '../support/requests.js';
 import { compare, inTurns } from '../support/rounds.js';
 import type { Context, Outcome } from './context.js';
 
-/** The share of the bare rate to reach. */
+/** Share of the rate of the baseline to reach. */
 const GOAL = 0.9;
 const FLOOR = 'argon2id alone';
 
-/** Logins of random users next to checks of the same password, both on all cores except those of the load. */
+/**
+ * Compares logins of random users with plain checks of the same password. Both use all cores except the cores of the
+ * load.
+ */
 export async function compareLogins({ engine, cores, effort, url, users, say }: Context): Promise<Outcome> {
   const requestOf: RequestOf = (n) => ({
     method: 'POST',
@@ -38,7 +41,7 @@ export async function compareLogins({ engine, cores, effort, url, users, say }: 
           case: 'login',
           engine: engine.name,
           service: measured,
-          floors: floors.map((each) => ({ ...each, goal: GOAL })),
+          floors: floors.map((result) => ({ ...result, goal: GOAL })),
         },
       ],
       peak: memory(service.pid).peak,

@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 const STARTS = 5;
 const SETTLED_MILLIS = 2000;
 
-/** The time from the start of the service to its first answer, and its memory when idle. */
+/** Measures the time from the start of the service to its first response, and its idle memory. */
 export async function measureProcess({
   engine,
   cores,
@@ -28,9 +28,9 @@ export async function measureProcess({
     await service.remove();
   }
   const value = median(seconds);
-  say(`first answer after ${value.toFixed(2)} s, ${idle.toFixed(0)} MiB idle`);
+  say(`first response after ${value.toFixed(2)} s, ${idle.toFixed(0)} MiB idle`);
   return [
-    { case: 'cold start to the first answer', engine: engine.name, value, unit: 's', atMost: 1.5 },
+    { case: 'cold start to the first response', engine: engine.name, value, unit: 's', atMost: 1.5 },
     { case: 'memory, idle', engine: engine.name, value: idle, unit: 'MiB', atMost: 150 },
   ];
 }

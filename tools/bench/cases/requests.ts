@@ -21,17 +21,17 @@ const CREATED = 6_000_000;
 interface RequestCase {
   title: string;
   requestOf: RequestOf;
-  /** The subject of a request: a user, a position in the list, or a user that does not exist yet. */
+  /** Subject of a request: a user, a position in the list, or a new user. */
   about: 'user' | 'offset' | 'new user';
   answer: FloorPlan['answer'];
-  /** The share of bare node:http to reach. */
+  /** Share of plain node:http to reach. */
   goal: number;
   floors: FloorPlan['framework'][];
 }
 
 const get = (path: string): ReturnType<RequestOf> => ({ method: 'GET', path: `${API}${path}` });
 
-/** Requests of connectors, with an API key. */
+/** Requests as connectors send them, with an API key. */
 export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
   read: {
     title: 'read one user',
@@ -94,10 +94,10 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
 let created = CREATED;
 let serial = FIRST_SERIAL + 500_000;
 
-/** The service next to servers that only send the same statements. */
+/** Compares the service with servers that only send the same statements. */
 async function compareRequests(id: string, service: Service, context: Context): Promise<Comparison> {
   const spec = REQUEST_CASES[id];
-  if (!spec) throw new Error(`no case ${id}`);
+  if (!spec) throw new Error(`unknown case ${id}`);
   const { engine, cores, effort, url, users, say } = context;
   const { requestOf, about, answer } = spec;
   const next = {
@@ -124,23 +124,21 @@ async function compareRequests(id: string, service: Service, context: Context): 
     ];
     const statementsEach = await countStatements(engine, service, () => requestOf(next(), serial++));
     const samples = await inTurns(contenders, requestOf, next, effort);
-    const { service: measured, floors: floored } = compare(spec.floors, samples);
+    const { service: measured, floors: shares } = compare(spec.floors, samples);
     const comparison: Comparison = {
       case: spec.title,
       engine: engine.name,
       service: { ...measured, ...(statementsEach !== undefined && { statements: statementsEach }) },
-      floors: floored.map((floor) => (floor.name === 'node:http' ? { ...floor, goal: spec.goal } : floor)),
+      floors: shares.map((floor) => (floor.name === 'node:http' ? { ...floor, goal: spec.goal } : floor)),
     };
-    say(
-      `${spec.title}: ${floored.map(({ name, ratio }) => `${ratio.cpu.toFixed(2)} of ${name}`).join(', ')}`,
-    );
+    say(`${spec.title}: ${shares.map(({ name, ratio }) => `${ratio.cpu.toFixed(2)} of ${name}`).join(', ')}`);
     return comparison;
   } finally {
     for (const floor of floors) await floor.remove();
   }
 }
 
-/** Runs the cases on one service. */
+/** Runs several cases on one service. */
 export async function compareAllRequests(ids: readonly string[], context: Context): Promise<Outcome> {
   const settings = { DATABASE_URL: context.url, LOG_LEVEL: 'info' };
   const service = await Service.make(settings, undefined, context.cores.server);

@@ -9,23 +9,23 @@ import { memory } from '../support/meter.js';
 import { MariaDb, Service } from './servers.js';
 
 /**
- * `npm run bench:faults`: makes faults under load on the built service, counts what was acknowledged and lost, and
- * prints the tables of tools/bench/faults/RESULTS.md. Uses loopback only and takes about two minutes.
+ * `npm run bench:faults`: injects faults into the built service under load, counts acknowledged and lost users, and
+ * prints the tables of tools/bench/faults/RESULTS.md. Uses only loopback and takes about two minutes.
  */
 const WARM = 300;
 const SECONDS = 5;
 const table: string[][] = [];
 const floods: string[][] = [];
 
-/** Load before, during and after a fault. */
-async function fault(name: string, service: Service, make: () => Promise<void>): Promise<void> {
+/** Runs load before, during and after a fault. Adds a row to the table of faults. */
+async function measureFault(name: string, service: Service, inject: () => Promise<void>): Promise<void> {
   const load = new Load(service, await countUsers(service));
   await load.until(WARM);
-  await make();
+  await inject();
   const recovery = await load.recovered();
   await load.until(load.acknowledged.size + WARM);
   const { lost, extra } = await load.verify();
-  const answers = [...load.statuses].map(([status, count]) => `${status}: ${count}`).join(', ');
+  const responses = [...load.statuses].map(([status, count]) => `${status}: ${count}`).join(', ');
   table.push([
     name,
     String(load.sent),
@@ -33,15 +33,16 @@ async function fault(name: string, service: Service, make: () => Promise<void>):
     String(lost),
     String(extra),
     `${Math.round(recovery)} ms`,
-    answers,
+    responses,
   ]);
   process.stderr.write(`${table.at(-1)?.join(' | ') ?? ''}\n`);
 }
 
-async function flood(name: string, service: Service, make: () => Promise<unknown>): Promise<void> {
+/** Measures reads before and during a flood of requests. Adds a row to the table of floods. */
+async function measureFlood(name: string, service: Service, run: () => Promise<unknown>): Promise<void> {
   const calm = await readsDuring(service, delay(SECONDS * 1000));
   const before = memory(service.pid).now;
-  const { count, failed, median, p99 } = await readsDuring(service, make());
+  const { count, failed, median, p99 } = await readsDuring(service, run());
   const row = [
     name,
     calm.median.toFixed(1),
@@ -64,33 +65,26 @@ const killAndStart =
 
 async function sqliteFaults(): Promise<void> {
   const service = await Service.make();
-  await fault('SQLite: `kill -9` of the service, started again', service, killAndStart(service));
+  await measureFault('SQLite: `kill -9` of the service, started again', service, killAndStart(service));
   await floodAll(service);
   await service.remove();
 }
 
-/** A file system of 24 MiB fills up, and grows again. */
+/** Measures a full file system of 24 MiB that gets free space again. */
 async function diskFull(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-disk-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' });
   } catch {
-    table.push([
-      'SQLite: disk full',
-      'not made: mounting a small file system needs root',
-      '',
-      '',
-      '',
-      '',
-      '',
-    ]);
+    const note = 'not run: mounting a small file system needs root';
+    table.push(['SQLite: disk full', note, ...Array<string>(5).fill('')]);
     return;
   }
   try {
     const service = await Service.make({}, join(folder, 'data'));
     const filler = join(folder, 'filler');
-    await fault('SQLite: disk full for two seconds', service, async () => {
-      // Fills the free space, and a little that SQLite may still have in its files.
+    await measureFault('SQLite: disk full for two seconds', service, async () => {
+      // Fills the file system. SQLite may still have a little free space in its own files.
       execFileSync('sh', ['-c', `dd if=/dev/zero of=${filler} bs=64k 2>/dev/null || true`]);
       await delay(2000);
       rmSync(filler);
@@ -106,13 +100,13 @@ async function diskFull(): Promise<void> {
 async function mariaDbFaults(): Promise<void> {
   const database = await MariaDb.make();
   const service = await Service.make({ DATABASE_URL: database.url });
-  await fault('MariaDB: `kill -9` of the service, started again', service, killAndStart(service));
-  await fault(
+  await measureFault('MariaDB: `kill -9` of the service, started again', service, killAndStart(service));
+  await measureFault(
     'MariaDB: `kill -9` of the database, started again after 2 s',
     service,
     killAndStart(database, 2000),
   );
-  await fault('MariaDB: all connections killed', service, () => {
+  await measureFault('MariaDB: all connections killed', service, () => {
     const ids = database.sql("SELECT id FROM information_schema.processlist WHERE db = 'rollcall'");
     database.sql(ids.map((id) => `KILL ${id};`).join(' '));
     return Promise.resolve();
@@ -123,15 +117,15 @@ async function mariaDbFaults(): Promise<void> {
 
 async function floodAll(service: Service): Promise<void> {
   const { port } = new URL(service.url);
-  const many = async (count: number, one: (index: number) => Promise<unknown>): Promise<void> => {
+  const repeat = async (count: number, run: (index: number) => Promise<unknown>): Promise<void> => {
     const end = performance.now() + SECONDS * 1000;
     const worker = async (index: number): Promise<void> => {
-      while (performance.now() < end) await one(index).catch(() => delay(10));
+      while (performance.now() < end) await run(index).catch(() => delay(10));
     };
     await Promise.all(Array.from({ length: count }, (_, index) => worker(index)));
   };
-  await flood('100 clients that log in with wrong passwords, without a pause', service, () =>
-    many(100, (index) =>
+  await measureFlood('100 clients that log in with wrong passwords, without a pause', service, () =>
+    repeat(100, (index) =>
       send(service.url, 'POST', '/api/0.3/sessions/login', {
         username: `guess-${index}`,
         password: 'a wrong password',
@@ -139,17 +133,17 @@ async function floodAll(service: Service): Promise<void> {
     ),
   );
   const huge = JSON.stringify({ about_me: 'x'.repeat(8_000_000) });
-  await flood('50 clients that send bodies of 8 MB', service, () =>
-    many(50, () => send(service.url, 'POST', '/api/0.3/users', huge)),
+  await measureFlood('50 clients that send bodies of 8 MB', service, () =>
+    repeat(50, () => send(service.url, 'POST', '/api/0.3/users', huge)),
   );
   const open = async (count: number, first: string, more: string): Promise<void> => {
     const sockets: Socket[] = [];
-    for (let made = 0; made < count; made++) {
+    for (let opened = 0; opened < count; opened++) {
       const socket = connect(Number(port), '127.0.0.1');
       socket.on('error', () => undefined);
       if (first !== '') socket.write(first);
       sockets.push(socket);
-      if (made % 200 === 0) await delay(5);
+      if (opened % 200 === 0) await delay(5);
     }
     for (let second = 0; second < SECONDS; second++) {
       await delay(1000);
@@ -157,10 +151,10 @@ async function floodAll(service: Service): Promise<void> {
     }
     for (const socket of sockets) socket.destroy();
   };
-  await flood('1,000 clients that send a header line a second', service, () =>
+  await measureFlood('1,000 clients that send a header line a second', service, () =>
     open(1000, 'GET /api/0.3/status HTTP/1.1\r\nHost: x\r\n', 'X-Slow: 1\r\n'),
   );
-  await flood('10,000 connections that send nothing', service, () => open(10_000, '', ''));
+  await measureFlood('10,000 connections that send nothing', service, () => open(10_000, '', ''));
 }
 
 const print = (head: string[], rows: string[][]): void => {
@@ -173,7 +167,15 @@ await sqliteFaults();
 await diskFull();
 await mariaDbFaults();
 print(
-  ['Fault', 'Sent', 'Acknowledged', 'Lost', 'Unacknowledged but kept', 'Until the next success', 'Answers'],
+  [
+    'Fault',
+    'Sent',
+    'Acknowledged',
+    'Lost',
+    'Unacknowledged but stored',
+    'Until the next success',
+    'Responses',
+  ],
   table,
 );
 print(

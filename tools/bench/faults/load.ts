@@ -14,9 +14,9 @@ export interface Answer {
 
 interface SendOptions {
   agent?: Agent;
-  /** In addition to the API key and the type of the body. A cookie takes the place of the key. */
+  /** Headers in addition to the API key and the content type. A cookie replaces the key. */
   headers?: Record<string, string>;
-  /** Milliseconds without data. */
+  /** Milliseconds without data after which the request fails. */
   timeout?: number;
 }
 
@@ -33,14 +33,14 @@ export function send(
   const key = own?.['cookie'] === undefined ? { 'x-api-key': KEY } : {};
   const headers = { ...key, ...type, ...own };
   return new Promise((resolve, reject) => {
-    const sent = request(`${url}${path}`, { method, headers, agent, timeout }, (response) => {
+    const sent = request(`${url}${path}`, { method, headers, agent, timeout }, (incoming) => {
       let received = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => (received += chunk));
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: received });
+      incoming.setEncoding('utf8');
+      incoming.on('data', (chunk: string) => (received += chunk));
+      incoming.on('end', () => {
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text: received });
       });
-      response.on('error', reject);
+      incoming.on('error', reject);
     });
     sent.on('timeout', () => sent.destroy(new Error('timeout')));
     sent.on('error', reject);
@@ -54,8 +54,8 @@ export async function countUsers(service: Service): Promise<number> {
 }
 
 /**
- * Connectors that create users without a pause and repeat what fails with the same `Idempotency-Key`, as the guide
- * for connectors requires.
+ * Connectors that create users without a pause. They repeat failed requests with the same `Idempotency-Key`, as the
+ * guide for connectors requires.
  */
 export class Load {
   sent = 0;
@@ -72,7 +72,7 @@ export class Load {
     this.workers = Array.from({ length: WORKERS }, () => this.work());
   }
 
-  /** Resolves with the milliseconds until the next success. */
+  /** Waits for the next success. Returns the milliseconds until then. */
   async recovered(): Promise<number> {
     const from = performance.now();
     const before = this.acknowledged.size;
@@ -84,7 +84,7 @@ export class Load {
     while (this.acknowledged.size < acknowledged) await delay(5);
   }
 
-  /** Ends the load and counts the acknowledged users that are missing, and those that exist twice. */
+  /** Ends the load. Counts acknowledged users that are missing, and additional users that were never acknowledged. */
   async verify(): Promise<{ lost: number; extra: number }> {
     this.stop.abort();
     await Promise.all(this.workers);
@@ -104,7 +104,7 @@ export class Load {
       const headers = { 'idempotency-key': username };
       for (let acknowledged = false; !acknowledged;) {
         this.sent++;
-        const answer = await send(this.service.url, 'POST', '/api/0.3/users', body, {
+        const response = await send(this.service.url, 'POST', '/api/0.3/users', body, {
           agent: this.agent,
           headers,
         }).catch((error: unknown): Answer => ({
@@ -112,35 +112,36 @@ export class Load {
           headers: {},
           text: (error as NodeJS.ErrnoException).code ?? String(error),
         }));
-        const key = answer.status === 0 ? answer.text : String(answer.status);
+        const key = response.status === 0 ? response.text : String(response.status);
         this.statuses.set(key, (this.statuses.get(key) ?? 0) + 1);
-        acknowledged = answer.status === 201;
-        if (acknowledged) this.acknowledged.set(username, (JSON.parse(answer.text) as { uuid: string }).uuid);
+        acknowledged = response.status === 201;
+        if (acknowledged)
+          this.acknowledged.set(username, (JSON.parse(response.text) as { uuid: string }).uuid);
         else await delay(50);
       }
     }
   }
 }
 
-/** Reads one user until `something` settles. @returns the median and 99th percentile in ms. */
+/** Reads one user repeatedly until a promise settles. @returns the median and the 99th percentile in milliseconds. */
 export async function readsDuring(
   service: Service,
-  something: Promise<unknown>,
+  until: Promise<unknown>,
 ): Promise<{ count: number; failed: number; median: number; p99: number }> {
   const millis: number[] = [];
   let failed = 0;
-  const over = new AbortController();
-  void something.finally(() => {
-    over.abort();
+  const ended = new AbortController();
+  void until.finally(() => {
+    ended.abort();
   });
   const agent = new Agent({ keepAlive: true });
-  while (!over.signal.aborted) {
+  while (!ended.signal.aborted) {
     const from = performance.now();
-    const answer = await send(service.url, 'GET', '/api/0.3/users/search?username=admin', undefined, {
+    const response = await send(service.url, 'GET', '/api/0.3/users/search?username=admin', undefined, {
       agent,
     }).catch(() => undefined);
     millis.push(performance.now() - from);
-    if (answer?.status !== 200) failed++;
+    if (response?.status !== 200) failed++;
   }
   agent.destroy();
   return { count: millis.length, failed, ...percentiles(millis) };

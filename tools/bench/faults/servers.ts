@@ -6,24 +6,27 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../free-port.js';
 
-/** As `npm run start:prod` starts the service. */
+/** Flags with which `npm run start:prod` starts the service. */
 const START_FLAGS = ['--max-semi-space-size=4'];
 
 export const KEY = 'fault-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
 
-/** All processes started here end with this one. */
+/** Running programs. They are killed when this process exits. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** A program that can be killed and started again in the same way. */
+/** A program that can be killed and restarted. */
 export abstract class Program {
   private child: ChildProcess | undefined;
-  /** The cores that it may use, as `taskset` lists them; unset: all of them. */
+  /** Cores that the program may use, in the format of `taskset`. Default: all cores. */
   protected cores: string | undefined;
-  /** The file that its output is appended to; unset: nowhere. */
+  /** File to which the output is appended. Default: none. */
   protected log: string | undefined;
+
+  /** Folder of the data of the program. */
+  abstract readonly folder: string;
 
   protected abstract command(): [string, string[], NodeJS.ProcessEnv];
   abstract ready(): Promise<boolean>;
@@ -39,7 +42,7 @@ export abstract class Program {
     child.once('exit', () => running.delete(child));
     while (!(await this.ready())) {
       if (child.exitCode !== null || child.signalCode !== null)
-        throw new Error(`${file} ended with ${child.exitCode ?? child.signalCode}\n${this.lastWords}`);
+        throw new Error(`${file} ended with ${child.exitCode ?? child.signalCode}\n${this.lastOutput}`);
       await delay(20);
     }
   }
@@ -52,11 +55,17 @@ export abstract class Program {
     return code;
   }
 
-  private get lastWords(): string {
+  /** Kills the process and deletes its folder. */
+  async remove(): Promise<void> {
+    await this.end('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private get lastOutput(): string {
     return this.log === undefined ? '' : readFileSync(this.log, 'utf8').slice(-4000);
   }
 
-  /** Stops its process (SIGSTOP) or lets it continue. */
+  /** Stops the process (SIGSTOP) or lets it continue. */
   freeze(frozen: boolean): void {
     this.child?.kill(frozen ? 'SIGSTOP' : 'SIGCONT');
   }
@@ -67,24 +76,24 @@ export abstract class Program {
   }
 }
 
-/** Makes an empty data directory for a `mariadbd` whose user root has no password. */
+/** Creates an empty data directory for `mariadbd`. Its user root has no password. */
 export function installDatabase(folder: string): void {
   const own = [`--user=${userInfo().username}`, `--datadir=${folder}`];
   const args = ['--no-defaults', ...own, '--auth-root-authentication-method=normal', '--skip-test-db'];
   execFileSync('mariadb-install-db', args, { stdio: 'ignore' });
 }
 
-/** A throwaway MariaDB on a free port, durable as in production. */
+/** A throwaway MariaDB on a free port, as durable as in production. */
 export class MariaDb extends Program {
   private constructor(
-    private readonly folder: string,
+    readonly folder: string,
     private readonly port: number,
     private readonly options: string[],
   ) {
     super();
   }
 
-  /** @param options of the server in addition to its defaults. */
+  /** Starts a server. @param options of the server in addition to its defaults. */
   static async make(cores?: string, options: string[] = []): Promise<MariaDb> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
     installDatabase(join(folder, 'data'));
@@ -103,7 +112,7 @@ export class MariaDb extends Program {
     return `mysql://root@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Runs statements. @returns the first column of what they find. */
+  /** Runs statements. @returns the first column of their results. */
   sql(statements: string): string[] {
     const login = ['--no-defaults', '-h127.0.0.1', `-P${this.port}`, '-uroot', '-N', '-e', statements];
     const found = execFileSync('mariadb', login, { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
@@ -118,11 +127,6 @@ export class MariaDb extends Program {
     } catch {
       return false;
     }
-  }
-
-  async remove(): Promise<void> {
-    await this.end('SIGKILL');
-    rmSync(this.folder, { recursive: true });
   }
 
   protected command(): [string, string[], NodeJS.ProcessEnv] {
@@ -149,9 +153,10 @@ export class Service extends Program {
   }
 
   /**
-   * @param settings besides the defaults; with DATABASE_URL for MariaDB.
-   * @param root the checkout whose `dist` runs.
-   * @param logged whether what it prints goes to a file `log` in its folder.
+   * Starts the service.
+   * @param settings in addition to the defaults, such as DATABASE_URL.
+   * @param root the checkout that contains the built service.
+   * @param logged true to write the output to a file `log` in the folder.
    */
   static async make(
     settings: Record<string, string> = {},
@@ -173,16 +178,11 @@ export class Service extends Program {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Whether it accepts its first key, which is created only after it has begun to accept requests. */
+  /** Returns true if the service accepts its first API key, which is created after it begins to accept requests. */
   async ready(): Promise<boolean> {
     const headers = { 'x-api-key': KEY };
-    const answer = await fetch(`${this.url}/api/0.3/users/search`, { headers }).catch(() => undefined);
-    return answer?.status === 200;
-  }
-
-  async remove(): Promise<void> {
-    await this.end('SIGKILL');
-    rmSync(this.folder, { recursive: true, force: true });
+    const response = await fetch(`${this.url}/api/0.3/users/search`, { headers }).catch(() => undefined);
+    return response?.status === 200;
   }
 
   protected command(): [string, string[], NodeJS.ProcessEnv] {
@@ -193,7 +193,7 @@ export class Service extends Program {
       MIGRATE_ON_START: 'true',
       BOOTSTRAP_API_KEY: KEY,
       BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
-      FUSE_MIN: '0', // the loads block more users with one key than anybody should
+      FUSE_MIN: '0', // the load blocks more users with one key than the fuse allows
       LOG_LEVEL: 'silent',
       ...this.settings,
     };

@@ -3,8 +3,8 @@ import { toPlaceholders } from '../../../src/platform/database/engine/sql.js';
 import { StopWatch } from '../support/stop-watch.js';
 
 /**
- * `bulk-load.ts FROM TO TABLE…`: inserts the rows of one SQLite file into the same, empty tables of another one, with
- * prepared statements, some thousand rows a transaction. Prints the cost as JSON; reading them is not counted.
+ * `bulk-load.ts FROM TO TABLE…`: inserts the rows of one SQLite file into the same empty tables of another file, with
+ * prepared statements and thousands of rows per transaction. Prints the cost of the inserts as JSON.
  */
 const BATCH = 5000;
 const [, , from = '', to = '', ...tables] = process.argv;

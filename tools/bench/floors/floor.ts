@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../free-port.js';
 import { Program } from '../faults/servers.js';
 
-/** A process that only does what its plan says for a request. */
+/** A server that does the minimum work for a request, as described by a plan. */
 export class Floor extends Program {
-  private readonly folder = mkdtempSync(join(tmpdir(), 'rollcall-floor-'));
+  readonly folder = mkdtempSync(join(tmpdir(), 'rollcall-floor-'));
   private readonly file = join(this.folder, 'plan.json');
 
   private constructor(
@@ -19,7 +19,11 @@ export class Floor extends Program {
     writeFileSync(this.file, JSON.stringify({ ...plan, port }));
   }
 
-  /** @param script of this folder: a server on the `port` of its plan, which also holds the other arguments. */
+  /**
+   * Starts a baseline server.
+   * @param script a program in this folder.
+   * @param plan the arguments of the program. The port is added to them.
+   */
   static async make(script: 'requests' | 'argon2', plan: object, cores: string | undefined): Promise<Floor> {
     const floor = new Floor(script, await freePort(), plan);
     floor.cores = cores;
@@ -41,11 +45,6 @@ export class Floor extends Program {
         resolve(false);
       });
     });
-  }
-
-  async remove(): Promise<void> {
-    await this.end('SIGKILL');
-    rmSync(this.folder, { recursive: true });
   }
 
   protected command(): [string, string[], NodeJS.ProcessEnv] {

@@ -5,7 +5,10 @@ import type { Done, Fill, Replay, Row } from './replay.js';
 
 const CONNECTIONS = 10;
 
-/** mysql2's pool with its callbacks: prepared statements, and a separate connection for transactions. */
+/**
+ * Replays statements with the pool of mysql2 and its callbacks. Uses prepared statements, and a separate connection for
+ * a transaction.
+ */
 export function mariadbReplay(url: string, statements: readonly Statement[]): Replay {
   const { hostname, port, username, pathname } = new URL(url);
   const pool = createPool({
@@ -51,7 +54,7 @@ function run(sender: Sender, statements: readonly Statement[], fill: Fill, done:
       return;
     }
     const { sql, params } = statement;
-    const settle = (error: QueryError | null, result: unknown): void => {
+    const handleResult = (error: QueryError | null, result: unknown): void => {
       if (error) {
         done(error, found);
         return;

@@ -7,8 +7,8 @@ import { USER_COLUMNS } from '../../../src/users/model/user.js';
 import { StopWatch } from '../support/stop-watch.js';
 
 /**
- * `parse-and-read.ts FILE URL`: parses a CSV file whose first column is the ExternalId, and reads the users of its rows
- * by their keys, once. Prints the cost as JSON.
+ * `parse-and-read.ts FILE URL`: parses a CSV file whose first column is the ExternalId, and reads the user of each row
+ * once by that key. Prints the cost as JSON.
  */
 const BATCH = 500;
 const [, , file = '', url = ''] = process.argv;
@@ -45,7 +45,7 @@ async function parseAndRead(read: Read): Promise<void> {
   let keys: string[] = [];
   let rows = 0;
   let users = 0;
-  const take = async (least: number): Promise<void> => {
+  const readKeys = async (least: number): Promise<void> => {
     for (let record = parser.read() as string[] | null; record; record = parser.read() as string[] | null) {
       keys.push(record[0] ?? '');
       rows++;
@@ -57,10 +57,10 @@ async function parseAndRead(read: Read): Promise<void> {
   };
   for await (const piece of createReadStream(file)) {
     parser.write(piece);
-    await take(BATCH);
+    await readKeys(BATCH);
   }
   parser.end();
-  await take(1);
+  await readKeys(1);
   if (users !== rows) throw new Error(`${rows} rows, but ${users} users`);
 }
 

@@ -8,19 +8,23 @@ import type { AnswerForm, Param } from '../support/statements.js';
 type Value = string | number | null;
 export type Row = Record<string, Value>;
 
-/** Fills in the values of one request's statements. */
+/** Fills in the values for the statements of one request. */
 export type Fill = (params: readonly Param[]) => Value[];
 
 let serial = FIRST_SERIAL;
 
-/** @param key the key as sent. */
+/**
+ * Creates the function that fills in the values for one request.
+ * @param n the number of the user.
+ * @param key the API key as sent.
+ */
 export function filler(n: number, key: string): Fill {
   const forms: string[] = [...formsOf(n), String(++serial)];
   const fresh = new Map<string, string>();
   const uuid = (old: string): string => {
-    const known = fresh.get(old) ?? uuidv7();
-    fresh.set(old, known);
-    return known;
+    const replacement = fresh.get(old) ?? uuidv7();
+    fresh.set(old, replacement);
+    return replacement;
   };
   const value = (param: Param): Value => {
     if ('constant' in param) return param.constant;
@@ -33,13 +37,18 @@ export function filler(n: number, key: string): Fill {
   return (params) => params.map(value);
 }
 
-/** The answer, made from the results of the SELECTs: the row or rows last, their number or the counters before them. */
+/**
+ * Builds the response from the results of the SELECTs. The last result has the row or rows, the one before has their
+ * number or the counters.
+ */
 export function answerOf(form: AnswerForm, found: readonly Row[][]): object {
   const rows = found.at(-1) ?? [];
   if (form === 'row') return rows[0] ?? {};
   const numbers = found.at(-2) ?? [];
-  const counted = numbers.filter(({ name }) => name === undefined || name === 'Active' || name === 'Blocked');
-  const count = counted.reduce((sum, { n, value }) => sum + Number(n ?? value), 0);
+  const counters = numbers.filter(
+    ({ name }) => name === undefined || name === 'Active' || name === 'Blocked',
+  );
+  const count = counters.reduce((sum, { n, value }) => sum + Number(n ?? value), 0);
   return { Count: count, Results: rows };
 }
 

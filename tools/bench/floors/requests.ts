@@ -7,8 +7,8 @@ import { answerOf, filler } from './replay.js';
 import { sqliteReplay } from './sqlite.js';
 
 /**
- * `requests.ts PLAN`: a server that only sends the statements of its plan for a request and writes what they found
- * as JSON. The number of the user is in the last digits of the path, or of the username in the body.
+ * `requests.ts PLAN`: a server that only sends the statements of its plan for each request, and responds with their
+ * results as JSON. The number of the user is the last digits of the path, or of the username in the body.
  */
 const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as FloorPlan;
 const { statements, url } = plan;

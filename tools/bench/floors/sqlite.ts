@@ -2,7 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Statement } from '../support/statements.js';
 import type { Fill, Replay, Row } from './replay.js';
 
-/** Prepared statements on one connection with the service's own settings; a transaction is never left in the middle. */
+/**
+ * Replays prepared statements on one connection with the settings of the service. Transactions are never interleaved.
+ */
 export function sqliteReplay(file: string, statements: readonly Statement[]): Replay {
   const connection = new DatabaseSync(file);
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');

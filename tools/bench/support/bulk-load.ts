@@ -5,10 +5,10 @@ import { type Spent, runFloor } from './run-floor.js';
 import type { BenchEngine } from './engine.js';
 import { cpuSeconds } from './meter.js';
 
-/** The tables that an import writes to; the counters have their rows from the start. */
+/** Tables into which an import inserts rows. */
 const TABLES = ['users', 'user_identifiers', 'user_roles', 'user_words', 'audit_events', 'import_rows'];
 
-/** Copies what an import has written to another database: the same rows, in the same tables with the same indexes. */
+/** Copies the rows that an import has written into the same tables of another database, with the same indexes. */
 export async function bulkLoad(
   engine: BenchEngine,
   from: string,
@@ -22,11 +22,11 @@ export async function bulkLoad(
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-load-'));
   const database = (url: string): string => new URL(url).pathname.slice(1);
   const file = (table: string): string => `'${join(folder, table)}'`;
-  const all = (statement: (table: string) => string): string => TABLES.map(statement).join(';\n');
+  const forEachTable = (statement: (table: string) => string): string => TABLES.map(statement).join(';\n');
   try {
     chmodSync(folder, 0o777); // the server may run as another user
     engine.sql(
-      all(
+      forEachTable(
         (table) =>
           `SELECT * FROM ${database(from)}.${table} INTO OUTFILE ${file(table)} CHARACTER SET binary`,
       ),
@@ -34,7 +34,7 @@ export async function bulkLoad(
     const started = performance.now();
     const cpu = cpuSeconds(engine.pids);
     engine.sql(
-      all(
+      forEachTable(
         (table) => `LOAD DATA INFILE ${file(table)} INTO TABLE ${database(to)}.${table} CHARACTER SET binary`,
       ),
     );

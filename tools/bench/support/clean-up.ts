@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Puts all temporary folders into one that is deleted with this process, also if it fails or is stopped. */
+/** Puts all temporary folders into one folder, which is deleted when this process ends, fails or is stopped. */
 export function cleanUpAtExit(): void {
   const root = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
   process.env['TMPDIR'] = root;

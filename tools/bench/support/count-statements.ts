@@ -5,7 +5,9 @@ import { ask } from './send.js';
 
 const REQUESTS = 50;
 
-/** Statements that the database's server runs for one request; undefined if nothing counts them. */
+/**
+ * Returns the number of statements that the database server runs for one request, or undefined if it has no counter.
+ */
 export async function countStatements(
   engine: BenchEngine,
   { url }: Service,
@@ -17,6 +19,6 @@ export async function countStatements(
   for (let sent = 0; sent < REQUESTS; sent++) {
     await ask(url, next());
   }
-  // Reading the counter is a statement too.
+  // Reading the counter is a statement, too.
   return ((engine.statements() ?? 0) - before - (before - first)) / REQUESTS;
 }

@@ -7,24 +7,24 @@ import { MariaDb } from '../faults/servers.js';
 
 export type EngineName = 'sqlite' | 'mariadb';
 
-/** A database engine of the bench: makes databases, and counts what their server did. */
+/** A database engine of the benchmark. Creates databases and counts the statements of their server. */
 export interface BenchEngine {
   readonly name: EngineName;
   readonly version: string;
-  /** The process of the database, if it has one. */
+  /** Ids of the processes of the database server. Empty for SQLite. */
   readonly pids: readonly number[];
-  /** A new, empty database. @returns its address. */
+  /** Creates an empty database. @returns its URL. */
   create(name: string): string;
-  /** Statements for the database's server, if it has one. */
+  /** Runs statements on the database server. @throws Error for SQLite. */
   sql(statements: string): string[];
-  /** Statements that the server has run so far; undefined if nothing counts them. */
+  /** Returns the number of statements that the server has run so far, or undefined for SQLite. */
   statements(): number | undefined;
   remove(): Promise<void>;
 }
 
 export const hasMariaDb = (): boolean => spawnSync('mariadbd', ['--version']).status === 0;
 
-/** An engine, with its server pinned to `cores`. */
+/** Starts an engine with its server on the given cores. */
 export async function startEngine(name: EngineName, cores: string | undefined): Promise<BenchEngine> {
   return name === 'sqlite' ? sqlite() : mariadb(await MariaDb.make(cores));
 }

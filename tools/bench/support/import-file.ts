@@ -10,14 +10,14 @@ import { ask, askJson } from './send.js';
 
 const API = '/api/0.3/imports';
 
-/** A file of made-up users. */
+/** A CSV file of fictional users. */
 export interface UserFile {
   path: string;
   text: string;
   rows: number;
 }
 
-/** Makes a file of users; `changed` percent of them differ from the file without it. */
+/** Writes a file of users. @param changed the percentage of users that differ from the unchanged file. */
 export async function makeUserFile(folder: string, rows: number, changed = 0): Promise<UserFile> {
   const path = join(folder, `users-${rows}-${changed}.csv`);
   await pipeline(Readable.from(sampleLines({ rows, seed: 1, changed })), createWriteStream(path));
@@ -31,9 +31,10 @@ interface Run {
 }
 
 /**
- * Imports a file, from the first byte of the upload to the end of the run.
- * @param pids whose CPU counts: the service, and its database's server.
- * @param expected rows by outcome. @throws Error if the run ends in another way.
+ * Imports a file and measures from the first byte of the upload to the end of the run.
+ * @param pids the processes whose CPU time counts: the service and the database server.
+ * @param expected the numbers of rows by outcome.
+ * @throws Error if the run ends in another state or with other numbers.
  */
 export async function importFile(
   service: Service,
@@ -44,7 +45,7 @@ export async function importFile(
   const from = performance.now();
   const upload = { method: 'POST', path: API, body: text };
   const { id } = JSON.parse(await ask(service.url, upload, { 'content-type': 'text/csv' })) as Run;
-  await ask(service.url, { method: 'GET', path: `${API}/${id}/events` }); // they end with the run
+  await ask(service.url, { method: 'GET', path: `${API}/${id}/events` }); // the event stream ends with the run
   const spent = { seconds: (performance.now() - from) / 1000, cpuSeconds: cpuSeconds(pids) - cpu };
   const run = await askJson<Run>(service.url, { method: 'GET', path: `${API}/${id}` });
   const isAsExpected = Object.entries(expected).every(([outcome, count]) => run.counts?.[outcome] === count);

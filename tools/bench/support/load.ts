@@ -6,7 +6,7 @@ import { percentiles } from './statistics.js';
 
 const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 16);
 
-/** A server under load, and the process whose CPU counts as its own. */
+/** A server under load, with the process whose CPU time is measured. */
 export interface Contender {
   name: string;
   url: string;
@@ -16,9 +16,9 @@ export interface Contender {
 let serial = FIRST_SERIAL + 1_000_000;
 
 /**
- * Sends requests on `BENCH_CONNECTIONS` connections (16). Each sends the next request when it has its answer.
- * @param next the number for the next request.
- * @throws Error when an answer was not 2xx, or did not arrive in ten seconds.
+ * Sends requests on `BENCH_CONNECTIONS` connections (16). Each connection sends the next request after a response.
+ * @param next returns the number for the next request.
+ * @throws Error if a response was not 2xx or took more than ten seconds.
  */
 export async function load(
   { name, url, pid }: Contender,
@@ -33,7 +33,7 @@ export async function load(
     const setupRequest = (request: autocannon.Request): autocannon.Request => {
       const { method, path, body } = requestOf(next(), serial++);
       if (!body) return { ...request, method, path, headers: HEADERS };
-      // a copy: autocannon adds the length of the body
+      // a copy, because autocannon adds the length of the body
       return { ...request, method, path, headers: { ...JSON_HEADERS }, body: JSON.stringify(body) };
     };
     const options = { url, connections, duration: seconds, requests: [{ setupRequest }] };
@@ -52,7 +52,7 @@ export async function load(
     const { statusCodeStats = {}, errors, timeouts } = result;
     const why = JSON.stringify({ ...statusCodeStats, errors, timeouts });
     throw new Error(
-      `${name}: ${bad} bad answers beside ${millis.length} others in ${passed.toFixed(1)} s: ${why}`,
+      `${name}: ${bad} of ${bad + millis.length} requests failed in ${passed.toFixed(1)} s: ${why}`,
     );
   }
   return {

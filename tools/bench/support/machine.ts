@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 
-/** The machine: without it, the numbers mean nothing. */
+/** Describes the machine on which the results were measured. */
 export function describeMachine() {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,
-    /** GiB */
+    /** Memory in GiB. */
     memory: Math.round(totalmem() / 2 ** 30),
     node: process.versions.node,
   };
 }
 
-/** The commit that is measured; with `+` where the tree differs from it. */
+/** Returns the measured commit, with `+` if the sources differ from it. */
 export function describeCommit(): string {
   const git = (...args: string[]): string => execFileSync('git', args).toString().trim();
   try {

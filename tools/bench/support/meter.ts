@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
-/** A process and those that it has started and that still run. */
+/** Returns the ids of a process and of its running descendants. */
 function familyOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   return [pid, ...children.flatMap((child) => unlessEnded(() => familyOf(Number(child))))];
 }
 
-/** A process that ends while it is looked at counts for the one that started it. */
-function unlessEnded(look: () => number[]): number[] {
+/** Returns an empty list if the process has ended meanwhile. Its CPU time then counts for its parent. */
+function unlessEnded(read: () => number[]): number[] {
   try {
-    return look();
+    return read();
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw error;
@@ -20,8 +20,8 @@ function unlessEnded(look: () => number[]): number[] {
 }
 
 /**
- * Seconds of CPU that the processes, and those that they have started, have used so far, in user and kernel mode
- * (proc(5), `stat`).
+ * Returns the CPU time in seconds, user and kernel, that processes and their descendants have used so far (proc(5),
+ * `stat`).
  */
 export function cpuSeconds(pids: readonly number[]): number {
   return pids.flatMap(familyOf).reduce((sum, pid) => sum + ofProcess(pid), 0);
@@ -30,11 +30,11 @@ export function cpuSeconds(pids: readonly number[]): number {
 function ofProcess(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name may contain blanks
-  const ticks = fields.slice(11, 15).map(Number); // its own, and those of its processes that have ended
+  const ticks = fields.slice(11, 15).map(Number); // own time, and time of ended children
   return ticks.reduce((sum, each) => sum + each, 0) / TICKS;
 }
 
-/** MiB of memory that a process uses: now, and at its peak. */
+/** Returns the memory of a process in MiB: current and peak. */
 export function memory(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mebibytes = (name: string): number =>
@@ -44,20 +44,20 @@ export function memory(pid: number): { now: number; peak: number } {
 
 const WATCH_MILLIS = 250;
 
-/** Watches the memory of a process and of those that it starts; pages that several have count once. */
+/** Watches the memory of a process and its descendants. Shared pages count once. */
 export class MemoryWatch {
   private readonly timer: NodeJS.Timeout;
   private most = 0;
 
   constructor(private readonly pid: number) {
     this.timer = setInterval(() => {
-      this.look();
+      this.measure();
     }, WATCH_MILLIS).unref();
   }
 
-  /** MiB at the most so far. */
+  /** Peak memory so far, in MiB. */
   get peak(): number {
-    this.look();
+    this.measure();
     return this.most;
   }
 
@@ -65,12 +65,12 @@ export class MemoryWatch {
     clearInterval(this.timer);
   }
 
-  private look(): void {
+  private measure(): void {
     const kibibytes = (pid: number): number => {
       try {
         return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
       } catch {
-        return 0; // it has ended meanwhile
+        return 0; // the process has ended meanwhile
       }
     };
     const now = familyOf(this.pid).reduce((sum, pid) => sum + kibibytes(pid), 0) / 1024;

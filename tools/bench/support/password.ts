@@ -1,11 +1,11 @@
 import { hashSync } from '@node-rs/argon2';
 
-/** The password of all seeded users. */
+/** Password of all seeded users. */
 export const PASSWORD = 'a password of the bench';
 
-/** argon2id with the parameters of `PasswordService`: otherwise every login would renew the hash. */
+/** argon2id hash with the parameters of `PasswordService`. With others, every login would renew the hash. */
 export const PASSWORD_HASH = hashSync(PASSWORD, {
-  // the algorithm is argon2id when none is set
+  // argon2id is the default algorithm
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,

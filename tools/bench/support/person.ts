@@ -2,10 +2,10 @@ import type { User } from '../../../src/users/model/user.js';
 import { createEmptyUser } from '../../../src/users/rules/user-rules.js';
 import { toDbTime } from '../../../src/platform/common/time.js';
 
-/** The prefix of all seeded UUIDs, and of none that the service makes. */
+/** Prefix of all seeded UUIDs. The service creates no UUID with this prefix. */
 export const SEEDED = '01900000-0000-7000-8000-';
 
-/** The API key of the seeded databases. */
+/** Id of the API key in seeded databases. */
 export const KEY_ID = `${SEEDED}00000000000a`;
 
 export const PHONE = '+44 20 7946 0958';
@@ -17,8 +17,8 @@ const ABOUT =
   'and the loan of meeting equipment. Works from the second office on Tuesdays and Thursdays; leave a message else.';
 
 /**
- * The forms of number `n` in the row of its user. Replacing them in the statements for one user gives those for another
- * one.
+ * Returns the texts that represent number `n` in the row of its user. Replacing them in statements for one user gives
+ * the statements for another user.
  */
 export function formsOf(n: number): [token: string, letters: string, mixed: string] {
   const token = String(n).padStart(DIGITS, '0');
@@ -30,7 +30,7 @@ export const uuidOf = (n: number): string => `${SEEDED}00000${formsOf(n)[0]}`;
 export const usernameOf = (n: number): string => `user.${formsOf(n)[0]}`;
 export const externalIdOf = (n: number): string => `HR-${formsOf(n)[0]}`;
 
-/** User number `n`: about 1 KB of JSON. First names and uuids have different orders. */
+/** Builds user number `n`, about 1 KB of JSON. First names and UUIDs have different orders. */
 export function personOf(n: number, passwordHash: string | null): User {
   const [token, letters, mixed] = formsOf(n);
   const created = toDbTime(new Date(FIRST_DAY + n * 1000));

@@ -21,9 +21,9 @@ import type { Param, Statement } from './statements.js';
 type Note = (sql: string, params: readonly SqlValue[]) => void;
 
 /**
- * The statements that the service sends to its database for a request, with placeholders for what differs between
- * requests. Requests the users `number`, `number + 1` … until two in a row give the same statements: the first request
- * of a key also stores when it was used.
+ * Records the statements that the service sends to its database for a request, with placeholders for values that differ
+ * between requests. Sends requests for users `number`, `number + 1` … until two in a row give the same statements,
+ * because the first request of a key also stores when the key was used.
  */
 export async function record(url: string, requestOf: RequestOf, number: number): Promise<Statement[]> {
   const app = await createApp(loadEnv({ DATABASE_URL: url, LOG_LEVEL: 'silent' }));
@@ -44,7 +44,7 @@ export async function record(url: string, requestOf: RequestOf, number: number):
         return statements.map(([sql, params]) => toStatement(sql, params, n, serial, since));
       before = all;
     }
-    throw new Error('no two requests in a row have sent the same statements');
+    throw new Error('no two consecutive requests sent the same statements');
   } finally {
     await app.close();
   }
@@ -71,7 +71,7 @@ function toParam(value: SqlValue, n: number, forms: readonly string[], since: st
   return isUuid(value) && !value.startsWith(SEEDED) ? { fresh: value } : { constant: value };
 }
 
-/** Records every statement before it is sent. */
+/** Records every statement of a database before it is sent. */
 function tap(database: Database, note: Note): void {
   const original = { begin: database.begin.bind(database), ...bound(database) };
   Object.assign(database, noted(original, note), {
@@ -99,18 +99,9 @@ const bound = (sql: Sql): Sql => ({
 
 function noted(sql: Sql, note: Note): Statements {
   return {
-    query: (text, params = []) => {
-      note(text, params);
-      return sql.query(text, params);
-    },
-    queryOne: (text, params = []) => {
-      note(text, params);
-      return sql.queryOne(text, params);
-    },
-    execute: (text, params = []) => {
-      note(text, params);
-      return sql.execute(text, params);
-    },
+    query: (text, params = []) => (note(text, params), sql.query(text, params)),
+    first: (text, params = []) => (note(text, params), sql.first(text, params)),
+    execute: (text, params = []) => (note(text, params), sql.execute(text, params)),
     insert: (statement, rows) => {
       for (const { sql: text, params } of singleStatements(sql.dialect, statement, rows)) note(text, params);
       return sql.insert(statement, rows);
@@ -118,7 +109,7 @@ function noted(sql: Sql, note: Note): Statements {
   };
 }
 
-/** As the engines send them: SQLite row by row, MariaDB in one statement. */
+/** Splits an insert into statements as the engines do: SQLite row by row, MariaDB many rows at once. */
 function singleStatements(
   dialect: Sql['dialect'],
   statement: InsertStatement,

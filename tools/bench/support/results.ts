@@ -1,32 +1,33 @@
 import type { EngineName } from './engine.js';
 
-/** The measurements of one program in one interval, or the median of several. */
+/** Measurements of one program in one interval, or the median of several intervals. */
 export interface Sample {
-  /** Requests, or rows, a second. */
+  /** Requests or rows per second. */
   perSecond: number;
-  /** … in a second of CPU of the program (and of the database's server, if the case says so). */
+  /** Requests or rows per second of CPU time of the program. Imports include the database server. */
   perCpuSecond: number;
-  /** Milliseconds until the answer. */
+  /** Median latency in milliseconds. */
   median?: number;
+  /** Latency in milliseconds at the 99th percentile. */
   p99?: number;
-  /** MiB. */
+  /** Memory in MiB. */
   memory?: number;
 }
 
 export interface Measured extends Sample {
   name: string;
-  /** Statements that MariaDB has run for a request. */
+  /** Number of statements that MariaDB ran for a request. */
   statements?: number;
 }
 
-/** A floor, and the service's share of it: medians over the rounds. */
+/** Measurements of a baseline, and the share of it that the service reaches. Both are medians over the rounds. */
 export interface Floored extends Measured {
   ratio: { cpu: number; plain: number };
-  /** The share of this floor that the service should reach, by CPU. */
+  /** Share of the baseline that the service should reach, by CPU time. */
   goal?: number;
 }
 
-/** The service and its floors. */
+/** Measurements of the service and its baselines. */
 export interface Comparison {
   case: string;
   engine: EngineName;
@@ -34,7 +35,7 @@ export interface Comparison {
   floors: Floored[];
 }
 
-/** A number with its own limit. */
+/** A measurement with a fixed limit. */
 export interface Absolute {
   case: string;
   engine: EngineName;
@@ -43,14 +44,14 @@ export interface Absolute {
   atMost: number;
 }
 
-/** The results of one run, and its machine. */
+/** Results of one run, with its machine. */
 export interface Results {
   date: string;
   commit: string;
   machine: {
     cpu: string;
     cores: number;
-    /** GiB */
+    /** Memory in GiB. */
     memory: number;
     node: string;
     engines: Partial<Record<EngineName, string>>;

@@ -5,23 +5,23 @@ import { median } from './statistics.js';
 
 const WARM_UP_SECONDS = 1;
 
-/** Property by property. */
+/** Returns the median of each property. */
 function medianSample(samples: readonly Sample[]): Sample {
   const names = Object.keys(samples[0] ?? {}) as (keyof Sample)[];
   const medians = names.map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))]);
   return Object.fromEntries(medians) as Sample;
 }
 
-/** How often and how long each contender is asked. */
+/** Number and duration of the measurements of each contender. */
 export interface Effort {
   rounds: number;
   seconds: number;
 }
 
 /**
- * Puts the contenders under load in turns (A B C A B C …), so that other load on the machine affects all of them.
- * @returns the samples of each; one index in all lists is one round.
- * @param requestOf one for all of them, or one each.
+ * Puts the contenders under load alternately (A B C A B C …), so that other load on the machine affects all of them.
+ * @returns the samples of each contender. The same index in all lists is the same round.
+ * @param requestOf one function for all contenders, or one for each.
  */
 export async function inTurns(
   contenders: readonly Contender[],
@@ -29,25 +29,29 @@ export async function inTurns(
   next: () => number,
   { rounds, seconds }: Effort,
 ): Promise<Sample[][]> {
-  const ask = (index: number, duration: number): Promise<Sample> => {
+  const measure = (index: number, duration: number): Promise<Sample> => {
     const contender = contenders[index];
     const of = typeof requestOf === 'function' ? requestOf : requestOf[index];
-    if (!contender || !of) throw new Error(`no contender ${index}`);
+    if (!contender || !of) throw new Error(`unknown contender ${index}`);
     return load(contender, of, next, duration);
   };
-  for (const index of contenders.keys()) await ask(index, WARM_UP_SECONDS);
+  for (const index of contenders.keys()) await measure(index, WARM_UP_SECONDS);
   const samples = contenders.map((): Sample[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [index, { name }] of contenders.entries()) {
-      const sample = await ask(index, seconds);
-      if (sample.perSecond === 0) throw new Error(`${name}: no answer in ${seconds} s`);
+      const sample = await measure(index, seconds);
+      if (sample.perSecond === 0) throw new Error(`${name}: no response in ${seconds} s`);
       samples[index]?.push(sample);
     }
   }
   return samples;
 }
 
-/** @param samples of the service first, then of the floors with these names. */
+/**
+ * Computes the medians and the ratios to the baselines.
+ * @param names of the baselines.
+ * @param samples of the service, and then of each baseline.
+ */
 export function compare(
   names: readonly string[],
   [service = [], ...floors]: readonly Sample[][],
@@ -62,7 +66,7 @@ export function compare(
   };
 }
 
-/** Round by round, as other load on the machine changes between them. */
+/** Returns the median of the ratios of all rounds, because other load on the machine changes between rounds. */
 function ratio(
   service: readonly Sample[],
   floor: readonly Sample[],

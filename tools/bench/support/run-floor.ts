@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** The cost of a piece of work, measured by the program that did it. */
+/** Cost of some work, measured by the program that did it. */
 export interface Spent {
   seconds: number;
   cpuSeconds: number;
 }
 
-/** Runs a floor that does its work and ends. @returns its report. */
+/** Runs a baseline program to its end. @returns the cost that it reports. */
 export async function runFloor(
   script: 'parse-and-read' | 'bulk-load',
   args: readonly string[],

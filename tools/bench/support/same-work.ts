@@ -16,8 +16,9 @@ interface Page {
 }
 
 /**
- * A floor must do the same work: it must find what the service finds, and the service must find what it wrote.
- * @throws Error if it does not.
+ * Checks that a baseline does the same work as the service: it must find the same rows, and the service must find the
+ * rows that it wrote.
+ * @throws Error if the results differ.
  */
 export async function assertSameWork(
   service: Server,
@@ -28,8 +29,9 @@ export async function assertSameWork(
   const [expected, actual] =
     request.method === 'GET'
       ? [essence(await askJson<User | Page>(service.url, request)), essence(found)]
-      : ['1 of another phone', await written(service, request)];
-  if (actual !== expected) throw new Error(`${request.path}: the floor has ${actual}, not ${expected}`);
+      : ['1 user with a changed phone', await written(service, request)];
+  if (actual !== expected)
+    throw new Error(`${request.path}: the baseline found ${actual} instead of ${expected}`);
 }
 
 const essence = (found: User | Page): string =>
@@ -46,5 +48,5 @@ async function written(service: Server, { path, body }: ReturnType<RequestOf>): 
     method: 'GET',
     path: `/api/0.3/users/search?external_id=${externalId}`,
   });
-  return `${Count} of ${Results[0]?.phone === PHONE ? 'the same' : 'another'} phone`;
+  return `${Count} user with ${Results[0]?.phone === PHONE ? 'an unchanged' : 'a changed'} phone`;
 }

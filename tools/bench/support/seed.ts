@@ -11,22 +11,22 @@ import { insertUsers } from '../../../test/support/data/insert-users.js';
 import { KEY } from '../faults/servers.js';
 import { KEY_ID, personOf } from './person.js';
 
-/** Users per statement. */
+/** Users per transaction. */
 const CHUNK = 1000;
 
-/** An open, migrated database. */
+/** Migrates and opens a database. */
 async function openMigrated(url: string): Promise<Database> {
   const env = loadEnv({ DATABASE_URL: url, MIGRATE_ON_START: 'true' });
   await migrateAtStart(env, ENTITIES);
   return openDatabase(env);
 }
 
-/** A database without users. */
+/** Creates the tables of a database. */
 export async function createTables(url: string): Promise<void> {
   await (await openMigrated(url)).close();
 }
 
-/** A database with the API key and `count` users, numbered from 0, in all tables that the writer uses. */
+/** Fills a database with the API key and `count` users, numbered from 0, in all tables of the user writer. */
 export async function seed(url: string, count: number): Promise<void> {
   const engine = await openMigrated(url);
   try {

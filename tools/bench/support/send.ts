@@ -2,10 +2,13 @@ import { Agent } from 'node:http';
 import { type Answer, send } from '../faults/load.js';
 import type { RequestOf } from './requests.js';
 
-/** One connection per request: while this process waits for a database's command, a server closes idle ones. */
+/**
+ * Agent with one connection per request, because servers close idle connections while this process waits for a database
+ * command.
+ */
 const agent = new Agent();
 
-/** The text of an answer. @throws Error for any status except 2xx. */
+/** Sends a request. Returns the text of the response. @throws Error for any status except 2xx. */
 export async function ask(
   url: string,
   { method, path, body }: { method: string; path: string; body?: object | string },
@@ -17,7 +20,7 @@ export async function ask(
   return text;
 }
 
-/** … read as JSON. */
+/** Sends a request. Returns the response as JSON. */
 export async function askJson<T>(url: string, request: ReturnType<RequestOf>): Promise<T> {
   return JSON.parse(await ask(url, request)) as T;
 }

@@ -5,18 +5,21 @@ export interface Settings {
   cases: string[];
   rounds: number;
   seconds: number;
-  /** Rows of the imported file. */
+  /** Number of rows of the imported file. */
   rows: number;
-  /** All cases on both engines: only then the results may be written. */
+  /** True if all cases run on both engines. Only such results are stored. */
   whole: boolean;
 }
 
-/** Reads BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS and BENCH_ROWS. @throws Error naming what is wrong. */
+/**
+ * Reads BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS and BENCH_ROWS.
+ * @throws Error that names the invalid variable.
+ */
 export function readSettings(known: readonly string[], variables: NodeJS.ProcessEnv = process.env): Settings {
   const list = <T extends string>(name: string, all: readonly T[]): T[] => {
     const chosen = variables[name]?.split(',').map((item) => item.trim()) ?? [...all];
     const wrong = chosen.find((item) => !all.includes(item as T));
-    if (wrong !== undefined) throw new Error(`${name}: there is no ${wrong}; there are ${all.join(', ')}`);
+    if (wrong !== undefined) throw new Error(`${name}: ${wrong} is unknown. Use one of ${all.join(', ')}.`);
     return chosen as T[];
   };
   const number = (name: string, fallback: number, most: number): number => {
@@ -26,7 +29,7 @@ export function readSettings(known: readonly string[], variables: NodeJS.Process
   };
   const engines = list<EngineName>('BENCH_ENGINE', ['sqlite', 'mariadb']);
   const missing = engines.includes('mariadb') && !hasMariaDb();
-  if (missing) process.stdout.write('mariadbd is not installed: SQLite alone is measured.\n');
+  if (missing) process.stdout.write('mariadbd is not installed. Only SQLite is measured.\n');
   const cases = list('BENCH_CASES', known);
   return {
     engines: missing ? engines.filter((engine) => engine !== 'mariadb') : engines,

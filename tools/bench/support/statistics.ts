@@ -1,4 +1,4 @@
-/** Returns the median, the mean of the middle two for an even number of values. NaN for none. */
+/** Returns the median. For an even number of values, it is the mean of the middle two. An empty list gives NaN. */
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -6,7 +6,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 };
 
-/** Returns the median and the 99th percentile of waits, as the values at these ranks. 0 for none. */
+/** Returns the median and the 99th percentile, as the values at these ranks. An empty list gives 0. */
 export function percentiles(values: readonly number[]): { median: number; p99: number } {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;

@@ -1,6 +1,6 @@
 import type { Spent } from './run-floor.js';
 
-/** Time and CPU of this process in the measured sections only. */
+/** Wall time and CPU time of this process in the measured sections. */
 export class StopWatch {
   private seconds = 0;
   private micros = 0;

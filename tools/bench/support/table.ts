@@ -1,7 +1,7 @@
 import type { EngineName } from './engine.js';
 import type { Absolute, Comparison, Floored, Measured, Results } from './results.js';
 
-/** NaN is what a case does not measure. */
+/** Formats a value. NaN means that the case does not measure it. */
 const shown = (value: number | undefined, show: (value: number) => string): string =>
   value === undefined || Number.isNaN(value) ? '' : show(value);
 const whole = (value: number | undefined): string =>
@@ -44,8 +44,8 @@ function row(comparison: Comparison, measured: Measured | Floored): string[] {
 }
 
 const goalOf = ({ goal, ratio }: Floored): string =>
-  goal === undefined ? '' : `${goal.toFixed(2)} ${mark(ratio.cpu >= goal)}`;
-const mark = (reached: boolean): string => (reached ? 'reached' : 'missed');
+  goal === undefined ? '' : `${goal.toFixed(2)} ${formatMark(ratio.cpu >= goal)}`;
+const formatMark = (isReached: boolean): string => (isReached ? 'reached' : 'missed');
 
 function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): string[] {
   const digits = { MiB: 0, ms: 1, s: 2 }[unit];
@@ -54,7 +54,7 @@ function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): st
     ENGINE_NAMES[engine],
     `${value.toFixed(digits)} ${unit}`,
     `${atMost} ${unit}`,
-    mark(value <= atMost),
+    formatMark(value <= atMost),
   ];
 }
 
@@ -65,7 +65,7 @@ const table = (head: readonly string[], rows: readonly string[][]): string =>
 const limits = (absolutes: readonly Absolute[]): string =>
   table(['Limit', 'Engine', 'Measured', 'At most', ''], absolutes.map(absoluteRow));
 
-/** Everything, in Markdown. */
+/** Formats all results as Markdown tables. */
 export function fullTables({ comparisons, absolutes }: Results): string {
   const rows = comparisons.flatMap((comparison) =>
     [comparison.service, ...comparison.floors].map((measured) => row(comparison, measured)),
@@ -73,7 +73,7 @@ export function fullTables({ comparisons, absolutes }: Results): string {
   return [table(HEAD, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
 }
 
-/** What was measured, and where. */
+/** Describes the commit, the machine and the effort of a run. */
 export function captionOf({ date, commit, machine, effort }: Results): string {
   const { cpu, cores, memory, node, engines } = machine;
   const versions = Object.entries(engines).map(
