@@ -12,13 +12,9 @@ export const of = (...ids: string[]) => ids.map((value) => ({ value }));
 
 /** Creates a group through SCIM. */
 export async function aScimGroup(scim: ScimClient, body: object = {}): Promise<Json> {
-  const {
-    status,
-    text,
-    body: created,
-  } = await scim.post('/Groups', { schemas: [GROUP], displayName: aName(), ...body });
-  if (status !== 201) throw new Error(`${status} ${text}`);
-  return created;
+  const response = await scim.post('/Groups', { schemas: [GROUP], displayName: aName(), ...body });
+  if (response.status !== 201) throw new Error(`${response.status} ${response.text}`);
+  return response.body;
 }
 
 export const membersIn = async (scim: ScimClient, group: Json): Promise<string[]> =>

@@ -13,20 +13,8 @@ export interface Certificate {
  */
 export function selfSigned(folder: string, names: string, file = ''): Certificate {
   const [cert, key] = [join(folder, `${file}cert.pem`), join(folder, `${file}key.pem`)];
-  const request = [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '1',
-    '-keyout',
-    key,
-    '-out',
-    cert,
-  ];
+  const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert];
   const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${names}`];
-  execFileSync('openssl', [...request, ...subject], { stdio: 'ignore' });
+  execFileSync('openssl', [...args, ...subject], { stdio: 'ignore' });
   return { cert, key };
 }
