@@ -2,20 +2,20 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Ports below the range of Linux, macOS and Windows for outgoing connections and for port 0. */
+/** Range of ports that Linux, macOS and Windows use neither for outgoing connections nor for port 0. */
 const [LOWEST, LIMIT] = [10_000, 32_768];
 
-const given = new Set<number>();
+const used = new Set<number>();
 
 /**
- * Returns a port of 127.0.0.1 for a program that is started later, or several times.
- * It is never one that the system gives to another program in between.
+ * Returns a port of 127.0.0.1 for a program that is started later or several times. It is outside the range from which
+ * the system assigns ports to other programs.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, LIMIT);
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
+    if (used.has(port) || !(await isFree(port))) continue;
+    used.add(port);
     return port;
   }
 }

@@ -9,13 +9,16 @@ import { freePort } from './free-port.js';
 
 const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 const DATABASE = 'rollcall';
-/** A node that is silent for so long is put out of the cluster. */
+/** Seconds without a message after which a node is removed from the cluster. */
 const SUSPECT_SECONDS = 3;
 
-/** Not root: its rsync daemon would run as nobody, who may not write into the data directory. */
+/**
+ * User of the servers. It is not root, because the rsync daemon of root runs as a user who cannot write to the data
+ * directory.
+ */
 const USER = userInfo().uid === 0 ? 'mysql' : userInfo().username;
 
-/** Why no cluster can be started here, in one line; undefined when one can. */
+/** Returns the reason why no cluster can be started on this machine, or undefined. */
 export function galeraMissing(): string | undefined {
   if (!existsSync(PROVIDER)) return 'galera-4 is not installed';
   if (spawnSync('mariadbd', ['--version']).status !== 0) return 'mariadbd is not installed';
@@ -30,9 +33,9 @@ interface Ports {
   sst: number;
 }
 
-/** One `mariadbd` of a cluster, on the loopback. */
+/** One `mariadbd` of a cluster on the loopback interface. */
 export class GaleraNode extends Program {
-  /** Set for the first start of the first node only. */
+  /** True during the first start of the first node. */
   private bootstrap = false;
 
   constructor(
@@ -49,26 +52,26 @@ export class GaleraNode extends Program {
     return `127.0.0.1:${this.ports.sql}`;
   }
 
-  /** Starts the cluster: the other nodes join this one. */
+  /** Starts the first node, which forms the cluster that other nodes join. */
   async found(): Promise<void> {
     this.bootstrap = true;
     await this.start();
     this.bootstrap = false;
   }
 
-  /** Whether it is a member of the primary component and has caught up. */
+  /** Returns true if the node is a member of the primary component and has caught up. */
   async ready(): Promise<boolean> {
     await delay(100);
     const state = await this.ask("SHOW STATUS LIKE 'wsrep_local_state_comment'").catch(() => '');
     return state === 'Synced';
   }
 
-  /** Cuts it from the other nodes, or joins it again. Clients still reach it. */
+  /** Isolates the node from the other nodes, or lets it join again. Clients can still connect to it. */
   async isolate(isolated: boolean): Promise<void> {
     await this.ask(`SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isolated ? 1 : 0}'`);
   }
 
-  /** Runs a statement. @returns the last column of its first row, as text. */
+  /** Runs a statement. @returns the last column of the first row, as text. */
   async ask(sql: string): Promise<string> {
     let connection: Connection | undefined;
     try {
@@ -110,7 +113,7 @@ export class GaleraNode extends Program {
         '--max-connections=300',
         '--binlog-format=ROW',
         '--innodb-autoinc-lock-mode=2',
-        // The process is killed, never the machine: what the kernel has is safe.
+        // Only processes are killed, never the machine, so data in the kernel is safe.
         '--innodb-flush-log-at-trx-commit=2',
         '--innodb-buffer-pool-size=64M',
         '--wsrep-on=ON',
@@ -130,26 +133,26 @@ export class GaleraNode extends Program {
   }
 }
 
-/** A throwaway Galera cluster on the loopback, with an empty database. */
+/** A throwaway Galera cluster of three nodes on the loopback interface, with an empty database. */
 export class Galera {
   private constructor(
     private readonly folder: string,
     readonly nodes: readonly GaleraNode[],
   ) {}
 
-  static async make(size = 3): Promise<Galera> {
+  static async make(): Promise<Galera> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-galera-'));
     installDatabase(join(folder, 'empty'));
     const ports: Ports[] = [];
-    for (let index = 0; index < size; index++) {
+    for (let index = 0; index < 3; index++) {
       const [sql, group, ist, sst] = [await freePort(), await freePort(), await freePort(), await freePort()];
       ports.push({ sql, group, ist, sst });
     }
     const members = ports.map(({ group }) => `127.0.0.1:${group}`).join(',');
     const nodes = ports.map((own, index) => {
-      const place = join(folder, `node${index}`);
-      cpSync(join(folder, 'empty'), join(place, 'data'), { recursive: true });
-      return new GaleraNode(place, `node${index}`, own, members);
+      const nodeFolder = join(folder, `node${index}`);
+      cpSync(join(folder, 'empty'), join(nodeFolder, 'data'), { recursive: true });
+      return new GaleraNode(nodeFolder, `node${index}`, own, members);
     });
     if (USER !== userInfo().username) {
       chmodSync(folder, 0o755);
@@ -167,15 +170,18 @@ export class Galera {
     return galera;
   }
 
-  /** A URL with all nodes, this one first. */
+  /** Returns a URL with all nodes, beginning with the given node. */
   urlOf(first: GaleraNode): string {
     const others = this.nodes.filter((node) => node !== first);
     return `mysql://root@${[first, ...others].map(({ address }) => address).join(',')}/${DATABASE}`;
   }
 
-  /** Resolves when all nodes are in one component and have caught up, twice in a row: a thawed node learns late that it was out. */
+  /**
+   * Waits until all nodes are in one component and have caught up in two consecutive checks, because a resumed node
+   * notices late that it was removed.
+   */
   async whole(): Promise<void> {
-    for (let good = 0; good < 2;) {
+    for (let passed = 0; passed < 2;) {
       await delay(500);
       const states = await Promise.all(
         this.nodes.map(async (node) => {
@@ -183,7 +189,7 @@ export class Galera {
           return Number(size) === this.nodes.length && (await node.ready());
         }),
       );
-      good = states.every(Boolean) ? good + 1 : 0;
+      passed = states.every(Boolean) ? passed + 1 : 0;
     }
   }
 

@@ -1,13 +1,16 @@
 import { openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The moment of a kill: the process that imports dies just before, or just after, one of its statements. */
+/** The moment of a kill: just before or just after a statement of the import worker. */
 export interface Moment {
-  /** From 1, of the statements or of the commits since the switch was set. */
+  /** Number of the statement or commit, from 1, since the switch was set. */
   at: number;
   unit: 'statement' | 'commit';
   after: boolean;
-  /** The service dies with it, as when the machine fails; else the process alone, as when memory is short. */
+  /**
+   * True if the service is killed too, as in a failure of the machine. Otherwise only the import worker is killed, as
+   * when memory is short.
+   */
   service: boolean;
 }
 
@@ -15,12 +18,12 @@ const NUMBERS = 6;
 const TEXT = 120;
 
 /**
- * Counts the statements of the process that imports and kills it at one of them. What a database keeps changes with its
- * commits alone, so these are all the moments that a crash can tell apart, and a number names each of them again. A file
- * connects the two, because the process that imports is started by the service, and anew after each kill.
+ * Counts the statements of the import worker and kills it at one of them. Stored data changes only with commits, so the
+ * numbers cover every moment that makes a difference for a crash, and repeat it. A file connects the test with the
+ * worker, because the service starts the worker, and restarts it after each kill.
  */
 export class KillSwitch {
-  /** Settings that a service is started with. */
+  /** Settings to start a service with. */
   readonly settings: Readonly<Record<string, string>>;
   private readonly file: number;
 
@@ -32,7 +35,7 @@ export class KillSwitch {
     this.settings = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(program)}` };
   }
 
-  /** Counts anew, up to a moment if there is one. */
+  /** Restarts the count, and sets the moment of the next kill if there is one. */
   set(moment?: Moment): void {
     const { at = 0, unit, after, service } = moment ?? {};
     const flags = [unit === 'commit', after, service].map(Number);
@@ -40,7 +43,7 @@ export class KillSwitch {
     writeSync(this.file, Buffer.alloc(TEXT), 0, TEXT, NUMBERS * 4);
   }
 
-  /** Statements since the switch was set. */
+  /** Number of statements since the switch was set. */
   get statements(): number {
     return this.number(0);
   }
@@ -49,7 +52,7 @@ export class KillSwitch {
     return this.number(1);
   }
 
-  /** The statement at which it killed; empty while it has not. */
+  /** Statement at which the worker was killed, empty before the kill. */
   get victim(): string {
     const text = Buffer.alloc(TEXT);
     readSync(this.file, text, 0, TEXT, NUMBERS * 4);
@@ -63,7 +66,7 @@ export class KillSwitch {
   }
 }
 
-/** Runs in every process of the service before its program, so it must use nothing from around it. */
+/** Runs in every process of the service before its program. It must not use anything from this module. */
 async function hook(path: string, numbers: number, text: number): Promise<void> {
   const [fs, net, { DatabaseSync, StatementSync }] = await Promise.all([
     import('node:fs'),
@@ -85,7 +88,7 @@ async function hook(path: string, numbers: number, text: number): Promise<void> 
     const isCommit = sql.startsWith('COMMIT');
     const counted = new Uint32Array([statements + 1, commits + Number(isCommit)]);
     fs.writeSync(file, Buffer.from(counted.buffer), 0, 8, 0);
-    const isIt = byCommit === 1 ? isCommit && counted[1] === at : counted[0] === at;
+    const isTarget = byCommit === 1 ? isCommit && counted[1] === at : counted[0] === at;
     const die = (): void => {
       fs.writeSync(
         file,
@@ -97,9 +100,9 @@ async function hook(path: string, numbers: number, text: number): Promise<void> 
       if (service === 1) process.kill(process.ppid, 'SIGKILL');
       process.kill(process.pid, 'SIGKILL');
     };
-    if (isIt && after === 0) die();
+    if (isTarget && after === 0) die();
     const result = send();
-    if (isIt) die();
+    if (isTarget) die();
     return result;
   }
 
@@ -119,7 +122,7 @@ async function hook(path: string, numbers: number, text: number): Promise<void> 
     };
   }
 
-  // MariaDB: packets of a length, a number, and a command, of which 3 is a text and 23 runs a prepared one
+  // MariaDB: a packet has a length, a number and a command. Command 3 is a text, and 23 runs a prepared statement.
   const socket = net.Socket.prototype as { write: (...args: unknown[]) => boolean };
   const { write } = socket;
   socket.write = function (this: InstanceType<typeof net.Socket>, ...args: unknown[]) {

@@ -231,7 +231,7 @@ describe('the history checker', () => {
 
   it('reports a 500 response, and a 503 "unavailable" response to a change that was applied', () => {
     model.call({ effect: 'unknown', answers: [[500, 'internal']] });
-    expect(model.broken()).toEqual(['answers']);
+    expect(model.broken()).toEqual(['responses']);
     model.change(
       first,
       { known_as: 'x' },

@@ -14,31 +14,33 @@ import { API, World, isDone } from './world.js';
 export interface CheckOptions {
   seconds: number;
   seed: number;
-  /** Told of each fault, and of what goes on. */
+  /** Called with a line of text for each fault. */
   report?: (line: string) => void;
-  /** Called when all is quiet, before the last look. */
+  /** Called after all clients and faults have ended, before the final state is read. */
   beforeJudging?: () => void;
 }
 
 export interface Checked {
   broken: readonly Broken[];
-  /** How many requests were sent, and how the unsafe ones ended. */
+  /** Number of requests, and of unsafe requests by their effect. */
   requests: number;
   effects: Readonly<Record<string, number>>;
-  /** How often each fault was made. */
+  /** Number of times that each fault was injected, by name. */
   faults: Readonly<Record<string, number>>;
   history: History;
 }
 
+/** Longest recovery after the faults, in milliseconds. */
 const HEALED = 60_000;
+/** Longest wait for running imports, in milliseconds. */
 const IMPORTED = 90_000;
 
-/** Runs clients and faults for some seconds, waits until all is well again, and judges the history. */
+/** Runs clients and faults for some seconds, waits until the service has recovered, and checks the history. */
 export async function check(
   target: Target,
   { seconds, seed, report, beforeJudging }: CheckOptions,
 ): Promise<Checked> {
-  const say = report ?? (() => undefined);
+  const log = report ?? (() => undefined);
   const random = randoms(seed);
   const history = new History();
   const run = `c${seed.toString(36)}`;
@@ -50,11 +52,11 @@ export async function check(
   const steps = await clients(newWorld);
   const stop = new AbortController();
   const running = steps.map((step) => loop(step, random, stop.signal));
-  const faults = await strike(target, random, seconds * 1000, say);
+  const faults = await strike(target, random, seconds * 1000, log);
   stop.abort();
-  const hurry = setTimeout(() => (sender.hurry = true), 20_000);
+  const timer = setTimeout(() => (sender.hurry = true), 20_000);
   await Promise.all(running);
-  clearTimeout(hurry);
+  clearTimeout(timer);
   const broken = [...(await healed(sender, target)), ...(await imported(sender))];
   beforeJudging?.();
   const final = await finalState(sender);
@@ -63,13 +65,16 @@ export async function check(
   return { broken, requests: history.attempts.length, effects: effectsOf(history), faults, history };
 }
 
-/** The users that several clients change, and the clients. Each client makes its own choices, so that they do not depend on the others. */
+/**
+ * Creates users that several clients change, and the clients. Each client has its own random numbers, so that its
+ * choices are independent of other clients.
+ */
 async function clients(newWorld: () => World): Promise<users.Step[]> {
   const setup = newWorld();
   const group = async (size: number, fields: Record<string, unknown> = {}): Promise<string[]> => {
-    const made: string[] = [];
-    for (let count = 0; count < size; count++) made.push(await setup.created(fields));
-    return made;
+    const created: string[] = [];
+    for (let count = 0; count < size; count++) created.push(await setup.created(fields));
+    return created;
   };
   const hot = await group(3, { about_me: '0' });
   const named = await group(5);
@@ -98,13 +103,13 @@ async function clients(newWorld: () => World): Promise<users.Step[]> {
   ];
 }
 
-/** The first Webmaster and those of an earlier run give the role up, so that two are left. */
+/** Takes the role Webmaster from all users except the pair, such as the first Webmaster and users of earlier runs. */
 async function demoteOthers(world: World, pair: readonly string[]): Promise<void> {
   const found = await world.search('role=Webmaster&limit=100', 0);
   for (const { uuid } of found?.users ?? []) {
     if (pair.includes(String(uuid))) continue;
     const { call } = await world.change(String(uuid), { roles: ['Author'] });
-    if (!isDone(call)) throw new Error('the first Webmaster keeps the role');
+    if (!isDone(call)) throw new Error('a Webmaster could not be demoted');
   }
 }
 
@@ -116,58 +121,59 @@ async function loop(step: users.Step, random: (below: number) => number, stop: A
 }
 
 /**
- * Makes all faults in turn, in a random order, with pauses, and now and then two at once; at least each of them once.
- * @returns how often each was made.
+ * Injects all faults repeatedly in random order, with pauses and sometimes two at once. Each fault is injected at least
+ * once.
+ * @returns the number of injections by fault.
  */
 async function strike(
   target: Target,
   random: (below: number) => number,
   millis: number,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<Record<string, number>> {
-  const made: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   const until = performance.now() + millis;
-  const make = async (fault: Fault | undefined): Promise<void> => {
+  const inject = async (fault: Fault | undefined): Promise<void> => {
     if (!fault) return;
     const began = performance.now();
     await fault.strike(random);
-    made[fault.name] = (made[fault.name] ?? 0) + 1;
-    say(`${Math.round(began)} ms: ${fault.name}, over after ${Math.round(performance.now() - began)} ms`);
+    counts[fault.name] = (counts[fault.name] ?? 0) + 1;
+    log(`${Math.round(began)} ms: ${fault.name}, ended after ${Math.round(performance.now() - began)} ms`);
   };
   for (let left: Fault[] = []; ;) {
     await delay(500 + random(2000));
-    const all = target.faults.every(({ name }) => name in made);
-    if (all && performance.now() >= until) return made;
+    const all = target.faults.every(({ name }) => name in counts);
+    if (all && performance.now() >= until) return counts;
     if (left.length === 0) left = [...target.faults];
     const one = left.splice(random(left.length), 1)[0];
     const others = target.faults.filter(({ to }) => to !== one?.to);
     const two = random(4) === 0 ? others[random(others.length)] : undefined;
-    await Promise.all([make(one), make(two)]);
+    await Promise.all([inject(one), inject(two)]);
   }
 }
 
-/** After the faults every instance must answer, without a restart. */
+/** Waits until every instance is ready again without a restart. Returns the instances that are not. */
 async function healed(sender: Sender, { instances }: Target): Promise<Broken[]> {
   const broken: Broken[] = [];
   for (const instance of instances.keys()) {
     const until = performance.now() + HEALED;
-    for (let good = false; !good;) {
+    for (let isReady = false; !isReady;) {
       const [{ status }] = await sender.ask({ method: 'GET', path: '/health/ready', instance });
-      good = status === 200;
-      if (!good && performance.now() > until) {
+      isReady = status === 200;
+      if (!isReady && performance.now() > until) {
         broken.push({
           promise: 'recovery',
           text: `instance ${instance} is not ready ${HEALED} ms after the faults`,
         });
         break;
       }
-      if (!good) await delay(100);
+      if (!isReady) await delay(100);
     }
   }
   return broken;
 }
 
-/** An import that was interrupted goes on by itself. */
+/** Waits until all imports have ended. An interrupted import must continue by itself. */
 async function imported(sender: Sender): Promise<Broken[]> {
   const until = performance.now() + IMPORTED;
   for (;;) {
@@ -176,7 +182,7 @@ async function imported(sender: Sender): Promise<Broken[]> {
     const open = runs.filter(({ state }) => !ENDED.includes(state));
     if (status === 200 && open.length === 0) return [];
     if (performance.now() > until)
-      return open.map(({ id, state }) => ({ promise: 'imports go on', text: `run ${id} is still ${state}` }));
+      return open.map(({ id, state }) => ({ promise: 'imports end', text: `run ${id} is still ${state}` }));
     await delay(250);
   }
 }

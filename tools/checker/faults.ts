@@ -6,10 +6,10 @@ import type { Galera, GaleraNode } from '../galera.js';
 
 type Random = (below: number) => number;
 
-/** Something that goes wrong, and is right again when the promise resolves. */
+/** A fault that is injected and repaired. It is over when the promise resolves. */
 export interface Fault {
   name: string;
-  /** What it happens to. Two faults happen at once only to different things. */
+  /** Target of the fault. Two faults at the same time have different targets. */
   to: object;
   strike(random: Random): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface Fault {
 const ARRIVALS = [false, 'at once', true] as const;
 const RESTART_WAIT = 60_000;
 
-/** Starts a program that may find that what it needs is not there yet, as a supervisor does. */
+/** Starts a program repeatedly, as a supervisor does, because a program that it needs may not be running yet. */
 async function restart(program: Program): Promise<void> {
   const until = performance.now() + RESTART_WAIT;
   for (;;) {
@@ -43,7 +43,7 @@ async function frozen(program: Program, millis: number): Promise<void> {
   program.freeze(false);
 }
 
-/** Faults of an instance. */
+/** Returns the faults of instances. */
 export function instanceFaults(instances: readonly Program[]): Fault[] {
   const fault = (name: string, strike: (instance: Program, random: Random) => Promise<void>): Fault => ({
     name,
@@ -52,23 +52,23 @@ export function instanceFaults(instances: readonly Program[]): Fault[] {
   });
   return [
     fault('kill -9 of an instance', killed),
-    // As an operator restarts it: requests in flight are answered first.
+    // A restart by an operator. Requests in flight are completed first.
     fault('SIGTERM of an instance', async (instance) => {
       await instance.end('SIGTERM');
       await restart(instance);
     }),
-    // The instance holds locks and leases for longer than it knows.
+    // The instance holds locks and leases longer than it notices.
     fault('an instance frozen', (instance, random) => frozen(instance, 500 + random(8000))),
   ];
 }
 
-/** Faults of a database that has one server. */
+/** Returns the faults of a single database server. */
 export const databaseFaults = (database: Program): Fault[] => [
   { name: 'kill -9 of the database', to: database, strike: (random) => killed(database, random) },
   { name: 'the database frozen', to: database, strike: (random) => frozen(database, 500 + random(3000)) },
 ];
 
-/** Faults of the connections between instances and their database. */
+/** Returns the faults of the connections between instances and their database. */
 export function connectionFaults(links: readonly Link[]): Fault[] {
   const pickLink = (random: Random): Link => links[random(links.length)] as Link;
   return [
@@ -77,7 +77,7 @@ export function connectionFaults(links: readonly Link[]): Fault[] {
       to: links,
       strike: async (random) => {
         const link = pickLink(random);
-        // One to five COMMITs in a row lose their connection.
+        // One to five consecutive COMMITs lose their connection.
         const arrives = Array.from({ length: 1 + random(5) }, () => oneOf(random, ARRIVALS));
         link.breakAt('COMMIT', { arrives });
         await delay(500 + random(500));
@@ -95,11 +95,11 @@ export function connectionFaults(links: readonly Link[]): Fault[] {
   ];
 }
 
-/** The faults of a node; each ends when the cluster is whole again. */
+/** Returns the faults of cluster nodes. Each fault ends when the cluster has recovered. */
 export function nodeFaults(galera: Galera): Fault[] {
   const fault = (name: string, strike: (node: GaleraNode, random: Random) => Promise<void>): Fault => ({
     name,
-    // One node at a time: two of three are needed.
+    // One node at a time, because two of three are needed.
     to: galera,
     strike: async (random) => {
       await strike(galera.nodes[random(galera.nodes.length)] as GaleraNode, random);

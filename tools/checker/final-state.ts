@@ -3,7 +3,7 @@ import type { Fields } from './history.js';
 import type { Json, Sender } from './sender.js';
 import { API, followed } from './world.js';
 
-/** An audit row. */
+/** An audit event as the API shows it. */
 export interface AuditRow {
   id: string;
   action: string;
@@ -13,27 +13,27 @@ export interface AuditRow {
   request_id: string;
 }
 
-/** What one instance shows when everything is healed and quiet. */
+/** The data that one instance shows after recovery, when no client is running. */
 export interface Seen {
   instance: number;
-  /** In the order of a walk by cursor; one that is seen twice is there twice. */
+  /** Users in the order of a walk by cursor. A user who is seen twice is listed twice. */
   users: readonly { uuid: string; fields: Fields }[];
-  /** The same walk by offset. */
+  /** UUIDs of a walk by offset. */
   byOffset: readonly string[];
-  /** `Count` without a filter, and by status. */
+  /** `Count` by status. The empty status stands for a search without a filter. */
   counts: Readonly<Record<string, number>>;
 }
 
 interface Run {
-  id: string;
   state: string;
   file: string;
 }
 
-/** A search that must find certain users, or exactly those. */
+/** A search with the users that it must find. */
 interface Lookup {
   query: string;
   expected: readonly string[];
+  /** True if the search must not find other users. */
   exact: boolean;
   found: readonly string[];
 }
@@ -41,18 +41,18 @@ interface Lookup {
 export interface FinalState {
   seen: readonly Seen[];
   lookups: readonly Lookup[];
-  /** The names of all API keys. */
+  /** Names of all API keys. */
   keys: readonly string[];
-  /** Oldest first. */
+  /** Audit events, oldest first. */
   audit: readonly AuditRow[];
   runs: readonly Run[];
 }
 
 const PATIENCE = 30_000;
-/** The first users are those that many clients change. */
+/** Number of users whose look-ups are checked. Clients change the first users most often. */
 const CHANGED_MOST = 40;
 
-/** Reads all that the judges need. @throws Error when an instance does not answer for half a minute. */
+/** Reads all data that the checks need. @throws Error if an instance does not respond for half a minute. */
 export async function finalState(sender: Sender): Promise<FinalState> {
   const seen: Seen[] = [];
   for (let instance = 0; instance < sender.instances; instance++) {
@@ -75,17 +75,15 @@ export async function finalState(sender: Sender): Promise<FinalState> {
     seen,
     lookups: await lookups(sender, seen[0]?.users ?? []),
     keys: keys.map(({ name }) => String(name)),
-    // A failed login names a user, and changes none.
+    // A failed login names a user but changes nothing.
     audit: (audit as unknown[] as AuditRow[])
       .filter(({ action }) => action !== 'session.login_failed')
       .toReversed(),
-    runs: runs.map(({ id, state, file }) => {
-      return { id: String(id), state: String(state), file: String((file as Json)['name']) };
-    }),
+    runs: runs.map(({ state, file }) => ({ state: String(state), file: String((file as Json)['name']) })),
   };
 }
 
-/** A whole list, by offset. @param query with its path and a limit of 100. */
+/** Reads a whole list by offset. @param query a path with a limit of 100. */
 async function readList(sender: Sender, instance: number, query: string): Promise<Json[]> {
   const found: Json[] = [];
   for (let more = true; more;) {
@@ -97,25 +95,25 @@ async function readList(sender: Sender, instance: number, query: string): Promis
   return found;
 }
 
-/** Names, words and roles are searched in tables of their own, which must say what the users say. */
+/** Searches users by names, words and roles, whose look-up tables must match the users. */
 async function lookups(sender: Sender, users: Seen['users']): Promise<Lookup[]> {
   const found: Lookup[] = [];
-  const ask = async (query: string, expected: string[], exact: boolean): Promise<void> => {
+  const search = async (query: string, expected: string[], exact: boolean): Promise<void> => {
     const results = await pages(sender, 0, `${API}/users/search?limit=100&${query}`);
     found.push({ query, expected, exact, found: results.map(({ uuid }) => String(uuid)) });
   };
   for (const { uuid, fields } of users.slice(0, CHANGED_MOST)) {
     for (const field of ['username', 'email', 'external_id']) {
       const value = fields[field];
-      if (typeof value === 'string') await ask(`${field}=${encodeURIComponent(value)}`, [uuid], true);
+      if (typeof value === 'string') await search(`${field}=${encodeURIComponent(value)}`, [uuid], true);
     }
     const { known_as: word } = fields;
-    if (typeof word === 'string') await ask(`fulltext_search=${encodeURIComponent(word)}`, [uuid], false);
+    if (typeof word === 'string') await search(`fulltext_search=${encodeURIComponent(word)}`, [uuid], false);
   }
   const roles = new Set(users.flatMap(({ fields }) => fields['roles'] as string[]));
   for (const role of [...roles].filter((one) => one !== 'Organisational user')) {
     const holders = users.filter(({ fields }) => (fields['roles'] as string[]).includes(role));
-    await ask(
+    await search(
       `role=${encodeURIComponent(role)}`,
       holders.map(({ uuid }) => uuid),
       true,
@@ -151,7 +149,7 @@ async function page(
   }
 }
 
-/** The path of the next page, from a `Link` header. */
+/** Returns the path of the next page from a `Link` header, or undefined. */
 export function nextPath(link: string | string[] | undefined): string | undefined {
   const target = /<([^>]+)>; rel="next"/.exec(String(link ?? ''))?.[1];
   if (target === undefined) return undefined;

@@ -1,21 +1,21 @@
-/** Milliseconds of one monotonic clock: every client of a check lives in one process, so the order of times is real. */
+/** Milliseconds of one monotonic clock. All clients run in one process, so the order of times is reliable. */
 export type Millis = number;
 
-/** One HTTP request. Its id is the `X-Request-Id`, which audit rows carry. */
+/** One HTTP request. Its id is the `X-Request-Id`, which audit rows contain. */
 export interface Attempt {
   id: string;
   instance: number;
   begin: Millis;
   end: Millis;
-  /** 0: no answer. */
+  /** Status of the response, 0 without a response. */
   status: number;
-  /** Of the problem, or of the broken connection. */
+  /** Code of the problem or of the connection error. */
   code: string;
 }
 
 /**
- * What a client knows of the effect of a request, or of several under one `Idempotency-Key`: done; none (refused, or never
- * sent); unknown (no answer, or one that says so).
+ * Effect of a request, or of several requests with one `Idempotency-Key`, as the client knows it. `none` means that it
+ * was refused or never sent, `unknown` that there was no response or one with an unknown outcome.
  */
 export type Effect = 'done' | 'none' | 'unknown';
 
@@ -25,19 +25,19 @@ export interface Call {
   path: string;
   attempts: Attempt[];
   begin: Millis;
-  /** Infinity where the effect is unknown: it may still come. */
+  /** Infinity if the effect is unknown, because it may still happen. */
   end: Millis;
   effect: Effect;
   keyed: boolean;
 }
 
-/** The fields of a user that the checker writes and reads, as the API shows them. */
+/** Fields of a user that the checker writes and reads, as the API shows them. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Create {
   kind: 'create';
   call: Call;
-  /** Of the answer; '' when there was none. */
+  /** UUID from the response, or an empty string without a response. */
   user: string;
   fields: Fields;
 }
@@ -47,7 +47,7 @@ export interface Change {
   call: Call;
   user: string;
   fields: Fields;
-  /** What the client had read, and when it asked, where it sent `If-Match`. */
+  /** Fields and time of the read whose ETag was sent in `If-Match`. */
   seen?: { fields: Fields; begin: Millis };
 }
 
@@ -57,7 +57,7 @@ export interface Read {
   instance: number;
   begin: Millis;
   end: Millis;
-  /** undefined: 404. */
+  /** Fields of the user, undefined for a 404. */
   fields: Fields | undefined;
 }
 
@@ -66,7 +66,7 @@ interface Counted {
   instance: number;
   begin: Millis;
   end: Millis;
-  /** '': all users. */
+  /** Status filter, empty for all users. */
   status: string;
   count: number;
 }
@@ -80,18 +80,18 @@ interface Walk {
   users: string[];
 }
 
-/** A session or an API key, from the answer that handed it out. */
+/** A session or an API key that a response returned. */
 export interface Issue {
   kind: 'issue';
   call: Call;
   credential: string;
-  /** The user of a session; '' for a key. */
+  /** User of a session, empty for a key. */
   owner: string;
-  /** Of a key, which no other key has; '' for a session. */
+  /** Unique name of a key, empty for a session. */
   name: string;
 }
 
-/** Ends one credential, or all sessions of a user. */
+/** A request that ends one credential, or all sessions of a user. */
 export interface End {
   kind: 'end';
   call: Call;
@@ -108,28 +108,28 @@ export interface Use {
   accepted: boolean;
 }
 
-/** An upload of a CSV file with a name of its own. */
+/** An upload of a CSV file with a unique name. */
 export interface Upload {
   kind: 'upload';
   call: Call;
   file: string;
-  /** By external id: what each row sets. */
+  /** Fields that each row sets, by external id. */
   rows: ReadonlyMap<string, Fields>;
   /** External ids of the rows that create a user. */
   fresh: readonly string[];
-  /** External ids of the rows that change one. */
+  /** External ids of the rows that change a user. */
   changed: readonly string[];
-  /** When a client first saw the run completed; Infinity when none did. */
+  /** Time when a client first saw the run completed, or Infinity. */
   completed: Millis;
 }
 
 export type Entry = Create | Change | Read | Counted | Walk | Issue | End | Use | Upload;
 type Kind = Entry['kind'];
 
-/** What clients did and saw, in the order of their ends. */
+/** Requests and results of all clients, in the order in which they ended. */
 export class History {
   readonly entries: Entry[] = [];
-  /** Every request that was sent, reads too. */
+  /** Every request that was sent, including reads. */
   readonly attempts: Attempt[] = [];
 
   add<E extends Entry>(entry: E): E {
@@ -142,7 +142,7 @@ export class History {
   }
 }
 
-/** A promise that was not kept. */
+/** A broken promise of the service. */
 export interface Broken {
   promise: string;
   text: string;

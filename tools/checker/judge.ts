@@ -9,7 +9,7 @@ import { judgeManagers, judgeUnique, judgeWebmasters } from './judges/sets.js';
 import { judgeIfMatch, judgeLost, judgeReads } from './judges/values.js';
 import { timelines } from './timeline.js';
 
-/** Decides from what clients saw and what is there at the end which promises were not kept. */
+/** Returns the promises that were broken, according to the history of all clients and the final state. */
 export function judge(history: History, final: FinalState): Broken[] {
   const lines = timelines(history, final);
   return [

@@ -11,20 +11,21 @@ import {
 import { judge } from './judge.js';
 import { FOLLOWED, plain, same } from './world.js';
 
+/** Details of a request in the model. */
 interface How {
   effect?: Effect;
-  /** Of each attempt; one 200 when left out. */
+  /** Status and code of each attempt. Default: one attempt with 200. */
   answers?: readonly (readonly [status: number, code: string])[];
-  /** Whether the users and the audit change, whatever the answer says. */
+  /** Whether users and audit change, independent of the response. Default: yes if the effect is `done`. */
   applied?: boolean;
   seen?: Fields;
-  /** When that was read; just now, when left out. */
+  /** Time when `seen` was read. Default: the begin of the request. */
   seenAt?: number;
 }
 
 /**
- * A service that keeps its promises, in a few lines: it makes the history and the final state of a run without faults, into
- * which a test plants one.
+ * A small model of a correct service. It creates the history and the final state of a run without faults, into which a
+ * test introduces a fault.
  */
 export class Model {
   readonly history = new History();
@@ -91,7 +92,7 @@ export class Model {
     this.history.add({ kind: 'read', user, instance: 1, begin: this.now(), end: this.now(), fields });
   }
 
-  /** A read that finds no user. */
+  /** Records a read that finds no user. */
   miss({ user }: { user: string }): void {
     const [begin, end] = [this.now(), this.now()];
     this.history.add({ kind: 'read', user, instance: 1, begin, end, fields: undefined });
@@ -105,7 +106,7 @@ export class Model {
     this.history.add({ kind: 'walk', how: 'cursor', instance: 0, begin: this.now(), end: this.now(), users });
   }
 
-  /** A session of a user, or a key where there is none. */
+  /** Records a new session of a user, or a new API key without a user. */
   issue(owner = ''): string {
     const credential = this.id();
     const call = this.call();
@@ -128,15 +129,16 @@ export class Model {
 
   final(): FinalState {
     const users = [...this.users.keys()].map((uuid) => ({ uuid, fields: this.shown(uuid) ?? {} }));
-    const of = (status: string): number => users.filter(({ fields }) => fields['status'] === status).length;
+    const count = (status: string): number =>
+      users.filter(({ fields }) => fields['status'] === status).length;
     const seen = Array.from({ length: this.instances }, (_, instance): Seen => {
-      const counts = { '': users.length, Active: of('Active'), Blocked: of('Blocked') };
+      const counts = { '': users.length, Active: count('Active'), Blocked: count('Blocked') };
       return { instance, users: [...users], byOffset: users.map(({ uuid }) => uuid), counts };
     });
     return { seen, audit: this.audit, runs: [], lookups: [], keys: [...this.keys] };
   }
 
-  /** The promises that the judge finds broken, each once. */
+  /** Returns the promises that the checks find broken, without repetitions. */
   broken(final = this.final()): string[] {
     return [...new Set(judge(this.history, final).map(({ promise }) => promise))];
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Checked } from './check.js';
 
-/** Keeps the history of a run that broke promises. @returns the file. */
+/** Writes the history of a run with broken promises to a file. @returns the path of the file. */
 export function saveHistory({ broken, history }: Checked, name: string): string {
   const file = join(tmpdir(), `rollcall-checker-${name}.json`);
   const { entries, attempts } = history;

@@ -4,14 +4,14 @@ import { type Answer as Received, send } from '../bench/faults/load.js';
 import type { Attempt, Call, Effect, History } from './history.js';
 
 const TIMEOUT = 15_000;
-/** How long a request with an `Idempotency-Key` is repeated. */
+/** Milliseconds for which a request with an `Idempotency-Key` is repeated. */
 const PATIENCE = 60_000;
 const PAUSE = 150;
-/** After a request without an answer, so that an instance that is down is not asked thousands of times. */
+/** Pause after a request without a response, so that an instance that is down does not get thousands of requests. */
 const DOWN = 50;
-/** The connection was never made, so nothing was sent. */
+/** Error codes of connections that were never opened, so that nothing was sent. */
 const NOT_SENT = ['ECONNREFUSED'];
-/** Answers after which a request with a key is repeated: the first one may still be at work. */
+/** Error codes after which a request with a key is repeated. The first request may still be running. */
 const REPEATED = ['outcome_unknown', 'unavailable', 'internal', 'in_progress', 'rate_limited'];
 
 export type Json = Record<string, unknown>;
@@ -28,23 +28,23 @@ export interface Question {
   path: string;
   body?: Json | string;
   headers?: Record<string, string>;
-  /** The first one, when left out. */
+  /** Index of the instance. Default: the first one. */
   instance?: number;
-  /** false: never with an `Idempotency-Key`. */
+  /** False for a request without an `Idempotency-Key`. */
   keyed?: false;
 }
 
-/** An answer, and what is known of the effect. */
+/** A response, with the known effect of the request. */
 export interface Told {
   answer: Answer;
   call: Call;
 }
 
-/** Sends requests to the instances and writes down every attempt. */
+/** Sends requests to the instances and records every attempt. */
 export class Sender {
   private readonly agent = new Agent({ keepAlive: true });
   private sent = 0;
-  /** Set when the clients must come to an end: nothing is repeated any more. */
+  /** True when the clients must end. Requests are no longer repeated then. */
   hurry = false;
 
   constructor(
@@ -61,7 +61,7 @@ export class Sender {
     return performance.now();
   }
 
-  /** One request, without a record of its effect. Status 0 when no answer came. */
+  /** Sends one request without recording its effect. The status is 0 without a response. */
   async ask({ method, path, body, headers, instance = 0 }: Question): Promise<[Answer, Attempt]> {
     const id = `${this.run}-${this.sent++}`;
     const attempt: Attempt = { id, instance, begin: this.now, end: Infinity, status: 0, code: '' };
@@ -74,7 +74,7 @@ export class Sender {
   }
 
   /**
-   * Sends an unsafe request. With an `Idempotency-Key` it is repeated on another instance until its outcome is certain.
+   * Sends an unsafe request. With an `Idempotency-Key` it is repeated on other instances until its outcome is certain.
    */
   async tell(client: string, question: Question): Promise<Told> {
     const { method, path } = question;
@@ -90,9 +90,9 @@ export class Sender {
       const [answer, attempt] = await this.ask({ ...question, headers, instance });
       attempts.push(attempt);
       const certain = effectOf(answer);
-      const again = keyed && !this.hurry && (certain === 'unknown' || REPEATED.includes(answer.code));
-      const done = !again || this.now - begin > PATIENCE;
-      if (done) {
+      const isRepeated = keyed && !this.hurry && (certain === 'unknown' || REPEATED.includes(answer.code));
+      const isDone = !isRepeated || this.now - begin > PATIENCE;
+      if (isDone) {
         const effect = overall(certain, attempts);
         const end = effect === 'unknown' ? Infinity : this.now;
         return { answer, call: { client, method, path, attempts, begin, end, effect, keyed } };
@@ -125,18 +125,23 @@ function parsed(text: string): Json {
   }
 }
 
-/** 503 `unavailable` promises that nothing happened; 500 and 503 `outcome_unknown` promise nothing. */
+/**
+ * Returns the effect of a request by its response. 503 `unavailable` promises that nothing happened. 500 and 503
+ * `outcome_unknown` leave the effect open.
+ */
 function effectOf({ status, code }: Answer): Effect {
   if (status === 0) return NOT_SENT.includes(code) ? 'none' : 'unknown';
   if (status >= 500) return code === 'unavailable' ? 'none' : 'unknown';
   return status < 400 ? 'done' : 'none';
 }
 
-/** A refusal after an attempt without an outcome does not tell what that one did. */
+/**
+ * Returns the effect of several attempts. A refusal after an attempt with unknown outcome leaves the effect unknown.
+ */
 function overall(last: Effect, attempts: readonly Attempt[]): Effect {
   if (last !== 'none') return last;
-  const open = attempts.some(
+  const hasUnknown = attempts.some(
     ({ status, code }) => effectOf({ status, code, headers: {}, body: {} }) === 'unknown',
   );
-  return open ? 'unknown' : 'none';
+  return hasUnknown ? 'unknown' : 'none';
 }

@@ -6,7 +6,7 @@ import { MariaDb, Service } from '../bench/faults/servers.js';
 import { Galera } from '../galera.js';
 import { type Fault, connectionFaults, databaseFaults, instanceFaults, nodeFaults } from './faults.js';
 
-/** The built service on some database, and what can go wrong there. */
+/** Instances of the built service on a database, with their possible faults. */
 export interface Target {
   name: string;
   instances: readonly Service[];
@@ -17,7 +17,7 @@ export interface Target {
 export const TARGETS = ['sqlite', 'mariadb', 'galera'] as const;
 export type TargetName = (typeof TARGETS)[number];
 
-/** Clients of one address fail logins on purpose. */
+/** Settings of the instances. The limits are high, because clients of one address fail logins on purpose. */
 const SETTINGS = { LOG_LEVEL: 'warn', LOGIN_FAILURES_PER_NAME: '100000', LOGIN_FAILURES_PER_IP: '100000' };
 
 const service = (settings: Record<string, string> = {}): Promise<Service> => {
@@ -25,13 +25,13 @@ const service = (settings: Record<string, string> = {}): Promise<Service> => {
   return Service.make({ ...SETTINGS, ...settings }, folder, undefined, '.', true);
 };
 
-/** One instance on a file. */
+/** Starts one instance on a file. */
 async function sqlite(): Promise<Target> {
   const instances = [await service()];
   return target('sqlite', instances, [], () => Promise.resolve());
 }
 
-/** Two instances on one server, each over connections that can be cut. */
+/** Starts two instances on one server. Their connections to it can be cut. */
 async function mariadb(): Promise<Target> {
   const database = await MariaDb.make();
   const links: Link[] = [];
@@ -55,7 +55,7 @@ async function mariadb(): Promise<Target> {
   return target('mariadb', instances, faults, close);
 }
 
-/** Three instances, each on a node of its own as long as that one serves. */
+/** Starts three instances. Each prefers a different node. */
 async function galera(): Promise<Target> {
   const cluster = await Galera.make();
   const instances: Service[] = [];

@@ -2,34 +2,34 @@ import type { AuditRow, FinalState } from './final-state.js';
 import type { Broken, Call, Change, Create, History, Millis, Upload } from './history.js';
 import { FOLLOWED, plain, same } from './world.js';
 
-/** A value of a field, and when it came: not before `begin`, and not after `end`. */
+/** A value of a field. It was written not before `begin` and not after `end`. */
 export interface Moment {
   value: unknown;
   begin: Millis;
   end: Millis;
-  /** The id of the request that wrote it. */
+  /** Id of the request that wrote the value. */
   request?: string;
 }
 
-/** Before a user exists. */
+/** Value of every field before the user exists. */
 export const ABSENT = Symbol('absent');
 
-/** The values that a field of a user had, in their order. */
+/** The values of a field of a user, in order. */
 export class Timeline {
   constructor(readonly moments: readonly Moment[]) {}
 
-  /** The values that a reader may see who asks at `from` and is answered at `to`. */
+  /** Returns the values that a read between `from` and `to` may see. */
   during(from: Millis, to: Millis): unknown[] {
     const found: unknown[] = [];
     for (let index = this.moments.length - 1; index >= 0; index--) {
       const { value, begin, end } = this.moments[index] as Moment;
       if (begin <= to) found.push(value);
-      if (end < from) break; // what came before was replaced before the question
+      if (end < from) break; // earlier values were replaced before `from`
     }
     return found;
   }
 
-  /** The only value that is possible at a time. @returns undefined when several are. */
+  /** Returns the only possible value at a time, or undefined if several are possible. */
   certain(at: Millis): { value: unknown } | undefined {
     const values = this.during(at, at);
     return values.length === 1 ? { value: values[0] } : undefined;
@@ -38,14 +38,14 @@ export class Timeline {
 
 type Writing = Create | Change | Upload;
 
-/** Who sent a request, by its id. */
+/** An attempt of a request, with the call that it belongs to. */
 export interface Sent {
   entry: Writing;
   begin: Millis;
   end: Millis;
 }
 
-/** Of all requests that write users: by the id of each attempt. */
+/** Returns all attempts of requests that write users, by their id. */
 export function sentRequests(history: History): Map<string, Sent> {
   const sent = new Map<string, Sent>();
   for (const entry of [...history.of('create'), ...history.of('change'), ...history.of('upload')]) {
@@ -61,12 +61,12 @@ export function sentRequests(history: History): Map<string, Sent> {
 const endOf = (call: Call): Millis => (call.effect === 'done' ? call.end : Infinity);
 
 export interface Timelines {
-  /** By user, then by field. */
+  /** Timelines by user and field. */
   users: Map<string, Map<string, Timeline>>;
   broken: Broken[];
 }
 
-/** Orders each user's audit rows by their values: the old value of a row is the new one of the row before. */
+/** Orders the audit rows of each user by their values: the old value of a row is the new value of the row before. */
 export function timelines(history: History, final: FinalState): Timelines {
   const sent = sentRequests(history);
   const rows = Map.groupBy(
@@ -81,7 +81,7 @@ export function timelines(history: History, final: FinalState): Timelines {
       (a, b) => Number(b.action === 'user.created') - Number(a.action === 'user.created'),
     );
     if (created?.action !== 'user.created') {
-      broken.push({ promise: 'audit', text: `user ${user} has audit rows, but none of its creation` });
+      broken.push({ promise: 'audit', text: `user ${user} has audit rows, but no row of its creation` });
       continue;
     }
     const chain = inOrder(created, others);
@@ -114,7 +114,10 @@ export function timelines(history: History, final: FinalState): Timelines {
   return { users, broken };
 }
 
-/** What was acknowledged before another change began comes before it. */
+/**
+ * Returns a description of two changes in the wrong order. A change that was acknowledged before another one began must
+ * precede it.
+ */
 function disorder(moments: readonly Moment[]): string | undefined {
   let earliest: Moment | undefined;
   for (const moment of moments.toReversed()) {
@@ -125,7 +128,10 @@ function disorder(moments: readonly Moment[]): string | undefined {
   return undefined;
 }
 
-/** A value that only one request writes was there when the first reader had it. */
+/**
+ * Returns a function that finds the end of the first read of a value. Such a value is written by only one request, so
+ * it was stored by then.
+ */
 function earliestReads(
   history: History,
 ): (user: string, field: string, value: unknown, begin: Millis) => Millis {
@@ -142,18 +148,21 @@ function earliestReads(
   }
   return (user, field, value, since) => {
     const all = typeof value === 'string' ? (reads.get(`${user} ${field} ${value}`) ?? []) : [];
-    // Of an earlier attempt whose commit was lost, see `judgeReads`.
+    // Earlier reads saw an attempt whose commit was lost, see `checkReads`.
     return Math.min(Infinity, ...all.filter(({ begin }) => begin >= since).map(({ end }) => end));
   };
 }
 
-/** @param rows in the order of their ids, which within some milliseconds is not the order of the changes. */
+/**
+ * Orders audit rows by their values.
+ * @param rows ordered by id, which can differ from the order of changes within some milliseconds.
+ */
 function inOrder(created: AuditRow, rows: readonly AuditRow[]): { rows: AuditRow[] } | { stuck: string } {
   const state = new Map<string, unknown>();
-  const take = (row: AuditRow): void => {
+  const apply = (row: AuditRow): void => {
     for (const { field, new: value } of row.changes) state.set(field, plain(value));
   };
-  take(created);
+  apply(created);
   const ordered = [created];
   const left = [...rows];
   while (left.length > 0) {
@@ -163,7 +172,7 @@ function inOrder(created: AuditRow, rows: readonly AuditRow[]): { rows: AuditRow
     const row = left[next];
     if (!row) return { stuck: describe(left[0] as AuditRow, state) };
     left.splice(next, 1);
-    take(row);
+    apply(row);
     ordered.push(row);
   }
   return { rows: ordered };
@@ -174,5 +183,5 @@ function describe({ id, changes }: AuditRow, state: Map<string, unknown>): strin
     ({ field, old }) =>
       `${field} was ${JSON.stringify(old)}, but should be ${JSON.stringify(state.get(field))}`,
   );
-  return `row ${id}: ${parts.join('; ')}`;
+  return `row ${id}: ${parts.join(', ')}`;
 }

@@ -4,7 +4,7 @@ import type { Answer, Json, Question, Sender, Told } from './sender.js';
 
 export const API = '/api/0.3';
 
-/** The fields that the checker follows. */
+/** Fields of users that the checker tracks. */
 export const FOLLOWED = [
   'username',
   'email',
@@ -17,33 +17,33 @@ export const FOLLOWED = [
   'about_me',
 ] as const;
 
-/** What is empty is one value: the API shows `""` and `null`, the audit may show either. */
+/** Converts all empty values to null. The API shows `""` and `null`, and the audit may show either. */
 export function plain(value: unknown): unknown {
   if (value === undefined || value === null || value === '') return null;
   return Array.isArray(value) && value.length === 0 ? null : value;
 }
 
-/** A text value; '' for any other. */
+/** Returns a text value, or an empty string for other types. */
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The number at the beginning of `about_me`, which counts the writes of a user. */
+/** Returns the number at the start of `about_me`, which counts the writes of a user. */
 export const numberOf = (value: unknown): number => Number(text(value).split(' ')[0]);
 
 export const same = (a: unknown, b: unknown): boolean =>
   JSON.stringify(plain(a)) === JSON.stringify(plain(b));
 
-/** The followed fields of a user as the API shows it. */
+/** Returns the tracked fields of a user. */
 export const followed = (user: Json): Fields =>
   Object.fromEntries(FOLLOWED.map((field) => [field, plain(user[field])]));
 
-/** A user as a client saw it who asked at `begin`. */
+/** A user as read by a request that began at `begin`. */
 export interface Shown {
   etag: string;
   fields: Fields;
   begin: number;
 }
 
-/** What one client does and sees: its requests, the values that it makes up, and its own choices. */
+/** The environment of one client: its requests, its unique values and its random choices. */
 export class World {
   private tokens = 0;
 
@@ -51,11 +51,11 @@ export class World {
     readonly sender: Sender,
     readonly history: History,
     readonly random: (below: number) => number,
-    /** No other client has it, in no other run. */
+    /** Unique name of the client among all clients and runs. */
     private readonly name: string,
   ) {}
 
-  /** Any instance. */
+  /** Returns the index of a random instance. */
   any(): number {
     return this.random(this.sender.instances);
   }
@@ -68,7 +68,7 @@ export class World {
     return this.sender.ask({ instance: this.any(), ...question });
   }
 
-  /** A value that nothing else in this run has. */
+  /** Returns a value that is unique in this run. */
   token(): string {
     return `${this.name}-${this.tokens++}`;
   }
@@ -81,7 +81,10 @@ export class World {
     return this.random(100) < percent;
   }
 
-  /** Creates a user with a name of its own; other fields as given. @returns its uuid; '' when none came back. */
+  /**
+   * Creates a user with a unique name and the given fields.
+   * @returns the UUID, or an empty string if the response has none.
+   */
   async create(fields: Fields = {}): Promise<string> {
     const name = this.token();
     const body = { username: name, email: `${name}@example.org`, ...fields };
@@ -91,16 +94,20 @@ export class World {
     return user;
   }
 
-  /** As `create`, until it succeeds: what a run needs before it begins. */
+  /** Creates a user that a run needs. Repeats the request until it succeeds. */
   async created(fields: Fields = {}): Promise<string> {
     for (let attempt = 0; attempt < 20; attempt++) {
       const user = await this.create(fields);
       if (user !== '') return user;
     }
-    throw new Error('no user can be created');
+    throw new Error('creating a user failed 20 times');
   }
 
-  /** @param instance any, when left out. @param seen what was read with this ETag, for `If-Match`. */
+  /**
+   * Changes a user.
+   * @param options.instance the instance to use. Default: a random one.
+   * @param options.seen the user as read. Its ETag is sent in `If-Match`.
+   */
   async change(
     user: string,
     fields: Fields,
@@ -118,8 +125,9 @@ export class World {
     return told;
   }
 
-  /** Reads a user and writes down what was seen. @returns undefined when there was no answer, or no user. */
-  async read(user: string, instance = this.any()): Promise<Shown | undefined> {
+  /** Reads a user and records the result. @returns undefined without a response or without a user. */
+  async read(user: string): Promise<Shown | undefined> {
+    const instance = this.any();
     const path = `${API}/users/${user}`;
     const [{ status, body, headers }, { begin, end }] = await this.ask({ method: 'GET', path, instance });
     if (status !== 200 && status !== 404) return undefined;
@@ -128,7 +136,7 @@ export class World {
     return fields && { etag: headers.etag ?? '', fields, begin };
   }
 
-  /** A page of users, each of which counts as read. @returns undefined when there was no good answer. */
+  /** Searches users and records a read of each user on the page. @returns undefined if the request failed. */
   async search(
     query: string,
     instance = this.any(),
@@ -141,7 +149,7 @@ export class World {
     return { answer, users, begin, end };
   }
 
-  /** Whether a request with this credential is accepted; nothing is written down when the answer does not tell. */
+  /** Sends a request with a credential and records whether it was accepted. Only 200 and 401 are recorded. */
   async use(credential: string, headers: Record<string, string>, instance = this.any()): Promise<void> {
     const path = `${API}/users/search?limit=1`;
     const [{ status }, { begin, end }] = await this.ask({ method: 'GET', path, headers, instance });
@@ -149,7 +157,7 @@ export class World {
     this.history.add({ kind: 'use', credential, instance, begin, end, accepted: status === 200 });
   }
 
-  /** Uses it on every instance. */
+  /** Uses a credential on every instance. */
   async useEverywhere(credential: string, headers: Record<string, string>): Promise<void> {
     const all = Array.from({ length: this.sender.instances }, (_, instance) => instance);
     await Promise.all(all.map((instance) => this.use(credential, headers, instance)));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** Compiles single files of src as the build does, without checking types. */
+/** Compiles single files of src as the build does, without type checks. */
 export class Compiler {
   private readonly service: ts.LanguageService;
   /** Files that have changed, with their texts. */
@@ -25,7 +25,7 @@ export class Compiler {
         return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
       },
       getCurrentDirectory: () => folder,
-      getDefaultLibFileName: (each) => ts.getDefaultLibFilePath(each),
+      getDefaultLibFileName: (compilerOptions) => ts.getDefaultLibFilePath(compilerOptions),
       fileExists: (path) => ts.sys.fileExists(path),
       readFile: (path, encoding) => ts.sys.readFile(path, encoding),
       readDirectory: (...args) => ts.sys.readDirectory(...args),
@@ -34,7 +34,7 @@ export class Compiler {
     });
   }
 
-  /** @returns the JavaScript of a file with this text. */
+  /** Returns the JavaScript of a file with a changed text. */
   compile(file: string, text: string): string {
     const path = join(this.folder, file);
     this.changed.set(path, { version: (this.changed.get(path)?.version ?? 0) + 1, text });

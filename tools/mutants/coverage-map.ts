@@ -5,7 +5,7 @@ import { type CountedRange, type Intervals, contains, flatten, unite } from './i
 import { type FileResult, runJest } from './jest-run.js';
 import type { Position, Project } from './project.js';
 
-/** Raw coverage, a folder for each test file. */
+/** Folder of the raw coverage, with a folder for each test file. */
 const COVERAGE = join(process.cwd(), 'artifacts/mutants/coverage');
 const MAP = 'artifacts/mutants/map.json';
 
@@ -20,13 +20,13 @@ interface TestFile {
   called: Record<string, Intervals>;
 }
 
-/** Which test files call which code. */
+/** Map of the code that each test file calls. */
 export class CoverageMap {
   private constructor(
     private readonly tests: readonly TestFile[],
-    /** The code of each file that runs when it is loaded, which may be before the test file. */
+    /** Code of each file that runs when the file is loaded, possibly before the test file. */
     private readonly modules: Readonly<Record<string, Intervals>>,
-    /** Test files that failed without a fault: they show nothing. */
+    /** Test files that fail without a fault, and so detect no fault. */
     readonly failed: readonly string[],
   ) {}
 
@@ -44,25 +44,24 @@ export class CoverageMap {
     return new CoverageMap(tests, modules, failed);
   }
 
-  /** @returns the test files that call one of these positions, the fastest first. */
+  /** Returns the test files that call one of these positions, fastest first. */
   findTests(positions: readonly Position[]): string[] {
-    return this.tests
-      .filter(({ called }) => positions.some((position) => this.isCalled(called, position)))
-      .sort((a, b) => a.seconds - b.seconds)
-      .map(({ file }) => file);
+    return this.selectTests(({ called }) => positions.some((position) => this.isCalled(called, position)));
   }
 
-  /** @returns the test files of a folder, the fastest first. */
+  /** Returns the test files of a folder, fastest first. */
   findIn(folder: string): string[] {
-    return this.tests
-      .filter(({ file }) => file.startsWith(folder))
-      .sort((a, b) => a.seconds - b.seconds)
-      .map(({ file }) => file);
+    return this.selectTests(({ file }) => file.startsWith(folder));
+  }
+
+  private selectTests(isSelected: (test: TestFile) => boolean): string[] {
+    const selected = this.tests.filter(isSelected).sort((a, b) => a.seconds - b.seconds);
+    return selected.map(({ file }) => file);
   }
 
   private isCalled(called: TestFile['called'], { file, offset }: Position): boolean {
     const source = file.replace(/^build/, 'src').replace(/js$/, 'ts');
-    if (called[source]) return true; // compiled by Jest, so that the offsets differ
+    if (called[source]) return true; // compiled by Jest, with different offsets
     const intervals = called[file];
     if (!intervals) return false;
     return contains(intervals, offset) || contains(this.modules[file] ?? [], offset);
@@ -88,7 +87,7 @@ function readReports(
   return { tests: [...tests.values()], modules, failed };
 }
 
-/** Adds what one process has called. */
+/** Adds the code that one process called. */
 function addReport(
   folder: string,
   path: string,

@@ -2,12 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join, relative } from 'node:path';
 
-/** Files of the build and of the sources, whose calls are counted. */
+/** Files of the build and the sources, whose calls are counted. */
 const COUNTED = /\/(build|dist|src)\/[^:]*\.[jt]s$/;
 
 /**
- * Returns an environment of Jest that writes which code a test file calls, in the format of NODE_V8_COVERAGE, into a folder
- * for each test file in MUTANTS_COVERAGE. Node.js passes NODE_V8_COVERAGE on to all processes that the tests start.
+ * Returns an environment of Jest that writes which code a test file calls, in the format of NODE_V8_COVERAGE, into a
+ * folder for each test file in MUTANTS_COVERAGE. Node.js passes NODE_V8_COVERAGE on to all processes that the tests
+ * start.
  */
 export const recordCoverage = (Environment) =>
   class extends Environment {

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 
-/** A change of one line that a programmer could make by mistake. */
+/** A change of one line, such as a programmer could make by mistake. */
 export interface Fault {
   feature: string;
   file: string;
-  /** A part of one line, which the file has once. */
+  /** Part of a line that occurs once in the file. */
   before: string;
   after: string;
-  /** The change that a client would notice. */
+  /** Change in behavior that a client would notice. */
   effect: string;
-  /** `mariadb` where only this engine runs the line. */
+  /** `mariadb` if only this engine runs the line. */
   engines?: string;
 }
 
-/** Reads faults.json. @param features those to read, all if empty. */
+/** Reads faults.json. @param features the features to read. An empty list selects all. */
 export function readFaults(features: readonly string[]): Fault[] {
   const path = new URL('faults.json', import.meta.url);
   const all = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Omit<Fault, 'feature'>[]>;

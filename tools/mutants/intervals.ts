@@ -4,7 +4,7 @@ export type Intervals = [start: number, end: number][];
 export const contains = (intervals: Intervals, offset: number): boolean =>
   intervals.some(([start, end]) => start <= offset && offset < end);
 
-/** Returns the offsets that are in one of two sets. */
+/** Returns the union of two sets of offsets. */
 export function unite(a: Intervals, b: Intervals): Intervals {
   const united: Intervals = [];
   for (const [start, end] of [...a, ...b].sort((one, other) => one[0] - other[0])) {
@@ -15,7 +15,7 @@ export function unite(a: Intervals, b: Intervals): Intervals {
   return united;
 }
 
-/** A part of a program, with the number of times that it was called. The module itself has `isModule`. */
+/** A range of a program with the number of its calls. The range of the module itself has `isModule`. */
 export interface CountedRange {
   startOffset: number;
   endOffset: number;
@@ -23,7 +23,7 @@ export interface CountedRange {
   isModule: boolean;
 }
 
-/** Returns which offsets of functions were called, and which ones are outside all functions. Ranges are nested. */
+/** Returns the offsets of called functions, and the offsets outside all functions. The ranges are nested. */
 export function flatten(ranges: readonly CountedRange[]): { called: Intervals; module: Intervals } {
   const called: Intervals = [];
   const module: Intervals = [];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The longest run of the tests of one fault, in milliseconds. A fault that takes longer is seen. */
+/** Longest run of the tests of one fault, in milliseconds. A fault that exceeds it counts as detected. */
 const LONGEST = 1_200_000;
 
 interface JestResults {
@@ -25,10 +25,10 @@ export interface FileResult {
 }
 
 export interface JestRun {
-  /** Test files in the order in which they run. All of them if undefined. */
+  /** Test files in the order in which they run. Undefined runs all of them. */
   files?: readonly string[];
   engines: string;
-  /** Where to record which code each file calls. */
+  /** Folder for the coverage of each test file. */
   coverage?: string;
 }
 

@@ -1,4 +1,5 @@
-// The project's tests, in the order that the mutants need. With MUTANTS_COVERAGE, which code each file calls is recorded.
+// The tests of the project, in the order in which they find faults fastest. With MUTANTS_COVERAGE, the coverage of each
+// file is recorded.
 import { join } from 'node:path';
 import config from '../../jest.config.mjs';
 

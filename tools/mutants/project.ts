@@ -14,21 +14,21 @@ import { dirname, join } from 'node:path';
 import { Compiler } from './compiler.js';
 import type { Fault } from './faults.js';
 
-/** The programs that src is bundled into. */
+/** Programs into which src is bundled. */
 const PROGRAMS = ['cli', 'migrator', 'main', 'import-worker', 'read-worker', 'rollcall'].map(
   (name) => `dist/${name}.js`,
 );
 
-/** Where a fault is in a file of the build. */
+/** Position of a fault in a file of the build. */
 export interface Position {
   file: string;
   offset: number;
 }
 
-/** A copy of the project in a temporary folder, so that an interrupted check leaves no fault in the sources. */
+/** A copy of the project in a temporary folder, so that an interrupted run leaves no fault in the sources. */
 export class Project {
   private readonly compiler: Compiler;
-  /** The files of the build without a fault. */
+  /** Files of the build without a fault. */
   private readonly built: ReadonlyMap<string, string>;
 
   private constructor(readonly folder: string) {
@@ -52,22 +52,25 @@ export class Project {
     return new Project(folder);
   }
 
-  /** Plants a fault in the sources and the build. @returns where it is, nothing for the console. */
+  /**
+   * Introduces a fault into the sources and the build.
+   * @returns its positions in the build. The list is empty for the console.
+   */
   plant({ file, before, after }: Fault): Position[] {
     const source = this.read(file);
-    if (source.split(before).length !== 2) throw new Error(`${file} does not have exactly once: ${before}`);
+    if (source.split(before).length !== 2) throw new Error(`${file} must contain exactly once: ${before}`);
     this.write(
       file,
       source.replace(before, () => after),
     );
     this.bundle('bundle-service.mjs', 'bundleService');
-    return [...this.built].flatMap(([each, text]) => {
-      const offset = findDifference(text, this.read(each));
-      return offset === undefined ? [] : [{ file: each, offset }];
+    return [...this.built].flatMap(([builtFile, text]) => {
+      const offset = findDifference(text, this.read(builtFile));
+      return offset === undefined ? [] : [{ file: builtFile, offset }];
     });
   }
 
-  /** Takes the fault out of a file. The programs keep it until the next one is planted. */
+  /** Removes the fault from a file. The bundled programs contain it until the next fault is introduced. */
   restore(file: string): void {
     this.write(file, readFileSync(file, 'utf8'));
   }
@@ -94,7 +97,7 @@ export class Project {
 
 const toBuilt = (file: string): string => file.replace(/^src/, 'build').replace(/ts$/, 'js');
 
-/** @returns the offset of the first character that differs, undefined for equal texts. */
+/** Returns the offset of the first difference, or undefined for equal texts. */
 function findDifference(a: string, b: string): number | undefined {
   if (a === b) return undefined;
   let at = 0;

@@ -5,11 +5,12 @@ import { runJest } from './jest-run.js';
 import { type Position, Project } from './project.js';
 
 /**
- * `npm run mutants [-- FEATURE ...] [--map] [--whole]`: plants one fault after the other (faults.json) in a copy of the
- * project, runs the tests that call its line until one fails, and prints which one saw it. `--map` records anew which tests
- * call which line. `--whole` runs all other tests for faults that are unseen. Exit code 1 if more than 5 faults are unseen.
+ * `npm run mutants [-- FEATURE ...] [--map] [--whole]`: introduces the faults of faults.json one after the other into a
+ * copy of the project, runs the tests that call the line until one fails, and prints that test. `--map` records the
+ * coverage map again. `--whole` also runs all other tests for undetected faults. Exit code 1 if more than 5 faults are
+ * undetected.
  */
-const UNSEEN_LIMIT = 5;
+const UNDETECTED_LIMIT = 5;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -20,11 +21,11 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 function findTouching(map: CoverageMap, { file, engines }: Fault, positions: readonly Position[]): string[] {
   if (file.startsWith('console/')) return map.findIn('test/console/');
   const calling = map.findTests(positions);
-  // The map is recorded on SQLite, so it does not know which tests call the code of MariaDB alone.
+  // The map is recorded on SQLite, so it does not contain the tests of code that only MariaDB uses.
   return engines === 'mariadb' ? [...new Set([...calling, ...map.findIn('test/database/')])] : calling;
 }
 
-/** @returns the test that sees a fault, undefined if none does. */
+/** Returns the test that detects a fault, or undefined. */
 async function findTest(project: Project, map: CoverageMap, fault: Fault): Promise<string | undefined> {
   const started = performance.now();
   const touching = findTouching(map, fault, project.plant(fault));
@@ -49,15 +50,17 @@ process.once('exit', () => {
   project.remove();
 });
 const map = await CoverageMap.load(project, values.map);
-for (const file of map.failed) print(`left out, because it fails without a fault: ${file}`);
-const unseen: Fault[] = [];
+for (const file of map.failed) print(`omitted, because it fails without a fault: ${file}`);
+const undetected: Fault[] = [];
 for (const [at, fault] of faults.entries()) {
   const test = await findTest(project, map, fault);
   project.restore(fault.file);
-  if (test === undefined) unseen.push(fault);
+  if (test === undefined) undetected.push(fault);
   print(`${at + 1}/${faults.length} ${fault.feature}, ${fault.file}: ${fault.before} → ${fault.after}`);
-  print(test === undefined ? `    UNSEEN: ${fault.effect}` : `    seen by ${test}`);
+  print(test === undefined ? `    UNDETECTED: ${fault.effect}` : `    detected by ${test}`);
 }
-print(`${faults.length} faults, ${faults.length - unseen.length} seen, ${unseen.length} unseen`);
-for (const { file, before, after } of unseen) print(`  ${file}: ${before} → ${after}`);
-process.exit(unseen.length > UNSEEN_LIMIT ? 1 : 0);
+print(
+  `${faults.length} faults, ${faults.length - undetected.length} detected, ${undetected.length} undetected`,
+);
+for (const { file, before, after } of undetected) print(`  ${file}: ${before} → ${after}`);
+process.exit(undetected.length > UNDETECTED_LIMIT ? 1 : 0);

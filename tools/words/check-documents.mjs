@@ -4,7 +4,7 @@ import { findConstructions } from './constructions.mjs';
 
 /** Checks the wording of the Markdown documents and of every text in the OpenAPI file. */
 
-/** Sentences that stay, each with its reason. An exception that no text needs is a fault, too. */
+/** Accepted sentences, each with a reason. An exception that no text needs counts as a fault. */
 const EXCEPTIONS = [];
 
 const TEXTS = new Set(['description', 'summary', 'title']);
@@ -18,7 +18,9 @@ function* textsIn(node, path = 'docs/openapi.json') {
   }
 }
 
-/** Yields the paragraphs, list items, headings and table rows of a document with their line. Code blocks are left out. */
+/**
+ * Yields the paragraphs, list items, headings and table rows of a document with their line. Code blocks are omitted.
+ */
 function* paragraphsOf(file) {
   const text = readFileSync(file, 'utf8').replace(/^( *)```[^]*?^\1```$/gm, (block) =>
     block.replace(/[^\n]/g, ''),
@@ -26,8 +28,8 @@ function* paragraphsOf(file) {
   let start = 0;
   let paragraph = '';
   for (const [index, line] of [...text.split('\n'), ''].entries()) {
-    const begins = line.trim() === '' || /^\s*([-*|#>]|\d+\.)/.test(line);
-    if (begins && paragraph !== '') {
+    const isStart = line.trim() === '' || /^\s*([-*|#>]|\d+\.)/.test(line);
+    if (isStart && paragraph !== '') {
       yield [`${file}:${start}`, paragraph];
       paragraph = '';
     }
@@ -56,7 +58,7 @@ for (const [where, text] of texts) {
 }
 for (const { text } of EXCEPTIONS.filter((exception) => !needed.has(exception))) {
   count += 1;
-  console.log(`"${text}": the exception is not needed any more`);
+  console.log(`"${text}": the exception is no longer needed`);
 }
 console.log(`${files.length} documents and docs/openapi.json: ${count} faults in the wording`);
 process.exitCode = count > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-/** Verbs that begin a commit subject. */
+/** Verbs with which a commit subject may begin. */
 export const VERBS = new Set(
   `accept add adjust align allow answer apply assign audit avoid backfill batch bind block bound build bump cache
   call cancel catch change check clarify clean clear close collapse collect combine commit compare complete compress
@@ -20,7 +20,7 @@ export const VERBS = new Set(
   ),
 );
 
-/** Verbs of the list that are common nouns, too: after "and" they usually belong to a list of things. */
+/** Verbs that are also common nouns. After "and" they usually belong to a list of things. */
 const NOUNS = new Set(
   `answer audit backfill batch block bound build cache call change check copy count cover cut document drop end export
   extract flag format guard hash import lend limit link lint list load lock log map mark match measure mock name order pass
@@ -29,7 +29,9 @@ const NOUNS = new Set(
   trace track trust try turn type update upgrade upload use wait walk watch wire wrap`.split(/\s+/),
 );
 
-/** Returns true unless a subject joins two statements: with a semicolon, or with a second verb after "and" or a comma. */
+/**
+ * Returns true unless a subject joins two statements with a semicolon, or with a second verb after "and" or a comma.
+ */
 export function isOneTopic(subject) {
   if (subject.includes(';')) return false;
   const joined = [...subject.matchAll(/(?:,| and)(?: then)? (\w+)/g)].map(([, word]) => word);

@@ -1,6 +1,6 @@
 /**
- * Constructions that readers have to read twice, with the advice to give. They are checked in comments, test titles,
- * texts for users, documents, the OpenAPI file and commit subjects.
+ * Constructions that are hard to read, with advice. They are checked in comments, test titles, texts for users,
+ * documents, the OpenAPI file and commit subjects.
  */
 export const CONSTRUCTIONS = [
   { pattern: /\b(those|that) of\b/i, advice: 'repeat the noun' },
@@ -24,13 +24,10 @@ export const CONSTRUCTIONS = [
 /** First words of docstrings that neither state an effect nor name a thing. */
 export const WEAK_BEGINNING = /^(What|Whether|Who|Whose|Of|Those|How)\b/;
 
-/** Returns text without code in backticks, links and addresses, which quote names and not prose. */
+/** Removes code in backticks and link targets, because they are not prose. */
 const stripCode = (text) => text.replace(/`[^`]*`/g, '``').replace(/\]\([^)]*\)/g, ']');
 
-/**
- * Returns the constructions in a text, as "found: advice".
- * @param {string} text prose, in which code stands in backticks
- */
+/** Returns the constructions in a text, as "found: advice". @param {string} text prose with code in backticks */
 export function findConstructions(text) {
   const prose = stripCode(text).replace(/\s+/g, ' ');
   return CONSTRUCTIONS.flatMap(({ pattern, advice }) => {

@@ -2,17 +2,17 @@ import { WEAK_BEGINNING, findConstructions, hasSemicolon } from './constructions
 
 const CASES = new Set(['describe', 'it', 'test']);
 
-/** Returns the text of a comment, without the stars of its lines. */
+/** Returns the text of a comment without the stars at the start of its lines. */
 const textOf = (comment) => comment.value.replace(/^\s*\*+ ?/gm, '').trim();
 
-/** Returns the written part of a string or a template, or undefined for another expression. */
+/** Returns the fixed text of a string or a template, or undefined for another expression. */
 function writtenText(node) {
   if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
   if (node?.type === 'TemplateLiteral') return node.quasis.map(({ value }) => value.cooked).join('…');
   return undefined;
 }
 
-/** Returns true for `it`, `test.each(table)`, `describe.skip` and the like. */
+/** Returns true for test functions such as `it`, `test.each(table)` and `describe.skip`. */
 function isCase(callee) {
   if (callee.type === 'Identifier') return CASES.has(callee.name);
   if (callee.type === 'MemberExpression') return isCase(callee.object);
@@ -27,7 +27,7 @@ const report = (context, node, faults) => {
 
 export default {
   rules: {
-    /** Comments are plain prose. Those for tools (`eslint-…`, `@ts-…`) are not read. */
+    /** Checks comments, except comments for tools (`eslint-…`, `@ts-…`). */
     comments: {
       meta,
       create: (context) => ({
@@ -45,7 +45,7 @@ export default {
         },
       }),
     },
-    /** Titles of tests read as sentences in the output of CI. */
+    /** Checks the titles of tests. */
     titles: {
       meta,
       create: (context) => ({
@@ -58,7 +58,7 @@ export default {
         },
       }),
     },
-    /** Texts of several words may reach a user. */
+    /** Checks texts of three or more words, because they may be shown to users. */
     texts: {
       meta,
       create: (context) => {

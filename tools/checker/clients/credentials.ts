@@ -3,7 +3,7 @@ import type { Step } from './users.js';
 
 const password = (world: World): string => `correct horse ${world.token()}`;
 
-/** Logs a user in and records the session. @returns the session, or the status of the answer without one. */
+/** Logs a user in and records the session. @returns the session, or the status of a failed login. */
 async function login(
   world: World,
   owner: string,
@@ -18,7 +18,9 @@ async function login(
   return { credential, cookie };
 }
 
-/** Logs in, uses the session on any instance, ends it in one of the ways, and uses it again on every instance. */
+/**
+ * Logs in, uses the session on random instances, ends it in one of several ways, and uses it again on every instance.
+ */
 export const sessionUser = (world: World): Step => {
   let user = '';
   let known = '';
@@ -35,7 +37,7 @@ export const sessionUser = (world: World): Step => {
     if (status !== 'Active') return world.change(user, { status: 'Active' });
     const session = await login(world, user, { username, password: known });
     if (typeof session === 'number') {
-      if (session === 401) user = ''; // a password whose change had no outcome
+      if (session === 401) user = ''; // the outcome of a password change was unknown
       return undefined;
     }
     const { credential, cookie } = session;
@@ -47,7 +49,7 @@ export const sessionUser = (world: World): Step => {
   };
 };
 
-/** @returns the new password, where the session ended with a change of it. */
+/** Ends a session in a random way. @returns the new password if it was changed. */
 async function end(
   world: World,
   user: string,
@@ -73,7 +75,7 @@ async function end(
   return undefined;
 }
 
-/** A login beside a block of the same user: whichever comes first, no session is left. */
+/** Logs a user in while the same user is blocked. No session may be left, whichever request comes first. */
 export const blockedLogin = (world: World): Step => {
   let user = '';
   let known = '';
@@ -96,9 +98,10 @@ export const blockedLogin = (world: World): Step => {
   };
 };
 
-/** Makes a key, uses it, revokes it, and uses it again on every instance. */
-export const keyUser = (world: World): Step => {
-  return async () => {
+/** Creates an API key, uses it, revokes it, and uses it again on every instance. */
+export const keyUser =
+  (world: World): Step =>
+  async () => {
     const body = { name: world.token() };
     const { answer, call } = await world.tell({ method: 'POST', path: `${API}/api_keys`, body });
     const { id, key } = answer.body;
@@ -112,4 +115,3 @@ export const keyUser = (world: World): Step => {
     world.history.add({ kind: 'end', call: revoking, credential, owner: undefined });
     await world.useEverywhere(credential, headers);
   };
-};

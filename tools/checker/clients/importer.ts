@@ -3,22 +3,15 @@ import type { Fields, Upload } from '../history.js';
 import { type World, API, isDone } from '../world.js';
 import type { Step } from './users.js';
 
-/** Most files are small; some take long enough to be interrupted. */
+/** Numbers of new rows in a file. Most files are small, and some take long enough to be interrupted. */
 const SIZES = [60, 60, 60, 600];
-/** Few enough that no guard parks the run. */
+/** Number of changed rows in a file, so few that no guard is hit. */
 const CHANGED = 3;
 const WAIT = 30_000;
-export const ENDED = [
-  'completed',
-  'completed_with_errors',
-  'failed',
-  'cancelled',
-  'rejected',
-  'superseded',
-  'needs_approval',
-];
+export const ENDED =
+  'completed completed_with_errors failed cancelled rejected superseded needs_approval'.split(' ');
 
-/** Now and then a file: the rows of the last one, three of them changed, and some new ones. */
+/** Uploads a file from time to time: the rows of the last file, three of them changed, and some new rows. */
 export const importer = (world: World): Step => {
   let last: Upload | undefined;
   let rows = new Map<string, Fields>();
@@ -26,7 +19,7 @@ export const importer = (world: World): Step => {
   return async () => {
     await delay(500 + world.random(2000));
     if (last && (last.completed === Infinity || !isDone(last.call))) {
-      // What it did, or will do, is not known: the next file is of other users.
+      // The effect of the last file is unknown, so the next file has other users.
       rows = new Map();
       dataset = world.token();
     }

@@ -5,20 +5,20 @@ import { type World, isDone, numberOf } from '../world.js';
 /** One step of a client. */
 export type Step = () => Promise<unknown>;
 
-/** A connector: creates users and reads them back from any instance, by uuid and by name. */
-export const creator = (world: World): Step => {
-  return async () => {
+/** Creates users as a connector does, and reads them from random instances by UUID and name. */
+export const creator =
+  (world: World): Step =>
+  async () => {
     const token = world.token();
-    // A few external ids are wanted by several creators at once.
+    // Several creators request the same few external ids.
     const contended = world.chance(20) ? `E-${world.random(40)}` : token;
     const user = await world.create({ known_as: token, external_id: contended });
     if (user === '') return;
     const seen = await world.read(user);
     if (seen && world.chance(50)) await find(world, user, String(seen.fields['username']));
   };
-};
 
-/** A user whose name nobody changes must be found by it. */
+/** Searches a user by name. No client changes the name, so the search must find the user. */
 async function find(world: World, user: string, username: string): Promise<void> {
   const instance = world.any();
   const found = await world.search(`username=${encodeURIComponent(username)}`, instance);
@@ -28,20 +28,21 @@ async function find(world: World, user: string, username: string): Promise<void>
   }
 }
 
-/** Read, change, write with `If-Match`: the number in `about_me` goes up by one with every write. */
-export const counter = (world: World, users: readonly string[]): Step => {
-  return async () => {
+/** Reads a user and writes with `If-Match`. Each write increases the number in `about_me` by one. */
+export const counter =
+  (world: World, users: readonly string[]): Step =>
+  async () => {
     const user = world.pick(users);
     const seen = await world.read(user);
     if (!seen) return;
     const next = numberOf(seen.fields['about_me']) + 1;
     await world.change(user, { about_me: `${next} ${world.token()}` }, { seen });
   };
-};
 
-/** Writes without `If-Match`, to the users of the counters. */
-export const overwriter = (world: World, users: readonly string[]): Step => {
-  return async () => {
+/** Writes to the users of the counters without `If-Match`. */
+export const overwriter =
+  (world: World, users: readonly string[]): Step =>
+  async () => {
     const user = world.pick(users);
     const fields: Fields = world.chance(30)
       ? { known_as: world.token(), phone: world.token() }
@@ -49,33 +50,33 @@ export const overwriter = (world: World, users: readonly string[]): Step => {
     await world.change(user, fields);
     await world.read(user);
   };
-};
 
-/** Names that these users take from each other; a name may be a username here and an e-mail address there. */
-export const nameTaker = (world: World, users: readonly string[]): Step => {
-  return async () => {
+/** Gives users names that other users may have. The same name may be a username and an e-mail address. */
+export const nameTaker =
+  (world: World, users: readonly string[]): Step =>
+  async () => {
     const name = `name-${world.random(users.length * 3)}@pool.example.org`;
     const spelled = world.chance(30) ? name.toUpperCase() : name;
     await world.change(world.pick(users), { [world.pick(['username', 'email'])]: spelled });
   };
-};
 
-/** The name of one is given up and wanted by two others at once. */
-export const swapper = (world: World, users: readonly string[]): Step => {
-  return async () => {
+/** Lets one user give up a name while two other users request it. */
+export const swapper =
+  (world: World, users: readonly string[]): Step =>
+  async () => {
     const [from, ...others] = shuffled(world, users);
     const seen = from === undefined ? undefined : await world.read(from);
     if (from === undefined || !seen) return;
-    const wanted = seen.fields['username'];
+    const name = seen.fields['username'];
     const give = world.change(from, { username: `${world.token()}@pool.example.org` });
     if (world.chance(50)) await give;
-    await Promise.all([give, ...others.slice(0, 2).map((to) => world.change(to, { username: wanted }))]);
+    await Promise.all([give, ...others.slice(0, 2).map((to) => world.change(to, { username: name }))]);
   };
-};
 
-/** Two changes that are right alone and close a circle together. */
-export const managerCircle = (world: World, users: readonly string[]): Step => {
-  return async () => {
+/** Sends changes of managers that are valid alone but form a circle together. */
+export const managerCircle =
+  (world: World, users: readonly string[]): Step =>
+  async () => {
     const [a, b, c] = shuffled(world, users);
     if (a === undefined || b === undefined || c === undefined) return;
     const ring = world.chance(30) ? [a, b, c] : [a, b];
@@ -85,24 +86,24 @@ export const managerCircle = (world: World, users: readonly string[]): Step => {
     await Promise.all(ring.map((user) => world.read(user)));
     if (world.chance(60)) await world.change(world.pick(ring), { manager_uuid: null });
   };
-};
 
-/** Blocks and reactivates, and gives and takes roles. */
-export const statusChanger = (world: World, users: readonly string[]): Step => {
-  return async () => {
+/** Changes statuses and roles. */
+export const statusChanger =
+  (world: World, users: readonly string[]): Step =>
+  async () => {
     const fields = world.chance(60)
       ? { status: world.pick(['Active', 'Blocked']) }
       : { roles: [world.pick(['Author', 'Editor', 'Organisational user'])] };
     await world.change(world.pick(users), fields);
   };
-};
 
 /**
- * Both Webmasters lose the role or are blocked at the same time, through two instances: one of the changes must be refused.
- * The others are no Webmasters while this runs.
+ * Demotes or blocks the only two Webmasters at the same time, through two instances. One of the changes must be
+ * refused.
  */
-export const webmasterDuel = (world: World, pair: readonly string[]): Step => {
-  return async () => {
+export const webmasterDuel =
+  (world: World, pair: readonly string[]): Step =>
+  async () => {
     const told = [];
     for (const user of pair) told.push(await world.change(user, { roles: ['Webmaster'], status: 'Active' }));
     if (!told.every(({ call }) => isDone(call))) return;
@@ -116,11 +117,11 @@ export const webmasterDuel = (world: World, pair: readonly string[]): Step => {
     await world.search(`role=Webmaster&status=Active`);
     await Promise.all(pair.map((user) => world.read(user)));
   };
-};
 
-/** Reads, searches and counts. */
-export const reader = (world: World, users: readonly string[]): Step => {
-  return async () => {
+/** Reads, searches and counts users. */
+export const reader =
+  (world: World, users: readonly string[]): Step =>
+  async () => {
     if (world.chance(60)) return world.read(world.pick(users));
     const status = world.pick(['', '', 'Active', 'Blocked']);
     const instance = world.any();
@@ -130,19 +131,18 @@ export const reader = (world: World, users: readonly string[]): Step => {
     const count = Number(answer.body['Count']);
     return world.history.add({ kind: 'count', instance, begin, end, status, count });
   };
-};
 
-/** Walks all users, by cursor or by offset, in the order in which they were created. */
-export const walker = (world: World): Step => {
-  return async () => {
+/** Walks all users by cursor or offset, in the order of their creation. */
+export const walker =
+  (world: World): Step =>
+  async () => {
     const instance = world.any();
     const how = world.chance(60) ? 'cursor' : 'offset';
     const walked = await walk(world, how, instance);
     if (walked) world.history.add({ kind: 'walk', how, instance, ...walked });
   };
-};
 
-/** @returns undefined when a page failed. */
+/** Reads all pages of a walk. @returns undefined if a page failed. */
 async function walk(
   world: World,
   how: 'cursor' | 'offset',

@@ -1,14 +1,17 @@
 import type { FinalState } from '../final-state.js';
 import type { Broken, History } from '../history.js';
 
-/** 503 `unavailable` promises that nothing happened; a 500 is always a fault. */
+/** Checks that a 503 `unavailable` had no effect, and that there was no 500. */
 export function judgeAnswers(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
   const add = (promise: string, text: string): void => void broken.push({ promise, text });
   const written = Map.groupBy(final.audit, ({ request_id }) => request_id);
   for (const { id, instance, status, code, begin } of history.attempts) {
     if (status >= 500 && code !== 'unavailable' && code !== 'outcome_unknown')
-      add('answers', `${id}: instance ${instance} answered ${status} ${code} at ${Math.round(begin)} ms`);
+      add(
+        'responses',
+        `${id}: instance ${instance} responded with ${status} ${code} at ${Math.round(begin)} ms`,
+      );
     const rows = written.get(id) ?? [];
     if (code === 'unavailable' && rows.length > 0)
       add(
@@ -19,7 +22,7 @@ export function judgeAnswers(history: History, final: FinalState): Broken[] {
   return broken;
 }
 
-/** A create with a name of its own and an `Idempotency-Key` is never refused, however often it is repeated. */
+/** Checks that a creation with a unique name and an `Idempotency-Key` is never refused when it is repeated. */
 export function judgeRetries(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
   const add = (text: string): void => void broken.push({ promise: 'retried keys', text });
@@ -29,19 +32,19 @@ export function judgeRetries(history: History, final: FinalState): Broken[] {
   const given = new Set(history.of('change').map(({ fields }) => fields['username']));
   for (const { call, fields, user } of history.of('create')) {
     const last = call.attempts.at(-1);
-    if (given.has(fields['username'])) continue; // others may have the name by now
+    if (given.has(fields['username'])) continue; // other users may have the name by now
     const own = names.get(String(fields['username']).toLowerCase()) ?? [];
     const taken = last?.status === 409 && last.code !== 'external_id_taken';
     const text = call.attempts.map(({ id, status, code }) => `${id}: ${status} ${code}`).join(', ');
-    if (call.keyed && taken) add(`${text}: its own first attempt was in the way`);
-    if (own.length > 1) add(`${text}: made ${own.length} users`);
+    if (call.keyed && taken) add(`${text}: its own first attempt caused the refusal`);
+    if (own.length > 1) add(`${text}: created ${own.length} users`);
     if (user !== '' && own[0] && own[0].uuid !== user)
-      add(`${text}: answered ${user}, but the user is ${own[0].uuid}`);
+      add(`${text}: returned ${user}, but the user is ${own[0].uuid}`);
   }
   for (const { call, name } of history.of('issue')) {
-    const made = final.keys.filter((one) => one === name).length;
-    if (name !== '' && (made > 1 || (made === 0 && call.effect === 'done')))
-      add(`${made} API keys are named ${name}`);
+    const count = final.keys.filter((key) => key === name).length;
+    if (name !== '' && (count > 1 || (count === 0 && call.effect === 'done')))
+      add(`${count} API keys are named ${name}`);
   }
   return broken;
 }

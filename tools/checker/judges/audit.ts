@@ -6,8 +6,8 @@ import { same } from '../world.js';
 const PROMISE = 'audit';
 
 /**
- * Each acknowledged change has exactly one audit row, with the right fields and values; a refused one has none, one without
- * an outcome at most one. Retries under one `Idempotency-Key` count as one request.
+ * Checks that each acknowledged change has exactly one audit row with the right fields and values. A refused change has
+ * no row, and a change with unknown outcome at most one. Retries with one `Idempotency-Key` count as one request.
  */
 export function judgeAudit(history: History, final: FinalState, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
@@ -15,34 +15,32 @@ export function judgeAudit(history: History, final: FinalState, { users }: Timel
   const rows = Map.groupBy(final.audit, ({ request_id }) => request_id);
   const rowsOf = ({ attempts }: Call, kind: string): AuditRow[] =>
     attempts.flatMap(({ id }) => rows.get(id) ?? []).filter(({ target }) => target.kind === kind);
+  const checkCount = (call: Call, count: number, mayBeMissing = false): void => {
+    if (count > 1) add(`${nameOf(call)} has ${count} audit rows`);
+    if (call.effect === 'none' && count > 0) add(`${nameOf(call)} was refused, but has an audit row`);
+    if (call.effect === 'done' && count === 0 && !mayBeMissing)
+      add(`${nameOf(call)} was acknowledged, but has no audit row`);
+  };
 
   for (const entry of [...history.of('create'), ...history.of('change')]) {
     const own = rowsOf(entry.call, 'user');
-    const name = nameOf(entry.call);
-    if (own.length > 1) add(`${name} has ${own.length} audit rows`);
-    if (entry.call.effect === 'none' && own.length > 0) add(`${name} was refused, but has an audit row`);
-    for (const row of own) for (const text of wrong(entry, row)) add(`${name}: ${text}`);
-    if (entry.call.effect === 'done' && own.length === 0 && !wasSo(entry, users))
-      add(`${name} was acknowledged, but has no audit row`);
+    checkCount(entry.call, own.length, isUnchanged(entry, users));
+    for (const row of own)
+      for (const text of findDifferences(entry, row)) add(`${nameOf(entry.call)}: ${text}`);
   }
   for (const entry of [...history.of('issue'), ...history.of('end')]) {
     if (entry.kind === 'end' && entry.credential === undefined) continue;
-    const made =
+    const actions =
       entry.kind === 'issue' ? ['session.created', 'api_key.created'] : ['session.ended', 'api_key.revoked'];
     const kinds = ['session', 'api_key'].flatMap((kind) => rowsOf(entry.call, kind));
-    const own = kinds.filter(({ action }) => made.includes(action));
-    const name = nameOf(entry.call);
-    if (own.length > 1) add(`${name} has ${own.length} audit rows`);
-    if (entry.call.effect === 'none' && own.length > 0) add(`${name} was refused, but has an audit row`);
-    if (entry.call.effect === 'done' && own.length === 0)
-      add(`${name} was acknowledged, but has no audit row`);
+    checkCount(entry.call, kinds.filter(({ action }) => actions.includes(action)).length);
   }
-  for (const upload of history.of('upload')) uploads(upload, rowsOf(upload.call, 'user'), final, add);
+  for (const upload of history.of('upload')) checkUpload(upload, rowsOf(upload.call, 'user'), final, add);
 
   const sent = sentRequests(history);
   for (const { id, request_id, actor, target } of final.audit) {
     if (target.kind === 'user' && actor.kind !== 'system' && !sent.has(request_id))
-      add(`row ${id} is of a request that nobody sent (${request_id})`);
+      add(`row ${id} belongs to a request that no client sent (${request_id})`);
   }
   return broken;
 }
@@ -50,30 +48,30 @@ export function judgeAudit(history: History, final: FinalState, { users }: Timel
 const nameOf = ({ method, path, attempts }: Call): string =>
   `${method} ${path} (${attempts.map(({ id, status, code }) => `${id}: ${status} ${code}`.trim()).join(', ')})`;
 
-/** What an audit row says beside the request that it is of. */
-function wrong(entry: Create | Change, { action, changes, target }: AuditRow): string[] {
+/** Returns the differences between an audit row and its request. */
+function findDifferences(entry: Create | Change, { action, changes, target }: AuditRow): string[] {
   const texts: string[] = [];
   if ((action === 'user.created') !== (entry.kind === 'create')) texts.push(`its row is ${action}`);
-  if (entry.user !== '' && target.id !== entry.user) texts.push(`its row is of user ${target.id}`);
+  if (entry.user !== '' && target.id !== entry.user) texts.push(`its row names user ${target.id}`);
   const defaults = entry.kind === 'create' ? ['roles', 'status'] : [];
   for (const change of changes) {
     if (change.field === 'password') continue;
     if (!(change.field in entry.fields)) {
       if (!defaults.includes(change.field)) texts.push(`its row names ${change.field}`);
     } else if (!same(change.new, entry.fields[change.field])) {
-      texts.push(`its row says that ${change.field} became ${JSON.stringify(change.new)}`);
+      texts.push(`according to its row, ${change.field} became ${JSON.stringify(change.new)}`);
     }
     const seen = entry.kind === 'change' ? entry.seen?.fields : undefined;
     if (seen && !same(change.old, seen[change.field]))
       texts.push(
-        `its If-Match was of ${JSON.stringify(seen[change.field])}, not ${JSON.stringify(change.old)}`,
+        `its If-Match referred to ${JSON.stringify(seen[change.field])}, not ${JSON.stringify(change.old)}`,
       );
   }
   return texts;
 }
 
-/** Whether the user may have been like that already, so that nothing changed. */
-function wasSo({ kind, user, fields, call }: Create | Change, users: Timelines['users']): boolean {
+/** Returns true if the user may already have had these values, so that nothing changed. */
+function isUnchanged({ kind, user, fields, call }: Create | Change, users: Timelines['users']): boolean {
   if (kind === 'create') return false;
   const own = users.get(user);
   return Object.entries(fields).every(([field, value]) =>
@@ -84,7 +82,7 @@ function wasSo({ kind, user, fields, call }: Create | Change, users: Timelines['
   );
 }
 
-function uploads(
+function checkUpload(
   { call, completed, file, fresh, changed, rows }: Upload,
   own: readonly AuditRow[],
   final: FinalState,
@@ -92,11 +90,10 @@ function uploads(
 ): void {
   const state = final.runs.filter((run) => run.file === file);
   if (state.length > 1) add(`the file ${file} was sent once and has ${state.length} runs`);
-  if (call.effect === 'done' && state.length === 0) add(`the run of ${file} was acknowledged and is gone`);
+  if (call.effect === 'done' && state.length === 0) add(`the run of ${file} was acknowledged but is missing`);
   if (call.effect === 'none' && state.length > 0) add(`the upload of ${file} was refused, but has a run`);
   const ended = state[0]?.state === 'completed';
-  if (completed !== Infinity && !ended)
-    add(`the run of ${file} was completed, and now is ${state[0]?.state}`);
+  if (completed !== Infinity && !ended) add(`the run of ${file} was completed but is now ${state[0]?.state}`);
   const ids = new Map(final.seen[0]?.users.map(({ uuid, fields }) => [uuid, String(fields['external_id'])]));
   const written = Map.groupBy(own, ({ target }) => ids.get(target.id));
   for (const [external, list] of written) {

@@ -2,8 +2,8 @@ import type { Broken, End, History, Issue, Use } from '../history.js';
 import type { Timelines } from '../timeline.js';
 
 /**
- * An ended session and a revoked key are refused by every request that begins after the acknowledgement, on any instance;
- * before, they are accepted. A blocked user has no session.
+ * Checks that an ended session or a revoked key is accepted before its end, and refused on every instance after the end
+ * was acknowledged. Sessions of blocked users must be refused, too.
  */
 export function judgeCredentials(history: History, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
@@ -30,7 +30,7 @@ export function judgeCredentials(history: History, { users }: Timelines): Broken
   return broken;
 }
 
-/** Whether the user of a session was certainly blocked when it was used. */
+/** Returns true if the user of a session was certainly blocked when it was used. */
 function isBlocked({ begin, end }: Use, { owner }: Issue, users: Timelines['users']): boolean {
   const statuses = users.get(owner)?.get('status')?.during(begin, end) ?? [];
   return statuses.length > 0 && statuses.every((status) => status === 'Blocked');

@@ -8,7 +8,7 @@ interface Life {
   end: Millis;
 }
 
-/** When each user that exists at the end came: not before `begin`, and not after `end`. */
+/** Returns when each user of the final state was created: not before `begin` and not after `end`. */
 function lives(final: FinalState, { users }: Timelines): Life[] {
   return (final.seen[0]?.users ?? []).map(({ uuid }) => {
     const created = users.get(uuid)?.get('username')?.moments[1];
@@ -16,7 +16,7 @@ function lives(final: FinalState, { users }: Timelines): Life[] {
   });
 }
 
-/** `Count` is what a walk finds at the end, and possible whenever it was asked. */
+/** Checks that `Count` matches a walk in the final state, and was possible at each time it was read. */
 export function judgeCounts(history: History, final: FinalState, timelines: Timelines): Broken[] {
   const broken: Broken[] = [];
   const add = (text: string): void => void broken.push({ promise: 'counts', text });
@@ -36,16 +36,16 @@ export function judgeCounts(history: History, final: FinalState, timelines: Time
     let least = 0;
     let most = 0;
     for (const life of all) {
-      const sure = life.end < begin;
-      const possible = life.begin <= end;
+      const isCertain = life.end < begin;
+      const isPossible = life.begin <= end;
       if (status === '') {
-        least += Number(sure);
-        most += Number(possible);
+        least += Number(isCertain);
+        most += Number(isPossible);
         continue;
       }
       const values = timelines.users.get(life.user)?.get('status')?.during(begin, end) ?? [];
-      least += Number(sure && values.every((value) => value === status));
-      most += Number(possible && values.includes(status));
+      least += Number(isCertain && values.every((value) => value === status));
+      most += Number(isPossible && values.includes(status));
     }
     if (count < least || count > most)
       add(
@@ -55,7 +55,10 @@ export function judgeCounts(history: History, final: FinalState, timelines: Time
   return broken;
 }
 
-/** A walk sees every user that existed throughout; by cursor, and when nothing changes, none twice. */
+/**
+ * Checks that a walk sees every user that existed throughout. By cursor, or while nothing changes, no user may appear
+ * twice.
+ */
 export function judgeWalks(history: History, final: FinalState, timelines: Timelines): Broken[] {
   const broken: Broken[] = [];
   const add = (text: string): void => void broken.push({ promise: 'complete walks', text });
@@ -65,7 +68,7 @@ export function judgeWalks(history: History, final: FinalState, timelines: Timel
     const missed = all.filter((life) => life.end < begin && !seen.has(life.user));
     const name = `a walk by ${how} on instance ${instance} at ${Math.round(begin)} ms`;
     if (missed.length > 0) add(`${name} missed ${missed.length} users, such as ${missed[0]?.user}`);
-    // By offset, a user that is created meanwhile may move others to the next page.
+    // By offset, a user that is created meanwhile may move other users to the next page.
     if (how === 'cursor' && seen.size !== users.length)
       add(`${name} saw ${users.length - seen.size} users twice`);
   }
@@ -78,7 +81,7 @@ export function judgeWalks(history: History, final: FinalState, timelines: Timel
   return broken;
 }
 
-/** Searches find what the users say. */
+/** Checks that searches find the users with the searched values. */
 export function judgeSearches({ lookups }: FinalState): Broken[] {
   return lookups.flatMap(({ query, expected, exact, found }) => {
     const seen = new Set(found);

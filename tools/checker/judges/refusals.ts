@@ -5,7 +5,7 @@ import { isActiveWebmaster, keysOf } from './sets.js';
 
 type Users = Timelines['users'];
 
-/** The field that a 409 is about. */
+/** Field that a 409 code refers to. */
 const TAKEN: Readonly<Record<string, string>> = {
   username_taken: 'username',
   email_taken: 'email',
@@ -13,8 +13,8 @@ const TAKEN: Readonly<Record<string, string>> = {
 };
 
 /**
- * A refusal has a reason at some moment of the request: somebody has the name, the user was changed since it was read, no
- * other Webmaster is left, the managers would form a circle, the user is not there.
+ * Checks that every refusal has a reason at some time of the request: another user has the name, the user was changed
+ * since it was read, no other Webmaster is left, the managers would form a circle, or the user does not exist.
  */
 export function judgeRefusals(history: History, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
@@ -33,7 +33,7 @@ export function judgeRefusals(history: History, { users }: Timelines): Broken[] 
   return broken;
 }
 
-/** Who ever had a name. */
+/** Returns the users that ever had a name, by its key. */
 function holdersOf(users: Users): Map<string, Set<string>> {
   const holders = new Map<string, Set<string>>();
   for (const [user, own] of users) {
@@ -60,7 +60,7 @@ function hasReason(
   if (code === 'precondition_failed') {
     const since = entry.seen?.begin ?? begin;
     const all = [...(users.get(entry.user)?.values() ?? [])].flatMap(({ moments }) => moments);
-    // Where its own first attempt is what has changed the user, the repetition should have got the first answer.
+    // If its own first attempt changed the user, the retry should have received the first response.
     const own = new Set<string | undefined>(entry.call.attempts.map(({ id }) => id));
     return all.some((moment) => moment.begin <= end && moment.end >= since && !own.has(moment.request));
   }
@@ -77,7 +77,7 @@ function hasReason(
   return true;
 }
 
-/** Whether another user may have had the name during the request. */
+/** Returns true if another user may have had the name during the request. */
 function isHeld(
   key: string,
   entry: Create | Change,
@@ -95,7 +95,7 @@ function isHeld(
   return false;
 }
 
-/** Whether the user may have been over this manager during the request. */
+/** Returns true if the user may have been above this manager in the hierarchy during the request. */
 function reaches(manager: string, entry: Change, users: Users): boolean {
   const { begin, end } = within(entry);
   const seen = new Set<string>();
@@ -109,7 +109,10 @@ function reaches(manager: string, entry: Change, users: Users): boolean {
   return false;
 }
 
-/** From the first attempt to the last answer, though the effect of an earlier attempt may be unknown. */
+/**
+ * Returns the time from the first attempt to the last response, although the effect of an earlier attempt may be
+ * unknown.
+ */
 const within = ({ call }: Create | Change): { begin: number; end: number } => ({
   begin: call.begin,
   end: call.attempts.at(-1)?.end ?? call.end,

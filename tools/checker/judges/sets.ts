@@ -2,11 +2,11 @@ import type { FinalState } from '../final-state.js';
 import type { Broken, Millis } from '../history.js';
 import type { Timeline, Timelines } from '../timeline.js';
 
-/** When two names are equal (interface: NFKC, spaces collapsed, case folded). */
+/** Returns the comparison key of a name: NFKC, with collapsed spaces and folded case. */
 const loginKey = (name: string): string =>
   name.normalize('NFKC').trim().replace(/\s+/gu, ' ').toUpperCase().toLowerCase().normalize('NFKC');
 
-/** The keys that a value of a field takes. */
+/** Returns the comparison keys of a value of a field. */
 export const keysOf = (field: string, value: unknown): string[] => {
   if (typeof value !== 'string') return [];
   return field === 'external_id' ? [`external_id ${value}`] : [`name ${loginKey(value)}`];
@@ -14,7 +14,7 @@ export const keysOf = (field: string, value: unknown): string[] => {
 
 const NAMES = ['username', 'email', 'external_id'];
 
-/** The moments after which a field of any of these users is certainly as it is: rules are looked at then. */
+/** Returns the times after which a field of a user has certainly changed. Set rules are checked at these times. */
 function moments(users: Iterable<Map<string, Timeline>>, fields: readonly string[]): Millis[] {
   const times = new Set<Millis>();
   for (const own of users)
@@ -23,7 +23,7 @@ function moments(users: Iterable<Map<string, Timeline>>, fields: readonly string
   return [...times].toSorted((a, b) => a - b);
 }
 
-/** Names and external ids belong to one user each, at the end and at every moment in between. */
+/** Checks that each name and external id belongs to one user, in the final state and at every time before. */
 export function judgeUnique(final: FinalState, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
   const add = (text: string): void => void broken.push({ promise: 'uniqueness', text });
@@ -53,7 +53,7 @@ export function judgeUnique(final: FinalState, { users }: Timelines): Broken[] {
   return broken;
 }
 
-/** Nobody is, over others, their own manager. */
+/** Checks that managers never form a circle. */
 export function judgeManagers(final: FinalState, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
   const add = (when: string, circle: string): void =>
@@ -90,7 +90,7 @@ function circleIn(managers: ReadonlyMap<string, unknown>): string | undefined {
 export const isActiveWebmaster = (roles: unknown, status: unknown): boolean =>
   Array.isArray(roles) && roles.includes('Webmaster') && status === 'Active';
 
-/** At every moment one active Webmaster is left. */
+/** Checks that at least one active Webmaster existed at every time. */
 export function judgeWebmasters(final: FinalState, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
   const add = (text: string): void => void broken.push({ promise: 'a Webmaster stays', text });

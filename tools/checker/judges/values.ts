@@ -10,8 +10,9 @@ interface Written {
 }
 
 /**
- * Nothing acknowledged is lost: each acknowledged user exists, and each field has a value that no later acknowledged
- * change has replaced. Decided from answers and users alone, without the audit. All instances show the same.
+ * Checks that no acknowledged write is lost: each created user exists, and each field has a value that no later
+ * acknowledged change has replaced. Uses only responses and users, not the audit. All instances must show the same
+ * users.
  */
 export function judgeLost(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
@@ -33,7 +34,7 @@ export function judgeLost(history: History, final: FinalState): Broken[] {
     const fields = user === undefined ? undefined : users.get(user);
     if (fields) for (const text of lostFields(fields, entries)) add(`user ${user}: ${text}`);
     else if (entries.some(({ kind, call }) => kind === 'create' && call.effect === 'done'))
-      add(`user ${user} was created, and is gone`);
+      add(`user ${user} was created but is missing`);
   }
   for (const { file, rows, fresh, completed } of history.of('upload')) {
     if (completed === Infinity) continue;
@@ -44,11 +45,11 @@ export function judgeLost(history: History, final: FinalState): Broken[] {
   return broken;
 }
 
-/** What a new user has where its creation says nothing. */
+/** Default values of a new user. */
 const DEFAULTS: Fields = { status: 'Active', roles: ['Organisational user'] };
 
 function lostFields(fields: Fields, entries: readonly (Create | Change)[]): string[] {
-  // Who created the others, this judge does not know.
+  // The creation of other users is unknown here.
   if (!entries.some(({ kind }) => kind === 'create')) return [];
   const texts: string[] = [];
   for (const name of new Set(entries.flatMap((entry) => Object.keys(entry.fields)))) {
@@ -61,15 +62,15 @@ function lostFields(fields: Fields, entries: readonly (Create | Change)[]): stri
       written.some(({ begin, end: other }) => begin > end && other < Infinity);
     if (!written.some((one) => same(one.value, fields[name]) && !replaced(one)))
       texts.push(
-        `${name} is ${JSON.stringify(fields[name])}, which an acknowledged change replaced or nobody wrote`,
+        `${name} is ${JSON.stringify(fields[name])}, which an acknowledged change replaced or no client wrote`,
       );
   }
   return texts;
 }
 
 /**
- * No lost update: of the writes with `If-Match` that count up in `about_me`, each number was written once, and the last
- * number is at least that of the acknowledged ones and at most that of all.
+ * Checks that no update was lost: writes with `If-Match` increase the number in `about_me`, and each number was written
+ * once. The last number is at least the number of acknowledged writes, and at most the number of all writes.
  */
 export function judgeIfMatch(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
@@ -81,7 +82,7 @@ export function judgeIfMatch(history: History, final: FinalState): Broken[] {
     const open = writes.filter(({ call }) => call.effect === 'unknown');
     const byNumber = Map.groupBy(done, ({ fields }) => numberOf(fields['about_me']));
     for (const [number, list] of byNumber)
-      if (list.length > 1) add(`user ${user}: ${list.length} acknowledged writes made the number ${number}`);
+      if (list.length > 1) add(`user ${user}: ${list.length} acknowledged writes set the number ${number}`);
     const last = numberOf(users.get(user)?.['about_me']);
     if (last < done.length || last > done.length + open.length)
       add(`user ${user} counts ${last}, after ${done.length} acknowledged and ${open.length} unknown writes`);
@@ -90,15 +91,16 @@ export function judgeIfMatch(history: History, final: FinalState): Broken[] {
 }
 
 /**
- * A read sees what was acknowledged before it began, or something later, on whichever instance. What nobody has acknowledged
- * may be seen and then be gone with a database that is killed: InnoDB shows a commit to others before it is on disk.
+ * Checks that a read on any instance sees values that were acknowledged before it began, or later ones. A value that
+ * was not acknowledged may be seen and then lost when the database is killed, because InnoDB shows a commit before it
+ * is on disk.
  */
 export function judgeReads(history: History, final: FinalState, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
   const lost = lostAttempts(history, final);
   for (const { user, fields, begin, end, instance } of history.of('read')) {
     const own = users.get(user);
-    if (!own) continue; // told by the judge of the audit
+    if (!own) continue; // reported by checkAudit
     for (const [field, timeline] of own) {
       const value = fields ? fields[field] : ABSENT;
       const possible = timeline.during(begin, end);
@@ -111,10 +113,10 @@ export function judgeReads(history: History, final: FinalState, { users }: Timel
       )
         continue;
       const shown = value === ABSENT ? 'no user' : JSON.stringify(value);
-      const wanted = possible.map((one) => (one === ABSENT ? 'no user' : JSON.stringify(one))).join(' or ');
+      const expected = possible.map((one) => (one === ABSENT ? 'no user' : JSON.stringify(one))).join(' or ');
       broken.push({
         promise: 'reads see what was acknowledged',
-        text: `instance ${instance} showed ${field} of user ${user} as ${shown}, not ${wanted} (at ${Math.round(begin)} ms)`,
+        text: `instance ${instance} showed ${field} of user ${user} as ${shown}, not ${expected} (at ${Math.round(begin)} ms)`,
       });
       break;
     }
@@ -122,14 +124,14 @@ export function judgeReads(history: History, final: FinalState, { users }: Timel
   return broken;
 }
 
-/** Attempts without an outcome that left no audit row, by user. */
+/** Returns attempts with unknown outcome that left no audit row, by user. */
 function lostAttempts(history: History, final: FinalState): Map<string, { begin: Millis; fields: Fields }[]> {
-  const kept = new Set(final.audit.map(({ request_id }) => request_id));
+  const stored = new Set(final.audit.map(({ request_id }) => request_id));
   const open = history
     .of('change')
     .flatMap(({ user, fields, call }) =>
       call.attempts
-        .filter(({ id, status, code }) => !kept.has(id) && (status === 0 || code === 'outcome_unknown'))
+        .filter(({ id, status, code }) => !stored.has(id) && (status === 0 || code === 'outcome_unknown'))
         .map(({ begin }) => ({ user, begin, fields })),
     );
   return Map.groupBy(open, ({ user }) => user);
