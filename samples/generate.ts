@@ -6,8 +6,9 @@ import { toCsvLine } from '../src/platform/common/csv.js';
 import { ABOUT, FORENAMES, ROLES, SURNAMES } from './names.js';
 
 /**
- * `npm run sample:users -- --rows N [--seed S] [--changed P] [--out FILE]`: a CSV file of made-up users, the same for
- * the same seed. `--changed` gives P percent of them another surname and phone, as the next night's file would.
+ * `npm run sample:users -- --rows N [--seed S] [--changed P] [--out FILE]`: writes a CSV file of fictional users. The
+ * same seed gives the same file. `--changed` changes surname and phone of P percent of the users, like the file of the
+ * next night.
  */
 const HEADER = [
   'ExternalId',
@@ -25,6 +26,7 @@ const HEADER = [
   'HideEmail',
   'AboutMe',
 ];
+/** Number of reports of a manager. */
 const SPAN = 8;
 const LINES_AT_ONCE = 500;
 
@@ -34,20 +36,25 @@ interface Sample {
   changed: number;
 }
 
-/** Numbers from 0 to 1 that depend on nothing but the seed, the row and the place (the mixing steps of MurmurHash3). */
-function chance(seed: number, row: number, place: number): number {
+/**
+ * Returns a number from 0 to 1 that depends only on the seed, the row and the position in the row. It is computed with
+ * the mixing steps of MurmurHash3.
+ */
+function chance(seed: number, row: number, position: number): number {
   let mixed =
-    Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(row, 0xc2b2ae35) ^ Math.imul(place + 1, 0x27d4eb2f);
+    Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^
+    Math.imul(row, 0xc2b2ae35) ^
+    Math.imul(position + 1, 0x27d4eb2f);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
 }
 
 function userCells({ seed, changed }: Sample, row: number): string[] {
-  const at = (place: number): number => chance(seed, row, place);
-  const pick = (list: readonly string[], place: number): string =>
-    list[Math.floor(at(place) * list.length)] ?? '';
-  // Every so many rows one: exactly this share, wherever the file is cut.
+  const at = (position: number): number => chance(seed, row, position);
+  const pick = (list: readonly string[], position: number): string =>
+    list[Math.floor(at(position) * list.length)] ?? '';
+  // Changed rows are evenly spaced, so that every part of the file has exactly this share.
   const isChanged = Math.floor((row * changed) / 100) > Math.floor(((row - 1) * changed) / 100);
   const number = String(row).padStart(4, '0');
   return [

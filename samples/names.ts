@@ -1,4 +1,4 @@
-/** Common names of several languages and scripts; any likeness to somebody is chance. */
+/** Common names in several languages and scripts. Any resemblance to a person is a coincidence. */
 export const FORENAMES = [
   'Anna',
   'Béla',
