@@ -1,33 +1,37 @@
-// Compares the packages that are installed with the service with the known advisories of the registry (`npm audit`).
+// Checks the installed packages of the service for known security advisories of the registry (`npm audit`).
 //   node .ci/advisories.mjs
-// The last line says what came out: "advisories: none …", "advisories: N …" (exit code 1) or, where the registry does not
-// answer such questions, "advisories: NOT CHECKED …" (exit code 0, or 1 with ADVISORIES=required).
+// The last line is the result: "advisories: none …", "advisories: N …" (exit code 1) or, if the registry does not
+// support audits, "advisories: NOT CHECKED …" (exit code 0, or 1 with ADVISORIES=required).
 import { spawnSync } from 'node:child_process';
 
 const LEVELS = ['low', 'moderate', 'high', 'critical'];
 
-/** @param report what `npm audit --json` printed. @returns the line to print, and whether advisories were looked up. */
+/**
+ * Evaluates an audit.
+ * @param report the output of `npm audit --json`.
+ * @returns the line to print, the number of advisories, and true if the audit worked.
+ */
 export function verdict(report) {
-  let answer;
+  let response;
   try {
-    answer = JSON.parse(report);
+    response = JSON.parse(report);
   } catch {
     return { checked: false, found: 0, line: 'advisories: NOT CHECKED (npm audit printed no report)' };
   }
-  const counts = answer?.metadata?.vulnerabilities;
-  const packages = answer?.metadata?.dependencies?.prod;
-  if (answer?.error !== undefined || typeof counts?.total !== 'number' || !(packages > 0)) {
-    const { code, summary } = answer?.error ?? {};
-    const status = answer?.statusCode && `status ${answer.statusCode}`;
-    const why = [code, status, summary, answer?.message].find(Boolean) ?? 'no counts in its answer';
+  const counts = response?.metadata?.vulnerabilities;
+  const packages = response?.metadata?.dependencies?.prod;
+  if (response?.error !== undefined || typeof counts?.total !== 'number' || !(packages > 0)) {
+    const { code, summary } = response?.error ?? {};
+    const status = response?.statusCode && `status ${response.statusCode}`;
+    const why = [code, status, summary, response?.message].find(Boolean) ?? 'no counts';
     return {
       checked: false,
       found: 0,
-      line: `advisories: NOT CHECKED (the registry answers: ${String(why).slice(0, 200)})`,
+      line: `advisories: NOT CHECKED (the registry responded with ${String(why).slice(0, 200)})`,
     };
   }
   const levels = LEVELS.filter((level) => counts[level] > 0).map((level) => `${counts[level]} ${level}`);
-  const names = Object.keys(answer.vulnerabilities ?? {}).join(', ');
+  const names = Object.keys(response.vulnerabilities ?? {}).join(', ');
   return counts.total === 0
     ? { checked: true, found: 0, line: `advisories: none for ${packages} packages` }
     : {

@@ -1,6 +1,6 @@
-// Copies to a folder what the container file copies from the repository, by the same rules as the builder: its COPY lines,
-// less what its ignore file leaves out (https://docs.docker.com/build/concepts/context/#dockerignore-files). There is no
-// container engine in CI; a build in that folder shows whether something is missing.
+// Copies the files of a container build to a folder: the files of the COPY lines, without the files that the ignore
+// file excludes (https://docs.docker.com/build/concepts/context/#dockerignore-files). CI has no container engine, so a
+// build in that folder shows whether a file is missing.
 //   node .ci/container-context.mjs <folder> [<dockerfile>]
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -8,8 +8,11 @@ import { join, relative } from 'node:path';
 const [, , target, dockerfile = 'deploy/Dockerfile'] = process.argv;
 const ignoreFile = existsSync(`${dockerfile}.dockerignore`) ? `${dockerfile}.dockerignore` : '.dockerignore';
 
-/** A pattern holds for a path and everything below it; `*` stays within a name and `**` does not. */
-const rule = (line) => {
+/**
+ * Parses a line of the ignore file. A pattern matches a path and everything below it. `*` matches within a name, and
+ * `**` across folders.
+ */
+const parseRule = (line) => {
   const pattern = line
     .replace(/^!/, '')
     .replace(/^\/|\/$/g, '')
@@ -21,8 +24,8 @@ const rules = readFileSync(ignoreFile, 'utf8')
   .split('\n')
   .map((line) => line.trim())
   .filter((line) => line !== '' && !line.startsWith('#'))
-  .map(rule);
-/** The last rule that holds decides. */
+  .map(parseRule);
+/** Returns true if a path is not ignored. The last matching rule decides. */
 const isKept = (path) => rules.findLast(({ pattern }) => pattern.test(path))?.keeps ?? true;
 
 const copies = readFileSync(dockerfile, 'utf8')
@@ -44,7 +47,7 @@ for (const words of copies) {
 }
 if (missing.length > 0) {
   console.error(
-    `${dockerfile} copies what ${ignoreFile} leaves out, or what does not exist: ${missing.join(', ')}`,
+    `${dockerfile} copies files that ${ignoreFile} excludes or that do not exist: ${missing.join(', ')}`,
   );
   process.exit(1);
 }

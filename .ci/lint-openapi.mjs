@@ -3,9 +3,9 @@ import owasp from '@stoplight/spectral-owasp-ruleset';
 import { readFileSync } from 'node:fs';
 
 /**
- * The OpenAPI file by the rules of OWASP, unmodified, besides the specification (redocly.yaml). What a rule asks for and
- * this service cannot promise is listed here with its reason, and no wider than that; an exception that is not needed any
- * more is a fault, too. Spectral's command line would need a third more packages.
+ * Checks the OpenAPI file against the OWASP rules. Rules that this service cannot follow are listed here as narrow
+ * exceptions with a reason. An exception that is no longer needed counts as a fault. This uses Spectral as a library,
+ * because its command line needs a third more packages. redocly.yaml configures the check against the specification.
  */
 const EXCEPTIONS = [
   {
@@ -17,7 +17,7 @@ const EXCEPTIONS = [
     rule: 'owasp:api4:2023-string-limit',
     where:
       /^paths\/[^ ]*\/(template\.csv|failed\.csv|export\.csv|audit\.csv|metrics)\/get\/responses\/200\/content/,
-    because: 'a file is sent while it is generated: its length is not known in advance',
+    because: 'a file is sent while it is generated, so its length is not known in advance',
   },
   {
     rule: 'owasp:api3:2023-no-additionalProperties',
@@ -28,7 +28,7 @@ const EXCEPTIONS = [
   {
     rule: 'owasp:api8:2023-define-cors-origin',
     where: /./,
-    because: 'pages of other origins may not use the API: no answer has a CORS header',
+    because: 'pages of other origins may not use the API, so no response has a CORS header',
   },
   {
     rule: 'owasp:api8:2023-define-error-responses-401',
@@ -38,12 +38,12 @@ const EXCEPTIONS = [
   {
     rule: 'owasp:api9:2023-inventory-access',
     where: /^servers\/0/,
-    because: 'one file serves every installation, on an intranet or not',
+    because: 'the same file is used in every installation, on an intranet or not',
   },
   {
     rule: 'owasp:api9:2023-inventory-environment',
     where: /^servers\/0/,
-    because: 'one file serves every installation, in production and in tests',
+    because: 'the same file is used in every installation, in production and in tests',
   },
 ];
 
@@ -53,13 +53,13 @@ const found = await linter.run(JSON.parse(readFileSync('docs/openapi.json', 'utf
 const excepted = new Map(EXCEPTIONS.map((exception) => [exception, 0]));
 const faults = [];
 for (const { code, path, message } of found) {
-  const place = path.join('/');
-  const exception = EXCEPTIONS.find(({ rule, where }) => rule === code && where.test(place));
+  const position = path.join('/');
+  const exception = EXCEPTIONS.find(({ rule, where }) => rule === code && where.test(position));
   if (exception) excepted.set(exception, (excepted.get(exception) ?? 0) + 1);
-  else faults.push(`${place}: ${message} (${code})`);
+  else faults.push(`${position}: ${message} (${code})`);
 }
 for (const [{ rule, because }, count] of excepted) {
-  if (count === 0) faults.push(`${rule}: the exception is not needed any more`);
+  if (count === 0) faults.push(`${rule}: the exception is no longer needed`);
   else console.log(`${rule}, ${count} times: ${because}`);
 }
 for (const fault of faults) console.log(fault);

@@ -1,7 +1,8 @@
 // Writes the packages that are installed with the service as a CycloneDX file (SBOM).
 //   node .ci/sbom.mjs <file>
-// `npm sbom --omit=dev` leaves out packages that development needs as well, commander and tslib among them (npm 11.19).
-// So this takes the whole list and leaves out what the lock file calls `dev`, and the Node.js of a clone, which is not shipped.
+// `npm sbom --omit=dev` omits packages that development also needs, such as commander and tslib (npm 11.19). Therefore
+// this script takes the complete list and removes the packages that the lock file marks as `dev`, and the Node.js of a
+// clone, which is not shipped.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

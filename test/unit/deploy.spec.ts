@@ -157,17 +157,21 @@ describe('the advisory check', () => {
   });
 
   test.each([
-    ['an error', '{"error":{"code":"ENOAUDIT","summary":"no audit"}}', 'the registry answers: ENOAUDIT'],
+    [
+      'an error',
+      '{"error":{"code":"ENOAUDIT","summary":"no audit"}}',
+      'the registry responded with ENOAUDIT',
+    ],
     [
       'a refusal of the registry',
       '{"statusCode":405,"error":{"summary":"","detail":""}}',
-      'the registry answers: status 405',
+      'the registry responded with status 405',
     ],
     ['a report without counts', '{}', 'the registry answers: no counts in its answer'],
     [
       'a report about no packages',
       '{"metadata":{"vulnerabilities":{"total":0},"dependencies":{"prod":0}}}',
-      'the registry answers: no counts in its answer',
+      'the registry responded with no counts',
     ],
     ['an HTML page', '<html>', 'npm audit printed no report'],
     ['nothing', '', 'npm audit printed no report'],
