@@ -1,5 +1,5 @@
 /**
- * The layers of src, from the top down (docs/architecture.md). A file imports from its own layer and from lower ones.
+ * The layers of src, from the top down (docs/architecture.md). A file imports from its own layer and from lower layers.
  * '.' stands for the files of the folder itself.
  */
 const layers = [
@@ -16,7 +16,7 @@ const layers = [
   ['platform'],
 ];
 
-/** The layers of the folders that have more than one. */
+/** Layers inside folders. */
 const innerLayers = {
   platform: [['database', 'openapi'], ['http'], ['telemetry', 'input'], ['common', 'config']],
   'platform/database': [['.'], ['leases', 'migrations'], ['sqlite', 'mysql', 'engine']],
@@ -26,17 +26,17 @@ const innerLayers = {
   users: [['.'], ['passwords'], ['search'], ['writer'], ['set-rules'], ['rules'], ['model']],
 };
 
-/** The layers of the console, a program of its own that runs in a browser. */
+/** The layers of the console, a separate program for browsers. */
 const consoleLayers = [['.'], ['pages'], ['parts'], ['api'], ['lib'], ['style']];
 
 const filesOf = (folder, layers) =>
   layers.flat().map((name) => (name === '.' ? `^${folder}/[^/]+$` : `^${folder}/${name}/`));
 
-/** Builds a rule for each layer below the first, and one that finds folders without a layer. */
+/** Builds a rule for each layer below the first, and a rule that finds folders without a layer. */
 const layerRules = (folder, layers) => [
   ...layers.slice(1).map((layer, index) => ({
-    name: `nothing-above-${folder}/${layer.join(',')}`,
-    comment: 'Nothing imports upwards.',
+    name: `no-higher-layer-${folder}/${layer.join(',')}`,
+    comment: 'Lower layers never import from higher layers.',
     severity: 'error',
     from: { path: filesOf(folder, layer) },
     to: { path: filesOf(folder, layers.slice(0, index + 1)) },
@@ -57,13 +57,13 @@ module.exports = {
     ...Object.entries(innerLayers).flatMap(([folder, inner]) => layerRules(`src/${folder}`, inner)),
     ...layerRules('console', consoleLayers),
     {
-      name: 'console-and-service-share-the-interface-alone',
+      name: 'console-and-service-share-only-the-interface',
       severity: 'error',
       from: { path: '^(src|console)/' },
       to: { path: '^(src|console)/', pathNot: ['^$1/'] },
     },
     {
-      name: 'controllers-know-no-repository',
+      name: 'controllers-use-no-repository',
       severity: 'error',
       from: { path: '\\.controller\\.ts$' },
       to: {
@@ -71,33 +71,33 @@ module.exports = {
       },
     },
     {
-      name: 'only-the-database-knows-typeorm',
+      name: 'only-the-database-imports-typeorm',
       severity: 'error',
       from: { path: '^src/', pathNot: ['\\.entity\\.ts$', '\\.repository\\.ts$', '^src/platform/database/'] },
       to: { path: 'node_modules/typeorm' },
     },
     {
       name: 'a-repository-belongs-to-its-feature',
-      comment: 'A feature uses another one through its service.',
+      comment: 'A feature uses another feature through its service.',
       severity: 'error',
       from: { path: '^src/([^/]+)/' },
       to: { path: '^src/[^/]+/.+\\.(repository|entity)\\.ts$', pathNot: ['^src/$1/'] },
     },
     {
       name: 'only-the-list-of-entities-spans-features',
-      comment: 'src/entities.ts names every entity for the data source; the other root files use services.',
+      comment: 'src/entities.ts lists every entity for the data source. Other root files use services.',
       severity: 'error',
       from: { path: '^src/[^/]+$', pathNot: ['^src/entities\\.ts$'] },
       to: { path: '\\.(repository|entity)\\.ts$' },
     },
     {
-      name: 'auth-is-a-root',
+      name: 'only-the-app-module-imports-auth',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/auth/', '^src/app\\.module\\.ts$'] },
       to: { path: '^src/auth/' },
     },
     {
-      name: 'the-command-line-is-a-root',
+      name: 'only-the-program-imports-the-command-line',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/cli/', '^src/cli\\.ts$'] },
       to: { path: '^src/cli/' },
@@ -109,7 +109,7 @@ module.exports = {
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {
-      name: 'src-needs-no-dev-package',
+      name: 'src-uses-no-dev-package',
       severity: 'error',
       from: { path: '^src/' },
       to: { dependencyTypes: ['npm-dev'] },

@@ -1,6 +1,6 @@
 // Builds the service and the console into dist/: compiles src/ to build/ with the Nest CLI, and bundles that.
 //   node build.mjs               builds everything
-//   node build.mjs --if-changed  builds only what has changed since the last build, and says so
+//   node build.mjs --if-changed  builds only the parts that have changed since the last build
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { bundleConsole } from './bundle-console.mjs';
 import { bundleService } from './bundle-service.mjs';
 
-/** The fingerprint of the sources of each part at its last build. */
+/** File with the fingerprint of the sources of each part at its last build. */
 const FINGERPRINTS = 'dist/fingerprints.json';
 const SHARED = [
   'package-lock.json',
@@ -58,7 +58,7 @@ function* filesOf(path) {
 function fingerprintOf(sources) {
   const hash = createHash('sha256');
   for (const path of sources.flatMap((source) => [...filesOf(source)])) {
-    if (path.endsWith('generated.d.ts')) continue; // types alone, which `npm run types` writes
+    if (path.endsWith('generated.d.ts')) continue; // only types, which `npm run types` writes
     hash.update(`${path}\0`).update(readFileSync(path)).update('\0');
   }
   return hash.digest('hex');
@@ -73,7 +73,7 @@ if (changed.length === 0) console.log('The build is up to date.');
 for (const { name, sources, run } of changed) {
   const started = performance.now();
   console.log(`Building the ${name} ...`);
-  rmSync(FINGERPRINTS, { force: true }); // an interrupted build is repeated
+  rmSync(FINGERPRINTS, { force: true }); // so that an interrupted build is repeated
   await run();
   built[name] = fingerprintOf(sources);
   console.log(`Built the ${name} in ${((performance.now() - started) / 1000).toFixed(1)} s.`);

@@ -1,5 +1,5 @@
-// Bundles the console (console/) into dist/console: one script, one style sheet and a page that loads both, each also compressed.
-// Names of files carry a hash of their content, so that a browser may keep them for ever.
+// Bundles the console (console/) into dist/console: a script, a style sheet and a page that loads both. Each file is
+// also compressed. File names contain a hash of the content, so that browsers can cache the files without limit.
 import { build } from 'esbuild';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -24,17 +24,17 @@ export async function bundleConsole() {
     loader: { '.svg': 'copy' },
     logLevel: 'warning',
   });
-  const named = (start) => basename(outputFiles.find(({ path }) => basename(path).startsWith(start)).path);
+  const findName = (start) => basename(outputFiles.find(({ path }) => basename(path).startsWith(start)).path);
   const page = readFileSync('console/index.html', 'utf8').replace(
     /%(app|style|icon)%/g,
-    (_, name) => `/console/assets/${named(`${name}-`)}`,
+    (_, name) => `/console/assets/${findName(`${name}-`)}`,
   );
   rmSync(OUT, { recursive: true, force: true });
   for (const { path, contents } of outputFiles) store(path, contents);
   store(`${OUT}/index.html`, Buffer.from(page));
 }
 
-/** Writes a file, and beside it what browsers take instead. */
+/** Writes a file and its compressed forms. */
 function store(path, contents) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, contents);

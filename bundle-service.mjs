@@ -1,12 +1,12 @@
-// Bundles build/ with its packages into dist/, one file per program. Otherwise Node would read some 2,000 files, which takes
-// half of the time to the first answer.
+// Bundles build/ with its packages into dist/, one file per program. Without bundles Node.js would read about 2,000
+// files, which takes half of the time to the first response.
 import { build } from 'esbuild';
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { EXTERNALS } from './externals.mjs';
 
 /**
- * What the service and the import process need of TypeORM: they describe tables, and neither make nor read them. The package
- * as a whole would take 15 MiB of each; `migrator` and `cli` have it.
+ * The part of TypeORM that the service and the worker processes need to describe tables. The complete package would
+ * take 15 MiB of memory in each process. Only `migrator` and `cli` contain it.
  */
 const tablesOnly = {
   name: 'tables-only',
@@ -33,19 +33,19 @@ const bundle = (names, plugins = []) =>
     platform: 'node',
     format: 'esm',
     target: 'node22',
-    // A process keeps the text of its program in memory: without indentation, and names as they are.
+    // A process holds the text of its program in memory, so indentation is removed. Names are unchanged.
     minifyWhitespace: true,
-    lineLimit: 120, // a stack names a line
+    lineLimit: 120, // stack traces contain useful line numbers
     sourcemap: true, // for `node --enable-source-maps`
     sourcesContent: false,
     plugins,
     external: [
       ...EXTERNALS,
-      // Nest would load these if they were installed.
+      // Nest loads these packages only if they are installed.
       ...['@fastify/*', '@nestjs/microservices', '@nestjs/websockets'],
     ],
     banner: {
-      // CommonJS packages use these.
+      // Variables that CommonJS packages use.
       js: [
         "import { createRequire as requireOf } from 'node:module';",
         'const require = requireOf(import.meta.url);',
@@ -55,11 +55,12 @@ const bundle = (names, plugins = []) =>
     logLevel: 'warning',
   });
 
-// Regular expressions of some packages contain characters beyond Latin-1, and V8 would store the whole text in two bytes per character.
-const escaped = (text) =>
+// Regular expressions of some packages contain characters outside Latin-1, for which V8 would store the whole text with
+// two bytes per character.
+const escapeText = (text) =>
   text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Writes the programs of the service, as build/ has them now. */
+/** Bundles the programs of the service from the current content of build/. */
 export async function bundleService() {
   const built = [
     await bundle(['rollcall']),
@@ -70,7 +71,7 @@ export async function bundleService() {
   for (const name of programs) rmSync(`dist/${name}`);
   for (const { path, text } of built.flatMap(({ outputFiles }) => outputFiles)) {
     const isProgram = path.endsWith('.js');
-    writeFileSync(path, isProgram ? escaped(text) : text, { mode: isProgram ? 0o755 : 0o644 });
+    writeFileSync(path, isProgram ? escapeText(text) : text, { mode: isProgram ? 0o755 : 0o644 });
   }
   copyFileSync('src/docs-script.mjs', 'dist/docs-script.mjs');
 }

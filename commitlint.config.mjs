@@ -1,7 +1,10 @@
 import { VERBS, isOneTopic } from './tools/words/commit-subjects.mjs';
 import { findConstructions } from './tools/words/constructions.mjs';
 
-/** Commit messages: `type(scope): imperative subject`, at most 72 characters, one change. The reason goes into the body. */
+/**
+ * Rules of commit messages: `type(scope): imperative subject`, at most 72 characters, one change. The reason goes into
+ * the body.
+ */
 export default {
   defaultIgnores: false,
   plugins: [
@@ -9,7 +12,7 @@ export default {
       rules: {
         imperative: ({ subject }) => [
           VERBS.has(subject?.split(' ', 1)[0] ?? ''),
-          'begin the subject with a verb in the imperative (a new verb goes into tools/words/commit-subjects.mjs)',
+          'begin the subject with a verb in the imperative (add a missing verb to tools/words/commit-subjects.mjs)',
         ],
         'one-topic': ({ subject }) => [isOneTopic(subject ?? ''), 'write one commit for each topic'],
         wording: ({ subject }) => {

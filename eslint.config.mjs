@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 import { basename } from 'node:path';
 import words from './tools/words/eslint-plugin.mjs';
 
-/** The layers that a file of src may name after the dot. */
+/** Suffixes that a file of src may have before `.ts`. */
 const suffixes = [
   'controller',
   'service',
@@ -65,7 +65,7 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // An async method of a controller that only returns a promise is ordinary Nest.
+      // In Nest, async methods of controllers often only return a promise.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
     },
@@ -85,7 +85,7 @@ export default tseslint.config(
         {
           selector: 'TSAsExpression > TSAsExpression',
           message:
-            'A cast of a cast hides a wrong type: narrow with a type guard, or give the value a better type.',
+            'A cast of a cast hides a wrong type. Narrow with a type guard, or give the value a better type.',
         },
         { selector: 'TSTypeAssertion', message: 'Write `as`, so that casts can be found.' },
       ],
@@ -97,15 +97,18 @@ export default tseslint.config(
     rules: {
       'no-restricted-properties': [
         'error',
-        { property: 'normalize', message: 'Use toNormalForm: a client can make normalize() take minutes.' },
+        {
+          property: 'normalize',
+          message: 'Use normalForm, because normalize() can take minutes for hostile input.',
+        },
       ],
     },
   },
   {
-    // Plain Node, in no TypeScript project.
+    // Plain Node.js scripts, outside the TypeScript project.
     files: ['samples/*.mjs', 'src/docs-script.mjs', 'test/support/jest/*.mjs', 'tools/{mutants,words}/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
-    rules: { 'rollcall/file-name': 'off' }, // it reads the endings of TypeScript
+    rules: { 'rollcall/file-name': 'off' }, // the rule expects TypeScript file names
     languageOptions: {
       parserOptions: { projectService: false },
       globals: Object.fromEntries(
@@ -127,7 +130,7 @@ export default tseslint.config(
   {
     files: ['test/**'],
     rules: {
-      // Answers are any JSON; a wrong path into one is an undefined that no expectation accepts.
+      // Response bodies are any JSON. A wrong path gives undefined, which fails the expectation.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',

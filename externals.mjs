@@ -1,6 +1,6 @@
-/** The packages that the bundle does not hold, and so all that an installed Rollcall needs beside it. */
+/** Packages that are not bundled, and so the only dependencies of an installed Rollcall. */
 export const EXTERNALS = [
-  '@node-rs/argon2', // machine code
-  '@zxcvbn-ts/language-common', // 0.4 MiB of passwords, which few processes read
-  'swagger-ui-dist', // it reads the files of Swagger UI beside itself
+  '@node-rs/argon2', // native code
+  '@zxcvbn-ts/language-common', // 0.4 MiB of passwords, which only few processes load
+  'swagger-ui-dist', // static files that Swagger UI loads
 ];

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** Folders of tests whose subject is stored: they run on every engine. All others run once, on SQLite. */
+/** Folders of tests that depend on the database. They run on every engine. Other tests run once, on SQLite. */
 const STORED = [
   'api-keys',
   'audit',
@@ -18,10 +18,10 @@ const STORED = [
 const { dependencies, devDependencies } = JSON.parse(
   readFileSync(new URL('package.json', import.meta.url), 'utf8'),
 );
-/** The packages that tests and the service share (test/support/jest/transform.mjs). */
+/** Packages that tests and the service share (test/support/jest/transform.mjs). */
 const PACKAGES = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !/jest/.test(name));
 
-/** Set the clock far ahead, which the service must not see in other files: each of these loads a service of its own. */
+/** Test files that set the clock far ahead. Each loads a separate service, so that other files are not affected. */
 const CLOCK = `
   clock import-events import-purge import-schedule login-throttle login-throttle-address own-password purge session-life
   sqlite-lock
@@ -51,8 +51,8 @@ const shared = {
 };
 
 /**
- * End-to-end tests run on `sqlite`, and on `mariadb` where TEST_DATABASE_URL names a server or `mariadbd` is installed (a
- * throwaway instance is started then). ENGINES=sqlite,mariadb selects exactly these.
+ * End-to-end tests run on `sqlite`. They also run on `mariadb` if TEST_DATABASE_URL names a server, or on a throwaway
+ * server if `mariadbd` is installed. ENGINES=sqlite,mariadb selects the engines.
  */
 const unit = { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.spec.ts'] };
 const engine = (name) => {
@@ -90,10 +90,10 @@ function engines() {
 
 export default {
   testTimeout: 30_000,
-  // Node.js never frees the modules of a tested file, some 20 MB each: one process for all files would get slower and run
-  // out of memory. With a limit Jest uses workers on any machine, and replaces those above it.
+  // Node.js never frees the modules of a test file, about 20 MB each, so one process for all files would become slower
+  // and run out of memory. With a limit Jest uses workers on any machine, and replaces workers that exceed it.
   workerIdleMemoryLimit: '1GB',
-  // Some tests wait for processes and timers: one worker more than there are cores.
+  // One worker more than cores, because some tests wait for processes and timers.
   maxWorkers: availableParallelism() + 1,
   testSequencer: '<rootDir>/test/support/jest/sequencer.mjs',
   projects: [unit, ...engines().flatMap(engine)],

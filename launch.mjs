@@ -1,5 +1,5 @@
-// Runs a program of this clone with a Node.js that is new enough: the one that npm or the shell runs, else the one that
-// `npm ci` has installed here. It loads nothing of the program before.
+// Runs a program of this clone with a sufficiently new Node.js: the Node.js of npm or of the shell, or else the one
+// that `npm ci` has installed in this clone.
 //   node [flags of Node.js] launch.mjs <program> [arguments]
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ const isNewEnough = (version) => version.localeCompare(NEEDED, 'en', { numeric: 
 const versionOf = (node) =>
   spawnSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).stdout?.trim() ?? '';
 
-/** Returns the path of the Node.js to use, or undefined where there is none. */
+/** Returns the path of the Node.js to use, or undefined if none is new enough. */
 function findNode() {
-  const ofNpm = process.env.npm_node_execpath; // npm puts the one in node_modules/.bin in front of the one that runs it
+  const ofNpm = process.env.npm_node_execpath; // npm puts node_modules/.bin before its own Node.js in PATH
   if (ofNpm && ofNpm !== process.execPath && isNewEnough(versionOf(ofNpm))) return ofNpm;
   if (isNewEnough(process.versions.node)) return process.execPath;
   const folder = `node_modules/node-${process.platform}-${process.arch}`;
@@ -31,7 +31,7 @@ if (!program) {
 }
 if (!node) {
   console.error(
-    `Rollcall needs Node.js ${NEEDED} or later, and this is ${process.versions.node}: install Node.js 24 from https://nodejs.org.`,
+    `Rollcall needs Node.js ${NEEDED} or later, but this is ${process.versions.node}. Install Node.js 24 from https://nodejs.org.`,
   );
   process.exit(1);
 }
@@ -43,7 +43,7 @@ if (node === process.execPath) {
   const path = [dirname(node), process.env.PATH].join(delimiter);
   const env = { ...process.env, PATH: path, npm_node_execpath: node };
   const child = spawn(node, [...process.execArgv, program, ...args], { stdio: 'inherit', env });
-  // Ctrl-C at a terminal reaches the child by itself, and a second SIGINT would end it at once.
+  // Ctrl-C in a terminal also reaches the child, and a second SIGINT would end it at once.
   const isAtTerminal = process.stdin.isTTY === true;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => {

@@ -1,6 +1,6 @@
-// Creates the package: the built programs, with the packages that the bundle needs and no others, while the repository's
-// package.json keeps all that the bundle is made of, which advisories and the SBOM are about (ADR 26).
-//   node pack.mjs [folder]   prints the path of the file
+// Creates the package of the built programs. Its package.json lists only the packages that are not bundled. The
+// package.json of the repository lists all packages, for advisories and the SBOM (ADR 26).
+//   node pack.mjs [folder]   prints the path of the package
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -88,7 +88,7 @@ describe('the launcher with an outdated Node.js', () => {
     const { stdout, stderr, status } = launch('program.mjs');
     expect([stdout, status]).toEqual(['', 1]);
     expect(stderr).toBe(
-      `Rollcall needs Node.js 99.0 or later, and this is ${process.versions.node}: install Node.js 24 from https://nodejs.org.\n`,
+      `Rollcall needs Node.js 99.0 or later, but this is ${process.versions.node}. Install Node.js 24 from https://nodejs.org.\n`,
     );
   });
 });
