@@ -29,23 +29,23 @@ const innerLayers = {
 /** The layers of the console, a separate program for browsers. */
 const consoleLayers = [['.'], ['pages'], ['parts'], ['api'], ['lib'], ['style']];
 
-const filesOf = (folder, layers) =>
+const toPatterns = (folder, layers) =>
   layers.flat().map((name) => (name === '.' ? `^${folder}/[^/]+$` : `^${folder}/${name}/`));
 
 /** Builds a rule for each layer below the first, and a rule that finds folders without a layer. */
-const layerRules = (folder, layers) => [
+const buildLayerRules = (folder, layers) => [
   ...layers.slice(1).map((layer, index) => ({
     name: `no-higher-layer-${folder}/${layer.join(',')}`,
     comment: 'Lower layers never import from higher layers.',
     severity: 'error',
-    from: { path: filesOf(folder, layer) },
-    to: { path: filesOf(folder, layers.slice(0, index + 1)) },
+    from: { path: toPatterns(folder, layer) },
+    to: { path: toPatterns(folder, layers.slice(0, index + 1)) },
   })),
   {
     name: `every-folder-of-${folder}-has-a-layer`,
     severity: 'error',
     from: {},
-    to: { path: `^${folder}/`, pathNot: filesOf(folder, layers) },
+    to: { path: `^${folder}/`, pathNot: toPatterns(folder, layers) },
   },
 ];
 
@@ -53,9 +53,9 @@ const layerRules = (folder, layers) => [
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    ...layerRules('src', layers),
-    ...Object.entries(innerLayers).flatMap(([folder, inner]) => layerRules(`src/${folder}`, inner)),
-    ...layerRules('console', consoleLayers),
+    ...buildLayerRules('src', layers),
+    ...Object.entries(innerLayers).flatMap(([folder, inner]) => buildLayerRules(`src/${folder}`, inner)),
+    ...buildLayerRules('console', consoleLayers),
     {
       name: 'console-and-service-share-only-the-interface',
       severity: 'error',

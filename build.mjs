@@ -50,14 +50,14 @@ async function copyGuides() {
     cpSync(`docs/${name}.md`, `dist/guides/${name}.md`);
 }
 
-function* filesOf(path) {
+function* listFiles(path) {
   if (!statSync(path).isDirectory()) yield path;
-  else for (const name of readdirSync(path).sort()) yield* filesOf(join(path, name));
+  else for (const name of readdirSync(path).sort()) yield* listFiles(join(path, name));
 }
 
-function fingerprintOf(sources) {
+function computeFingerprint(sources) {
   const hash = createHash('sha256');
-  for (const path of sources.flatMap((source) => [...filesOf(source)])) {
+  for (const path of sources.flatMap((source) => [...listFiles(source)])) {
     if (path.endsWith('generated.d.ts')) continue; // only types, which `npm run types` writes
     hash.update(`${path}\0`).update(readFileSync(path)).update('\0');
   }
@@ -68,14 +68,14 @@ const onlyChanged = process.argv.includes('--if-changed');
 const isBuilt = onlyChanged && existsSync(FINGERPRINTS) && existsSync('build/main.js');
 const built = isBuilt ? JSON.parse(readFileSync(FINGERPRINTS, 'utf8')) : {};
 mkdirSync('dist', { recursive: true });
-const changed = PARTS.filter(({ name, sources }) => built[name] !== fingerprintOf(sources));
+const changed = PARTS.filter(({ name, sources }) => built[name] !== computeFingerprint(sources));
 if (changed.length === 0) console.log('The build is up to date.');
 for (const { name, sources, run } of changed) {
   const started = performance.now();
   console.log(`Building the ${name} ...`);
   rmSync(FINGERPRINTS, { force: true }); // so that an interrupted build is repeated
   await run();
-  built[name] = fingerprintOf(sources);
+  built[name] = computeFingerprint(sources);
   console.log(`Built the ${name} in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
 }
 await copyGuides();

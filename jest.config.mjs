@@ -55,7 +55,7 @@ const shared = {
  * server if `mariadbd` is installed. ENGINES=sqlite,mariadb selects the engines.
  */
 const unit = { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.spec.ts'] };
-const engine = (name) => {
+const buildProjects = (name) => {
   const folders = name === 'mariadb' ? `{${STORED.join(',')}}` : '*';
   const prepared = {
     globals: { ENGINE: name },
@@ -79,7 +79,7 @@ const engine = (name) => {
   ];
 };
 
-function engines() {
+function selectEngines() {
   if (process.env.ENGINES) return process.env.ENGINES.split(',');
   const hasMariadb =
     process.env.TEST_DATABASE_URL !== undefined || spawnSync('mariadbd', ['--version']).status === 0;
@@ -96,5 +96,5 @@ export default {
   // One worker more than cores, because some tests wait for processes and timers.
   maxWorkers: availableParallelism() + 1,
   testSequencer: '<rootDir>/test/support/jest/sequencer.mjs',
-  projects: [unit, ...engines().flatMap(engine)],
+  projects: [unit, ...selectEngines().flatMap(buildProjects)],
 };

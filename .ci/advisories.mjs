@@ -11,7 +11,7 @@ const LEVELS = ['low', 'moderate', 'high', 'critical'];
  * @param report the output of `npm audit --json`.
  * @returns the line to print, the number of advisories, and true if the audit worked.
  */
-export function verdict(report) {
+export function evaluateAudit(report) {
   let response;
   try {
     response = JSON.parse(report);
@@ -46,7 +46,7 @@ if (import.meta.filename === process.argv[1]) {
     encoding: 'utf8',
     timeout: 120_000,
   });
-  const { checked, found, line } = verdict(stdout ?? '');
+  const { checked, found, line } = evaluateAudit(stdout ?? '');
   console.log(line);
   process.exit(found > 0 || (!checked && process.env.ADVISORIES === 'required') ? 1 : 0);
 }

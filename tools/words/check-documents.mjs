@@ -10,18 +10,18 @@ const EXCEPTIONS = [];
 const TEXTS = new Set(['description', 'summary', 'title']);
 
 /** Yields the texts of an OpenAPI document with their path. */
-function* textsIn(node, path = 'docs/openapi.json') {
+function* listTexts(node, path = 'docs/openapi.json') {
   for (const [key, value] of Object.entries(node)) {
     if (typeof value === 'string') {
       if (TEXTS.has(key)) yield [`${path}/${key}`, value];
-    } else if (value !== null && typeof value === 'object') yield* textsIn(value, `${path}/${key}`);
+    } else if (value !== null && typeof value === 'object') yield* listTexts(value, `${path}/${key}`);
   }
 }
 
 /**
  * Yields the paragraphs, list items, headings and table rows of a document with their line. Code blocks are omitted.
  */
-function* paragraphsOf(file) {
+function* listParagraphs(file) {
   const text = readFileSync(file, 'utf8').replace(/^( *)```[^]*?^\1```$/gm, (block) =>
     block.replace(/[^\n]/g, ''),
   );
@@ -41,8 +41,8 @@ function* paragraphsOf(file) {
 
 const files = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n');
 const texts = [
-  ...files.flatMap((file) => [...paragraphsOf(file)]),
-  ...textsIn(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))),
+  ...files.flatMap((file) => [...listParagraphs(file)]),
+  ...listTexts(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))),
 ];
 const needed = new Set();
 let count = 0;

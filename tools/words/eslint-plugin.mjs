@@ -6,18 +6,18 @@ const CASES = new Set(['describe', 'it', 'test']);
 const textOf = (comment) => comment.value.replace(/^\s*\*+ ?/gm, '').trim();
 
 /** Returns the fixed text of a string or a template, or undefined for another expression. */
-function writtenText(node) {
+function readText(node) {
   if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
   if (node?.type === 'TemplateLiteral') return node.quasis.map(({ value }) => value.cooked).join('…');
   return undefined;
 }
 
 /** Returns true for test functions such as `it`, `test.each(table)` and `describe.skip`. */
-function isCase(callee) {
+function isTestFunction(callee) {
   if (callee.type === 'Identifier') return CASES.has(callee.name);
-  if (callee.type === 'MemberExpression') return isCase(callee.object);
-  if (callee.type === 'CallExpression') return isCase(callee.callee);
-  return callee.type === 'TaggedTemplateExpression' && isCase(callee.tag);
+  if (callee.type === 'MemberExpression') return isTestFunction(callee.object);
+  if (callee.type === 'CallExpression') return isTestFunction(callee.callee);
+  return callee.type === 'TaggedTemplateExpression' && isTestFunction(callee.tag);
 }
 
 const meta = { type: 'problem', schema: [], messages: { wording: '{{fault}}' } };
@@ -50,7 +50,7 @@ export default {
       meta,
       create: (context) => ({
         CallExpression: (node) => {
-          const title = isCase(node.callee) ? writtenText(node.arguments[0]) : undefined;
+          const title = isTestFunction(node.callee) ? readText(node.arguments[0]) : undefined;
           if (title === undefined) return;
           const faults = findConstructions(title);
           if (hasSemicolon(title)) faults.push('a semicolon: write two tests, or one statement');
@@ -63,7 +63,7 @@ export default {
       meta,
       create: (context) => {
         const check = (node) => {
-          const text = writtenText(node) ?? '';
+          const text = readText(node) ?? '';
           if (/\w+ \w+ \w+/.test(text)) report(context, { node }, findConstructions(text));
         };
         return { Literal: check, TemplateLiteral: check };
