@@ -44,12 +44,12 @@ async function measure(name: EngineName): Promise<void> {
   results.machine.engines[name] = engine.version;
   try {
     const url = engine.create('bench');
-    const say = (line: string): void => {
+    const log = (line: string): void => {
       process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${ENGINE_NAMES[name]}: ${line}\n`);
     };
-    say(`${USERS} users`);
+    log(`${USERS} users`);
     await seed(url, USERS);
-    const context = { engine, cores, effort: { rounds, seconds }, url, users: USERS, say };
+    const context = { engine, cores, effort: { rounds, seconds }, url, users: USERS, log };
     const add = (load: string, { comparisons, peak }: Outcome): void => {
       results.comparisons.push(...comparisons);
       const title = `peak memory under ${load}`;

@@ -12,7 +12,7 @@ export interface Context {
   url: string;
   /** Number of seeded users. */
   users: number;
-  say: (line: string) => void;
+  log: (line: string) => void;
 }
 
 /** Results of a case. */

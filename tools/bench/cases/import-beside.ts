@@ -34,7 +34,7 @@ let created = 0;
 
 /** Measures reads and creates during an import of new rows. The baseline is the same requests without the import. */
 export async function compareBesideImport(
-  { engine, cores, url, users, say }: Context,
+  { engine, cores, url, users, log }: Context,
   rows: number,
 ): Promise<{ comparisons: Comparison[]; absolutes: Absolute[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-during-'));
@@ -48,7 +48,7 @@ export async function compareBesideImport(
     const during = await measureLatencies(service, users, run);
     const title = `during an import of ${rows.toLocaleString('en')} new rows`;
     const { seconds } = await run;
-    say(
+    log(
       `${title} in ${seconds.toFixed(0)} s: p99 of reads ${formatChange('read')}, of creates ${formatChange('create')}, of the event loop delay ${alone.lag.toFixed(1)} → ${during.lag.toFixed(1)} ms`,
     );
     function formatChange(kind: Kind): string {

@@ -28,7 +28,7 @@ const CHANGED: Case = { title: 'rows, 1 % of them changed', floor: READ };
  * its minimum cost. The folder of the file is deleted at the end of the benchmark.
  */
 export async function compareImports(context: Context, rows: number): Promise<Outcome> {
-  const { engine, cores, effort, say } = context;
+  const { engine, cores, effort, log } = context;
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-import-'));
   const comparisons: Comparison[] = [];
   const add = (
@@ -36,7 +36,7 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
     ...samples: [service: Sample[], least: Sample[]]
   ): void => {
     const { service, floors } = compare([name], samples);
-    say(`import, ${title}: ${floors.map(({ ratio }) => ratio.cpu.toFixed(2)).join()} of ${name}`);
+    log(`import, ${title}: ${floors.map(({ ratio }) => ratio.cpu.toFixed(2)).join()} of ${name}`);
     comparisons.push({
       case: `import, ${rows.toLocaleString('en')} ${title}`,
       engine: engine.name,
@@ -58,7 +58,7 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
     sampleOf(rows, await readAlone(engine, [file.path, url], cores.server));
   try {
     const created = await measure(file, { created: rows });
-    say(`imported ${rows} new rows`);
+    log(`imported ${rows} new rows`);
     add(NEW, [created], [sampleOf(rows, await bulkLoad(engine, url, copy, cores.server))]);
     const same: Sample[] = [];
     const least: Sample[] = [];

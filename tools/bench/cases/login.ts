@@ -15,7 +15,7 @@ const FLOOR = 'argon2id alone';
  * Compares logins of random users with plain checks of the same password. Both use all cores except the cores of the
  * load.
  */
-export async function compareLogins({ engine, cores, effort, url, users, say }: Context): Promise<Outcome> {
+export async function compareLogins({ engine, cores, effort, url, users, log }: Context): Promise<Outcome> {
   const requestOf: RequestOf = (n) => ({
     method: 'POST',
     path: '/api/0.3/sessions/login',
@@ -34,7 +34,7 @@ export async function compareLogins({ engine, cores, effort, url, users, say }: 
       [FLOOR],
       await inTurns(contenders, requestOf, next, effort),
     );
-    say(`login: ${floors.map(({ ratio }) => ratio.cpu.toFixed(2)).join()} of ${FLOOR}`);
+    log(`login: ${floors.map(({ ratio }) => ratio.cpu.toFixed(2)).join()} of ${FLOOR}`);
     return {
       comparisons: [
         {

@@ -13,8 +13,8 @@ export async function measureProcess({
   engine,
   cores,
   url,
-  say,
-}: Pick<Context, 'engine' | 'cores' | 'url' | 'say'>): Promise<Absolute[]> {
+  log,
+}: Pick<Context, 'engine' | 'cores' | 'url' | 'log'>): Promise<Absolute[]> {
   const seconds: number[] = [];
   let idle = 0;
   for (let start = 0; start < STARTS; start++) {
@@ -28,7 +28,7 @@ export async function measureProcess({
     await service.remove();
   }
   const value = median(seconds);
-  say(`first response after ${value.toFixed(2)} s, ${idle.toFixed(0)} MiB idle`);
+  log(`first response after ${value.toFixed(2)} s, ${idle.toFixed(0)} MiB idle`);
   return [
     { case: 'cold start to the first response', engine: engine.name, value, unit: 's', atMost: 1.5 },
     { case: 'memory, idle', engine: engine.name, value: idle, unit: 'MiB', atMost: 150 },

@@ -98,7 +98,7 @@ let serial = FIRST_SERIAL + 500_000;
 async function compareRequests(id: string, service: Service, context: Context): Promise<Comparison> {
   const spec = REQUEST_CASES[id];
   if (!spec) throw new Error(`unknown case ${id}`);
-  const { engine, cores, effort, url, users, say } = context;
+  const { engine, cores, effort, url, users, log } = context;
   const { requestOf, about, answer } = spec;
   const next = {
     user: () => Math.floor(Math.random() * users),
@@ -131,7 +131,7 @@ async function compareRequests(id: string, service: Service, context: Context): 
       service: { ...measured, ...(statementsEach !== undefined && { statements: statementsEach }) },
       floors: shares.map((floor) => (floor.name === 'node:http' ? { ...floor, goal: spec.goal } : floor)),
     };
-    say(`${spec.title}: ${shares.map(({ name, ratio }) => `${ratio.cpu.toFixed(2)} of ${name}`).join(', ')}`);
+    log(`${spec.title}: ${shares.map(({ name, ratio }) => `${ratio.cpu.toFixed(2)} of ${name}`).join(', ')}`);
     return comparison;
   } finally {
     for (const floor of floors) await floor.remove();
