@@ -90,13 +90,8 @@ async function hook(path: string, numbers: number, text: number): Promise<void> 
     fs.writeSync(file, Buffer.from(counted.buffer), 0, 8, 0);
     const isTarget = byCommit === 1 ? isCommit && counted[1] === at : counted[0] === at;
     const die = (): void => {
-      fs.writeSync(
-        file,
-        Buffer.from(sql.slice(0, text)),
-        0,
-        Math.min(text, Buffer.byteLength(sql.slice(0, text))),
-        numbers * 4,
-      );
+      const victim = Buffer.from(sql).subarray(0, text);
+      fs.writeSync(file, victim, 0, victim.length, numbers * 4);
       if (service === 1) process.kill(process.ppid, 'SIGKILL');
       process.kill(process.pid, 'SIGKILL');
     };

@@ -13,6 +13,12 @@ export interface Body {
 const written = (entries: readonly (readonly [string, Json])[]) =>
   `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 
+// prettier-ignore
+const BROKEN_JSON = [
+  '', '{', '{}', '[]', '"', 'null', '{"a":1,}', '{"username":"a","username":"b"}', '\ufeff{}', '{"\\ud800":1}',
+  '{'.repeat(5000), '[1', '\0',
+];
+
 function jsonOf(schema: Schema, quality: Quality): fc.Arbitrary<string> {
   if (quality === 'good') return valid(schema).map((value) => JSON.stringify(value));
   const fields = Object.entries(resolved(schema).properties ?? {});
@@ -30,21 +36,7 @@ function jsonOf(schema: Schema, quality: Quality): fc.Arbitrary<string> {
   if (quality === 'one fault') return faulty;
   const broken = fc.oneof(
     hostile().map((value) => JSON.stringify(value)),
-    fc.constantFrom(
-      '',
-      '{',
-      '{}',
-      '[]',
-      '"',
-      'null',
-      '{"a":1,}',
-      '{"username":"a","username":"b"}',
-      '\ufeff{}',
-      '{"\\ud800":1}',
-      '{'.repeat(5000),
-      '[1',
-      '\0',
-    ),
+    fc.constantFrom(...BROKEN_JSON),
     faulty.map((text) => text.slice(0, -3)),
   );
   return fc.oneof(faulty, broken);
@@ -81,20 +73,11 @@ const form = (file: string, fields: readonly (readonly [string, string])[]) =>
     `--X\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n${file}\r\n--X--\r\n`,
   ].join('');
 
+// prettier-ignore
 const ODD_TYPES = [
-  '',
-  'text/plain',
-  'application/json; charset=latin1',
-  'application/json; charset=utf-8',
-  'application/xml',
-  'APPLICATION/JSON',
-  'multipart/form-data',
-  'multipart/form-data; boundary=Y',
-  'application/x-www-form-urlencoded',
-  'text/csv; charset=nonsense',
-  ';;;',
-  '*/*',
-  'application/json/../x',
+  '', 'text/plain', 'application/json; charset=latin1', 'application/json; charset=utf-8', 'application/xml',
+  'APPLICATION/JSON', 'multipart/form-data', 'multipart/form-data; boundary=Y', 'application/x-www-form-urlencoded',
+  'text/csv; charset=nonsense', ';;;', '*/*', 'application/json/../x',
 ];
 
 /** Builds a body for an operation, or an empty body if the operation accepts none. */

@@ -26,15 +26,8 @@ async function measureFault(name: string, service: Service, inject: () => Promis
   await load.until(load.acknowledged.size + WARM);
   const { lost, extra } = await load.verify();
   const responses = [...load.statuses].map(([status, count]) => `${status}: ${count}`).join(', ');
-  table.push([
-    name,
-    String(load.sent),
-    String(load.acknowledged.size),
-    String(lost),
-    String(extra),
-    `${Math.round(recovery)} ms`,
-    responses,
-  ]);
+  const counts = [load.sent, load.acknowledged.size, lost, extra].map(String);
+  table.push([name, ...counts, `${Math.round(recovery)} ms`, responses]);
   process.stderr.write(`${table.at(-1)?.join(' | ') ?? ''}\n`);
 }
 
@@ -43,15 +36,9 @@ async function measureFlood(name: string, service: Service, run: () => Promise<u
   const calm = await readsDuring(service, delay(SECONDS * 1000));
   const before = memory(service.pid).now;
   const { count, failed, median, p99 } = await readsDuring(service, run());
-  const row = [
-    name,
-    calm.median.toFixed(1),
-    calm.p99.toFixed(1),
-    median.toFixed(1),
-    p99.toFixed(1),
-    `${failed} of ${count}`,
-  ];
-  floods.push([...row, `${Math.round(before)} → ${Math.round(memory(service.pid).now)} MiB`]);
+  const latencies = [calm.median, calm.p99, median, p99].map((millis) => millis.toFixed(1));
+  const mebibytes = `${Math.round(before)} → ${Math.round(memory(service.pid).now)} MiB`;
+  floods.push([name, ...latencies, `${failed} of ${count}`, mebibytes]);
   process.stderr.write(`${floods.at(-1)?.join(' | ') ?? ''}\n`);
 }
 
@@ -157,9 +144,10 @@ async function floodAll(service: Service): Promise<void> {
   await measureFlood('10,000 connections that send nothing', service, () => open(10_000, '', ''));
 }
 
-const print = (head: string[], rows: string[][]): void => {
+const print = (head: string, rows: string[][]): void => {
   const line = (cells: string[]): string => `| ${cells.join(' | ')} |\n`;
-  process.stdout.write(`\n${line(head)}${line(head.map(() => '---'))}${rows.map(line).join('')}`);
+  const rule = head.split(' | ').map(() => '---');
+  process.stdout.write(`\n${line([head])}${line(rule)}${rows.map(line).join('')}`);
 };
 
 if (!existsSync('dist/main.js')) throw new Error('Build the service first: npm run build.');
@@ -167,18 +155,7 @@ await sqliteFaults();
 await diskFull();
 await mariaDbFaults();
 print(
-  [
-    'Fault',
-    'Sent',
-    'Acknowledged',
-    'Lost',
-    'Unacknowledged but stored',
-    'Until the next success',
-    'Responses',
-  ],
+  'Fault | Sent | Acknowledged | Lost | Unacknowledged but stored | Until the next success | Responses',
   table,
 );
-print(
-  ['Flood', 'Read p50 before (ms)', 'p99 before', 'p50 during', 'p99 during', 'Reads failed', 'Memory'],
-  floods,
-);
+print('Flood | Read p50 before (ms) | p99 before | p50 during | p99 during | Reads failed | Memory', floods);
