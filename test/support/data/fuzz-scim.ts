@@ -169,7 +169,7 @@ export const bulkOperation = fc
     data,
     ...more,
   }));
-/** Returns the placeholder of the existing user or group. `located` redirects a DELETE of it to an unknown user. */
+/** Returns the placeholder of the existing user or group. `fillPlaceholders` redirects a DELETE of it to an unknown user. */
 const ownOf = (type: string): string => (type === '/Users' ? '<user>' : '<group>');
 export const located = (sent: object, id: string, group: string): object =>
   JSON.parse(

@@ -83,7 +83,7 @@ export class Link {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Breaks all connections and refuses new ones until `mend` is called. */
+  /** Breaks all connections and refuses new ones until `restore` is called. */
   async cut(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();

@@ -160,7 +160,7 @@ export function newcomer({ folder, url }: TestDatabase): Record<string, string> 
 /**
  * Creates a database before each test of a file that starts processes. After each test the processes are killed and the
  * database is dropped.
- * @param content as in `freshDatabase`. A service migrates an empty MariaDB, which takes a third of its start.
+ * @param content as in `createDatabase`. A service migrates an empty MariaDB, which takes a third of its start.
  */
 export function processDatabase(content?: Content): TestDatabase {
   const database: TestDatabase = { url: '', folder: '', drop: () => Promise.resolve() };
