@@ -16,7 +16,7 @@ interface How {
   effect?: Effect;
   /** Status and code of each attempt. Default: one attempt with 200. */
   answers?: readonly (readonly [status: number, code: string])[];
-  /** Whether users and audit change, independent of the response. Default: yes if the effect is `done`. */
+  /** True if users and audit change, independent of the response. Default: yes if the effect is `done`. */
   applied?: boolean;
   seen?: Fields;
   /** Time when `seen` was read. Default: the begin of the request. */

@@ -115,7 +115,7 @@ export function timelines(history: History, final: FinalState): Timelines {
 }
 
 /**
- * Returns a description of two changes in the wrong order. A change that was acknowledged before another one began must
+ * Returns a description of two changes in the wrong order. A change that was acknowledged before another change began must
  * precede it.
  */
 function disorder(moments: readonly Moment[]): string | undefined {
