@@ -99,7 +99,7 @@ export default tseslint.config(
         'error',
         {
           property: 'normalize',
-          message: 'Use normalForm, because normalize() can take minutes for hostile input.',
+          message: 'Use toNormalForm, because normalize() can take minutes for hostile input.',
         },
       ],
     },

@@ -19,8 +19,8 @@ export async function aGroup(
   app: TestApp,
   { members = [], ...fields }: GroupFields & { members?: readonly string[] } = {},
 ): Promise<Group> {
-  const names = { display_name: `Group ${++made}`, ...fields };
-  return groupsOf(app).create(names, MemberChange.createReplacement(members), caller);
+  const names = { display_name: `Group ${++created}`, ...fields };
+  return groupsOf(app).create(names, MemberChange.createReplacement(members), SYSTEM);
 }
 
 /** Adds and removes members. */

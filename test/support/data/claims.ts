@@ -29,7 +29,7 @@ export interface World {
 }
 
 function stateOf(changes: readonly Change[], world: World, storage: NumberStorage): SetValidator {
-  const state = new SetValidator({ storage, nameOf: (change) => `change ${change}`, isImport: true });
+  const validator = new SetValidator({ storage, nameOf: (change) => `change ${change}`, isImport: true });
   const owners = new Map(
     Object.entries(world.owners ?? {}).map(([name, uuid]): [string, Owner] => [
       name,

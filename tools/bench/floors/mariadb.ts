@@ -62,8 +62,9 @@ function run(sender: Sender, statements: readonly Statement[], fill: Fill, done:
       if (Array.isArray(result)) found.push(result as Row[]);
       next(index + 1);
     };
-    if (params.length > 0 && sql.length <= MAX_PREPARED_LENGTH) sender.execute(sql, fill(params), settle);
-    else sender.query(sql, fill(params), settle);
+    if (params.length > 0 && sql.length <= MAX_PREPARED_LENGTH)
+      sender.execute(sql, fill(params), handleResult);
+    else sender.query(sql, fill(params), handleResult);
   };
   next(0);
 }

@@ -100,7 +100,7 @@ const bound = (sql: Sql): Sql => ({
 function noted(sql: Sql, note: Note): Statements {
   return {
     query: (text, params = []) => (note(text, params), sql.query(text, params)),
-    first: (text, params = []) => (note(text, params), sql.first(text, params)),
+    queryOne: (text, params = []) => (note(text, params), sql.queryOne(text, params)),
     execute: (text, params = []) => (note(text, params), sql.execute(text, params)),
     insert: (statement, rows) => {
       for (const { sql: text, params } of singleStatements(sql.dialect, statement, rows)) note(text, params);
