@@ -31,7 +31,7 @@ function expectUnauthenticated(answer: Answer): void {
   expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
 }
 
-test('a mistyped API key is reported differently from an unknown API key', async () => {
+test('the error for an invalid API key mentions a typing error only if the key is mistyped', async () => {
   const key = await store(generateApiKey());
   const swapped = key.replace(/_(.)(.)/, '_$2$1');
   const mistyped = swapped === key ? key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : swapped;
@@ -47,8 +47,8 @@ test('an API key chosen by an operator is accepted even if it looks like a misty
   expect((await search(key)).status).toBe(200);
 });
 
-describe('an API key takes precedence over a session cookie', () => {
-  test('if it is valid', async () => {
+describe('a request with an API key and a session cookie', () => {
+  test('uses only the API key if it is valid', async () => {
     const { client } = await aPerson(app, { roles: ['External user'] });
     const both = client.with({ 'x-api-key': API_KEY });
     expect((await both.post('/users', aUser())).status).toBe(201);
@@ -59,13 +59,13 @@ describe('an API key takes precedence over a session cookie', () => {
     ['unknown', 'a-key-that-nobody-has-ever-made-0123456789'],
     ['empty', ''],
     ['truncated', API_KEY.slice(0, -1)],
-  ])('even if it is %s', async (_, key) => {
+  ])('returns 401 if the API key is %s, even if the session is valid', async (_, key) => {
     const webmaster = await app.login();
     expect((await webmaster.get('/users/me')).status).toBe(200);
     expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));
   });
 
-  test('even if it is revoked', async () => {
+  test('returns 401 if the API key is revoked, even if the session is valid', async () => {
     const key = await store(generateApiKey(), { revoked: inSeconds(-1) });
     const webmaster = await app.login();
     expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));
@@ -99,7 +99,7 @@ describe('an API key', () => {
     expectUnauthenticated(await search(key));
   });
 
-  test('is accepted only in the header X-API-Key', async () => {
+  test('is accepted by the REST API only in the header X-API-Key', async () => {
     expectUnauthenticated(await app.nobody.get('/users/search', { authorization: `Bearer ${API_KEY}` }));
     expectUnauthenticated(await app.nobody.get('/users/search', { cookie: `X-API-Key=${API_KEY}` }));
     expectUnauthenticated(await app.nobody.get(`/users/search?api_key=${API_KEY}`));

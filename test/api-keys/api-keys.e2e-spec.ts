@@ -73,7 +73,7 @@ test('API keys are listed in pages, newest first', async () => {
   expect(Results.map(({ id }: Json) => id)).toEqual([created[1].id, created[0].id]);
 });
 
-test('the audit event of a new API key lists all limits of the key', async () => {
+test('the audit event of a new API key lists its scopes, networks, expiry and other settings', async () => {
   const bounds = {
     scopes: ['users:read'],
     networks: ['10.0.0.0/8'],

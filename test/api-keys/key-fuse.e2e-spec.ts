@@ -57,7 +57,7 @@ async function countBlown(): Promise<number> {
 const readActions = async (id: string): Promise<string[]> =>
   (await auditRows(app, id)).map(({ action }) => action).filter((action) => action.includes('fuse'));
 
-test('blocking one user more than the limit returns 429, writes an audit event and counts in the metrics', async () => {
+test('blocking more users than the fuse of an API key allows returns 429 and is audited and counted in the metrics', async () => {
   const [before, { id, client, elsewhere }, uuids] = [await countBlown(), await aKey(), await createUsers(5)];
   expect(await blockAll(client, uuids.slice(0, 3))).toEqual([200, 200, 200]);
   const [, , , fourth = '', fifth = ''] = uuids;
@@ -76,7 +76,7 @@ test('blocking one user more than the limit returns 429, writes an audit event a
   expect(await countBlown()).toBe(before + 1);
 });
 
-test('a blown fuse does not affect other changes, other API keys or sessions', async () => {
+test('the blown fuse of an API key prevents only that key from blocking active users', async () => {
   const [{ client }, { client: another }, uuids] = [await aKey(), await aKey(), await createUsers(6)];
   const [first = '', , , fourth = '', fifth = '', sixth = ''] = uuids;
   expect(await blockAll(client, uuids.slice(0, 4))).toEqual([200, 200, 200, 429]);
@@ -92,7 +92,7 @@ test('a blown fuse does not affect other changes, other API keys or sessions', a
   expect((await block(client, sixth)).status).toBe(429);
 });
 
-test('a fuse reset by another credential lifts the limit for an hour and clears the count', async () => {
+test('resetting the fuse of an API key lifts its limit for an hour, after which counting starts anew', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(12)];
   await blockAll(client, uuids.slice(0, 4));
   const before = await countBlown();
@@ -112,7 +112,7 @@ test('a fuse reset by another credential lifts the limit for an hour and clears 
   expect(await readActions(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset', 'api_key.fuse_blown']);
 });
 
-test('a fuse can be reset only by a Webmaster or by another API key without scopes', async () => {
+test('the fuse of an API key can be reset only by a Webmaster or by another API key without scopes', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const reset = async (by: Client) => by.post(`/api_keys/${id.toUpperCase()}/fuse`);
@@ -133,7 +133,7 @@ test('an API key that was created by another API key has its own fuse', async ()
   expect((await block(client, uuids[4] ?? '')).status).toBe(429);
 });
 
-test('concurrent requests on two instances exceed the limit by at most one user each', async () => {
+test('concurrent requests on two instances exceed the fuse of an API key by at most one user per request', async () => {
   const RACERS = 6;
   const [{ id, client, elsewhere }, waiting] = [await aKey(), await createUsers(18)];
   let blocked = 0;
@@ -152,7 +152,7 @@ test('concurrent requests on two instances exceed the limit by at most one user 
   expect(await readActions(id)).toEqual(['api_key.fuse_blown']);
 });
 
-test('users blocked more than an hour ago do not count towards the fuse, and their rows are purged', async () => {
+test('the fuse of an API key counts only users blocked in the last hour, and older records are purged', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const age = 'UPDATE key_deactivations SET time = ? WHERE key_id = ? AND user_uuid = ?';
@@ -169,7 +169,7 @@ test('users blocked more than an hour ago do not count towards the fuse, and the
   expect(row?.n).toBe(3);
 });
 
-test('FUSE_PERCENT is a share of the users who were active before the changes', async () => {
+test('the limit from FUSE_PERCENT is a share of the users who were active before the changes', async () => {
   const [{ client }, uuids] = [await aKey(), await createUsers(8)];
   const { Count: active } = (await app.key.get('/users/search?status=Active&limit=1')).body;
   setLimits(1, Math.ceil(600 / (active as number))); // a little more than six users
@@ -179,7 +179,7 @@ test('FUSE_PERCENT is a share of the users who were active before the changes', 
   expect(statuses).toEqual(uuids.map((_, i) => (i < allowed ? 200 : 429)));
 });
 
-test('FUSE_MIN=0 turns the fuse off', async () => {
+test('FUSE_MIN=0 turns the fuse of API keys off', async () => {
   setLimits(0, 10);
   const [{ client }, uuids] = [await aKey(), await createUsers(5)];
   expect(await blockAll(client, uuids)).toEqual(Array(5).fill(200));
@@ -193,7 +193,7 @@ const buildKeyActor = (id: string): KeyActor => ({
   profile: 'standard',
 });
 
-test('a change set counts every user that it blocks towards the fuse', async () => {
+test('a change set counts every user that it blocks towards the fuse of the API key', async () => {
   const [{ id }, uuids] = [await aKey(), await createUsers(4)];
   const caller = { actor: buildKeyActor(id), requestId: 'test', ip: '' };
   const changes = uuids.map((uuid) => ({
@@ -209,7 +209,7 @@ test('a change set counts every user that it blocks towards the fuse', async () 
   expect(await Promise.all(uuids.map(readStatus))).toEqual(['Active', 'Blocked', 'Blocked', 'Blocked']);
 });
 
-test('a change that blocks no user runs no additional SQL statement', async () => {
+test('the fuse of an API key runs additional SQL statements only for changes that block users', async () => {
   const [{ id }, [uuid = '']] = [await aKey(), await createUsers(1)];
   const runChange = async (kind: 'key' | 'system', patch: object): Promise<string[]> =>
     app.app.get(TransactionRunner).run(async (tx) => {

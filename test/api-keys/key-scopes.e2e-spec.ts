@@ -18,7 +18,7 @@ const withIp = (client: Client, ip: string): Client => client.with({ 'x-forwarde
 const errorOf = ({ status, body }: Answer): [number, string, string] => [status, body.code, body.detail];
 
 describe('a new API key', () => {
-  test('is returned and listed with its limits', async () => {
+  test('is returned and listed with its scopes, networks and other settings', async () => {
     const { key } = await createKey({
       scopes: ['users:read', 'imports:write:hr'],
       networks: ['10.0.0.0/8', '::ffff:192.0.2.1', '2001:DB8::/32'],
@@ -91,7 +91,7 @@ describe('a new API key', () => {
     expect((await app.key.get('/api_keys')).body.Count).toBe(before);
   });
 
-  test('records its maker: a user, an API key or the system', async () => {
+  test('has as maker the user, the API key or the system that created it', async () => {
     const webmaster = await app.login();
     const { uuid } = (await webmaster.get('/users/me')).body;
     const byUser = await createKey({}, webmaster);
@@ -172,7 +172,7 @@ describe('an API key with networks', () => {
     expect((await withIp(client, '11.0.0.1').get('/status')).status).toBe(200);
   });
 
-  test('records its last use and address at most once a minute, and never for a refused request', async () => {
+  test('records its last use and client IP address at most once a minute, and never for a refused request', async () => {
     const { client, key } = await createKey({ networks: ['10.0.0.0/8'] });
     const readLastUse = async () => {
       const { Results } = (await app.key.get('/api_keys')).body;
