@@ -170,7 +170,7 @@ async function decide(decision: string): Promise<Expected> {
   return { actor: 'key', target: id };
 }
 
-test.each(Object.keys(CAUSES))('%s is recorded with its actor, target and address', async (action) => {
+test.each(Object.keys(CAUSES))('%s is recorded with its actor, target and IP address', async (action) => {
   const { actor, target } = await CAUSES[action]!();
   const found = await readEvents(`action=${action}${target === '' ? '' : `&target=${target}`}`);
   expect(found).toHaveLength(1);
@@ -187,7 +187,7 @@ test('the table of audit actions in docs/operator.md lists every action', () => 
   expect(Object.keys(CAUSES)).toEqual([...ACTIONS]);
 });
 
-test('failed logins are recorded once a minute for each username and address, without passwords', async () => {
+test('failed logins are recorded once a minute for each username and IP address, without passwords', async () => {
   const readFailed = () =>
     databaseOf(app).query("SELECT id FROM audit_events WHERE action = 'session.login_failed'");
   const before = (await readFailed()).length;
@@ -215,7 +215,7 @@ test('failed logins are recorded once a minute for each username and address, wi
   expect(names).not.toContain('x'.repeat(200));
 });
 
-test('the use of an API key is recorded once for each address', async () => {
+test('the use of an API key is recorded once for each client IP address', async () => {
   const { id, key: secret } = await createKey();
   const client = app.nobody.with({ 'x-api-key': secret });
   for (let i = 0; i < 3; i++) await client.get('/users/search?limit=1');
@@ -228,7 +228,7 @@ test('the use of an API key is recorded once for each address', async () => {
   expect(ips).toEqual(['192.0.2.8', '192.0.2.7', '127.0.0.1']);
 });
 
-test('audit events are sorted by time, and since and until filter by the same time', async () => {
+test('audit events are sorted by their time, and the since and until filters use the same time', async () => {
   const at = Date.now();
   for (let n = 0; n < 3; n++) {
     await create(app.key);

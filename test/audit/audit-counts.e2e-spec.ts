@@ -47,7 +47,7 @@ const readSealCounts = () =>
     'SELECT seal, hour, action, value FROM audit_counts ORDER BY seal, hour, action',
   );
 
-test('an event is counted once before its seal, after its seal, and after it is purged', async () => {
+test('audit counts include every event once, before and after it is sealed and after it is purged', async () => {
   const old = Date.now() - 35 * DAY;
   await insert(old, 3);
   await insert(Date.now() - 3 * HOUR, 2);
@@ -78,7 +78,7 @@ test('days of audit counts start at midnight in the time zone of the client', as
   expect((await readUpdates(-5)).days).toEqual({ [day - 1]: addUp(0, 5), [day]: addUp(5, 24) });
 });
 
-test('an event that becomes visible after its seal is counted by the next seal for its own hour', async () => {
+test('an event that appears after the seal of its hour is counted by the next seal, for its own hour', async () => {
   const end = THIS_HOUR * HOUR - 30 * HOUR;
   await insert(end - HOUR - MINUTE, 3);
   await insert(end - 5 * MINUTE, 3);
@@ -91,7 +91,7 @@ test('an event that becomes visible after its seal is counted by the next seal f
   expect(late).toHaveLength(1);
 });
 
-test('events with an unknown action or an id in the future are not counted', async () => {
+test('audit counts omit events with an unknown action or with an id from the future', async () => {
   await insert(Date.now() - 3 * HOUR, 2);
   await insertEvents(databaseOf(app), [eventAt(Date.now() - 3 * HOUR, { action: 'user.destroyed' })]);
   await insertIds(Date.now(), [uuidv7({ msecs: Date.now() + 5 * DAY })]);
@@ -99,7 +99,7 @@ test('events with an unknown action or an id in the future are not counted', asy
   expect((await readSealCounts()).map(({ action, value }) => [action, value])).toEqual([['user.updated', 2]]);
 });
 
-test('two instances that seal build one chain and count each event once', async () => {
+test('two instances that seal concurrently build one chain of seals and count each event once', async () => {
   for (let hour = 2; hour < 8; hour++) await insert(Date.now() - hour * HOUR, 3);
   const other = await TestApp.on(app.database);
   await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);
@@ -110,7 +110,7 @@ test('two instances that seal build one chain and count each event once', async 
   expect(await verify()).toMatchObject({ rows: 18, fault: null });
 });
 
-test('audit counts older than the longest possible period are purged', async () => {
+test('audit counts older than the longest period that can be requested are purged', async () => {
   await insert(Date.now() - 120 * DAY, 3);
   await insert(Date.now() - 80 * DAY, 2);
   await seal(Date.now());
@@ -118,7 +118,7 @@ test('audit counts older than the longest possible period are purged', async () 
   expect((await readSealCounts()).map(({ value }) => value)).toEqual([2]);
 });
 
-test('more than 10,000 events without a seal are reported as a gap in the audit counts', async () => {
+test('if more than 10,000 events are not sealed, audit counts stop at 10,000 and report a gap', async () => {
   await seal(Date.now());
   const ids = Array.from({ length: 10_001 }, (_, index) => uuidv7({ msecs: Date.now(), seq: index * 8 }));
   for (let from = 0; from < ids.length; from += 1000)

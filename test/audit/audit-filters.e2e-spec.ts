@@ -101,7 +101,7 @@ test.each(FILTERS)('the audit filter %s returns full pages, newest first', async
   expect(CountIsExact || expected.length >= 1000).toBe(true);
 });
 
-test('Count of the audit stops at 1000, and CountIsExact is then false', async () => {
+test('the Count of an audit search is at most 1000, and CountIsExact is false if there may be more events', async () => {
   const { Count, CountIsExact } = (await app.key.get('/audit?actor_kind=key')).body;
   expect([Count, CountIsExact]).toEqual([1000, false]);
   const all = (await app.key.get(`/audit?until=${toTime(3000)}`)).body;
@@ -110,7 +110,7 @@ test('Count of the audit stops at 1000, and CountIsExact is then false', async (
   expect(few).toMatchObject({ Count: 7, CountIsExact: true });
 });
 
-test('pages of the audit contain all earlier events even if events are added in between', async () => {
+test('the pages of an audit search return every event once, even if new events are added meanwhile', async () => {
   const path = `/audit?actor=${actors[3]!}&limit=50`;
   const expected = rows.filter(({ actor }) => actor === actors[3]).map(({ id }) => id);
   const found: string[] = [];
@@ -124,7 +124,7 @@ test('pages of the audit contain all earlier events even if events are added in 
   expect(found).toEqual(expected.reverse());
 });
 
-test('an audit search that takes too long returns 422 and names its filters', async () => {
+test('an audit search that takes too long returns 422 with an error that names its filters', async () => {
   const service = app.app.get(AuditService);
   const { maxMillis } = service;
   service.maxMillis = 0;
@@ -177,7 +177,7 @@ describe('the audit of an import', () => {
     expect(lines[0]).toMatch(/,StartedBy,ApprovedBy,Reason$/);
     expect(lines[1]).toMatch(new RegExp(`,${uploader.uuid},${approver.uuid},$`));
   });
-  test('is found with the actor filter for either of these users', async () => {
+  test('is found by the actor filter for its starter and for its approver', async () => {
     expect(await readCreated(uploader)).toEqual(['p9', 'p3', 'p2', 'p1']);
     expect(await readCreated(approver)).toEqual(['p3', 'p2', 'p1']);
     const find = (who: Json, more = '') => app.key.get(`/audit?actor=${who.uuid}${more}`);
@@ -191,7 +191,7 @@ describe('the audit of an import', () => {
   test.each([
     ['p2', 'import upload.csv (started by uploader, approved by approver)'],
     ['p9', 'import upload.csv (started by uploader)'],
-  ])('names the users who started and approved the import in the history of user %s', async (id, name) => {
+  ])('names the starter and any approver of the import in the history of user %s', async (id, name) => {
     const one = (await app.key.get(`/users/search?external_id=${id}`)).body.Results[0];
     const { Results } = (await app.key.get(`/users/${one.uuid}/history`)).body;
     expect(Results[0].actor).toMatchObject({ kind: 'import', name });
@@ -204,7 +204,7 @@ describe('the audit of an import', () => {
     const [row] = (await app.key.get(`/audit?actor=${revert.id}&action=user.blocked`)).body.Results;
     expect(row.actor.started_by.id).toBe(approver.uuid);
   });
-  test('is merged by time for several imports of one API key', async () => {
+  test('is listed, newest first, together with other events of the API key that started it', async () => {
     const key = (await app.key.post('/api_keys', { name: 'nightly' })).body;
     const client = app.nobody.with({ 'x-api-key': key.key });
     for (let i = 0; i < 6; i++) {

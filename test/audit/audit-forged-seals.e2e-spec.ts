@@ -44,12 +44,12 @@ async function sealWithChange(name: string, number: number, value: string | numb
 const OLD_TIME = new Date(END - 3 * DAY).toISOString().replace('T', ' ').slice(0, 23);
 
 test.each([
-  ['an old time', 'sealed', OLD_TIME],
-  ['another end of its range', 'until_id', uuidv7({ msecs: END - 45 * MINUTE })],
-  ['no members', 'members', ''],
+  ['old time', 'sealed', OLD_TIME],
+  ['other end of its range', 'until_id', uuidv7({ msecs: END - 45 * MINUTE })],
+  ['empty list of events', 'members', ''],
   ['fewer rows', 'row_count', 2],
-  ['another hash', 'hash', 'f'.repeat(64)],
-])('verification fails if the newest seal had %s while the next seal was created', async (_, name, value) => {
+  ['other hash', 'hash', 'f'.repeat(64)],
+])('verification fails if a seal was built on a temporarily forged seal: %s', async (_, name, value) => {
   await insert(END - 40 * MINUTE);
   await sealWithChange(name, 2, value);
   await expectFault();
@@ -57,7 +57,7 @@ test.each([
   await expectFault();
 });
 
-test('verification fails if an entry for a late event was inserted before its seal', async () => {
+test('audit verification fails if an old event was inserted together with a late-event entry', async () => {
   const [id] = await insert(END - 40 * MINUTE);
   await execute("INSERT INTO audit_late_events (id, seal, row_hash) VALUES (?, 3, '')", [id!]);
   await expectFault();
@@ -68,7 +68,7 @@ test('verification fails if an entry for a late event was inserted before its se
 test.each([
   [0, 1],
   [0, 4],
-])('verification fails if the ids of rows %d and %d were swapped', async (one, other) => {
+])('audit verification fails if the ids of events %d and %d were swapped', async (one, other) => {
   const [a, b] = [rows[one]!, rows[other]!];
   const spare = uuidv7({ msecs: END });
   await execute('UPDATE audit_events SET id = ? WHERE id = ?', [spare, a]);
@@ -79,7 +79,7 @@ test.each([
 });
 
 test.each([1, 3 * MINUTE, HOUR, 3 * HOUR])(
-  'verification fails if the time and the id of a row were moved by %d ms',
+  'audit verification fails if the time and the id of a sealed event were moved by %d ms',
   async (by) => {
     const millis = END - 30 * MINUTE + by;
     await execute('UPDATE audit_events SET id = ?, time = ? WHERE id = ?', [
@@ -93,7 +93,7 @@ test.each([1, 3 * MINUTE, HOUR, 3 * HOUR])(
   },
 );
 
-test.each([3, 7])('verification fails if a seal was copied as number %d', async (number) => {
+test.each([3, 7])('audit verification fails if a copy of seal 2 was stored as seal %d', async (number) => {
   await sealNext();
   const [, second] = await seals();
   await execute('DELETE FROM audit_seals WHERE number = ?', [number]);

@@ -41,7 +41,7 @@ async function readReported(): Promise<string[]> {
   return reported;
 }
 
-describe('audit rows with a past time', () => {
+describe('inserted audit events with a past time', () => {
   const TOO_OLD = {
     'a millisecond too old': OLDEST - 1,
     'of the sealed hour': END - 40 * MINUTE,
@@ -56,7 +56,7 @@ describe('audit rows with a past time', () => {
     'of the last minute of the sealed hour': END - MINUTE,
     'of the hour that is not sealed': END + MINUTE,
   };
-  test('are reported if they are too old for late rows, and are never covered by a seal', async () => {
+  test('are reported if they are older than late events can be, and no seal ever covers them', async () => {
     await sealHours();
     const random = Array.from({ length: 60 }, () => Math.floor(SEALED_AT - Math.random() ** 3 * 3 * HOUR));
     const times = [...Object.values(TOO_OLD), ...Object.values(YOUNG), ...random];
@@ -68,7 +68,7 @@ describe('audit rows with a past time', () => {
     expect(fault?.message).toContain(bad[0]!.id);
     expect(unsealed).toBe(0);
   });
-  test('are reported even with a forged entry in audit_late_events', async () => {
+  test('are reported even if audit_late_events has a forged entry for them', async () => {
     await sealHours();
     for (const number of [999_999, 0, -1, 2]) {
       const [id] = await insert(END - 40 * MINUTE);
@@ -81,7 +81,7 @@ describe('audit rows with a past time', () => {
   });
 });
 
-test('events of a period without seals are sealed later, and none of them is reported', async () => {
+test('events of hours in which no seal was created are sealed later and not reported as inserted', async () => {
   await sealHours();
   for (const hours of [1, 5, 30, 49]) await insert(END + hours * HOUR, 3);
   const [late] = await insert(END - MINUTE);
@@ -91,7 +91,7 @@ test('events of a period without seals are sealed later, and none of them is rep
   expect(badOf(await verify())).toEqual([late]);
 });
 
-test('late events that exceed the limit of one seal are covered by the next seal', async () => {
+test('late events beyond the 10,000 that one seal can cover are covered by the next seal', async () => {
   await sealHours();
   for (let part = 0; part < 3; part++) await insert(END - (part + 1) * MINUTE, 3400);
   await seal(NEXT_SEAL);
@@ -99,9 +99,9 @@ test('late events that exceed the limit of one seal are covered by the next seal
   expect(await verify()).toMatchObject({ fault: null, late: 10_200, unsealed: 0 });
 });
 
-describe('audit rows with a future time', () => {
+describe('inserted audit events with a future time', () => {
   const now = Date.now();
-  test.each([2 * HOUR, 10 * HOUR, 400 * DAY])('are always reported if %d ms ahead', async (ahead) => {
+  test.each([2 * HOUR, 10 * HOUR, 400 * DAY])('stay reported if they are %d ms ahead', async (ahead) => {
     await insert(now - 2 * HOUR, 3);
     await seal(now);
     const [id] = await insert(now + ahead);
@@ -121,7 +121,7 @@ describe('audit rows with a future time', () => {
     await execute('DELETE FROM audit_events WHERE id = ?', [id!]);
     expect((await verify()).bad[0]?.message).toContain('was removed');
   });
-  test('are accepted if a clock is only some minutes ahead', async () => {
+  test('are accepted if they are only ten minutes ahead, as with an inaccurate clock', async () => {
     await insert(now - 2 * HOUR, 3);
     await insert(now + 10 * MINUTE);
     for (const time of [now, now + HOUR, now + 2 * HOUR]) {
@@ -151,14 +151,14 @@ describe('audit ids that the service does not generate', () => {
   ];
   // MariaDB accepts only one of two ids that differ only in trailing spaces.
   const SOME = IDS.filter((id) => id !== ' ');
-  test('are reported, and no seal covers their rows', async () => {
+  test('are reported, and no seal ever covers their events', async () => {
     await sealHours();
     await insertIds(END + MINUTE, SOME);
     expect(await readReported()).toEqual(SOME.toSorted());
     for (const { message } of (await verify()).bad)
       expect(message).toContain('that the service does not create');
   });
-  test('are reported if only one of them is inserted', async () => {
+  test('are reported even if only a single one is inserted', async () => {
     await sealHours();
     for (const id of IDS) {
       await insertIds(END + MINUTE, [id]);
@@ -166,7 +166,7 @@ describe('audit ids that the service does not generate', () => {
       await execute('DELETE FROM audit_events WHERE id = ?', [id]);
     }
   });
-  test('are reported if hundreds of them are inserted between valid rows', async () => {
+  test('are reported if hundreds of them are inserted between valid ids', async () => {
     await sealHours();
     await insertIds(END + MINUTE, [...SOME, ...Array.from({ length: 500 }, (_, n) => `0${n}-no-id`)]);
     await insert(END + 2 * MINUTE, 5);
@@ -175,7 +175,7 @@ describe('audit ids that the service does not generate', () => {
     expect({ rows, bad_count, unsealed }).toEqual({ rows: 20, bad_count: SOME.length + 500, unsealed: 0 });
   });
   if (ENGINE === 'sqlite') {
-    test('are reported if they are bytes or contain a NUL character', async () => {
+    test('are reported if they are stored as bytes or contain a NUL character', async () => {
       await sealHours();
       const database = databaseOf(app);
       const [known] = await database.query<{ id: string }>('SELECT id FROM audit_events ORDER BY id');

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.end());
 
-test('the stored users of planned, applied and reverted imports match the audit events', async () => {
+test('the recorded users who started, approved and reverted imports match the audit events', async () => {
   const file = csv('ExternalId,Username,Email', 'A1,one,one@example.org');
   const plan = await imported(app.key, file, 'dry_run=true');
   for (const word of ['apply', 'revert']) {
@@ -29,7 +29,7 @@ test('the stored users of planned, applied and reverted imports match the audit 
   await isFound(() => execute("UPDATE audit_runs SET person_kind = 'user' WHERE part = 'approved'"));
 });
 
-test('verification finds one changed user among 250 imports', async () => {
+test('audit verification finds one changed or removed starter or approver among 250 imports', async () => {
   const runs: string[] = [];
   for (let n = 0; n < 250; n++) runs.push(await aRun(app));
   await isFound(() => execute("UPDATE audit_runs SET person_kind = 'key' WHERE run_id = ?", [runs[220]!]));
@@ -44,7 +44,7 @@ test('verification finds one changed user among 250 imports', async () => {
   }
 });
 
-test('verification accepts a missing event or user of an import from before the first seal', async () => {
+test('audit verification accepts a missing event or starter of an import from before the first seal', async () => {
   await execute('DELETE FROM audit_seals');
   const run = await aRun(app);
   await seal(afterHours(1));

@@ -40,7 +40,7 @@ const insertLate = (id: string, number: number) =>
     'a'.repeat(64),
   ]);
 
-describe('verification of purged hours', () => {
+describe('audit verification of purged hours', () => {
   test.each([
     ['the first hour', END - 10 * MINUTE],
     ['the second hour', END + MINUTE],
@@ -51,7 +51,7 @@ describe('verification of purged hours', () => {
     expect((await verify()).bad).toEqual([{ id, message: expect.stringMatching(/^was inserted/) }]);
   });
   test.each([1, 2, 3])(
-    'finds an inserted event that has an entry as a late event of seal %s',
+    'finds an inserted event that a forged entry declares as a late event of seal %s',
     async (number) => {
       const [id] = await insert(LATE);
       await insertLate(id!, number);
@@ -59,20 +59,20 @@ describe('verification of purged hours', () => {
       expect(fault?.message).toMatch(/was inserted|list of late events was changed/);
     },
   );
-  test.each([1, 3])('finds a late entry that seal %s does not cover', async (number) => {
+  test.each([1, 3])('finds a late-event entry for seal %s, which covers no late events', async (number) => {
     await insertLate(uuidv7({ msecs: LATE }), number);
     expect((await verify()).fault).toMatchObject({
       seal: number,
       message: 'its list of late events was changed',
     });
   });
-  test('finds more late entries than the seal covers', async () => {
+  test('finds three late-event entries for a seal that covers only two late events', async () => {
     for (let n = 0; n < 3; n++) await insertLate(uuidv7({ msecs: LATE, seq: n }), 2);
     expect((await verify()).fault).toMatchObject({ seal: 2, message: 'its list of late events was changed' });
   });
 });
 
-describe('verification of the user who started an import', () => {
+describe('audit verification of the user who started an import', () => {
   const insertStarter = (millis: number) =>
     execute("INSERT INTO audit_runs VALUES (?, 'started', 'system', NULL)", [uuidv7({ msecs: millis })]);
   test('finds no fault if the events of the import are purged', async () => {
@@ -80,7 +80,7 @@ describe('verification of the user who started an import', () => {
     await insertStarter(END + HOUR + MINUTE);
     expect(await verify()).toMatchObject({ fault: null, bad_count: 0 });
   });
-  test('finds a fault if an event is missing that is not yet due to be purged', async () => {
+  test('finds a fault if the event of the import is missing before it is due to be purged', async () => {
     await insertStarter(Date.now() - (DAYS - 1) * DAY);
     expect((await verify()).bad[0]?.message).toMatch(/without a matching event$/);
   });

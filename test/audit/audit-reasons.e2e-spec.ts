@@ -43,7 +43,7 @@ describe('a reason in X-Audit-Reason', () => {
     expect((await read(`target=${uuid}`)).map(({ reason }) => reason)).toEqual(['', 'once', '']);
   });
 
-  test('is in every event of its request, which field=given_reason finds', async () => {
+  test('is stored in every event of its request, and field=given_reason finds these events', async () => {
     const { uuid, username } = await create(app.key, { password: 'a long enough password' });
     for (const _ of [1, 2]) {
       const login = { username, password: 'a long enough password' };
@@ -55,7 +55,7 @@ describe('a reason in X-Audit-Reason', () => {
     expect(ended.map(({ action }) => action)).toEqual(['session.ended', 'session.ended']);
   });
 
-  test('is stored for API keys, approvals and SCIM, but not for the rows of an import', async () => {
+  test('is stored for new API keys, approvals and SCIM requests, but not for each user of an import', async () => {
     const key = (await withReason('for the night').post('/api_keys', { name: 'night' })).body;
     expect((await read(`target=${key.id}`))[0].reason).toBe('for the night');
     const run = await imported(app.key, csv(HEAD, 'R1,r1,r1@example.org'), 'dry_run=true');
@@ -78,7 +78,7 @@ describe('a reason in X-Audit-Reason', () => {
     expect(event.reason).not.toContain(key.slice(-20));
   });
 
-  test('is in the CSV export', async () => {
+  test('is included in the CSV export of the audit', async () => {
     const [head, ...lines] = (await app.key.get('/audit.csv?field=given_reason')).text.trim().split('\r\n');
     expect(head).toMatch(/,Reason$/);
     expect(lines.some((line) => line.endsWith(',left the company'))).toBe(true);
@@ -107,7 +107,7 @@ describe('a reason in X-Audit-Reason', () => {
   });
 });
 
-describe('names of actors and targets', () => {
+describe('names of actors and targets in the audit', () => {
   test('are the current names, or empty for a deleted user', async () => {
     const user = await create(app.key);
     const readName = async () => (await read(`target=${user.uuid}`))[0].target.name;

@@ -87,7 +87,7 @@ describe('events that become visible after the seal of their hour', () => {
     await execute('DELETE FROM audit_events WHERE id = ?', [late!]);
     expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was removed/) }]);
   });
-  test('are sealed later if their transaction was open during a seal', async () => {
+  test('are covered by the next seal if their transaction was still open during that seal', async () => {
     await sealHour();
     const other = await TestApp.on(app.database);
     const open = await databaseOf(app).begin();
@@ -140,11 +140,11 @@ describe('audit retention', () => {
 
 describe('a seal that is created during verification', () => {
   test.each([
-    [AuditSealRepository, 'findMembers'],
-    [AuditSealRepository, 'findLateIds'],
-    [SealedRowsRepository, 'findInvalidIds'],
-    [AuditSealRepository, 'findUnknownLateIds'],
-  ] as const)('causes no fault right before %p %s', async (type, method) => {
+    ['findMembers', AuditSealRepository],
+    ['findLateIds', AuditSealRepository],
+    ['findInvalidIds', SealedRowsRepository],
+    ['findUnknownLateIds', AuditSealRepository],
+  ] as const)('causes no fault if it is created right before the query %s', async (method, type) => {
     await sealedHours();
     const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);
     const real = spied[method]!.bind(spied);
@@ -167,7 +167,7 @@ describe('AUDIT_SEAL_KEY', () => {
     await app.stop();
     app = await TestApp.on(app.database, { AUDIT_SEAL_KEY: keys });
   };
-  test('reveals a chain that was rebuilt without the key', async () => {
+  test('makes verification find a chain of seals that was rebuilt without the key', async () => {
     await restart(KEY);
     await sealedHours();
     expect((await verify()).newest?.keyed).toBe(true);
@@ -180,7 +180,7 @@ describe('AUDIT_SEAL_KEY', () => {
     await restart(KEY);
     expect((await verify()).fault?.message).toContain('without the key');
   });
-  test('can be rotated while the old key is still listed', async () => {
+  test('can be changed without a fault as long as the old key is still listed', async () => {
     await restart(KEY);
     await sealedHours();
     await restart(`${NEW_KEY},${KEY}`);

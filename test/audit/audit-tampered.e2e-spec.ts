@@ -83,7 +83,7 @@ afterEach(async () => {
   }
 });
 
-test('the tamper tests cover every column of the audit tables', async () => {
+test('the tests of tampered audit tables cover every column', async () => {
   const database = databaseOf(app);
   for (const table of Object.keys(TABLES) as Table[]) {
     const found = await database.query<{ name: string }>(
@@ -130,13 +130,13 @@ const ROWS: [what: string, table: Table, where: () => string, fault: RegExp][] =
   ]),
 ];
 
-describe.each(ROWS)('verification of %s', (_, table, where, fault) => {
-  test.each(Object.entries(TABLES[table]))('finds a changed %s', async (column, value) => {
+describe.each(ROWS)('audit verification of %s', (_, table, where, fault) => {
+  test.each(Object.entries(TABLES[table]))('finds a changed value of %s', async (column, value) => {
     expect(await findFault(`UPDATE ${table} SET ${column} = '${value}' WHERE ${where()}`)).toMatch(fault);
   });
 });
 
-test('the fault of a changed event names the hour of its seal', async () => {
+test('the fault of a changed event has the start and the end of the hour that its seal covers', async () => {
   await execute("UPDATE audit_events SET ip = '192.0.2.1' WHERE id = ?", [hours[1]![1]!]);
   const { fault } = await verify();
   expect([fault?.from?.slice(14, 19), fault?.until?.slice(14, 19)]).toEqual(['00:00', '00:00']);
@@ -169,30 +169,30 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
   ['an additional seal with number -5', /^-5: its number is invalid: numbers start at 1$/, () => [buildSealInsert(-5)]],
   ['an additional seal with number 0', /^0: its number is invalid: numbers start at 1$/, () => [buildSealInsert(0)]],
   ['an additional seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [buildSealInsert(4000)]],
-  ['a removed late entry', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
+  ['a removed late-event entry', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
   [
-    'a late entry that was removed with its event',
+    'a late-event entry that was removed with its event',
     LATE_CHANGED,
     () => ['DELETE FROM audit_late_events', `DELETE FROM audit_events WHERE id = '${late}'`],
   ],
   ...['started', 'approved'].map((part): [string, RegExp, () => string[]] => [
-    `the removed user who ${part} an import`,
+    `that the user who ${part} an import was removed`,
     new RegExp(`an import whose record of who ${part} it was removed$`),
     () => [`DELETE FROM audit_runs WHERE part = '${part}'`],
   ]),
   [
-    'a user who approved an import without events',
+    'an approver of an import without events',
     /without a matching event$/,
     () => [buildPersonInsert(uuidv7(), 'approved')],
   ],
-  ['an unknown part of an import', ODD_PERSON, () => [buildPersonInsert(uuidv7({ msecs: 1 }), 'other')]],
-  ['an import with an id of version 4', ODD_PERSON, () => [buildPersonInsert(VERSION_4, 'started')]],
-  ['an import without an id', ODD_PERSON, () => [buildPersonInsert('0', 'approved')]],
-])('verification finds %s', async (_, fault, statements) => {
+  ['an import record of unknown kind', ODD_PERSON, () => [buildPersonInsert(uuidv7({ msecs: 1 }), 'other')]],
+  ['an import whose id is a UUID of version 4', ODD_PERSON, () => [buildPersonInsert(VERSION_4, 'started')]],
+  ['an import whose id is not a UUID', ODD_PERSON, () => [buildPersonInsert('0', 'approved')]],
+])('audit verification finds %s', async (_, fault, statements) => {
   expect(await findFault(...statements())).toMatch(fault);
 });
 
-test('a seal that is stored elsewhere reveals removed newest seals and a rebuilt chain', async () => {
+test('audit verification with a separately stored seal finds removed newest seals and a rebuilt chain', async () => {
   const saved = (await seals()).at(-1)!;
   expect((await verify(saved)).fault).toBeNull();
   await execute('DELETE FROM audit_seals WHERE number >= ?', [saved.number]);
@@ -218,17 +218,17 @@ if (ENGINE === 'sqlite') {
       typeof value === 'string' ? FORMS.map((form) => [what, column, form, table, where] as const) : [],
     ),
   );
-  test.each(FORGED)('verification finds %s with %s as %s', async (_what, column, form, table, where) => {
+  test.each(FORGED)('verification finds %s with column %s = %s', async (_, column, form, table, where) => {
     const value = form.replace('{}', `COALESCE(${column}, 'x')`);
     await findFault(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`);
   });
 
-  test('verification finds a second row of a run with its id as bytes', async () => {
+  test('audit verification finds a second starter of an import whose id is stored as bytes', async () => {
     await findFault(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
   });
 
   test.each(['ff', 'f09f98', 'e282', 'c0', 'efbfbdff'])(
-    'verification finds the invalid UTF-8 bytes %s in place of a replacement character',
+    'audit verification finds a replacement character (U+FFFD) that was changed to the bytes %s',
     async (bytes) => {
       await execute('UPDATE audit_events SET ip = char(65533) WHERE id = ?', [open]);
       await findFault(`UPDATE audit_events SET ip = CAST(x'${bytes}' AS TEXT) WHERE id = '${open}'`);

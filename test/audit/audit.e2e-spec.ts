@@ -16,7 +16,7 @@ const readAudit = async (query: string): Promise<Json[]> =>
 const readActions = async (query: string) => (await readAudit(query)).map(({ action }) => action);
 const walk = async (path: string): Promise<Json[]> => (await auditPages(app.key, path)).flat();
 
-test('a change is recorded with actor, target, differences, request and address', async () => {
+test('the audit event of a change has its actor, target, differences, request id and IP address', async () => {
   const user = await create(app.key);
   const changed = await app.key.put(`/users/${user.uuid as string}`, { phone: '7', password: PASSWORD });
   const [event, created] = await readAudit(`target=${user.uuid as string}`);
@@ -43,7 +43,7 @@ describe('audit filters', () => {
     await app.key.put(`/users/${user.uuid as string}`, { status: 'Blocked' });
   });
   /** Other filters are tested in `audit-filters`. */
-  test('find events by actor in any case', async () => {
+  test('find events by the actor even if the UUID is in upper case', async () => {
     const own = await readActions(`actor=${user.uuid.toUpperCase() as string}`);
     expect(own).toEqual(['user.updated', 'session.created']);
   });
@@ -62,7 +62,7 @@ describe('audit filters', () => {
   });
 });
 
-test('a field filter returns one match among ten thousand events of a target on the first page', async () => {
+test('an audit search by changed field finds one match among ten thousand events on the first page', async () => {
   const user = await create(app.key, { about_me: 'before the flood' });
   const changes = '[{"field":"phone","old":"","new":"1"}]';
   const flood = Array.from({ length: 10_050 }, (_, i) => {
