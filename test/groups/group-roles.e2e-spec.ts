@@ -28,7 +28,7 @@ const countUsers = async (query: string): Promise<number> =>
   (await app.key.get(`/users/search?${query}`)).body.Count;
 
 describe('roles of groups', () => {
-  test('determine the permissions of a session, which ends if the role Webmaster changes', async () => {
+  test('determine the permissions of members, whose sessions end if the role Webmaster changes', async () => {
     const member = await app.login(user.username, PASSWORD);
     expect((await member.get('/audit')).status).toBe(403);
     await change({ group_roles: ['Webmaster'] });
@@ -40,7 +40,7 @@ describe('roles of groups', () => {
     expect((await master.get('/users/me')).status).toBe(401);
   });
 
-  test('are found by the role filter, and count once if the user also has the role directly', async () => {
+  test('are found by the role filter, which counts a user once even if the role is also direct', async () => {
     const before = await countUsers('role=Previewer');
     await change({ group_roles: ['Previewer'] });
     await change({ roles: ['Organisational user', 'Previewer'] });
@@ -51,7 +51,7 @@ describe('roles of groups', () => {
     expect(await countUsers('role=Previewer')).toBe(before);
   });
 
-  test('apply to the last Webmaster, to exclusive roles and to the scope webmasters', async () => {
+  test('count like direct roles for the last Webmaster, exclusive roles and the scope webmasters', async () => {
     const webmasters = await app.app.get(UserCounts).countWebmasters();
     await change({ group_roles: ['Webmaster'] });
     expect(await app.app.get(UserCounts).countWebmasters()).toBe(webmasters + 1);
@@ -86,7 +86,7 @@ describe('SCIM attributes of a user', () => {
     emails: [{ value: 'T@b.example' }],
   };
 
-  test('are hidden from that user, merged by name, and audited separately', async () => {
+  test('are hidden from that user, and each attribute is changed and audited separately', async () => {
     expect(await change({ attributes })).toBe('updated');
     expect((await read()).attributes).toEqual(attributes);
     const own = await app.login(user.username, PASSWORD);
@@ -102,7 +102,7 @@ describe('SCIM attributes of a user', () => {
     expect(await change({ attributes: { emails: [{ value: 'T@b.example' }] } })).toBe('unchanged');
   });
 
-  test('are ignored in a PUT, like the roles of groups', async () => {
+  test('are ignored in a PUT of the user in the REST API, as are group_roles', async () => {
     await change({ attributes, group_roles: ['Author'] });
     const before = await read();
     expect((await app.key.put(`/users/${uuid}`, before)).body).toEqual(before);
@@ -116,7 +116,7 @@ describe('SCIM attributes of a user', () => {
     expect((await own.put(`/users/${uuid}`, await read(own))).status).toBe(200);
   });
 
-  test('make the user findable by displayName, but not for members', async () => {
+  test('allow API keys, but not members, to find the user by displayName', async () => {
     const term = 'fulltext_search=slartibartfast';
     await change({ attributes: { displayName: 'Slartibartfast' } });
     expect(await countUsers(term)).toBe(1);

@@ -44,7 +44,7 @@ describe('GET /groups', () => {
   const readNames = async (query: string) =>
     (await key.get(`/groups?${query}`)).body.Results.map(({ display_name }: Json) => display_name);
 
-  test('lists groups without members, sorted by name', async () => {
+  test('lists all groups by name, but not their members', async () => {
     const { body } = await key.get('/groups');
     expect(body.Count).toBe(4);
     expect(body.Results.map(({ display_name }: Json) => display_name)).toEqual([
@@ -76,12 +76,12 @@ describe('GET /groups', () => {
     expect(await readNames(query)).toEqual(expected);
   });
 
-  test('with user_uuid in any case returns the groups of that user', async () => {
+  test('with user_uuid in upper case returns the groups of that user', async () => {
     expect(await readNames(`user_uuid=${(jane.uuid as string).toUpperCase()}`)).toEqual(['B-list', 'c-list']);
   });
 
   test.each(['display_name', 'created', 'updated'])(
-    'returns every group once if its links are followed, sorted by %s',
+    'returns every group once if the Link headers are followed, sorted by %s',
     async (sort) => {
       for (const order of ['asc', 'desc']) {
         const all = await readNames(`sort=${sort}&order=${order}`);
@@ -112,7 +112,7 @@ describe('GET /groups', () => {
 });
 
 describe('GET /groups/{group_id}', () => {
-  test('returns the members in pages, and their number', async () => {
+  test('returns the members in pages, with their total number', async () => {
     const group = await aGroup(app, { members: seededUuids(0, SIZE) });
     const first = await key.get(`/groups/${group.uuid.toUpperCase()}`);
     expect(first.body).toMatchObject({ uuid: group.uuid, member_count: SIZE, roles: [], external_id: '' });
@@ -171,7 +171,7 @@ describe('PUT /groups/{group_id}', () => {
     expect([answer.status, ...fieldErrorsOf(answer)]).toEqual([422, [field, code]]);
   });
 
-  test('compares If-Match with and without W/', async () => {
+  test('accepts the current ETag in If-Match with or without the W/ prefix, and returns 412 for others', async () => {
     const group = await aGroup(app);
     const put = (tag: string, role: string) => key.put(pathOf(group), { roles: [role] }, { 'if-match': tag });
     expect((await put('W/"1"', 'Editor')).status).toBe(200);
@@ -181,7 +181,7 @@ describe('PUT /groups/{group_id}', () => {
     expect((await put('*', 'Editor')).status).toBe(200);
   });
 
-  test('needs the scope webmasters, and checks it before the group and the body', async () => {
+  test('returns 403 without the scope webmasters, even if the group is unknown or the body is invalid', async () => {
     const group = await aGroup(app);
     const narrow = await createKeyClient('groups:read', 'groups:write');
     expect((await narrow.get(pathOf(group))).status).toBe(200);
@@ -196,7 +196,7 @@ describe('PUT /groups/{group_id}', () => {
     expect(problemOf(await wide.get(pathOf(group)))).toEqual([403, 'insufficient_scope']);
   });
 
-  test('checks the group id, then the body, then If-Match', async () => {
+  test('reports an unknown group before an invalid body, and an invalid body before an outdated If-Match', async () => {
     const group = await aGroup(app);
     expect(problemOf(await key.put(`/groups/${UNKNOWN}`, { roles: 5 }, { 'if-match': '"9"' }))).toEqual([
       404,

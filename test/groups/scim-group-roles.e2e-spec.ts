@@ -38,7 +38,7 @@ describe('a member of a group', () => {
     expect([await readRoles(jane), await readRoles(john)]).toEqual([[], ['Author', 'Editor']]);
   });
 
-  test('has the roles of all groups, and keeps a role that another group also has', async () => {
+  test('has the roles of all their groups, and loses a role only with the last group that has it', async () => {
     const one = await createGroup(['Editor', 'Author'], jane);
     const other = await createGroup(['Editor', 'Blogger'], jane);
     expect(await readRoles(jane)).toEqual(['Author', 'Blogger', 'Editor']);
@@ -48,7 +48,7 @@ describe('a member of a group', () => {
     expect(await readRoles(jane)).toEqual([]);
   });
 
-  test('gets and loses roles when the group changes, and keeps direct roles', async () => {
+  test('gets and loses roles that are added to and removed from the group, but keeps direct roles', async () => {
     const group = await createGroup([], jane, john);
     await app.key.put(`/users/${john.uuid}`, { roles: ['Editor'] });
     await setRoles(group, ['Editor']);
@@ -58,7 +58,7 @@ describe('a member of a group', () => {
     expect((await app.key.get(`/users/${john.uuid}`)).body.roles).toEqual(['Editor']);
   });
 
-  test('keeps the version if a new or lost membership changes no role', async () => {
+  test('keeps the same ETag if joining or leaving a group changes no role', async () => {
     const other = await createGroup(['Editor'], jane);
     const before = await readVersion(jane);
     const group = await createGroup([], jane);
@@ -77,8 +77,8 @@ describe('a member of a group', () => {
   });
 });
 
-describe('a group role that excludes a role of its members', () => {
-  test('cannot be given to a new member, and the error names the member', async () => {
+describe('a group role that conflicts with a direct role of a user', () => {
+  test('prevents the user from becoming a member, and the error names the user', async () => {
     const group = await createGroup(['External user']);
     const error = await catchError(move(app, group, { add: [jane.uuid] }));
     expect(error).toMatchObject({ code: 'validation_failed' });
@@ -87,7 +87,7 @@ describe('a group role that excludes a role of its members', () => {
     expect(await readRoles(jane)).toEqual([]);
   });
 
-  test('cannot be added to a group with such members', async () => {
+  test('cannot be added to a group of which the user is a member', async () => {
     const group = await createGroup([], jane);
     const error = await catchError(setRoles(group, ['External user']));
     expect(error).toMatchObject({
@@ -98,8 +98,8 @@ describe('a group role that excludes a role of its members', () => {
   });
 });
 
-describe('Webmasters through a group', () => {
-  test('the last Webmaster cannot lose the role by membership, roles or deletion of the group', async () => {
+describe('the last Webmaster, who has the role from a group', () => {
+  test('cannot leave the group or be blocked, and the group cannot lose the role or be deleted', async () => {
     const group = await createGroup(['Webmaster'], jane);
     const { body } = await search(app.key, { username: 'admin' });
     const admin = body.Results[0].uuid as string;
@@ -148,7 +148,7 @@ describe('concurrent changes of groups', () => {
   });
 });
 
-test('a role change of a group with 1,100 members reaches all members', async () => {
+test('all 1,100 members of a group get a new role of the group, and lose it with the membership or the group', async () => {
   const SIZE = 1100;
   await seedUsers(app, 0, SIZE);
   const members = Array.from({ length: SIZE }, (_, n) => seededUuid(n));

@@ -41,7 +41,7 @@ describe('the audit of group members', () => {
     expect(last.changes.at(-1)).toEqual({ field: 'members', old: [seededUuid(0), seededUuid(5)], new: null });
   });
 
-  test('splits many members into several events', async () => {
+  test('splits a change of many members into several events', async () => {
     const group = await aGroup(app, { members: seededUuids(0, SIZE) });
     const sizes = (await readEvents(group)).map(({ changes }) => changes.at(-1).new.length);
     expect(sizes).toEqual([MAX_MEMBERS_PER_EVENT, MAX_MEMBERS_PER_EVENT, SIZE - 2 * MAX_MEMBERS_PER_EVENT]);

@@ -61,7 +61,7 @@ test.each<[string, (group: string) => Promise<unknown>]>([
     'list the groups of a user',
     (group) => ok(scim.get(`/Groups?filter=members.value+eq+"${pickOld(group)}"&excludedAttributes=members`)),
   ],
-])('costs the same for 40 and for 100,000 members: %s', async (_, work) => {
+])('a group operation costs the same for 40 and for 100,000 members: %s', async (_, work) => {
   const efforts = [await effortOf(app, () => work(small)), await effortOf(app, () => work(large))];
   const [few = 0, many = 0] = efforts;
   expect({ efforts, grows: many > RATIO * few }).toEqual({ efforts, grows: false });

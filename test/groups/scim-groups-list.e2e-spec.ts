@@ -95,7 +95,7 @@ describe('SCIM group lists', () => {
     }
   });
 
-  test('omit excluded members, and are empty with count 0 or after the last group', async () => {
+  test('omit excluded members, and are empty with count=0 or with a startIndex after the last group', async () => {
     const without = await list({ excludedAttributes: 'members' });
     expect(without.body.Resources.some((group: Json) => 'members' in group)).toBe(false);
     expect((await list({ count: 0 })).body).toMatchObject({
@@ -122,7 +122,7 @@ describe('SCIM group lists', () => {
   });
 });
 
-test('a page of groups ends early at 10,000 members, and the next page continues after it', async () => {
+test('a page of SCIM groups ends once it has 10,000 members, and the next page continues after it', async () => {
   const members = Array.from({ length: LARGE }, (_, n) => seededUuid(n));
   const large: string[] = [];
   for (let n = 1; n <= 3; n++) large.push((await aGroup(app, { display_name: `Large ${n}`, members })).uuid);
@@ -144,7 +144,7 @@ test('a page of groups ends early at 10,000 members, and the next page continues
   for (const uuid of large) await groupsOf(app).delete(uuid, undefined, SYSTEM);
 });
 
-test('a group filter without an index above the scan limit returns 400 and names indexed attributes', async () => {
+test('an unindexed SCIM filter over more groups than the scan limit returns 400 and names indexed attributes', async () => {
   await seedGroups(app, 1001, 500_000);
   const answer = await list({ filter: 'displayName co "eed"' });
   expect(errorOf(answer)).toEqual([400, 'tooMany', expect.stringContaining('displayName')]);

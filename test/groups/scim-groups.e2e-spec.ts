@@ -64,7 +64,7 @@ describe('POST /Groups', () => {
     expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(detail)]);
   });
 
-  test('returns 400 for a group as a member, and 409 with the other id for a taken name', async () => {
+  test('returns 400 for a group as a member, and 409 with the id of the other group for a taken name', async () => {
     const other = await aGroup({ externalId: 'taken' });
     const refused = await scim.post('/Groups', { displayName: aName(), members: of(jane, other.id) });
     expect(errorOf(refused)).toEqual([400, 'invalidValue', expect.stringContaining(other.id)]);
@@ -130,7 +130,7 @@ describe('PUT /Groups/{id}', () => {
     expect(await readMembers(group)).toEqual([john]);
   });
 
-  test('requires displayName and the id of the path, but accepts partial updates from midPoint', async () => {
+  test('requires displayName and refuses another id, but accepts partial bodies from midPoint', async () => {
     const group = await aGroup({ externalId: 'mid', members: of(jane) });
     expect(errorOf(await scim.put(pathOf(group), {}))).toEqual([
       400,
@@ -181,7 +181,7 @@ describe('SCIM permissions for groups', () => {
     expect((await narrow.patch(pathOf(await aGroup()), add(webmaster))).body.members).toHaveLength(1);
   });
 
-  test('a key without the scope webmasters can neither see nor change the membership of local operators', async () => {
+  test('a key without the scope webmasters can neither see nor change Webmasters without an externalId as members', async () => {
     const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
     const operator = (await create(app.key, { roles: ['Webmaster'] })).uuid as string;
     const group = await aGroup({ members: of(operator, jane) });
