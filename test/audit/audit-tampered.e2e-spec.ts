@@ -166,8 +166,16 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
     /^2: its list of events was changed$/,
     () => ['UPDATE audit_seals SET members = NULL WHERE number = 2'],
   ],
-  ['an additional seal with number -5', /^-5: its number is invalid: numbers start at 1$/, () => [buildSealInsert(-5)]],
-  ['an additional seal with number 0', /^0: its number is invalid: numbers start at 1$/, () => [buildSealInsert(0)]],
+  [
+    'an additional seal with number -5',
+    /^-5: its number is invalid: numbers start at 1$/,
+    () => [buildSealInsert(-5)],
+  ],
+  [
+    'an additional seal with number 0',
+    /^0: its number is invalid: numbers start at 1$/,
+    () => [buildSealInsert(0)],
+  ],
   ['an additional seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [buildSealInsert(4000)]],
   ['a removed late-event entry', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
   [

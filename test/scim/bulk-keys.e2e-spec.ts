@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 describe('an API key in a Bulk', () => {
-  test('needs the scope of each operation', async () => {
+  test('runs only the operations that its scopes permit, and the others get 403', async () => {
     const key = await scimAs(app, { scopes: ['users:write'] });
     const { body } = await send(key, [post('a'), group('g'), post('b')]);
     expect(statuses(body.Operations)).toEqual(['201', '403', '201']);
@@ -29,7 +29,7 @@ describe('an API key in a Bulk', () => {
 });
 
 describe('a Bulk with an Idempotency-Key', () => {
-  test('takes effect once, and returns 422 for another body', async () => {
+  test('takes effect once, and returns 422 if the key is sent with another body', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const operations = [post('a'), post('b', { userName: '' }), group('g', 'bulkId:a')];
     const first = await send(scim, operations, {}, headers);
@@ -55,7 +55,7 @@ describe('a Bulk with an Idempotency-Key', () => {
 });
 
 test.each(['patch', 'delete'])(
-  'an API key with a blown fuse gets 429 for a further %s, in a Bulk and in a single request',
+  'an API key with a blown fuse gets 429 if it blocks or deletes a user by %s, in a Bulk or alone',
   async (how) => {
     const fused = await TestApp.on(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
     try {

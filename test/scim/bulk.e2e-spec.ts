@@ -84,8 +84,8 @@ describe('Bulk responses', () => {
   });
 });
 
-describe('bulkId', () => {
-  test('may refer to a user who is created later, as a manager, as a member and in a path', async () => {
+describe('a bulkId', () => {
+  test('may refer, as manager, as member or in a path, to a user who is created later in the Bulk', async () => {
     const answers = await run(
       group('g', 'bulkId:worker'),
       post('worker', aScimUser({ [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } })),
@@ -162,7 +162,7 @@ describe('a Bulk of user operations', () => {
     expect(statuses(answers)).toEqual(['200', '200', '412', '204', '404']);
   });
 
-  test('creates only the first of several users with the same name', async () => {
+  test('creates only the first of several users with the same userName or email', async () => {
     const [{ userName }, { emails }] = [aScimUser(), aScimUser()];
     const same = Array.from({ length: 20 }, (_, index) => post(`a${index}`, aScimUser({ userName })));
     const answers = await run(...same, post('b', aScimUser({ emails })), post('c', aScimUser({ emails })));
@@ -195,7 +195,7 @@ test.each([
   expect(made).toEqual([0, 2, 4].map((index) => index < wanted.length));
 });
 
-test('a Bulk that is invalid or too large is refused as a whole', async () => {
+test('an invalid Bulk returns 400, a Bulk that is too large returns 413, and neither creates a user', async () => {
   const user = aScimUser();
   const cases: [object, number][] = [
     [{ Operations: {} }, 400],

@@ -25,14 +25,14 @@ afterAll(() => app.end());
 
 const replace = (path: string, value: unknown) => ({ op: 'replace', path, value });
 
-describe('a key profile', () => {
+describe('the profile of an API key', () => {
   test.each([
     ['standard', 200, undefined, 400],
     ['entra', 204, undefined, 204],
     ['okta', 200, undefined, 400],
     ['midpoint', 200, 'Guide', 400],
   ])(
-    '%s: PATCH returns %i, a PUT without title sets it to %s, an unknown PATCH path returns %i',
+    '%s: PATCH returns %i, a PUT without title leaves the title %s, an unknown PATCH path returns %i',
     async (profile, patched, title, unknown) => {
       const provider = await scimAs(app, { profile });
       const { id, userName } = await provision(provider, { title: 'Guide' });
@@ -56,7 +56,7 @@ describe('a key profile', () => {
     },
   );
 
-  test('okta: passwords are ignored as placeholders', async () => {
+  test('okta: passwords are ignored, because Okta sends placeholders', async () => {
     for (const [profile, status] of [
       ['okta', 401],
       ['standard', 200],
@@ -80,7 +80,7 @@ describe('a key profile', () => {
   });
 });
 
-describe('a key without the scope webmasters', () => {
+describe('in SCIM, an API key without the scope webmasters', () => {
   let narrow: ScimClient;
   let operator: Json;
   let linked: Json;
@@ -155,7 +155,7 @@ test('the sessions of a user end at once when a SCIM PATCH blocks the user', asy
   expect((await session.get('/users/me')).status).toBe(401);
 });
 
-test('users that SCIM creates or is the first to change get managedBy scim', async () => {
+test('managedBy becomes scim when SCIM creates a user, or changes a user that no source manages yet', async () => {
   const readManagedBy = async (id: string): Promise<unknown> =>
     (await scim.get(`/Users/${id}?attributes=${ROLLCALL}:managedBy`)).body[ROLLCALL]?.managedBy;
   const { id } = await provision(scim);

@@ -36,7 +36,7 @@ async function replay(profile: string, steps: readonly Step[], until = 'the end'
   return { failed, left };
 }
 
-test.each(Object.keys(REPLAYS) as Provider[])('a %s replay passes and cleans up', async (profile) => {
+test.each(Object.keys(REPLAYS) as Provider[])('a %s replay passes, leaving no resources', async (profile) => {
   expect(await replay(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0] });
 });
 
@@ -52,14 +52,14 @@ test('an interrupted replay removes its resources', async () => {
 });
 
 test.each<[string, Partial<Step>, string]>([
-  ['status', { status: 404 }, 'status 200 instead of 404'],
-  ['field', { answer: { startIndex: 2 } }, 'startIndex is 1 instead of 2'],
-  ['field that should be absent', { answer: { Resources: null } }, 'Resources is present'],
-  ['length of a list', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
-  ['element of a list', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
-  ['value that should be a list', { answer: { startIndex: [] } }, 'startIndex is not a list'],
-  ['resource after the step', { after: { startIndex: { deep: 1 } } }, 'startIndex is not an object'],
-])('a replay reports a wrong %s', async (_what, changes, problem) => {
+  ['a wrong status', { status: 404 }, 'status 200 instead of 404'],
+  ['a wrong field', { answer: { startIndex: 2 } }, 'startIndex is 1 instead of 2'],
+  ['a field that should be absent', { answer: { Resources: null } }, 'Resources is present'],
+  ['a wrong length of a list', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
+  ['a wrong element of a list', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
+  ['a value that should be a list', { answer: { startIndex: [] } }, 'startIndex is not a list'],
+  ['a wrong resource after the step', { after: { startIndex: { deep: 1 } } }, 'startIndex is not an object'],
+])('a replay reports %s', async (_what, changes, problem) => {
   await provision(scimOf(app));
   const page: Step = { what: 'page', method: 'GET', path: '/Users?count=2', status: 200, ...changes };
   const { failed } = await replay('standard', [page]);

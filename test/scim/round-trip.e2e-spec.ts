@@ -105,7 +105,7 @@ test('a PUT with the response of GET does not change a user created by an import
   await putBack(found.id);
 });
 
-test('a change by the REST API replaces the matching SCIM values in place', async () => {
+test('a change by the REST API replaces the matching SCIM values and keeps the other values', async () => {
   const { id } = await provision(scim, {
     ...FULL,
     externalId: 'full-2',

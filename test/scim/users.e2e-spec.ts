@@ -66,7 +66,7 @@ describe('a SCIM user', () => {
     expect((await scim.post('/Users', body)).status).toBe(201); // the names are free again
   });
 
-  test('is also a user of the REST API, and the other way round', async () => {
+  test('can be read in the REST API, and a user of the REST API can be read in SCIM', async () => {
     const user = await create(app.key, { firstname: 'Ann', phone: '+1', roles: ['Editor'] });
     expect((await scim.get(`/Users/${user.uuid}`)).body).toMatchObject({
       id: user.uuid,
@@ -88,7 +88,7 @@ describe('a SCIM user', () => {
   });
 });
 
-test('a SCIM POST with a taken name returns 409 uniqueness with the id of the other user', async () => {
+test('a SCIM POST with a taken userName, email or externalId returns 409 with the id of the other user', async () => {
   const other = await provision(scim, { externalId: 'HR-1' });
   for (const taken of [{ userName: other.userName }, { emails: other.emails }, { externalId: 'HR-1' }]) {
     const [status, scimType, detail] = errorOf(await scim.post('/Users', aScimUser(taken)));
@@ -98,7 +98,7 @@ test('a SCIM POST with a taken name returns 409 uniqueness with the id of the ot
   }
 });
 
-test('concurrent PATCHes of different attributes are all stored', async () => {
+test('concurrent SCIM PATCHes of different attributes of a user are all stored', async () => {
   const { id } = await provision(scim);
   const attributes = ['title', 'userType', 'locale', 'nickName', 'displayName', 'timezone'];
   const patches = attributes.map((path) => scim.patch(`/Users/${id}`, { op: 'add', path, value: path }));

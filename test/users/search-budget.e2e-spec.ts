@@ -91,7 +91,9 @@ describe('a search with ten prefixes that match almost all users', () => {
     const answer = await member.get(ATTACK);
     const seconds = (performance.now() - started) / 1000;
     expect([answer.status, answer.body.code]).toEqual([422, 'search_too_broad']);
-    expect(answer.body.detail).toMatch(/stopped after 0\.5 seconds, because "(u0|hr)[-0]*\*" in fulltext_search /);
+    expect(answer.body.detail).toMatch(
+      /stopped after 0\.5 seconds, because "(u0|hr)[-0]*\*" in fulltext_search /,
+    );
     expect(seconds).toBeGreaterThanOrEqual(TIMEOUT);
     expect(seconds).toBeLessThan(TIMEOUT * 2 + 5);
     await waitUntilWorking(false);
