@@ -30,7 +30,7 @@ const FOREIGN: [string, Headers][] = [
   ['another site with a forged Origin', { origin: BASE_URL, 'sec-fetch-site': 'cross-site' }],
 ];
 
-describe('a change with a cookie', () => {
+describe('a change with a session cookie', () => {
   test.each(FOREIGN)('from %s returns 403', async (_, headers) => {
     expect(await change(headers)).toEqual({ problem: [403, 'cross_site'], changed: false });
   });
@@ -47,7 +47,7 @@ describe('a change with a cookie', () => {
   });
 });
 
-test.each(FOREIGN)('reading with a cookie is allowed from %s', async (_, headers) => {
+test.each(FOREIGN)('reading with a session cookie is allowed from %s', async (_, headers) => {
   expect((await person.client.get('/users/me', headers)).status).toBe(200);
 });
 
@@ -72,7 +72,7 @@ test('a login from another site returns 403 and creates no session', async () =>
   expect([answer.cookie, await countSessions()]).toEqual(['', before]);
 });
 
-test('a cross-site request with an unknown session cookie returns 401', async () => {
+test('a cross-site request with an unknown session cookie returns 401 instead of 403', async () => {
   const headers = { cookie: 'rollcall_session=unknown', origin: 'https://evil.example' };
   const answer = await app.nobody.put(`/users/${person.user.uuid}`, { known_as: 'Kim' }, headers);
   expect(problemOf(answer)).toEqual([401, 'unauthenticated']);

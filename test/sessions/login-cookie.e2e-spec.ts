@@ -25,7 +25,7 @@ test('the session cookie is found among other cookies', async () => {
 });
 
 test.each(['', 'x', 'A'.repeat(43), '%', '%00', '"', 'é', 'x'.repeat(4000)])(
-  'the session cookie value %j returns 401',
+  'a request with the invalid session cookie %j returns 401',
   async (value) => {
     expect(await readStatus(`rollcall_session=${value}`)).toBe(401);
   },

@@ -30,7 +30,7 @@ const ipOf = (time: number) => `198.51.100.${time}`;
 const endWindows = () =>
   databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
 
-test('an address over its limit returns 429 for up to an hour for usernames that failed there', async () => {
+test('an IP address over its limit of failed logins gets 429 for up to an hour for usernames that failed there', async () => {
   await exhaustOffice();
   const answer = await login('name-0', PASSWORD);
   expect(problemOf(answer)).toEqual([429, 'login_throttled']);
@@ -40,13 +40,13 @@ test('an address over its limit returns 429 for up to an hour for usernames that
   expect(problemOf(await login('name-0'))).toEqual([401, 'login_failed']);
 });
 
-test('a username that failed at an address over its limit is refused for more than 15 minutes', async () => {
+test('a username that failed at an IP address over its limit stays refused there for more than 15 minutes', async () => {
   await exhaustOffice();
   jest.setSystemTime(Date.now() + 16 * 60 * 1000);
   expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
 });
 
-test('at an address over its limit, known users log in at once and other users after a second', async () => {
+test('at an IP address over its limit, users who logged in there before do not wait, others wait a second', async () => {
   const [regular, newcomer] = [
     await create(app.key, { password: PASSWORD }),
     await create(app.key, { password: PASSWORD }),
@@ -61,14 +61,14 @@ test('at an address over its limit, known users log in at once and other users a
   expect(performance.now() - began).toBeGreaterThan(990);
 });
 
-test('at an address over its limit, a user who never logged in there has one attempt', async () => {
+test('at an IP address over its limit, a user who never logged in there has one attempt', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   await exhaustOffice();
   expect(problemOf(await login(username))).toEqual([401, 'login_failed']);
   expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
 });
 
-test('nine failures from different addresses throttle a username, even an unknown one', async () => {
+test('nine failed logins from different IP addresses throttle a username, even if it is unknown', async () => {
   for (const name of [(await create(app.key, { password: PASSWORD })).username, 'no such person']) {
     for (let time = 0; time < 9; time++) {
       expect(problemOf(await login(name, `wrong ${time}`, ipOf(time)))).toEqual([401, 'login_failed']);
@@ -79,7 +79,7 @@ test('nine failures from different addresses throttle a username, even an unknow
   }
 });
 
-test('failures at other addresses do not lock users out of the addresses of earlier logins', async () => {
+test('failed logins at other IP addresses do not lock users out where they logged in before', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   expect((await login(username, PASSWORD)).status).toBe(200);
   for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, ipOf(time));
@@ -90,13 +90,13 @@ test('failures at other addresses do not lock users out of the addresses of earl
   expect((await login(username, PASSWORD)).status).toBe(429);
 });
 
-test('addresses of the same IPv6 network share one limit', async () => {
+test('all addresses of an IPv6 network share one limit of failed logins', async () => {
   for (let time = 0; time < 5; time++) await login('somebody', 'wrong', `2001:db8:1:2::${time + 1}`);
   expect((await login('somebody', 'wrong', '2001:db8:1:2:ffff::9')).status).toBe(429);
   expect((await login('somebody', 'wrong', '2001:db8:1:3::1')).status).toBe(401);
 });
 
-test('a successful login does not clear the failures of its address', async () => {
+test('a successful login does not clear the failed logins of its IP address', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   for (let time = 0; time < 7; time++) {
     expect((await login(`name-${time}`)).status).toBe(401);
@@ -105,7 +105,7 @@ test('a successful login does not clear the failures of its address', async () =
   expect((await login('name-0')).status).toBe(429);
 });
 
-test('an address over its limit admits one new username per second, and at most ten wait', async () => {
+test('an IP address over its limit admits one new username per second, and at most ten logins wait', async () => {
   await exhaustOffice();
   const throttle = app.app.get(LoginThrottle);
   const client = new AbortController();
@@ -129,7 +129,7 @@ test('an address over its limit admits one new username per second, and at most 
   expect(counts.get('unavailable')).toHaveLength(8);
 });
 
-test('API keys and active sessions are not affected by the limit of their address', async () => {
+test('API keys and active sessions are not affected by the login limit of their IP address', async () => {
   const { client } = await aPerson(app);
   await exhaustOffice();
   const there = { 'x-forwarded-for': OFFICE };
@@ -138,7 +138,7 @@ test('API keys and active sessions are not affected by the limit of their addres
   expect((await app.key.get('/users/search', there)).status).toBe(200);
 });
 
-test('at most 20 login addresses are stored for each user, and old addresses are purged', async () => {
+test('at most 20 IP addresses of logins are stored for each user, and old addresses are purged', async () => {
   const { username, uuid } = await create(app.key, { password: PASSWORD });
   const readRows = () =>
     databaseOf(app).query<{ network: string }>(

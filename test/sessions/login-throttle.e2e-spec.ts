@@ -24,8 +24,8 @@ async function fail(times: number, name: string): Promise<void> {
 const endWindows = () =>
   databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
 
-describe('after five failed logins with one username', () => {
-  test('the correct password returns 429 with Retry-After', async () => {
+describe('five failed logins with one username', () => {
+  test('lead to 429 with Retry-After even for the correct password', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);
     const answer = await login(username, PASSWORD);
@@ -34,12 +34,12 @@ describe('after five failed logins with one username', () => {
     expect(answer.headers['retry-after']).toBe(String(15 * 60));
   });
 
-  test('an unknown username returns 429, too', async () => {
+  test('lead to 429 even if the username does not exist', async () => {
     await fail(5, 'no such person');
     expect(problemOf(await login('no such person', PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('a blocked user with the correct password gets 429, too', async () => {
+  test('lead to 429 also for a blocked user who sends the correct password', async () => {
     const { username, uuid } = await create(app.key, { password: PASSWORD });
     await app.key.put(`/users/${uuid}`, { status: 'Blocked' });
     for (let time = 0; time < 5; time++) {
@@ -48,7 +48,7 @@ describe('after five failed logins with one username', () => {
     expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('every spelling of that username returns 429, but other usernames do not', async () => {
+  test('lead to 429 for every spelling of that username, but not for other usernames', async () => {
     const [user, other] = [
       await create(app.key, { password: PASSWORD }),
       await create(app.key, { password: PASSWORD }),
@@ -59,7 +59,7 @@ describe('after five failed logins with one username', () => {
     expect((await login(other.username, PASSWORD)).status).toBe(200);
   });
 
-  test('failures with the username and with the email of a user are counted together', async () => {
+  test('are counted together if they use the username and the email of the same user', async () => {
     const { username, email } = await create(app.key, { password: PASSWORD });
     await fail(3, username);
     await fail(2, email);
@@ -67,7 +67,7 @@ describe('after five failed logins with one username', () => {
     expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('a forged client address in a header does not lift the limit', async () => {
+  test('lead to 429 even if the next login has a forged client address in a header', async () => {
     await fail(5, 'forwarded');
     const forged = {
       'x-forwarded-for': '203.0.113.9',
@@ -77,7 +77,7 @@ describe('after five failed logins with one username', () => {
     expect((await login('forwarded', PASSWORD, forged)).status).toBe(429);
   });
 
-  test('the limit ends with its time window, and counting starts again', async () => {
+  test('lead to 429 until their time window ends, after which counting starts anew', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);
     expect((await login(username, PASSWORD)).status).toBe(429);
@@ -89,7 +89,7 @@ describe('after five failed logins with one username', () => {
   });
 });
 
-test('a successful login clears the failures of its username', async () => {
+test('a successful login clears the failed logins of its username', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   await fail(4, username);
   expect((await login(username, PASSWORD)).status).toBe(200);
@@ -108,7 +108,7 @@ test('concurrent failed logins are all counted', async () => {
   expect(refused).toBeLessThan(5 + availableParallelism());
 });
 
-test('concurrent first failures of many usernames are all stored', async () => {
+test('the first failed logins of many usernames are all stored even if they are concurrent', async () => {
   await databaseOf(app).execute('DELETE FROM login_failures');
   const names = Array.from({ length: 20 }, (_, index) => `first-${index}`);
   const answers = await Promise.all(names.map((name) => login(name, PASSWORD)));

@@ -35,14 +35,14 @@ test.each([
 
 test.each([
   ['trimmed', PASSWORD, `${PASSWORD} `],
-  ['compared in any case', PASSWORD, PASSWORD.toUpperCase()],
+  ['compared without regard to case', PASSWORD, PASSWORD.toUpperCase()],
 ])('the password of a login is never %s', async (_, password, other) => {
   const user = await create(app.key, { password });
   expect(problemOf(await login(user.username, other))).toEqual([401, 'login_failed']);
   expect((await login(user.username, password)).status).toBe(200);
 });
 
-test('a stored password that breaks the current rules still works', async () => {
+test('a stored password that breaks the current password rules can still be used for a login', async () => {
   for (const [password, other] of [
     ['hunter2', 'hunter3'],
     ['eight\0and more', 'eight\0and less'],
@@ -55,7 +55,7 @@ test('a stored password that breaks the current rules still works', async () => 
   }
 });
 
-test('a password matches with composed and with decomposed accents', async () => {
+test('a login succeeds whether the accents of the password are composed or decomposed', async () => {
   const user = await create(app.key, { password: 'déjà vu déjà'.normalize('NFD') });
   expect((await login(user.username, 'déjà vu déjà'.normalize('NFC'))).status).toBe(200);
   const other = await create(app.key, { password: 'déjà vu déjà'.normalize('NFC') });
@@ -70,7 +70,7 @@ describe('a refused login', () => {
     ['user without a password', passwordless.username, PASSWORD],
   ];
 
-  test('does not reveal its reason', async () => {
+  test('does not reveal whether the username, the password or the status is the reason', async () => {
     const answers = [];
     for (const [, name, password] of listRefusals()) {
       const { status, body, headers } = await login(name, password);
@@ -96,12 +96,12 @@ describe('a refused login', () => {
     expect(Math.min(...work)).toBeGreaterThan(Math.max(...work) / 3);
   });
 
-  test('is returned for a username with different accents', async () => {
+  test('is the response to a username with different accents', async () => {
     expect(problemOf(await login('Zoe Strauß'))).toEqual([401, 'login_failed']);
   });
 });
 
-describe('the request body of a login', () => {
+describe('a login request', () => {
   const good = { username: 'admin', password: PASSWORD };
 
   test.each<[string, object, [string, string][]]>([
@@ -111,20 +111,20 @@ describe('the request body of a login', () => {
     ['wrong types', { username: 5, password: ['x'] }, [['password', 'invalid_type'], ['username', 'invalid_type']]], // prettier-ignore
     ['a username that is too long', { ...good, username: 'x'.repeat(255) }, [['username', 'too_long']]],
     ['an unknown field', { ...good, remember: true }, [['remember', 'unknown_field']]],
-  ])('returns 422 with %s', async (_, body, errors) => {
+  ])('returns 422 if its body has %s', async (_, body, errors) => {
     const answer = await app.nobody.post('/sessions/login', body);
     expect(problemOf(answer)).toEqual([422, 'validation_failed']);
     expect(fieldErrorsOf(answer)).toEqual(errors);
   });
 
   test.each(['a\0b', '\0', '\ud800', 'a\nb', '\u{1f600}'.repeat(254)])(
-    'returns 401 or 422 with the unusual username %j',
+    'causes no server error with the unusual username %j',
     async (name) => {
       expect([401, 422]).toContain((await login(name)).status);
     },
   );
 
-  test('must contain the username and password, which are refused in the query', async () => {
+  test('returns 400 if the username and password are in the query instead of the body', async () => {
     const query = `username=zoe.s@example.org&password=${encodeURIComponent(PASSWORD)}`;
     const answer = await app.nobody.post(`/sessions/login?${query}`, {});
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);

@@ -25,7 +25,7 @@ async function startSessions(user: Json, count: number): Promise<void> {
 const login = (user: Json) =>
   app.nobody.post('/sessions/login', { username: user.username, password: PASSWORD });
 
-test('the login after the twentieth session ends the oldest session of that user', async () => {
+test('a login of a user with 20 sessions ends the oldest session of that user', async () => {
   const [user, other] = [
     await create(app.key, { password: PASSWORD }),
     await create(app.key, { password: PASSWORD }),
@@ -56,7 +56,7 @@ test('expired sessions do not count towards the limit of 20 sessions', async () 
   expect([after.length, after.at(-1)?.id]).toEqual([6, live.id]);
 });
 
-test('concurrent logins do not exceed 20 sessions of a user', async () => {
+test('concurrent logins never leave a user with more than 20 sessions', async () => {
   const user = await create(app.key, { password: PASSWORD });
   await startSessions(user, 15);
   const answers = await Promise.all(Array.from({ length: 15 }, () => login(user)));

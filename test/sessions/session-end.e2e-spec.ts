@@ -52,7 +52,7 @@ describe('a logout with an API key', () => {
     expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
   });
 
-  test('does not affect the session of a cookie in the same request', async () => {
+  test('returns 401 and does not end the session of a cookie in the same request', async () => {
     const { client } = await aPerson(app);
     const both = await app.key.post('/sessions/logout', undefined, client.headers);
     expect(problemOf(both)).toEqual([401, 'unauthenticated']);
@@ -110,7 +110,7 @@ test('a rejected change of a user ends no session', async () => {
   expect([await probe(client), await probe(second)]).toEqual([ALIVE, ALIVE]);
 });
 
-test('changing the own password ends all sessions except the current one', async () => {
+test('when users change their own password, all their sessions except the current one end', async () => {
   const { user, client, second } = await startTwo();
   const body = { password: 'another long password', current_password: PASSWORD };
   expect((await client.put(`/users/${user.uuid}`, body)).status).toBe(200);
@@ -118,13 +118,13 @@ test('changing the own password ends all sessions except the current one', async
   expect(await probe(await app.login(user.username, 'another long password'))).toEqual(ALIVE);
 });
 
-test('all sessions of Webmasters end at once when they remove their own role', async () => {
+test('all sessions of Webmasters end at once when they remove their own role Webmaster', async () => {
   const { user, client, second } = await startTwo({ roles: ['Webmaster'] });
   expect((await client.put(`/users/${user.uuid}`, { roles: ['Editor'] })).status).toBe(200);
   expect([await probe(client), await probe(second)]).toEqual([ENDED, ENDED]);
 });
 
-test('permissions follow the current roles, not the roles at the login', async () => {
+test('the permissions of a session follow the current roles of the user, not the roles at the login', async () => {
   const { user, client } = await startTwo();
   const colleague = await create(app.key);
   expect((await client.get(`/users/${colleague.uuid}`)).status).toBe(200);
