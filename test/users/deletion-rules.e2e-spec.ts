@@ -31,7 +31,7 @@ function buildKeyCaller(scopes: KeyActor['rights']['scopes']): Caller {
 }
 
 describe('a deletion in a change set', () => {
-  test('clears the manager of every report and writes an audit event for each of them', async () => {
+  test('clears the manager of every report of the deleted user, with an audit event for each report', async () => {
     const boss = await create(app.key);
     const reports = [await create(app.key), await create(app.key), await create(app.key)];
     const [a, b, c] = reports.map(({ uuid }) => uuid as string) as [string, string, string];
@@ -52,7 +52,7 @@ describe('a deletion in a change set', () => {
     expect((await read(a)).manager_uuid).toBe(null);
   });
 
-  test('prevents other changes from assigning the deleted user as manager, unless it fails', async () => {
+  test('prevents other changes from assigning the deleted user as manager, unless the deletion fails', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     const named = update(report.uuid, { manager_uuid: boss.uuid });
     expect(codes(await apply([named, deletion(boss.uuid)]))).toEqual(['validation_failed', 'deleted']);
@@ -62,7 +62,7 @@ describe('a deletion in a change set', () => {
     expect(codes(outcomes)).toEqual(['updated', 'precondition_failed']);
   });
 
-  test('can delete a user together with their manager, and the report can be restored first', async () => {
+  test('can delete a user together with their manager, and the user can be restored before the manager', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     await app.key.put(`/users/${report.uuid}`, { manager_uuid: boss.uuid });
     expect(codes(await apply([deletion(boss.uuid), deletion(report.uuid)]))).toEqual(['deleted', 'deleted']);
@@ -85,7 +85,7 @@ describe('a deletion in a change set', () => {
     ]);
   });
 
-  test('makes the planned import row of the deleted user fail, and no other row', async () => {
+  test('makes only the row of the deleted user fail in an import that is planned but not yet applied', async () => {
     const [gone, kept] = [uuidv7(), uuidv7()];
     const file = (surname: string) =>
       csv(
@@ -141,7 +141,7 @@ describe('refused deletions', () => {
       expect(codes(await apply([deletion(user.uuid)], { ...SYSTEM, actor: who }))).toEqual(['self_block']);
   });
 
-  test('a deletion needs the current version and, for a Webmaster, the scope webmasters', async () => {
+  test('a deletion needs the current version of the user and, for a Webmaster, the scope webmasters', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
     const narrow = buildKeyCaller(['users:write']);

@@ -98,7 +98,7 @@ describe('a PUT with If-Match', () => {
   });
 });
 
-test('validation errors take precedence over a taken username and an outdated If-Match', async () => {
+test('validation errors of a PUT take precedence over a taken username and an outdated If-Match', async () => {
   const [user, other] = [await create(app.key), await create(app.key)];
   const unknown = '00000000-0000-0000-0000-000000000000';
   for (const [bad, expected] of [

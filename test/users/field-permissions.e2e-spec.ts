@@ -126,7 +126,7 @@ describe.each(['External user', 'member'])('a PUT of the own profile (%s)', (who
   });
 });
 
-test('a PUT of the own profile may contain unset restricted fields as "" or null', async () => {
+test('a PUT of the own profile may send "" or null for restricted fields that are not set', async () => {
   const { user, client } = await aPerson(app);
   for (const empty of ['', null]) {
     const body = {

@@ -20,7 +20,7 @@ const readCounter = async (): Promise<number> => {
   return Number(/^rollcall_ignored_fields_total (\d+)$/m.exec(text)?.[1]);
 };
 
-test('ignored unknown fields are listed in X-Ignored-Fields and counted, known fields are stored', async () => {
+test('unknown fields that an API key ignores are listed in X-Ignored-Fields and counted in the metrics', async () => {
   const before = await readCounter();
   const created = await lenient.post('/users', aUser({ department: 'Sales', cost_center: 7, phone: '1' }));
   expect([created.status, created.headers['x-ignored-fields']]).toEqual([201, 'department, cost_center']);
@@ -38,7 +38,7 @@ test('an invalid value of a known field returns 422 even if unknown fields are i
   expect([uuid.status, fieldErrorsOf(uuid)]).toEqual([422, [['uuid', 'unknown_field']]]);
 });
 
-test('unknown query parameters and unknown fields of other routes are never ignored', async () => {
+test('unknown query parameters, and unknown fields of other resources than users, are never ignored', async () => {
   expect(problemOf(await lenient.get('/users/search?department=x'))).toEqual([400, 'invalid_parameter']);
   expect(problemOf(await lenient.post('/api_keys', { name: 'x', colour: 'red' }))).toEqual([
     422,
@@ -59,7 +59,7 @@ test('unknown networks of social_media are ignored and do not clear the stored n
   expect(none.body.social_media ?? {}).not.toHaveProperty('linkedin');
 });
 
-test('X-Ignored-Fields is at most 1000 characters long and masks unsafe characters', async () => {
+test('X-Ignored-Fields has at most 1000 characters, with ? in place of unsafe characters', async () => {
   const names = [
     '__proto__',
     'a b',
@@ -94,6 +94,6 @@ test('a retry with the same Idempotency-Key returns the X-Ignored-Fields of the 
   expect(again.headers['x-ignored-fields']).toBe('department');
 });
 
-test('X-Ignored-Fields masks an unpaired surrogate and an emoji with one ? each', () => {
+test('X-Ignored-Fields replaces an unpaired surrogate and an emoji with one ? each', () => {
   expect(formatNames(['a\ud800b', '😀'])).toBe('a?b, ?');
 });

@@ -80,7 +80,7 @@ describe('Webmasters in the API', () => {
     expect([answer.status, answer.body]).toEqual([200, body]);
   });
 
-  test('changing a Webmaster needs both users:write and webmasters', async () => {
+  test('changing a Webmaster needs both scopes users:write and webmasters', async () => {
     const wider = await createKeyClient('users:write', 'webmasters');
     expect((await wider.put(pathOf(boss), { phone: '1' })).status).toBe(200);
     expect((await wider.put(pathOf(member), { roles: ['Webmaster'] })).status).toBe(200);
@@ -98,7 +98,7 @@ describe('Webmasters in imports', () => {
   const buildRow = ({ external_id, username, email }: Json, ...more: string[]) =>
     [external_id, username, email, ...more].join(',');
 
-  test('allow_privileged needs the scope webmasters for the upload and for the approval', async () => {
+  test('an import with allow_privileged needs the scope webmasters for the upload and for the approval', async () => {
     const file = csv(`${HEAD},Roles`, buildRow(member, 'Webmaster'));
     expect(errorOf(await upload(narrow, file, 'allow_privileged=true'))).toEqual(REFUSED);
     const form = 'allow_privileged=true&dry_run=true';
@@ -131,7 +131,7 @@ describe('Webmasters in imports', () => {
     expect(counted(await imported(narrow, csv(HEAD, buildRow(boss))))).toEqual({ unchanged: 1 });
   });
 
-  test('a revert without the scope webmasters fails for the row of the Webmaster only', async () => {
+  test('a revert without the scope webmasters fails only for the row of the Webmaster', async () => {
     const run = await imported(app.key, csv(`${HEAD},Phone`, buildRow(boss, '7'), buildRow(member, '7')));
     const { body } = await narrow.post(`/imports/${run.id as string}/revert`);
     const reverted = await settled(app.key, body.id);

@@ -110,7 +110,7 @@ describe('current_password in a PUT', () => {
     expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'too_long']]]);
   });
 
-  test('is verified if Webmasters send it with their own new password', async () => {
+  test('must be correct if Webmasters send it with their own new password', async () => {
     const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
     const change = (body: object) => client.put(`/users/${user.uuid}`, body);
     const wrong = await change({ password: NEW, current_password: 'wrong' });

@@ -36,7 +36,7 @@ describe('a password that breaks a rule', () => {
     person = await aPerson(app, buildNames());
   });
 
-  test.each(BAD)('is refused in a POST and in every kind of PUT: %s', async (_, password, error) => {
+  test.each(BAD)('is refused in a POST and in a PUT by any caller: %s', async (_, password, error) => {
     const path = `/users/${person.user.uuid as string}`;
     const before = await readStored(person.user.uuid);
     const attempts: Promise<Answer>[] = [
@@ -53,7 +53,7 @@ describe('a password that breaks a rule', () => {
   });
 });
 
-test('a new password is compared with the new username of the same PUT', async () => {
+test('a new password may not contain the new username of the same PUT', async () => {
   const user = await create(app.key);
   const path = `/users/${user.uuid as string}`;
   const both = await app.key.put(path, { username: 'dorothy.hodgkin', password: 'Dorothy.Hodgkin1910' });

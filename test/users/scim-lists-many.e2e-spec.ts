@@ -74,7 +74,7 @@ test('a SCIM cursor from a list below the scan limit stays valid when the list e
 });
 
 test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as const)))(
-  'SCIM users above the scan limit are sorted by %s, %s',
+  'a SCIM list of more users than the scan limit is sorted by %s, %s',
   async (sortBy, sortOrder) => {
     for (const scim of scims)
       for (const filter of ['', 'active eq true', 'userName sw "u0"']) {
@@ -88,7 +88,7 @@ test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as con
   },
 );
 
-test('sorting SCIM users by an attribute without an index returns tooMany above the scan limit', async () => {
+test('sorting more SCIM users than the scan limit by an unindexed attribute returns 400 tooMany', async () => {
   const answer = await scims[0]?.get('/Users?sortBy=title');
   expect([answer?.status, answer?.body.scimType]).toEqual([400, 'tooMany']);
 });

@@ -182,7 +182,7 @@ describe('a SCIM cursor', () => {
     }
   });
 
-  test('reaches the end of a scanned list that has sortOrder without sortBy', async () => {
+  test('returns every user of a filtered list that has sortOrder without sortBy', async () => {
     const query = { filter: 'userName co "1"', sortOrder: 'descending', count: 4 };
     const whole = await readNames({ ...query, count: 200 });
     expect(namesOf(await walkByCursor(scim, '/Users', query))).toEqual(whole);

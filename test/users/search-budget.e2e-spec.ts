@@ -119,7 +119,7 @@ describe('a search with ten prefixes that match almost all users', () => {
 });
 
 describe('searches that never end', () => {
-  test('delay the search of another actor by at most one search', async () => {
+  test('let a search of another actor run after at most one of them has ended', async () => {
     const order: string[] = [];
     const note = (name: string) => (answer: Answer) => {
       order.push(name);
@@ -137,7 +137,7 @@ describe('searches that never end', () => {
     await waitUntilWorking(false);
   });
 
-  test('run two at a time, some wait, and the others return 429', async () => {
+  test('run two at a time, while some wait and the others return 429', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => member.get(ENDLESS)));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(8);
@@ -174,7 +174,7 @@ describe('fulltext_search', () => {
     expect(answer.body.detail).toContain('at least 2 characters');
   });
 
-  test.each(['ab*', 'a b', 'æ*', '東京*'])('accepts %s', async (term) => {
+  test.each(['ab*', 'a b', 'æ*', '東京*'])('accepts the short term %s', async (term) => {
     expect((await app.key.get(`/users/search?fulltext_search=${encodeURIComponent(term)}`)).status).toBe(200);
   });
 });

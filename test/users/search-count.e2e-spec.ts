@@ -46,7 +46,7 @@ describe('Count of a search right after a write', () => {
     ]);
   });
 
-  test('changes once if a user is blocked or reactivated twice', async () => {
+  test('changes only once if a user is blocked or reactivated twice', async () => {
     const { uuid } = await create(app.key, { surname: 'Zebra' });
     expect(await track(() => put(uuid, { status: 'Blocked' }))).toEqual([0, -1, 1, 0, 0]);
     expect(await track(() => put(uuid, { status: 'Blocked' }))).toEqual([0, 0, 0, 0, 0]);
@@ -54,7 +54,7 @@ describe('Count of a search right after a write', () => {
     expect(await track(() => put(uuid, { status: 'Active' }))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test('reflects changed roles and words', async () => {
+  test('reflects changed roles and names of a user', async () => {
     const { uuid } = await create(app.key);
     expect(await track(() => put(uuid, { roles: ['Editor', 'Author'] }))).toEqual([0, 0, 0, 1, 0]);
     expect(await track(() => put(uuid, { roles: ['Author'], known_as: 'Zebra' }))).toEqual([0, 0, 0, -1, 1]);
@@ -96,7 +96,7 @@ describe('Count of a search after concurrent writes', () => {
     expect(await track(() => createMany(app.key, bodies))).toEqual([30, 20, 10, 0, 0]);
   });
 
-  test('changes once if one user is blocked ten times', async () => {
+  test('changes only once if ten requests block one user', async () => {
     const { uuid } = await create(app.key);
     const block = () => put(uuid, { status: 'Blocked' });
     expect(await track(() => Promise.all(Array.from({ length: 10 }, block)))).toEqual([0, -1, 1, 0, 0]);
@@ -111,7 +111,7 @@ test('Count of a search includes writes of another instance', async () => {
   expect((await readCounts()).slice(0, 3)).toEqual((await readCounts(other.key)).slice(0, 3));
 });
 
-test('Count of a search by a member includes only active users, with any status filter', async () => {
+test('Count of a search by a member includes only active users, whatever the status filter', async () => {
   await create(app.key, { username: 'counting member', password: 'a member password' });
   const member = await app.login('counting member', 'a member password');
   const [, active = 0] = await readCounts();

@@ -160,7 +160,7 @@ describe('a search with several filters', () => {
   });
 });
 
-test('created and updated have milliseconds even if these are zero', async () => {
+test('created and updated of a user have milliseconds even if these are zero', async () => {
   const [admin] = (await search(app.key, { username: 'admin' })).body.Results;
   const time = '2020-01-01T00:00:00.000Z';
   expect({ created: admin.created, updated: admin.updated }).toEqual({ created: time, updated: time });
@@ -177,7 +177,7 @@ test('a search finds usernames, external ids and authnames of 250 emoji', async 
   }
 });
 
-test('after a change, filters find the user by the new values and not by the old values', async () => {
+test('search filters find a changed user by the new values and not by the old values', async () => {
   const manager = await create(app.key);
   const before = {
     external_id: 'old-1',

@@ -49,7 +49,7 @@ onSqlite('queries on SQLite', () => {
     ['two rare words', 'fulltext_search=u0000077%20HR-0000077'],
     ['rare prefix', 'fulltext_search=u000007*'],
     ['status of almost all users', 'status=Active'],
-  ])('a search runs in the process that answers requests: %s', async (_what, query) => {
+  ])('a search bounded by an index runs in the process that answers requests: %s', async (_what, query) => {
     expect(await usesReadWorker(`/users/search?${query}`)).toBe(false);
   });
 
@@ -68,7 +68,7 @@ onSqlite('queries on SQLite', () => {
     ['users with an external id', 'has_external_id=true'],
     ['users without an external id', 'has_external_id=false'],
     ['two filters', 'external_id=HR-0000077&managed_by=default'],
-  ])('a search runs in the read worker: %s', async (_what, query) => {
+  ])('a search that no index bounds runs in the read worker: %s', async (_what, query) => {
     expect(await usesReadWorker(`/users/search?${query}`)).toBe(true);
   });
 
@@ -82,7 +82,7 @@ onSqlite('queries on SQLite', () => {
     expect(await usesReadWorker('/users/search', member)).toBe(true);
   });
 
-  test('exports and selective audit filters run in the read worker', async () => {
+  test('user exports and audit searches by field run in the read worker', async () => {
     expect(await usesReadWorker('/users/export.csv')).toBe(true);
     expect(await usesReadWorker('/audit?action=user.created')).toBe(false);
     expect(await usesReadWorker('/audit?action=user.created&field=email')).toBe(true);

@@ -155,7 +155,7 @@ describe('an invalid search parameter', () => {
 });
 
 // Must be the last test because it adds a user.
-test('a user created before the cursor position neither repeats nor hides another user', async () => {
+test('creating a user before the cursor position neither repeats nor hides other users on later pages', async () => {
   const query = { sort: 'username', order: 'asc', limit: 40, fulltext_search: 'user' };
   const first = await search(app.key, { ...query });
   const [late = ''] = await createMany(app.key, [{ username: 'user 000a' }]);

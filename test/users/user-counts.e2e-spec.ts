@@ -74,7 +74,7 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
   };
 
   test.each(Object.keys(CHANGES))(
-    'an open transaction (%s) does not block changes of other users',
+    'an open transaction (%s) does not block transactions for other users',
     async (name) => {
       const buildChange = async (of: string): Promise<UserChange> => {
         const { uuid } = await create(app.key, { firstname: 'Kim', surname: 'Lee' });
@@ -98,7 +98,7 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
     },
   );
 
-  test('removing a Webmaster waits for an open transaction that removes another Webmaster', async () => {
+  test('removing the role Webmaster waits for an open transaction that removes it from another user', async () => {
     const [a, b] = await Promise.all(
       [create(app.key), create(app.key)].map(async (user) => (await user).uuid),
     );

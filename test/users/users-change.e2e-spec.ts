@@ -161,7 +161,7 @@ test('a PUT with invalid fields changes nothing and returns all errors', async (
   expect(await auditRows(app, before.uuid)).toEqual(rows);
 });
 
-test('a PUT ignores read-only fields with any value', async () => {
+test('a PUT ignores read-only fields, whatever their value', async () => {
   const before = await create(app.key);
   const sent = {
     created: '1999-01-01T00:00:00.000Z',

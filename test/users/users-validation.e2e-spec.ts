@@ -42,7 +42,7 @@ describe('an invalid value', () => {
     expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
   });
 
-  test('returns 422 if users change their own profile', async () => {
+  test('returns 422 also in a PUT of the own profile', async () => {
     const { client, user: own } = await aPerson(app);
     const answer = await client.put(`/users/${own.uuid}`, { phone: 5, nickname: 'x', about_me: 'a\0b' });
     expect(refusal(answer)).toEqual([

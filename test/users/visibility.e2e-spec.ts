@@ -94,7 +94,7 @@ describe('hidden fields', () => {
     expect((await self.get('/users/me')).body).toMatchObject({ email, phone, mobile });
   });
 
-  test('appear and disappear as soon as the flag changes', async () => {
+  test('appear and disappear as soon as hide_email and hide_phone_numbers change', async () => {
     const user = await create(app.key, { email: 'flag.flip@example.org', mobile: '5' });
     for (const hide of [true, false]) {
       await app.key.put(`/users/${user.uuid}`, { hide_email: hide, hide_phone_numbers: hide });

@@ -104,7 +104,7 @@ test('an invalid change of a set does not affect the other changes', async () =>
   ]);
 });
 
-test('the queries of the writer accept more values than one SQL statement can bind', async () => {
+test('the queries for change sets accept more values than one SQL statement can bind', async () => {
   const values = Array.from({ length: 70_000 }, () => uuidv7());
   const { repository, sessions } = {
     repository: app.app.get(UserWriteRepository),
@@ -118,7 +118,7 @@ test('the queries of the writer accept more values than one SQL statement can bi
   });
 });
 
-test('usernames and emails can be swapped and passed on within one change set', async () => {
+test('within one change set, usernames and emails can be swapped and passed on to other users', async () => {
   const [a, b, c] = idsOf((await apply(buildPeople('chain', 3))).outcomes) as [string, string, string];
   const { outcomes } = await apply([
     { kind: 'update', uuid: a, patch: { username: 'chain 1', email: 'chain.1@example.org' } },
@@ -167,7 +167,7 @@ test('users cannot block themselves, directly or through an import', async () =>
   }
 });
 
-test('counters, look-up tables and audit events match the rows of users', async () => {
+test('counters, look-up tables and audit events match the table of users after several change sets', async () => {
   const one = async (sql: string) => Number((await database.query<{ n: number }>(sql))[0]?.n);
   const users = await one('SELECT COUNT(*) AS n FROM users');
   expect(await one("SELECT SUM(value) AS n FROM user_counts WHERE name = 'Active'")).toBe(users);
