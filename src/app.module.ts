@@ -18,14 +18,14 @@ import { UsersModule } from './users/users.module.js';
 @Module({})
 export class AppModule {
   /** @param programs files of the worker programs. If a program is missing, its work runs in this process. */
-  static with(env: Env, programs?: WorkerPrograms): DynamicModule {
+  static forRoot(env: Env, programs?: WorkerPrograms): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        ConfigModule.with(env, programs),
+        ConfigModule.forRoot(env, programs),
         TelemetryModule,
         HttpModule,
-        DatabaseModule.with(),
+        DatabaseModule.forRoot(),
         ImportModule, // before the users: `users/export.csv` must not match `users/:user_id`
         AuthModule,
         UsersModule,

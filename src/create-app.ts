@@ -59,7 +59,7 @@ export async function createApp(
 ): Promise<NestExpressApplication> {
   const httpsOptions = readTlsOptions(env);
   const adapter = new FastExpressAdapter();
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env, programs), adapter, {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.forRoot(env, programs), adapter, {
     bodyParser: false, // `InputGuard` reads bodies after the credentials are checked
     logger: false, // `main.ts` reports a failed start on one line. Nest would print stacks and settings.
     abortOnError: false,

@@ -71,12 +71,12 @@ function moveValuesToDescription(
 ): { schema: SchemaObject; description?: string } {
   const text = outer.description ?? description ?? '';
   const format = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
-  const isNew = (value: unknown) => value !== undefined && !text.includes(format(value));
+  const isMissingInText = (value: unknown) => value !== undefined && !text.includes(format(value));
   const shownExample = outer.example ?? example;
   const parts = [
     text,
-    isNew(usual) && `Default: ${format(usual)}.`,
-    isNew(shownExample) && `For example ${format(shownExample)}.`,
+    isMissingInText(usual) && `Default: ${format(usual)}.`,
+    isMissingInText(shownExample) && `For example ${format(shownExample)}.`,
   ].filter(Boolean);
   return { schema, ...(parts.length > 0 && { description: parts.join(' ') }) };
 }

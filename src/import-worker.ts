@@ -23,10 +23,10 @@ const POOL_SIZE = 3;
 
 @Module({})
 class WorkerModule {
-  static with(env: Env, lock: WriteLock): DynamicModule {
+  static forRoot(env: Env, lock: WriteLock): DynamicModule {
     return {
       module: WorkerModule,
-      imports: [ConfigModule.with(env), TelemetryModule, DatabaseModule.with(lock), ImportModule],
+      imports: [ConfigModule.forRoot(env), TelemetryModule, DatabaseModule.forRoot(lock), ImportModule],
     };
   }
 }
@@ -42,7 +42,7 @@ void runProgram('The import worker cannot start.', async () => {
     },
     ['releaseLock', 'notify'],
   );
-  const starting = NestFactory.createApplicationContext(WorkerModule.with(env, new WriteLock(service)), {
+  const starting = NestFactory.createApplicationContext(WorkerModule.forRoot(env, new WriteLock(service)), {
     logger: false,
     abortOnError: false,
   });

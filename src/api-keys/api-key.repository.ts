@@ -32,11 +32,11 @@ export class ApiKeyRepository {
     return this.database.query(`SELECT ${COLUMNS} FROM api_keys ORDER BY id DESC`);
   }
 
-  /** Lists active keys that expire at or before the time `by`, in order of expiry. */
-  async listExpiring(time: string, by: string, limit: number): Promise<ApiKeyEntity[]> {
+  /** Lists active keys that expire at or before `until`, in order of expiry. */
+  async listExpiring(time: string, until: string, limit: number): Promise<ApiKeyEntity[]> {
     return this.database.query(
       `SELECT ${COLUMNS} FROM api_keys WHERE revoked IS NULL AND expires > ? AND expires <= ? ORDER BY expires, id LIMIT ?`,
-      [time, by, limit],
+      [time, until, limit],
     );
   }
 

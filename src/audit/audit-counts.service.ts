@@ -48,7 +48,7 @@ export class AuditCounts {
     const firstNew = end === undefined ? Infinity : hourOf(millisOf(end));
     const tail = await this.countNew(actions, Math.max(from, firstNew), end);
     if (!last) return tail;
-    const range = { after: (await this.seals.findLastBefore(firstIdOfHour(from))) ?? 0, last: last.number };
+    const range = { after: (await this.seals.findLastBefore(toFirstIdOfHour(from))) ?? 0, last: last.number };
     const counts = await this.repository.countByDay(range, from, offset, actions);
     return { counts: [...counts, ...tail.counts], gaps: tail.gaps };
   }
@@ -73,8 +73,8 @@ export class AuditCounts {
     const first = Math.max(from, now - MAX_UNSEALED_HOURS + 1);
     const tail: DailyCounts = { counts: [], gaps: first > from ? [{ from, until: first }] : [] };
     for (let hour = first; hour <= now; hour++) {
-      const begin = firstIdOfHour(hour);
-      const range = { low: id > begin ? id : begin, high: firstIdOfHour(hour + 1) };
+      const begin = toFirstIdOfHour(hour);
+      const range = { low: id > begin ? id : begin, high: toFirstIdOfHour(hour + 1) };
       for (const { action, value } of await this.repository.count(actions, range, MAX_COUNTED + 1)) {
         tail.counts.push({ hour, action, value: Math.min(value, MAX_COUNTED) });
         if (value > MAX_COUNTED) tail.gaps.push({ from: hour, until: hour + 1 });
@@ -90,7 +90,7 @@ const KNOWN_ACTIONS: ReadonlySet<string> = new Set(ACTIONS);
 /** Converts milliseconds to full hours since 1970 (UTC). */
 const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);
 /** Returns the smallest possible event id of an hour. */
-const firstIdOfHour = (hour: number): string => toFirstId(hour * HOUR_MILLIS);
+const toFirstIdOfHour = (hour: number): string => toFirstId(hour * HOUR_MILLIS);
 
 /** Counts events by action and hour. Unknown actions are ignored. */
 export class HourCounts {

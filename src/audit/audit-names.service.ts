@@ -40,8 +40,8 @@ export class AuditNames {
     const names = new Map<string, string>();
     for (const [{ table, id, name }, ids] of idsBySource) {
       const columns = `${id} AS id, ${name} AS name`;
-      const text = (list: string) => `SELECT ${columns} FROM ${table} WHERE ${id} IN (${list})`;
-      const rows = await selectIn<{ id: string; name: string }>(this.database, [...ids], text);
+      const toSql = (list: string) => `SELECT ${columns} FROM ${table} WHERE ${id} IN (${list})`;
+      const rows = await selectIn<{ id: string; name: string }>(this.database, [...ids], toSql);
       for (const row of rows) names.set(row.id, row.name);
     }
     return ({ id }) => names.get(id ?? '') ?? '';

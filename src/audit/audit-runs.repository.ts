@@ -12,7 +12,7 @@ import {
 } from '../platform/database/engine/sql.js';
 import { type AuditEventEntity, AuditRunEntity, type RunPart } from './audit.entity.js';
 import { isEventId } from './audit-event.js';
-import { isAfter, isAsRead, isNotText, readByKey, selectForm, textOfHex, isBefore } from './stored-form.js';
+import { toAfter, isIntact, toNonText, readByKey, toFormSql, textOfHex, toMax } from './stored-form.js';
 
 const COLUMNS = ['run_id', 'part', 'person_kind', 'person_id'] as const;
 const RUNS = 200;
@@ -23,7 +23,7 @@ const MAX_INVALID = 20;
 export interface ReadRun {
   run: AuditRunEntity;
   /** True if the driver returned exactly the stored bytes. */
-  isAsRead: boolean;
+  isIntact: boolean;
 }
 
 /** Start or approval of an import, as the audit recorded it. */
@@ -59,13 +59,13 @@ export class AuditRunsRepository {
       const end = await this.findPageEnd(at);
       if (end === undefined) return;
       const rows = await this.database.query<AuditRunEntity & { stored: string | null }>(
-        `SELECT ${COLUMNS.join(', ')}, ${selectForm(dialect, COLUMNS)} AS stored FROM audit_runs
+        `SELECT ${COLUMNS.join(', ')}, ${toFormSql(dialect, COLUMNS)} AS stored FROM audit_runs
          WHERE run_id > ${textOfHex[dialect]} AND run_id <= ${textOfHex[dialect]} ORDER BY run_id, part`,
         [at, end],
       );
       yield rows.map(({ stored, ...run }) => {
         const values = COLUMNS.map((name) => run[name]);
-        return { run, isAsRead: isAsRead(stored, values) };
+        return { run, isIntact: isIntact(stored, values) };
       });
       at = end;
       await setImmediate();
@@ -75,7 +75,7 @@ export class AuditRunsRepository {
   /** Returns run ids that are not stored as text, in hexadecimal. Returns at most `MAX_INVALID` of them. */
   async findInvalidRunIds(): Promise<string[]> {
     const rows = await this.database.query<{ at: string }>(
-      `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${isNotText(this.database.dialect, 'run_id')} LIMIT ${MAX_INVALID}`,
+      `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${toNonText(this.database.dialect, 'run_id')} LIMIT ${MAX_INVALID}`,
     );
     return rows.map(({ at }) => at);
   }
@@ -106,7 +106,7 @@ export class AuditRunsRepository {
          WHERE ${sql} AND run_id < ? ORDER BY run_id LIMIT ?`,
         [...params, until, RUNS],
       );
-    for await (const runs of readByKey(dialect, 'run_id', isAfter(dialect, 'run_id', ''), RUNS, read)) {
+    for await (const runs of readByKey(dialect, 'run_id', toAfter(dialect, 'run_id', ''), RUNS, read)) {
       const ids = runs.map(({ run_id }) => run_id).filter(isEventId);
       const referenced = await this.findReferenced(ids);
       const unreferenced = ids.filter((id) => !referenced.has(id));
@@ -141,7 +141,7 @@ export class AuditRunsRepository {
     const { dialect } = this.database;
     const [end] = await this.database.query<{ at: string | null }>(
       `SELECT HEX(MAX(run_id)) AS at FROM (SELECT run_id FROM audit_runs
-       WHERE run_id > ${textOfHex[dialect]} AND ${isBefore(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
+       WHERE run_id > ${textOfHex[dialect]} AND ${toMax(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
       [at, RUNS],
     );
     return end?.at ? end.at : undefined;

@@ -8,7 +8,7 @@ import {
   AuditSealEntity,
 } from './audit.entity.js';
 import { ROW_COLUMNS, SEAL_FACTS } from './seal.js';
-import { isAfter, isAsRead, isFrom, isNotText, readByKey, selectForm, isBefore } from './stored-form.js';
+import { toAfter, isIntact, toMin, toNonText, readByKey, toFormSql, toMax } from './stored-form.js';
 
 const COLUMNS = ['number', ...SEAL_FACTS, 'hash'] as const;
 const SEAL_COLUMNS = COLUMNS.join(', ');
@@ -24,7 +24,7 @@ export type Seal = Omit<AuditSealEntity, 'members'>;
 export interface ReadSeal {
   seal: Seal;
   /** True if the driver returned exactly the stored bytes. */
-  isAsRead: boolean;
+  isIntact: boolean;
 }
 
 const EVENT_COLUMNS = ROW_COLUMNS.map((name) => `e.${name}`).join(', ');
@@ -38,7 +38,7 @@ const UNKNOWN = 20;
 export interface LateEvent {
   entry: AuditLateEventEntity;
   /** True if the driver returned exactly the stored bytes of the entry. */
-  isAsRead: boolean;
+  isIntact: boolean;
   row: AuditEventEntity | undefined;
 }
 
@@ -68,13 +68,13 @@ export class AuditSealRepository {
   async *readAll(afterNumber = MIN_NUMBER): AsyncGenerator<ReadSeal> {
     for (let number = afterNumber; ;) {
       const found: (Seal & { stored: string | null })[] = await this.database.query(
-        `SELECT ${SEAL_COLUMNS}, ${selectForm(this.database.dialect, COLUMNS)} AS stored
+        `SELECT ${SEAL_COLUMNS}, ${toFormSql(this.database.dialect, COLUMNS)} AS stored
          FROM audit_seals WHERE number > ? ORDER BY number LIMIT ?`,
         [number, ROWS],
       );
       for (const { stored, ...seal } of found) {
         const values = COLUMNS.map((name) => seal[name]);
-        yield { seal, isAsRead: isAsRead(stored, values) };
+        yield { seal, isIntact: isIntact(stored, values) };
       }
       const end = found.at(-1);
       if (!end) return;
@@ -98,11 +98,11 @@ export class AuditSealRepository {
   /** Returns the members of a seal: null if they were deleted, undefined if the driver did not return the stored bytes. */
   async findMembers(number: number): Promise<string | null | undefined> {
     const found = await this.database.queryOne<{ members: string | null; stored: string | null }>(
-      `SELECT members, ${selectForm(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
+      `SELECT members, ${toFormSql(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
       [number],
     );
     if (!found) return null;
-    return isAsRead(found.stored, [found.members]) ? found.members : undefined;
+    return isIntact(found.stored, [found.members]) ? found.members : undefined;
   }
 
   /**
@@ -153,13 +153,13 @@ export class AuditSealRepository {
   async findLateIds(from: string | undefined, until: string | undefined): Promise<Set<string>> {
     const { dialect } = this.database;
     const ids = new Set<string>();
-    const upper = isBefore(dialect, 'id', until);
+    const upper = toMax(dialect, 'id', until);
     const read = ({ sql, params }: Clause): Promise<{ id: string; at: string }[]> =>
       this.database.query(
         `SELECT id, HEX(id) AS at FROM audit_late_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, IDS],
       );
-    for await (const rows of readByKey(dialect, 'id', isFrom(dialect, 'id', from), IDS, read))
+    for await (const rows of readByKey(dialect, 'id', toMin(dialect, 'id', from), IDS, read))
       for (const { id } of rows) ids.add(id);
     return ids;
   }
@@ -167,19 +167,19 @@ export class AuditSealRepository {
   /** Yields the late entries of a seal with their events, ordered by id. */
   async *readLateEvents(seal: number): AsyncGenerator<LateEvent> {
     const { dialect } = this.database;
-    const upper = isBefore(dialect, 'late.id');
+    const upper = toMax(dialect, 'late.id');
     const read = ({ sql, params }: Clause): Promise<LateEventRow[]> =>
       this.database.query(
-        `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${selectForm(dialect, ENTRY)} AS stored, ${EVENT_COLUMNS}
+        `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${toFormSql(dialect, ENTRY)} AS stored, ${EVENT_COLUMNS}
          FROM audit_late_events AS late LEFT JOIN audit_events AS e ON e.id = late.id
          WHERE late.seal = ? AND ${sql} AND ${upper.sql} ORDER BY late.id LIMIT ?`,
         [seal, ...params, ENTRIES],
       );
-    for await (const rows of readByKey(dialect, 'late.id', isAfter(dialect, 'late.id', ''), ENTRIES, read))
+    for await (const rows of readByKey(dialect, 'late.id', toAfter(dialect, 'late.id', ''), ENTRIES, read))
       for (const { late_id, seal: number, row_hash, at: _, stored, id, ...row } of rows)
         yield {
           entry: { id: late_id, seal: number, row_hash },
-          isAsRead: isAsRead(stored, [late_id, number, row_hash]),
+          isIntact: isIntact(stored, [late_id, number, row_hash]),
           row: id === null ? undefined : { id, ...row },
         };
   }
@@ -188,8 +188,8 @@ export class AuditSealRepository {
   async findUnknownLateIds(): Promise<string[]> {
     const { dialect } = this.database;
     const found = await this.database.scan<{ id: string }>(
-      `SELECT CASE WHEN ${isNotText(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
-       WHERE ${isNotText(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
+      `SELECT CASE WHEN ${toNonText(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
+       WHERE ${toNonText(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
     );
     return found.map(({ id }) => id);
   }

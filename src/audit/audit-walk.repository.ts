@@ -34,7 +34,7 @@ const INDEXES = {
   action: 'ix_audit_events_action',
 } as const;
 
-const indexOf = ({ column }: IndexedFilter): string => INDEXES[column];
+const indexNameOf = ({ column }: IndexedFilter): string => INDEXES[column];
 
 /** Selects the imports that a user or key started or approved. */
 const RUNS_OF_PERSON = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
@@ -56,7 +56,7 @@ function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter
 }
 
 /** Combines all filters except the chosen one into one condition. Returns undefined if no filters remain. */
-function restOf(filter: AuditFilter, chosen: IndexedFilter | undefined): Clause | undefined {
+function buildOtherConditions(filter: AuditFilter, chosen: IndexedFilter | undefined): Clause | undefined {
   const others = toIndexedFilters(filter).filter(({ column }) => column !== chosen?.column);
   const conditions = [...others.map(toCondition), ...toUnindexedConditions(filter)];
   if (conditions.length === 0) return undefined;
@@ -116,7 +116,7 @@ export class AuditWalkRepository {
   async *walk(filter: AuditFilter, after: string | undefined, size: number, columns = COLUMNS) {
     const range = toIdRange(filter, after);
     const indexed = await this.chooseFilter(filter, range);
-    const rest = restOf(filter, indexed);
+    const rest = buildOtherConditions(filter, indexed);
     const sources = await this.findSources(indexed, range);
     let found: Rows = [];
     while (sources.length > 0) {
@@ -140,7 +140,7 @@ export class AuditWalkRepository {
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     const range = toIdRange(filter, undefined);
     const indexed = await this.chooseFilter(filter, range);
-    if (!restOf(filter, indexed)) {
+    if (!buildOtherConditions(filter, indexed)) {
       const count = await this.countFiltered(indexed, range);
       return { count, exact: count < MAX_COUNT };
     }
@@ -177,7 +177,7 @@ export class AuditWalkRepository {
     if (indexed?.column !== 'actor_id') return count;
     const [party = ''] = indexed.values;
     const sql = `SELECT e.id FROM (${RUNS_OF_PERSON}) AS runs
-      ${orderedJoinOf(this.database)} audit_events AS e${indexHintOf(this.database, indexOf(indexed))} ON e.actor_id = runs.run_id
+      ${orderedJoinOf(this.database)} audit_events AS e${indexHintOf(this.database, indexNameOf(indexed))} ON e.actor_id = runs.run_id
       WHERE e.id >= ? AND e.id < ? LIMIT ?`;
     const rows = await this.database.query(sql, [party, range.low, range.high, MAX_COUNT - count]);
     return count + rows.length;
@@ -189,7 +189,7 @@ export class AuditWalkRepository {
     const [party = ''] = indexed.values;
     // Reads the newest event of each import that this party started or approved.
     const runs = await this.database.scan<{ run_id: string; newest: string | null }>(
-      `SELECT run_id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, indexOf(indexed))}
+      `SELECT run_id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, indexNameOf(indexed))}
          WHERE e.actor_id = runs.run_id AND e.id < ? ORDER BY e.id DESC LIMIT 1) AS newest
        FROM (${RUNS_OF_PERSON}) AS runs`,
       [range.high, party],
@@ -234,7 +234,7 @@ export class AuditWalkRepository {
 
 function toSource(indexed: IndexedFilter | undefined, value: string | undefined, { high }: IdRange): Source {
   const condition = indexed && value !== undefined ? toClause(`${indexed.column} = ?`, value) : undefined;
-  return { condition, index: indexed && indexOf(indexed), before: high };
+  return { condition, index: indexed && indexNameOf(indexed), before: high };
 }
 
 /** Builds the SELECT of the newest rows of a source within a range. The caller adds the limit as the last parameter. */

@@ -121,11 +121,11 @@ export function presentEvent(record: AuditRecord, nameOf: NameResolver): AuditEv
 }
 
 function presentActor({ kind, id, ...people }: AuditRecord['actor'], nameOf: NameResolver): AuditActorDto {
-  const withName = (party: Party) => ({ ...party, name: nameOf(party) });
+  const addName = (party: Party) => ({ ...party, name: nameOf(party) });
   return {
-    ...withName({ kind, id }),
-    ...(people.started_by && { started_by: withName(people.started_by) }),
-    ...(people.approved_by && { approved_by: withName(people.approved_by) }),
+    ...addName({ kind, id }),
+    ...(people.started_by && { started_by: addName(people.started_by) }),
+    ...(people.approved_by && { approved_by: addName(people.approved_by) }),
   };
 }
 

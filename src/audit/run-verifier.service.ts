@@ -82,13 +82,13 @@ const INVALID_FORM = 'is an import with a record in a format that the service do
 const keyOf = (run: string, action: string): string => `${run} ${action}`;
 
 function findFault(
-  { run, isAsRead }: ReadRun,
+  { run, isIntact }: ReadRun,
   event: RunEvent | undefined,
   deleted: string,
   first: string,
 ): string | undefined {
-  if (!isAsRead || !(run.part in STEPS) || !isEventId(run.run_id)) return INVALID_FORM;
-  if (event) return isSame(run, event) ? undefined : describeOther(run);
+  if (!isIntact || !(run.part in STEPS) || !isEventId(run.run_id)) return INVALID_FORM;
+  if (event) return isSame(run, event) ? undefined : describeMismatch(run);
   if (run.run_id < deleted || run.run_id < first) return undefined;
   return `is an import with a record of who ${run.part} it, but without a matching event`;
 }
@@ -96,5 +96,5 @@ function findFault(
 const isSame = (run: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
   run.person_kind === actor_kind && run.person_id === actor_id;
 
-const describeOther = ({ part }: AuditRunEntity): string =>
+const describeMismatch = ({ part }: AuditRunEntity): string =>
   `is an import whose record and event differ about who ${part} it`;

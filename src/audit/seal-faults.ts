@@ -34,9 +34,9 @@ export class RowFaults {
   }
 }
 
-function findFormFault({ row: { id, time }, hasId, isAsRead }: ReadRow): string | undefined {
+function findFormFault({ row: { id, time }, hasId, isIntact }: ReadRow): string | undefined {
   if (!hasId || !isEventId(id)) return INVALID_ID;
-  if (!isAsRead) return 'is stored in a format that the service does not write: it was changed';
+  if (!isIntact) return 'is stored in a format that the service does not write: it was changed';
   // Early releases stored failed logins with an exact time, but with an id of the start of the minute.
   if (Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS) return undefined;
   return 'has a time that differs from its id: it was changed';
@@ -66,7 +66,7 @@ export class SealingTimes {
 
 /** Describes a fault of a seal itself, regardless of its events. Returns undefined if the seal is valid. */
 export function findChainFault(
-  { seal, isAsRead }: ReadSeal,
+  { seal, isIntact }: ReadSeal,
   previous: Previous,
   keys: SealKeys,
   newest: number | undefined,
@@ -74,7 +74,7 @@ export function findChainFault(
   const next = previous.number + 1;
   if (seal.number < 1) return 'its number is invalid: numbers start at 1';
   if (seal.number !== next) return `the previous seals, from ${next} on, are missing`;
-  if (!isAsRead) return 'it is stored in a format that the service does not write: it was changed';
+  if (!isIntact) return 'it is stored in a format that the service does not write: it was changed';
   if (!keys.hasKey(seal.key_id)) return 'it was created with a key that AUDIT_SEAL_KEY does not contain';
   if (seal.until_id < previous.until_id) return 'it ends before the previous seal';
   if (seal.purged < previous.purged || seal.purged >= seal.number)

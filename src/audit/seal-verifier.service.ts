@@ -189,7 +189,7 @@ export class SealVerifier {
     const hash = new RowsHash();
     const events: LateEvent[] = [];
     for await (const event of this.seals.readLateEvents(seal.number)) {
-      if (!event.isAsRead) return LATE_CHANGED;
+      if (!event.isIntact) return LATE_CHANGED;
       hash.addLate(event.entry);
       events.push(event);
     }

@@ -4,13 +4,13 @@ import type { Clause } from '../platform/database/engine/sql.js';
 import { ROW_COLUMNS, type SealedRow } from './seal.js';
 import {
   hexOf,
-  isAsRead,
-  isFrom,
-  isNotText,
+  isIntact,
+  toMin,
+  toNonText,
   readByKey,
-  selectForm,
-  isBefore,
-  parseForm,
+  toFormSql,
+  toMax,
+  parseStoredForm,
 } from './stored-form.js';
 
 /** Number of rows per statement. Small enough for other work of the thread to run in between. */
@@ -24,7 +24,7 @@ export interface ReadRow {
   /** True if the driver returned exactly the stored bytes of the id. */
   hasId: boolean;
   /** True if the driver returned exactly the stored bytes of all columns. */
-  isAsRead: boolean;
+  isIntact: boolean;
 }
 
 type RawRow = Partial<SealedRow> & { at: string; stored: string | null };
@@ -37,26 +37,26 @@ export class SealedRowsRepository {
   /** Yields the events in a range of ids, ordered by id. Without `until`, the range has no end. */
   async *readRows(from: string | undefined, until: string | undefined): AsyncGenerator<ReadRow> {
     const { dialect } = this.database;
-    const upper = isBefore(dialect, 'id', until);
+    const upper = toMax(dialect, 'id', until);
     const columns = dialect === 'sqlite' ? '' : `${ROW_COLUMNS.join(', ')}, `;
     const read = ({ sql, params }: Clause): Promise<RawRow[]> =>
       this.database.scan(
-        `SELECT ${columns}HEX(id) AS at, ${selectForm(dialect, ROW_COLUMNS)} AS stored
+        `SELECT ${columns}HEX(id) AS at, ${toFormSql(dialect, ROW_COLUMNS)} AS stored
          FROM audit_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, ROWS],
       );
-    for await (const rows of readByKey(dialect, 'id', isFrom(dialect, 'id', from), ROWS, read))
+    for await (const rows of readByKey(dialect, 'id', toMin(dialect, 'id', from), ROWS, read))
       for (const { at, stored, ...found } of rows) {
-        const values = stored === null ? ROW_COLUMNS.map((name) => found[name]) : parseForm(stored);
+        const values = stored === null ? ROW_COLUMNS.map((name) => found[name]) : parseStoredForm(stored);
         const row = toRow(values);
-        yield { row, hasId: at === hexOf(row.id), isAsRead: isAsRead(stored, values) };
+        yield { row, hasId: at === hexOf(row.id), isIntact: isIntact(stored, values) };
       }
   }
 
   /** Returns event ids that are not stored as text, in hexadecimal. Returns at most `MAX_INVALID` of them. */
   async findInvalidIds(): Promise<string[]> {
     const found = await this.database.scan<{ at: string }>(
-      `SELECT HEX(id) AS at FROM audit_events WHERE ${isNotText(this.database.dialect, 'id')} LIMIT ${MAX_INVALID}`,
+      `SELECT HEX(id) AS at FROM audit_events WHERE ${toNonText(this.database.dialect, 'id')} LIMIT ${MAX_INVALID}`,
     );
     return found.map(({ at }) => at);
   }

@@ -153,7 +153,7 @@ export class Sealer implements BeforeApplicationShutdown {
       rows_hash: range.rows.digest(),
       late_count: late.length,
       late_hash: lateHash.digest(),
-      purged: await this.findPurgeable(last, pass.millis),
+      purged: await this.findPurgeableSeal(last, pass.millis),
       key_id: this.keys.current,
       members_hash: Members.hash(range.members.text),
     };
@@ -218,8 +218,8 @@ export class Sealer implements BeforeApplicationShutdown {
     if (!previous) return [];
     const begin = toFirstId(toMillis(previous.sealed) - LATE_MILLIS);
     if (begin >= last.until_id) return [];
-    const isSealed = await this.createMatcher(begin);
-    return this.findUncovered(begin, last.until_id, isSealed, limit);
+    const isSealed = await this.createSealedTest(begin);
+    return this.findUnsealed(begin, last.until_id, isSealed, limit);
   }
 
   /**
@@ -228,10 +228,10 @@ export class Sealer implements BeforeApplicationShutdown {
    */
   private async findFuture(passTime: DbTime, limit: number): Promise<LateRow[]> {
     const begin = toFirstId(toMillis(passTime) + LATE_MILLIS + 1);
-    return this.findUncovered(begin, undefined, () => false, limit);
+    return this.findUnsealed(begin, undefined, () => false, limit);
   }
 
-  private async findUncovered(
+  private async findUnsealed(
     from: string,
     until: string | undefined,
     isSealed: (id: string) => boolean,
@@ -248,7 +248,7 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /** Creates a function that returns true for sealed ids from `id` on. The function must be called with ascending ids. */
-  private async createMatcher(id: string): Promise<(id: string) => boolean> {
+  private async createSealedTest(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];
     for await (const { seal } of this.repository.readAll((await this.repository.findLastBefore(id)) ?? 0)) {
       ranges.push({ until: seal.until_id, members: (await this.repository.findMembers(seal.number)) ?? '' });
@@ -265,7 +265,7 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /** Returns the number of the newest seal whose events are all older than AUDIT_RETENTION_DAYS. */
-  private async findPurgeable(last: Seal | undefined, millis: number): Promise<number> {
+  private async findPurgeableSeal(last: Seal | undefined, millis: number): Promise<number> {
     const before = last?.purged ?? 0;
     const days = this.env.AUDIT_RETENTION_DAYS;
     if (days === undefined) return before;

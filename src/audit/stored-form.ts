@@ -11,24 +11,24 @@ import { type Clause, type Dialect, toClause } from '../platform/database/engine
  * Builds an SQL expression that selects the storage types and raw bytes of the columns. It is the literal `NULL` for
  * MariaDB and MySQL, whose driver returns stored values unchanged.
  */
-export function selectForm(dialect: Dialect, columns: readonly string[]): string {
+export function toFormSql(dialect: Dialect, columns: readonly string[]): string {
   if (dialect === 'mysql') return 'NULL';
   return columns.map((name) => `typeof(${name}) || ' ' || hex(${name})`).join(` || ',' || `);
 }
 
 /**
  * Returns true if the driver returned exactly the stored values, and none of them contains a NUL character.
- * @param stored result of the expression from `selectForm` for the same columns.
+ * @param stored result of the expression from `toFormSql` for the same columns.
  */
-export function isAsRead(stored: string | null, values: readonly unknown[]): boolean {
-  return stored === null || (stored === values.map(toForm).join(',') && !values.some(hasNul));
+export function isIntact(stored: string | null, values: readonly unknown[]): boolean {
+  return stored === null || (stored === values.map(toStoredForm).join(',') && !values.some(hasNul));
 }
 
 /**
- * Parses values from the result of `selectForm`. The columns themselves are not read, because the driver aborts the process
- * on invalid UTF-8. For such texts, and for values that are neither text nor NULL, `isAsRead` then returns false.
+ * Parses values from the result of `toFormSql`. The columns themselves are not read, because the driver aborts the process
+ * on invalid UTF-8. For such texts, and for values that are neither text nor NULL, `isIntact` then returns false.
  */
-export function parseForm(stored: string): (string | null)[] {
+export function parseStoredForm(stored: string): (string | null)[] {
   return stored.split(',').map((form) => {
     const [type, hex = ''] = form.split(' ');
     return type === 'null' ? null : Buffer.from(hex, 'hex').toString();
@@ -40,7 +40,7 @@ export const hexOf = (text: string): string => Buffer.from(text).toString('hex')
 
 const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes('\0');
 
-function toForm(value: unknown): string {
+function toStoredForm(value: unknown): string {
   if (value === null) return 'null ';
   if (typeof value === 'number') return `integer ${hexOf(String(value))}`;
   return typeof value === 'string' ? `text ${hexOf(value)}` : 'other';
@@ -56,19 +56,19 @@ export const textOfHex: Record<Dialect, string> = {
  * Builds the lower bound of a range of texts. SQLite sorts other types before or after texts, so even an open range needs a
  * bound. Use only one bound per side, because SQLite uses only one of them to search its index.
  */
-export const isFrom = (dialect: Dialect, column: string, from: string | undefined): Clause => {
+export const toMin = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return toClause(`${column} >= ?`, from);
   return toClause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
 };
 /** Builds the upper bound of a range of texts. */
-export const isBefore = (dialect: Dialect, column: string, until?: string): Clause => {
+export const toMax = (dialect: Dialect, column: string, until?: string): Clause => {
   if (until !== undefined) return toClause(`${column} < ?`, until);
   return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
 /** Builds the condition for keys after the key whose bytes are `at`, in hexadecimal. */
-export const isAfter = (dialect: Dialect, column: string, at: string): Clause =>
-  toClause(`${column} > ${textOfHex[dialect]}`, at);
+export const toAfter = (dialect: Dialect, column: string, hex: string): Clause =>
+  toClause(`${column} > ${textOfHex[dialect]}`, hex);
 
 /**
  * Reads rows page by page in the order of a key. Each page starts after the stored bytes of the last key, because the value
@@ -87,11 +87,11 @@ export async function* readByKey<Row extends { at: string }>(
     yield rows;
     const end = rows.at(-1);
     if (rows.length < size || !end) return;
-    condition = isAfter(dialect, column, end.at);
+    condition = toAfter(dialect, column, end.at);
     await setImmediate();
   }
 }
 
 /** Builds the condition for values that are not text. */
-export const isNotText = (dialect: Dialect, column: string): string =>
+export const toNonText = (dialect: Dialect, column: string): string =>
   dialect === 'sqlite' ? `(${column} < '' OR ${column} >= x'')` : '1 = 0';

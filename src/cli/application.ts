@@ -40,12 +40,12 @@ export class Application {
     const env = readSettings();
     const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER_HEADER]: getUserName() };
     const { PASSWORD_MIN_LENGTH: passwordLength } = env;
-    const workBy = (connect: () => Duplex): Promise<void> =>
+    const runWith = (connect: () => Duplex): Promise<void> =>
       work(new ServiceClient({ headers: localHeaders, connect, passwordLength }));
     const connect = await findService(env);
     if (!connect) assertDatabaseExists(env);
     if (!target.json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
-    return connect ? workBy(connect) : this.openApp(env, (app) => workBy(() => connectInternally(app)));
+    return connect ? runWith(connect) : this.openApp(env, (app) => runWith(() => connectInternally(app)));
   }
 
   /** Verifies the audit of the database, without a service. @throws Error for invalid settings or an unusable database. */

@@ -25,7 +25,7 @@ import { databaseNameOf, sqliteFileOf } from '../platform/database/engine/connec
 import { type Snapshot, isInUse, openSnapshot } from '../platform/database/engine/backup-connections.js';
 import { KNOWN_MIGRATIONS, assertOwnSchema, migrate } from '../platform/database/migrate.js';
 import type { Application } from './application.js';
-import { toTable, withProgress } from './output.js';
+import { toTable, runWithProgress } from './output.js';
 
 export const createMigrateCommand = ({ entities }: Application) =>
   new Command('migrate')
@@ -70,7 +70,7 @@ export const createBackupCommand = ({ entities }: Application) =>
       try {
         const header = await createHeader(snapshot, entities);
         const total = countRows({ header });
-        await withProgress(total, (show) => writeBackup(path, header, snapshot, show));
+        await runWithProgress(total, (show) => writeBackup(path, header, snapshot, show));
         const size = ((await stat(path)).size / 1024 / 1024).toFixed(1);
         process.stdout.write(`${path}: ${total} rows of ${header.tables.length} tables, ${size} MiB\n`);
       } finally {
@@ -118,10 +118,10 @@ export const createRestoreCommand = (application: Application) =>
     .action(async (path: string, flags: RestoreFlags) => {
       const { entities } = application;
       const schema = { tables: listBackedUpTables(entities), migrations: KNOWN_MIGRATIONS };
-      const backup = await withPath(path, () => BackupReader.open(path, schema));
+      const backup = await addPathToErrors(path, () => BackupReader.open(path, schema));
       try {
         // Reads all rows once, so that a damaged file is rejected before anything is written.
-        await withPath(path, async () => {
+        await addPathToErrors(path, async () => {
           for await (const _ of backup.readRows());
         });
         process.stdout.write(formatContents(path, backup));
@@ -131,7 +131,7 @@ export const createRestoreCommand = (application: Application) =>
         process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
         env.MIGRATE_ON_START = 'true';
         await migrateAtStart(env, entities);
-        const checked = await withProgress(countRows(backup), (show) =>
+        const checked = await runWithProgress(countRows(backup), (show) =>
           restoreBackup(env, backup, listTables(entities), show),
         );
         checked.push({ name: 'the audit matches its seals', found: await countFaults(backup, application) });
@@ -143,7 +143,7 @@ export const createRestoreCommand = (application: Application) =>
     });
 
 /** Runs `work`, and adds the path to the message of a BackupError. */
-async function withPath<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function addPathToErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -36,7 +36,7 @@ export const createDoctorScimCommand = () =>
       const rows: string[][] = [];
       const run = new ReplayRun(url, key);
       for await (const { step, problem } of run.runSteps(REPLAYS[profile]))
-        rows.push([problem === undefined ? 'ok' : 'fail', step.method, step.what, problem ?? '']);
+        rows.push([problem === undefined ? 'ok' : 'fail', step.method, step.title, problem ?? '']);
       const failed = rows.filter(([result]) => result === 'fail').length;
       process.stdout.write(toTable(rows));
       process.stdout.write(`${profile}: ${rows.length - failed} of ${rows.length} steps passed\n`);

@@ -1,5 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
-import { toMinute, partyOf, toTable } from './output.js';
+import { formatMinute, partyOf, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 
 /** Maximum number of problems in the summary of a run that has not failed. */
@@ -72,7 +72,7 @@ export function formatRuns(runs: readonly ImportRunDto[]): string {
     const rows = run.progress.rows_total ?? '-';
     const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
     const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
-    return [run.id, state, toMinute(run.created), run.options.dataset, rows, changed, error, fileOf(run)];
+    return [run.id, state, formatMinute(run.created), run.options.dataset, rows, changed, error, fileOf(run)];
   });
   return toTable([head, ...cells]);
 }
@@ -85,11 +85,11 @@ export function formatRun(run: ImportRunDto): string {
     ['File', `${fileOf(run)}, ${file.size} bytes`],
     ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
     ...(profile === null ? [] : [['Profile', profile]]),
-    ['Sent', `${toMinute(created)} UTC by ${partyOf(actor)}`],
+    ['Sent', `${formatMinute(created)} UTC by ${partyOf(actor)}`],
     ...(approver === null ? [] : [['Approved', `by ${partyOf(approver)}`]]),
     finished === null
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
-      : ['Finished', `${toMinute(finished)} UTC`],
+      : ['Finished', `${formatMinute(finished)} UTC`],
     ...(revert === null ? [] : [['Reverted', `by ${revert}`]]),
   ];
   return `${formatSummary(run)}\n${toTable(facts)}`;
@@ -98,7 +98,9 @@ export function formatRun(run: ImportRunDto): string {
 /** Formats rows as a table with their errors and changes. */
 export function formatRows(rows: readonly ImportRowDto[]): string {
   const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
-    const changed = changes.map((each) => `${each.field}: ${cutValue(each.old)} → ${cutValue(each.new)}`);
+    const changed = changes.map(
+      (each) => `${each.field}: ${shortenValue(each.old)} → ${shortenValue(each.new)}`,
+    );
     const wrong = errors.map(({ field, code, message }) => `${code}: ${field} ${message}`);
     return [line ?? '', outcome, externalId, name, [...wrong, ...changed].join('; ')];
   });
@@ -106,7 +108,7 @@ export function formatRows(rows: readonly ImportRowDto[]): string {
 }
 
 /** Formats a value, shortened if it is long. */
-function cutValue(value: unknown): string {
+function shortenValue(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
   return cut === '' ? '""' : cut;
@@ -122,13 +124,13 @@ export function formatPreview(preview: Preview): string {
   const parts = [`\nEncoding ${encoding ?? '?'}, delimiter ${separator}\n`];
   if (preview.guard_limits) parts.push(`Limits of the profile: ${formatLimits(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
-    cut(source),
+    shorten(source),
     column ?? (use === 'unknown' ? 'unknown' : use),
     suggestion === null ? '' : `probably ${suggestion}`,
   ]);
   if (meaning.length > 0) parts.push(toTable([['Column of the file', 'Meaning', ''], ...meaning]));
   for (const { line, outcome, fields } of rows.slice(0, MAX_PREVIEW_ROWS)) {
-    const shown = Object.entries(fields).map(([name, value]) => `${name}=${cut(JSON.stringify(value))}`);
+    const shown = Object.entries(fields).map(([name, value]) => `${name}=${shorten(JSON.stringify(value))}`);
     parts.push(`Line ${line} (${outcome}): ${shown.join(' ')}\n`);
   }
   if (rows.length > MAX_PREVIEW_ROWS) parts.push(`… and ${rows.length - MAX_PREVIEW_ROWS} more rows\n`);
@@ -149,7 +151,7 @@ function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
 }
 
 /** Shortens a text, and replaces control characters, which a terminal would interpret. */
-function cut(text: string): string {
+function shorten(text: string): string {
   const clean = text.replace(/\p{Cc}/gu, '\ufffd');
   return clean.length > MAX_CELL ? `${clean.slice(0, MAX_CELL - 1)}…` : clean;
 }

@@ -14,7 +14,7 @@ import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
 import { formatPreview, formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
-import { createBar, print, printMore, printNextOffset, writeOut } from './output.js';
+import { createProgressBar, print, printNextPage, printNextOffset, writeTextTo } from './output.js';
 import type { SentFile, ServiceClient } from './service-client.js';
 import { type Target, assertFields, createWriteCommand, toFields, toQuery, createCommand } from './target.js';
 
@@ -62,7 +62,7 @@ export const createImportCommand = (application: Application) =>
       const { profile, ...options } = toFields(flags);
       const isFile = typeof profile === 'string' && isProfileFile(profile);
       const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
-      assertFields(RequestedOptions, toTexts(query), command);
+      assertFields(RequestedOptions, stringifyValues(query), command);
       if (file !== '-') await access(file, constants.R_OK); // before opening a database, which may migrate it
       await application.use(flags, async (service) => {
         const upload = isFile ? await buildForm(service, file, profile) : toFile(file);
@@ -72,7 +72,7 @@ export const createImportCommand = (application: Application) =>
           process.exitCode = getPreviewCode(shown);
           return;
         }
-        await assertUsers(service);
+        await assertHasUsers(service);
         const { id } = await service.call<ImportRunDto>('POST', 'imports', { query, file: upload });
         const run = await followImport(service, id, approve === true);
         print(flags, run, formatSummary(run));
@@ -81,7 +81,7 @@ export const createImportCommand = (application: Application) =>
     });
 
 /** Converts options to texts, as in a query string. */
-const toTexts = (options: JsonObject): JsonObject =>
+const stringifyValues = (options: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 
 const openFile = (file: string): Readable => (file === '-' ? process.stdin : createReadStream(file));
@@ -130,7 +130,7 @@ function readDocument(path: string, text: string): JsonObject {
 }
 
 /** Checks that the database has users. @throws Error if not, because the database name may be mistyped. */
-async function assertUsers(service: ServiceClient): Promise<void> {
+async function assertHasUsers(service: ServiceClient): Promise<void> {
   if (!service.isLocal) return; // an API key proves that the service has users
   const { Count } = await service.call<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
   if (Count === 0)
@@ -208,7 +208,7 @@ async function follow(service: ServiceClient, id: string): Promise<ImportRunDto>
 
 /** Progress of a run on standard error: a bar on a terminal, otherwise one line per phase. */
 class Progress {
-  private readonly bar = createBar('{phase} {bar} {percentage}% {rows}');
+  private readonly bar = createProgressBar('{phase} {bar} {percentage}% {rows}');
   private phase = '';
 
   show({ state: phase, progress }: Pick<ImportRunDto, 'state' | 'progress'>): void {
@@ -243,11 +243,11 @@ interface RunFlags extends Target {
 export const createImportsCommand = (application: Application) => {
   const createRunCommand = (name: string, description: string) =>
     createCommand(name, description).argument('<id>', '', parseId);
-  const createDecision = (name: string, what: Decision, description: string) =>
+  const createDecision = (name: string, kind: Decision, description: string) =>
     createWriteCommand(name, description)
       .argument('<id>', '', parseId)
       .action((id: string, flags: RunFlags) =>
-        application.use(flags, (service) => decideAndWait(service, id, what, flags)),
+        application.use(flags, (service) => decideAndWait(service, id, kind, flags)),
       );
   return new Command('imports')
     .description('list and show import runs, and approve, reject, cancel or revert them')
@@ -287,7 +287,7 @@ export const createImportsCommand = (application: Application) => {
           return application.use(flags, async (service) => {
             const { next, ...page } = await service.getPage<ImportRowPageDto>(`imports/${id}/rows`, query);
             print(flags, page, formatRows(page.Results));
-            if (next !== undefined) printMore(page.Count, `--after ${next}`);
+            if (next !== undefined) printNextPage(page.Count, `--after ${next}`);
           });
         }),
     )
@@ -305,18 +305,18 @@ export const createImportsCommand = (application: Application) => {
         .option('--out <file>', 'write to a file instead of standard output')
         .action((id: string, flags: RunFlags) =>
           application.use(flags, (service) =>
-            writeOut(service.getText(`imports/${id}/failed.csv`), flags.out),
+            writeTextTo(service.getText(`imports/${id}/failed.csv`), flags.out),
           ),
         ),
     );
 };
 
-async function decideAndWait(service: ServiceClient, id: string, what: Decision, flags: RunFlags) {
-  const query = what === 'revert' ? { dry_run: flags.dryRun === true } : {};
-  const decided = await decide(service, id, what, query);
-  const run = what === 'reject' ? decided : await follow(service, decided.id);
+async function decideAndWait(service: ServiceClient, id: string, kind: Decision, flags: RunFlags) {
+  const query = kind === 'revert' ? { dry_run: flags.dryRun === true } : {};
+  const decided = await decide(service, id, kind, query);
+  const run = kind === 'reject' ? decided : await follow(service, decided.id);
   print(flags, run, formatRun(run));
-  if (what === 'apply' || what === 'revert') process.exitCode = getExitCode(run);
+  if (kind === 'apply' || kind === 'revert') process.exitCode = getExitCode(run);
 }
 
 /** Parses the id of an import. @throws Error for an invalid id. */

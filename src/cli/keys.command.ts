@@ -7,7 +7,7 @@ import { type DbTime, now, addSeconds, toDbTime, toIso, toMillis } from '../plat
 import { readInput } from '../platform/input/read-input.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import type { Application } from './application.js';
-import { toMinute, print, toTable } from './output.js';
+import { formatMinute, print, toTable } from './output.js';
 import type { ServiceClient } from './service-client.js';
 import { type Target, createWriteCommand, createCommand } from './target.js';
 
@@ -93,12 +93,12 @@ async function listKeys(service: ServiceClient): Promise<ApiKeyDto[]> {
 }
 
 function toRow(key: ApiKeyDto): string[] {
-  const times = [toMinute(key.created), formatTime(key.expires), formatTime(key.last_used)];
+  const times = [formatMinute(key.created), formatTime(key.expires), formatTime(key.last_used)];
   const limits = [key.scopes?.join(',') ?? 'all', key.networks?.join(',') ?? 'any'];
   return [key.id, key.state, ...times, key.last_address ?? '-', ...limits, key.name];
 }
 
-const formatTime = (time: string | null): string => (time === null ? 'never' : toMinute(time));
+const formatTime = (time: string | null): string => (time === null ? 'never' : formatMinute(time));
 
 const createRevokeCommand = (application: Application) =>
   createWriteCommand('revoke', 'revoke a key permanently')
@@ -122,7 +122,7 @@ const createFuseCommand = (application: Application) =>
         const id = text.toLowerCase();
         const path = `api_keys/${encodeURIComponent(id)}/fuse`;
         const { open_until } = await service.call<{ open_until: string }>('POST', path);
-        const until = toMinute(open_until);
+        const until = formatMinute(open_until);
         print(flags, { key_id: id, open_until }, `The fuse of key ${text} is open until ${until} (UTC).\n`);
       }),
     );

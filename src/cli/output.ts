@@ -28,25 +28,25 @@ export function print({ json }: { json?: true }, value: object, text: string): v
 }
 
 /** Prints the total number of entries and the option for the next page, on standard error. */
-export function printMore(count: number, option: string): void {
+export function printNextPage(count: number, option: string): void {
   process.stderr.write(`${count} in total. Next page: ${option}\n`);
 }
 
 /** Prints the option for the next page of a list with an offset, if there is a next page. */
 export function printNextOffset(page: { Count: number; Results: unknown[] }, offset: unknown): void {
   const next = Number(offset) + page.Results.length;
-  if (next < page.Count && page.Results.length > 0) printMore(page.Count, `--offset ${next}`);
+  if (next < page.Count && page.Results.length > 0) printNextPage(page.Count, `--offset ${next}`);
 }
 
 /** Formats a time to the minute. */
-export const toMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
+export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
 /** Formats an actor as text. */
 export const partyOf = ({ kind, id }: { kind: string; id: string | null }): string =>
   id === null ? kind : `${kind} ${id}`;
 
 /** Streams text to standard output or to a file. An existing file keeps its mode. */
-export async function writeOut(text: AsyncIterable<string>, file: string | undefined): Promise<void> {
+export async function writeTextTo(text: AsyncIterable<string>, file: string | undefined): Promise<void> {
   const target = file === undefined ? process.stdout : createWriteStream(file, { mode: OWNER_ONLY });
   await pipeline(Readable.from(text), target).catch((error: unknown) => {
     // Ignores the error if the reader of the pipe, such as `head`, has closed it.
@@ -55,7 +55,7 @@ export async function writeOut(text: AsyncIterable<string>, file: string | undef
 }
 
 /** Creates a progress bar on standard error. Returns undefined if standard error is not a terminal. */
-export const createBar = (format: string): SingleBar | undefined =>
+export const createProgressBar = (format: string): SingleBar | undefined =>
   process.stderr.isTTY
     ? new SingleBar({ format, hideCursor: true, barsize: 30, stream: process.stderr }, Presets.shades_classic)
     : undefined;
@@ -63,8 +63,8 @@ export const createBar = (format: string): SingleBar | undefined =>
 type ShowRows = (rows: number) => void;
 
 /** Runs `work` and shows its progress, in rows, on a terminal. */
-export async function withProgress<T>(total: number, work: (show: ShowRows) => Promise<T>): Promise<T> {
-  const bar = createBar('{bar} {percentage}% {value} of {total} rows');
+export async function runWithProgress<T>(total: number, work: (show: ShowRows) => Promise<T>): Promise<T> {
+  const bar = createProgressBar('{bar} {percentage}% {value} of {total} rows');
   bar?.start(total, 0);
   try {
     return await work((rows) => bar?.update(rows));

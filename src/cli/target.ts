@@ -48,9 +48,9 @@ export function toFields(options: object): JsonObject {
   return Object.fromEntries(sent.map(([name, value]) => [toField(name), value]));
 }
 
-/** Converts the options of a command to a query. Ends the program if a value is invalid. @param more additional fields. */
-export function toQuery(type: InputClass<object>, options: object, command: Command, more = {}): JsonObject {
-  const query = { ...toFields(options), ...more };
+/** Converts the options of a command to a query. Ends the program if a value is invalid. @param extra additional fields. */
+export function toQuery(type: InputClass<object>, options: object, command: Command, extra = {}): JsonObject {
+  const query = { ...toFields(options), ...extra };
   assertFields(type, query, command);
   return query;
 }

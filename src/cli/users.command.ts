@@ -8,7 +8,7 @@ import { toCanonicalUuid, isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
 import { type DeletedPageDto, DeletedQuery, type UserDto, type UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
-import { toMinute, print, printMore, printNextOffset, toTable, writeOut } from './output.js';
+import { formatMinute, print, printNextPage, printNextOffset, toTable, writeTextTo } from './output.js';
 import type { ServiceClient } from './service-client.js';
 import { type Target, createWriteCommand, toQuery, createCommand } from './target.js';
 
@@ -41,7 +41,7 @@ export function createUsersCommand(application: Application): Command {
         .action((who: string, flags: Target) =>
           application.use(flags, async (service) => {
             const user = await findUser(service, who);
-            print(flags, user, toTable(Object.entries(user).flatMap(toLine)));
+            print(flags, user, toTable(Object.entries(user).flatMap(toTableRow)));
           }),
         ),
     )
@@ -56,7 +56,7 @@ export function createUsersCommand(application: Application): Command {
         .option('--out <file>', 'write to a file readable only by you, instead of standard output')
         .action(({ all, out, ...flags }: Target & { all?: true; out?: string }) =>
           application.use(flags, (service) =>
-            writeOut(service.getText('users/export.csv', { all: all === true }), out),
+            writeTextTo(service.getText('users/export.csv', { all: all === true }), out),
           ),
         ),
     );
@@ -79,7 +79,7 @@ const createFindCommand = (application: Application) =>
       return application.use(flags, async (service) => {
         const { next, ...page } = await service.getPage<UserPageDto>('users/search', query);
         print(flags, page, toTable([HEAD, ...page.Results.map(toRow)]));
-        if (next !== undefined) printMore(page.Count, `--after ${next}`);
+        if (next !== undefined) printNextPage(page.Count, `--after ${next}`);
       });
     });
 
@@ -111,7 +111,7 @@ const createDeletedCommand = (application: Application) =>
         const page = await service.call<DeletedPageDto>('GET', 'users/deleted', { query });
         const rows = page.Results.map((row) => [
           row.uuid,
-          toMinute(row.deleted),
+          formatMinute(row.deleted),
           row.username,
           row.external_id,
         ]);
@@ -188,7 +188,7 @@ function toRow(user: UserDto): string[] {
 }
 
 /** Returns the table row for a field in a list, or an empty list for an empty field. */
-function toLine([field, value]: [string, unknown]): [string, string][] {
+function toTableRow([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'string') return value === '' ? [] : [[field, value]];
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];

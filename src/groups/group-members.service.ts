@@ -38,14 +38,14 @@ export class GroupMembers {
   /** See `GroupRepository.listMembers`. */
   readonly listMembers: GroupRepository['listMembers'] = (...group) => this.repository.listMembers(...group);
 
-  /** See `GroupRepository.listByGroup`. */
-  readonly listByGroup: GroupRepository['listByGroup'] = (...ids) => this.repository.listByGroup(...ids);
+  /** See `GroupRepository.mapMembers`. */
+  readonly mapMembers: GroupRepository['mapMembers'] = (...ids) => this.repository.mapMembers(...ids);
 
   /** See `GroupRepository.listGroups`. */
   readonly listGroups: GroupRepository['listGroups'] = (...users) => this.repository.listGroups(...users);
 
-  /** See `GroupRepository.hasMoreThan`. */
-  readonly hasMoreThan: GroupRepository['hasMoreThan'] = (...group) => this.repository.hasMoreThan(...group);
+  /** See `GroupRepository.exceedsSize`. */
+  readonly exceedsSize: GroupRepository['exceedsSize'] = (...group) => this.repository.exceedsSize(...group);
 
   /**
    * Compares a change with the current members and locks the users to add. Ignores unknown user ids: this service

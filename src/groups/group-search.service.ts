@@ -10,7 +10,7 @@ import {
   type KeyRange,
   readPage,
   sortPage,
-  splitEmpty,
+  splitByEmptyKey,
 } from '../platform/database/keyset-pages.js';
 import { toLoginKey } from '../users/model/comparison-keys.js';
 import { type Group, type GroupRow, toGroup } from './group.js';
@@ -44,13 +44,13 @@ export class GroupSearch {
   async readPage(
     conditions: readonly Clause[],
     order: GroupOrder,
-    place: PageWindow,
+    window: PageWindow,
     total: number,
   ): Promise<KeysetPage<Group>> {
-    if (place.limit === 0 || place.offset >= total) return { rows: [], last: undefined };
+    if (window.limit === 0 || window.offset >= total) return { rows: [], last: undefined };
     // No engine chooses well between the index of a condition and the index of the order.
     if (conditions.length > 0 && total <= MAX_SORTED_IN_MEMORY) {
-      return sortPage(await this.select(conditions), createPositionGetter(order), order.order, place);
+      return sortPage(await this.select(conditions), createPositionGetter(order), order.order, window);
     }
     const source = {
       read: (range: KeyRange, part: Clause, offset: number, limit: number) => {
@@ -59,7 +59,7 @@ export class GroupSearch {
       },
       count: (_: KeyRange, part: Clause) => this.count([...conditions, part]),
     };
-    return readPage(source, order, place, this.database.dialect);
+    return readPage(source, order, window, this.database.dialect);
   }
 
   private async select(
@@ -95,7 +95,7 @@ export const createPositionGetter =
 export function createGroupOrder(sort: GroupSort, order: Direction): GroupOrder {
   const range = RANGES[sort];
   if (sort !== 'external_id') return { sort, order, ranges: [range] };
-  const ranges = splitEmpty(range, null);
+  const ranges = splitByEmptyKey(range, null);
   return { sort, order, ranges: order === 'asc' ? ranges : ranges.toReversed() };
 }
 

@@ -16,9 +16,9 @@ import type { MemberChange } from './member-change.js';
 /** A change of a group, with validated and normalized values. */
 export interface GroupChange {
   /** Returns the fields to set in the locked group. Throws an error if the change is invalid. */
-  fields: (current: Group) => GroupFields;
+  toFields: (current: Group) => GroupFields;
   /** Returns the change of the members. Runs in the transaction, because it can depend on the current members. */
-  members?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
+  toMembers?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
   /** Versions that `If-Match` allows. The change fails if the group has another version. */
   ifVersions?: readonly number[] | undefined;
 }
@@ -61,10 +61,10 @@ export class GroupWriter {
    * @throws ProblemError `not_found`, `precondition_failed`, or an error of `create`.
    */
   async update(tx: Sql, uuid: string, change: GroupChange, caller: Caller): Promise<Group> {
-    const { fields, members, ifVersions } = change;
+    const { toFields, toMembers, ifVersions } = change;
     const before = await this.lock(tx, uuid);
-    const after = { ...before, ...fields(before) };
-    const delta = members ? await this.members.resolve(tx, uuid, await members(tx, before)) : NO_DELTA;
+    const after = { ...before, ...toFields(before) };
+    const delta = toMembers ? await this.members.resolve(tx, uuid, await toMembers(tx, before)) : NO_DELTA;
     await this.assertUnique(tx, before, after);
     assertVersion(before, ifVersions);
     const changes = diffGroups(before, after);

@@ -95,13 +95,13 @@ export class GroupRepository {
   }
 
   /** Returns true if a group has more than `count` members. Reads only the index. */
-  async hasMoreThan(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
+  async exceedsSize(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
     const text = 'SELECT 1 AS one FROM group_members WHERE group_uuid = ? LIMIT 1 OFFSET ?';
     return (await sql.query<{ one: number }>(text, [group, count])).length > 0;
   }
 
   /** Reads the members of several groups. Returns undefined if there are more than `max` members in total. */
-  async listByGroup(groups: readonly string[], max: number): Promise<Map<string, string[]> | undefined> {
+  async mapMembers(groups: readonly string[], max: number): Promise<Map<string, string[]> | undefined> {
     const toSql = (list: string) =>
       `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${list})
        ORDER BY group_uuid, user_uuid LIMIT ${max + 1}`;

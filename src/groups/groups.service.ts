@@ -103,7 +103,7 @@ export class GroupsService {
     const { roles, errors: roleErrors } = this.validateRoles(value, errors);
     const allErrors = [...errors, ...roleErrors, ...findReadOnlyErrors(value, current)];
     if (allErrors.length > 0) throw createValidationError(allErrors);
-    return this.change(uuid, { fields: () => ({ roles: roles ?? [] }), ifVersions }, caller);
+    return this.change(uuid, { toFields: () => ({ roles: roles ?? [] }), ifVersions }, caller);
   }
 
   /**

@@ -53,7 +53,7 @@ export class IdempotentRequest implements RepeatableRequest {
     return this.heldTransaction?.sql;
   }
 
-  hold(transaction: HeldTransaction): void {
+  takeOver(transaction: HeldTransaction): void {
     this.heldTransaction = transaction;
   }
 

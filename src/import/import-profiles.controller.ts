@@ -68,7 +68,7 @@ export class ImportProfilesController {
     @Param('name') name: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportProfileDto> {
-    return addTag(await this.profiles.get(name), response);
+    return setETag(await this.profiles.get(name), response);
   }
 
   @Put(':name')
@@ -119,7 +119,7 @@ export class ImportProfilesController {
       const detail = 'The profile name must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
-    return addTag(await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }), response);
+    return setETag(await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }), response);
   }
 
   @Delete(':name')
@@ -144,7 +144,7 @@ export class ImportProfilesController {
   }
 }
 
-function addTag(known: KnownProfile, response: Response): ImportProfileDto {
+function setETag(known: KnownProfile, response: Response): ImportProfileDto {
   response.setHeader('ETag', tagOf(known.profile));
   return present(known);
 }

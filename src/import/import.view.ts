@@ -1,7 +1,7 @@
 import { findUserNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
-import { type ImportRun, fileOf, missingOf } from './runs/import-run.js';
+import { type ImportRun, fileOf, missingCountsOf } from './runs/import-run.js';
 import type { Reason } from './runs/run-states.js';
 import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
@@ -32,12 +32,12 @@ export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
 function displayNameOf({ user_uuid, changes, version }: StagedRow, users: VisibleUsers): string {
   const user = users.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
-  const text = (field: string): string => {
+  const toText = (field: string): string => {
     const value = values[field];
     return typeof value === 'string' ? value : '';
   };
-  const names = [text('known_as') || text('firstname'), text('surname')].filter((name) => name !== '');
-  return names.join(' ') || text('username');
+  const names = [toText('known_as') || toText('firstname'), toText('surname')].filter((name) => name !== '');
+  return names.join(' ') || toText('username');
 }
 
 /**
@@ -73,7 +73,7 @@ export function presentRun(
       eta_seconds: estimateEta(run),
     },
     counts: run.counts ?? NO_COUNTS,
-    missing: missingOf(run),
+    missing: missingCountsOf(run),
     guards,
     problems: [
       ...(run.reason ? problemsOf(run.reason) : []),

@@ -140,7 +140,7 @@ export class ImportsController {
     errors: ['file_lost'],
   })
   @Requires('imports.read')
-  async downloadFailed(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
+  async downloadFailedRows(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
     const run = await this.imports.get(id);
     response.setHeader('Content-Type', CSV);
     response.setHeader('Content-Disposition', `attachment; filename="failed-${id}.csv"`);

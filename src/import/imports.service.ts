@@ -101,7 +101,7 @@ export class ImportsService {
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.worker.endIfRevoked(id);
     await this.rights.assertOtherPerson(await this.get(id), caller);
-    if (caller.actor.kind === 'user' && (await this.rows.hasBlockOf(id, caller.actor.id))) {
+    if (caller.actor.kind === 'user' && (await this.rows.isUserBlocked(id, caller.actor.id))) {
       const detail = `Import ${id} would block your own account. Another Webmaster or an API key must apply it.`;
       throw new ProblemError('self_block', detail);
     }
@@ -163,7 +163,7 @@ export class ImportsService {
     const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
     const message = `No decision on this plan was made within ${this.env.IMPORT_RETENTION_DAYS} days. Start a new run.`;
     for (const id of await this.runs.listWaitingSince(oldest, RUNS_PER_PURGE))
-      await this.worker.endWaiting(id, 'lapse', async () => ({ code: 'lapsed', message }));
+      await this.worker.endWaitingRun(id, 'lapse', async () => ({ code: 'lapsed', message }));
     for (const id of await this.runs.listFinishedBefore(oldest, RUNS_PER_PURGE)) await this.remove(id);
     const yesterday = toMillis(now()) - DAY_SECONDS * 1000;
     for (const id of await this.files.findOrphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) }))) {

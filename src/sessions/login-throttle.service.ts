@@ -65,7 +65,7 @@ export class LoginThrottle {
     const wait = () => delay(DELAY_MILLIS, undefined, { signal });
     await this.delayed.run([toNetwork(login.ip)], wait, signal).catch((error: unknown) => {
       throw error instanceof NoSlotError
-        ? toThrottled(ends)
+        ? createThrottledError(ends)
         : createUnavailableError('The client disconnected.', 1);
     });
   }
@@ -106,16 +106,16 @@ export class LoginThrottle {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     const rows = await this.repository.find([pair, user, network], computeOldestEnd(time));
-    const end = (scope: string, limit: number): DbTime | undefined =>
+    const findEnd = (scope: string, limit: number): DbTime | undefined =>
       rows.find((row) => row.scope === scope && row.window_ends > time && row.failures >= limit)?.window_ends;
-    const ofPair = end(pair, this.env.LOGIN_FAILURES_PER_NAME);
-    if (ofPair !== undefined) throw toThrottled(ofPair);
-    const ofUser = end(user, this.env.LOGIN_FAILURES_PER_USER);
-    const ofNetwork = end(network, this.env.LOGIN_FAILURES_PER_IP);
+    const ofPair = findEnd(pair, this.env.LOGIN_FAILURES_PER_NAME);
+    if (ofPair !== undefined) throw createThrottledError(ofPair);
+    const ofUser = findEnd(user, this.env.LOGIN_FAILURES_PER_USER);
+    const ofNetwork = findEnd(network, this.env.LOGIN_FAILURES_PER_IP);
     const ends = ofUser ?? ofNetwork;
     if (ends === undefined || (await this.repository.hasAddress(login.uuid ?? '', toNetwork(login.ip))))
       return undefined;
-    if (ofUser !== undefined || rows.some(({ scope }) => scope === pair)) throw toThrottled(ends);
+    if (ofUser !== undefined || rows.some(({ scope }) => scope === pair)) throw createThrottledError(ends);
     return ends;
   }
 
@@ -146,7 +146,7 @@ function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; netw
   };
 }
 
-function toThrottled(ends: DbTime): ProblemError {
+function createThrottledError(ends: DbTime): ProblemError {
   const seconds = Math.max(1, Math.ceil((toMillis(ends) - toMillis(now())) / 1000));
   return new ProblemError('login_throttled', `Too many failed logins. Try again in ${seconds} seconds.`, {
     headers: { 'Retry-After': String(seconds) },

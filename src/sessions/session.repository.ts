@@ -65,11 +65,11 @@ export class SessionRepository {
    * Lists the sessions of a user, oldest first. Does not lock the sessions, because a range lock would block logins of
    * other users.
    */
-  async listOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
+  async listByUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ? ORDER BY id`, [userUuid]);
   }
 
-  async lockOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
+  async lockByUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${lockClauseOf(tx)}`, [userUuid]);
   }
 
@@ -77,7 +77,7 @@ export class SessionRepository {
    * Returns true if the user is a Webmaster. Reads a table of the users feature, because that feature is in a higher
    * layer and cannot be called.
    */
-  async isOfWebmaster(tx: Sql, userUuid: string): Promise<boolean> {
+  async isWebmaster(tx: Sql, userUuid: string): Promise<boolean> {
     const sql = 'SELECT 1 AS found FROM user_roles WHERE role = ? AND user_uuid = ?';
     return (await tx.queryOne(sql, [WEBMASTER, userUuid])) !== undefined;
   }
@@ -86,7 +86,7 @@ export class SessionRepository {
     await tx.execute('DELETE FROM sessions WHERE id = ?', [id]);
   }
 
-  async deleteOfUsers(tx: Sql, userUuids: readonly string[], except: string): Promise<void> {
+  async deleteByUsers(tx: Sql, userUuids: readonly string[], except: string): Promise<void> {
     for (const part of chunkValues(userUuids)) {
       await tx.execute(
         `DELETE FROM sessions WHERE user_uuid IN (${toPlaceholders(part.length)}) AND id <> ?`,

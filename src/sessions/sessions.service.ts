@@ -120,7 +120,7 @@ export class SessionsService {
   async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.assertMayEnd(tx, userUuid, caller);
-      await this.endSessions(tx, await this.repository.lockOfUser(tx, userUuid), caller);
+      await this.endSessions(tx, await this.repository.lockByUser(tx, userUuid), caller);
     }, caller);
   }
 
@@ -129,7 +129,7 @@ export class SessionsService {
    * this method covers the ended sessions.
    */
   async endForUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
-    if (userUuids.length > 0) await this.repository.deleteOfUsers(tx, userUuids, except);
+    if (userUuids.length > 0) await this.repository.deleteByUsers(tx, userUuids, except);
   }
 
   async purge(): Promise<void> {
@@ -137,13 +137,13 @@ export class SessionsService {
   }
 
   private async enforceLimit(tx: Sql, userUuid: string, time: string, caller: Caller): Promise<void> {
-    const sessions = await this.repository.listOfUser(tx, userUuid);
+    const sessions = await this.repository.listByUser(tx, userUuid);
     const live = sessions.filter(({ expires }) => expires > time);
     if (live.length >= MAX_SESSIONS) await this.endSessions(tx, live.slice(0, 1 - MAX_SESSIONS), caller);
   }
 
   private async assertMayEnd(tx: Sql, userUuid: string, { actor }: Caller): Promise<void> {
-    if (hasScope(actor, 'webmasters') || !(await this.repository.isOfWebmaster(tx, userUuid))) return;
+    if (hasScope(actor, 'webmasters') || !(await this.repository.isWebmaster(tx, userUuid))) return;
     assertScope(actor, 'webmasters');
   }
 

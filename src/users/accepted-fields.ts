@@ -122,7 +122,7 @@ export function pickSelfFields(sent: WritableUserInput, shown: object): Writable
   const current: Readonly<Record<string, unknown>> = { ...shown };
   const refused = Object.entries(sent)
     .filter(([field, value]) => value !== undefined && !SELF_FIELDS.has(field))
-    .filter(([field, value]) => !(field in current && isCurrent(value, current[field])))
+    .filter(([field, value]) => !(field in current && isUnchanged(value, current[field])))
     .map(([field]) => field);
   if (refused.length > 0) {
     throw new ProblemError('field_not_permitted', `Only a Webmaster can change: ${refused.join(', ')}.`);
@@ -130,7 +130,7 @@ export function pickSelfFields(sent: WritableUserInput, shown: object): Writable
   return Object.fromEntries(Object.entries(sent).filter(([field]) => SELF_FIELDS.has(field)));
 }
 
-function isCurrent(sent: unknown, shown: unknown): boolean {
+function isUnchanged(sent: unknown, shown: unknown): boolean {
   return JSON.stringify(toComparable(sent)) === JSON.stringify(toComparable(shown));
 }
 

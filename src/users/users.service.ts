@@ -101,7 +101,7 @@ export class UsersService {
         caller,
       );
     };
-    return this.fuse.watch(caller, () => this.transactions.run(write, caller));
+    return this.fuse.runChange(caller, () => this.transactions.run(write, caller));
   }
 
   /** Validates a change with a password and hashes the password. Both are too slow for a transaction. */

@@ -40,7 +40,7 @@ let nobody: Client;
 beforeAll(async () => {
   database = await freshDatabase('first-start');
   const env = loadEnv({ DATABASE_URL: database.url, DATA_DIR: database.folder, LOG_LEVEL: 'silent' });
-  const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [ProbeController] };
+  const withProbe = { module: AppModule, imports: [AppModule.forRoot(env)], controllers: [ProbeController] };
   app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });
   const prepare = observeRequests(app.get(Log));
   app.use((request: Request, response: Response, next: NextFunction) => {

@@ -26,7 +26,7 @@ const readVersion = async ({ uuid }: Json): Promise<string> =>
 const createGroup = (roles: string[], ...members: Json[]): Promise<Group> =>
   aGroup(app, { roles, members: members.map(({ uuid }) => uuid as string) });
 const setRoles = (group: Group, roles: string[]) =>
-  groupsOf(app).change(group.uuid, { fields: () => ({ roles }) }, SYSTEM);
+  groupsOf(app).change(group.uuid, { toFields: () => ({ roles }) }, SYSTEM);
 const toProblem = (error: unknown) => error as { code: string; detail: string };
 const catchError = (work: Promise<unknown>) => work.then(() => 'no failure', toProblem);
 

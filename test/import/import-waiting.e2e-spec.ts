@@ -42,7 +42,7 @@ const createPlan = async ({ client }: Credential): Promise<string> => {
 const readRun = async (id: string): Promise<Json> => (await app.key.get(`/imports/${id}`)).body;
 const endOf = ({ state, finished, problems }: Json) => [state, finished !== null, problems[0]?.code];
 const ENDED = ['cancelled', true, 'credential_revoked'];
-const endRevoked = (): Promise<void> => app.app.get(ImportWorker).endRevoked();
+const endRevoked = (): Promise<void> => app.app.get(ImportWorker).endRevokedRuns();
 const countParts = async (id: string): Promise<number> =>
   (await databaseOf(app).query<{ part: number }>('SELECT part FROM import_file_parts WHERE run_id = ?', [id]))
     .length;
@@ -50,7 +50,7 @@ const countParts = async (id: string): Promise<number> =>
 /** Disables the import worker. */
 const disableWorker = (): void => {
   jest.spyOn(app.app.get(ImportWorker), 'wake').mockImplementation(() => undefined);
-  jest.spyOn(app.app.get(ImportWorker), 'endRevoked').mockResolvedValue(undefined);
+  jest.spyOn(app.app.get(ImportWorker), 'endRevokedRuns').mockResolvedValue(undefined);
 };
 
 describe.each(ENDS)('if %s', (_, make, end) => {
@@ -88,10 +88,10 @@ test('the import worker cancels waiting runs of a revoked key without a request'
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
   const worker = app.app.get(ImportWorker);
-  const end = worker.endRevoked.bind(worker);
+  const end = worker.endRevokedRuns.bind(worker);
   await new Promise<void>((resolve) => {
     // The current pass may have read the runs before the key was revoked.
-    jest.spyOn(worker, 'endRevoked').mockImplementation(() => end().finally(resolve));
+    jest.spyOn(worker, 'endRevokedRuns').mockImplementation(() => end().finally(resolve));
   });
   expect(endOf(await readRun(id))).toEqual(ENDED);
 });
@@ -127,7 +127,7 @@ test('two instances that check waiting runs at the same time cancel a run once',
   const starter = await aKey(app);
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
-  await Promise.all([endRevoked(), other.app.get(ImportWorker).endRevoked()]);
+  await Promise.all([endRevoked(), other.app.get(ImportWorker).endRevokedRuns()]);
   const ends = (await auditRows(app, id)).filter(({ action }) => action === 'import.cancelled');
   expect(ends).toHaveLength(1);
 });

@@ -26,8 +26,8 @@ async function replay(profile: string, steps: readonly Step[], until = 'the end'
   const run = new ReplayRun(app.url, await createKey(profile));
   const failed: [string, string][] = [];
   for await (const { step, problem } of run.runSteps(steps)) {
-    if (problem !== undefined) failed.push([step.what, problem]);
-    if (step.what === until) break;
+    if (problem !== undefined) failed.push([step.title, problem]);
+    if (step.title === until) break;
   }
   const left = [
     await scimOf(app).find(`userName sw "${run.name}"`),
@@ -61,7 +61,7 @@ test.each<[string, Partial<Step>, string]>([
   ['a wrong resource after the step', { after: { startIndex: { deep: 1 } } }, 'startIndex is not an object'],
 ])('a replay reports %s', async (_what, changes, problem) => {
   await provision(scimOf(app));
-  const page: Step = { what: 'page', method: 'GET', path: '/Users?count=2', status: 200, ...changes };
+  const page: Step = { title: 'page', method: 'GET', path: '/Users?count=2', status: 200, ...changes };
   const { failed } = await replay('standard', [page]);
   expect(failed).toEqual([['page', expect.stringContaining(problem)]]);
 });
@@ -83,7 +83,7 @@ test('a replay lists the resources that it could not delete', async () => {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const run = new ReplayRun(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'a key');
-  const step: Step = { what: 'create', method: 'POST', path: '/Users', status: 201, makes: 'user' };
+  const step: Step = { title: 'create', method: 'POST', path: '/Users', status: 201, makes: 'user' };
   for await (const { problem } of run.runSteps([step])) expect(problem).toBeUndefined();
   server.close();
   expect(run.remaining).toEqual(['/Users/made (status 503: not now)']);

@@ -19,8 +19,8 @@ const rowOf = (id: string, millis = NOON) => ({
   request_id: 'r',
   ip: '',
 });
-const validate = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isAsRead = true } = {}) =>
-  faults.checkForm({ row: rowOf(id, millis), hasId, isAsRead });
+const validate = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isIntact = true } = {}) =>
+  faults.checkForm({ row: rowOf(id, millis), hasId, isIntact });
 
 test.each([0, 1, -MINUTE, MINUTE])('an audit row whose time is %d ms from its id is accepted', (by) => {
   const faults = new RowFaults();
@@ -40,8 +40,8 @@ test.each([-MINUTE - 1, MINUTE + 1, 2 * MINUTE, 60 * MINUTE])(
 
 test('an audit row with an invalid id and an audit row in an invalid form get different messages', () => {
   const faults = new RowFaults();
-  validate(faults, ID, NOON, { hasId: false, isAsRead: false });
-  validate(faults, ID, NOON, { isAsRead: false });
+  validate(faults, ID, NOON, { hasId: false, isIntact: false });
+  validate(faults, ID, NOON, { isIntact: false });
   validate(faults, 'x');
   expect(faults.named.map(({ message }) => message.slice(0, 20))).toEqual([
     'has an id that the s',

@@ -31,8 +31,8 @@ function sealOf(facts: Partial<SealFacts> = {}) {
   };
   return { ...all, hash: keys.computeHash(all, before.hash) };
 }
-const findFault = (facts?: Partial<SealFacts>, isAsRead = true) =>
-  findChainFault({ seal: sealOf(facts), isAsRead }, before, keys, undefined);
+const findFault = (facts?: Partial<SealFacts>, isIntact = true) =>
+  findChainFault({ seal: sealOf(facts), isIntact }, before, keys, undefined);
 
 describe('an audit seal with a valid hash', () => {
   test.each([
@@ -84,7 +84,7 @@ describe('a seal entry for a late audit event', () => {
     { at = looks(BEFORE, PASS), row_hash = hashRow(rowOf(id)), deleted = NEVER } = {},
   ) =>
     findLateFault(
-      { entry: { id, seal: 5, row_hash }, isAsRead: true, row: rowOf(id) },
+      { entry: { id, seal: 5, row_hash }, isIntact: true, row: rowOf(id) },
       sealOf(),
       before,
       at,
@@ -116,7 +116,7 @@ describe('a seal entry for a late audit event', () => {
     const entry = { id: idOf(NOON - 1), seal: 5, row_hash: HASH };
     const faultFor = (deleted: string) =>
       findLateFault(
-        { entry, isAsRead: true, row: undefined },
+        { entry, isIntact: true, row: undefined },
         sealOf(),
         before,
         looks(BEFORE, PASS),

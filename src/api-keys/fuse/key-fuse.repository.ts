@@ -30,20 +30,20 @@ export class KeyFuseRepository {
     return countRows(sql, text, [key, after]);
   }
 
-  /** Like `count`, but stops at `most`, because a key with an open fuse may have blocked any number of users. */
-  async countUpTo(sql: Sql, key: string, after: string, most: number): Promise<number> {
+  /** Like `count`, but stops at `max`, because a key with an open fuse may have blocked any number of users. */
+  async countUpTo(sql: Sql, key: string, after: string, max: number): Promise<number> {
     const rows = 'SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?';
-    return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, most]);
+    return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, max]);
   }
 
   /**
    * Returns the time at which a key blocked a user, counted from the time `after`.
-   * @param number number of the user in this count, from 1.
+   * @param position number of the user in this count, from 1.
    */
-  async findTime(tx: Sql, key: string, after: string, number: number): Promise<string | undefined> {
+  async findTimeOfNth(tx: Sql, key: string, after: string, position: number): Promise<string | undefined> {
     const [row] = await tx.query<{ time: string }>(
       'SELECT time FROM key_deactivations WHERE key_id = ? AND time > ? ORDER BY time, user_uuid LIMIT 1 OFFSET ?',
-      [key, after, number - 1],
+      [key, after, position - 1],
     );
     return row?.time;
   }

@@ -89,7 +89,7 @@ export class KeyFuse {
   }
 
   /** Runs a change of users. A blown fuse is recorded before the error is rethrown. */
-  async watch<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
+  async runChange<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
     try {
       return await change();
     } catch (error) {
@@ -170,7 +170,7 @@ export class KeyFuse {
     { key, since, count, limit }: FuseLoad,
     time: DbTime,
   ): Promise<FuseBlownError> {
-    const firstTime = await this.repository.findTime(tx, key, since, count - limit);
+    const firstTime = await this.repository.findTimeOfNth(tx, key, since, count - limit);
     const millis = firstTime === undefined ? 0 : toMillis(firstTime) - toMillis(subtractHour(time));
     const seconds = Math.min(HOUR_SECONDS, Math.max(1, Math.ceil(millis / 1000)));
     return new FuseBlownError(key, count, limit, seconds);
@@ -181,7 +181,7 @@ export class KeyFuse {
    * transaction of the change is rolled back.
    */
   private async recordBlown({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
-    const write = async (tx: Sql): Promise<void> => {
+    const writeBlown = async (tx: Sql): Promise<void> => {
       const time = now();
       const fuse = await this.repository.lock(tx, id);
       if (fuse && ((fuse.blown ?? '') > subtractHour(time) || (fuse.open_until ?? '') > time)) return;
@@ -197,7 +197,7 @@ export class KeyFuse {
       ]);
     };
     // The change is rejected even if this write fails.
-    await this.transactions.run(write).catch((error: unknown) => {
+    await this.transactions.run(writeBlown).catch((error: unknown) => {
       this.log.logFault('fuse', toProblemError(error).code, error);
     });
   }

@@ -17,13 +17,13 @@ import {
 
 const MAIL = '{name}@example.org';
 const MANAGER = `${EXTENSION}:manager`;
-const find = (filter: string, answer: Json, what: string): Step =>
-  read(what, `/Users?filter=${filter}`, answer);
+const findUser = (filter: string, answer: Json, title: string): Step =>
+  read(title, `/Users?filter=${filter}`, answer);
 /** Creates a PATCH as Entra sends it. The response has no body, so the result is checked by reading the resource. */
-const change = (what: string, operations: Json[], after: Json, path = user): Step =>
-  patch(what, path, operations, { status: 204, after });
-const setMembers = (what: string, operation: Json, after: Json): Step =>
-  change(what, [operation], { members: after }, group);
+const change = (title: string, operations: Json[], after: Json, path = user): Step =>
+  patch(title, path, operations, { status: 204, after });
+const setMembers = (title: string, operation: Json, after: Json): Step =>
+  change(title, [operation], { members: after }, group);
 const MEMBER = { value: '{user}' };
 const RENAMED = { displayName: '{name}.b' };
 
@@ -32,8 +32,8 @@ const RENAMED = { displayName: '{name}.b' };
  * members have a `$ref` and a value.
  */
 export const ENTRA: readonly Step[] = [
-  find('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
-  find('externalId eq "{name}"', NONE_FOUND, 'match by externalId, no user yet'),
+  findUser('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
+  findUser('externalId eq "{name}"', NONE_FOUND, 'match by externalId, no user yet'),
   create(
     'create a user',
     'user',
@@ -62,9 +62,9 @@ export const ENTRA: readonly Step[] = [
     },
     { active: true },
   ),
-  find('externalId eq "{name}"', expectOne({ id: '{user}' }), 'match by externalId'),
-  find(`userName eq "${MAIL}"`, expectOne({ id: '{user}' }), 'match by userName'),
-  find(`emails[type eq "work"].value eq "${MAIL}"`, expectOne({ id: '{user}' }), 'match by work e-mail'),
+  findUser('externalId eq "{name}"', expectOne({ id: '{user}' }), 'match by externalId'),
+  findUser(`userName eq "${MAIL}"`, expectOne({ id: '{user}' }), 'match by userName'),
+  findUser(`emails[type eq "work"].value eq "${MAIL}"`, expectOne({ id: '{user}' }), 'match by work e-mail'),
   change(
     'update: Replace and Add with paths',
     [

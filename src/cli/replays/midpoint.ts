@@ -58,7 +58,7 @@ export const MIDPOINT: readonly Step[] = [
     { active: true },
   ),
   {
-    what: 'match by /.search',
+    title: 'match by /.search',
     method: 'POST',
     path: '/Users/.search',
     status: 200,

@@ -17,8 +17,8 @@ import {
 const MAIL = '{name}@example.org';
 const find = (what: string, query: string, answer: Json): Step =>
   read(what, `/${query}&startIndex=1&count=100`, answer);
-const change = (what: string, path: string, operations: Json[], after: Json): Step =>
-  patch(what, path, operations, { status: 200, answer: after, after });
+const change = (title: string, path: string, operations: Json[], after: Json): Step =>
+  patch(title, path, operations, { status: 200, answer: after, after });
 /** Creates a PATCH of the user without a path. */
 const replace = (what: string, value: Json, after = value): Step =>
   change(what, user, [{ op: 'replace', value }], after);
@@ -33,9 +33,9 @@ const buildUser = (active: boolean, givenName: string): { readonly [key: string]
   externalId: '{name}',
   active,
 });
-const putUser = (what: string, active: boolean, givenName: string): Step =>
+const putUser = (title: string, active: boolean, givenName: string): Step =>
   put(
-    what,
+    title,
     user,
     { ...buildUser(active, givenName), id: '{user}', groups: [], meta: { resourceType: 'User' } },
     { id: '{user}', active, name: { givenName, familyName: 'Test' }, externalId: '{name}' },
@@ -61,7 +61,7 @@ export const OKTA: readonly Step[] = [
     { active: true },
   ),
   {
-    what: 'create a user with a used userName: conflict',
+    title: 'create a user with a used userName: conflict',
     method: 'POST',
     path: '/Users',
     status: 409,
@@ -69,7 +69,7 @@ export const OKTA: readonly Step[] = [
     answer: { scimType: 'uniqueness', status: '409' },
   },
   find('match by userName', `Users?filter=userName eq "${MAIL}"`, expectOne({ id: '{user}' })),
-  { what: 'read a user', method: 'GET', path: user, status: 200, answer: { id: '{user}', userName: MAIL } },
+  { title: 'read a user', method: 'GET', path: user, status: 200, answer: { id: '{user}', userName: MAIL } },
   putUser('update: PUT of the complete user', true, 'Pro'),
   replace('change the password to a placeholder', { password: 'x9' }, { active: true }),
   replace('disable: PATCH without a path', { active: false }),

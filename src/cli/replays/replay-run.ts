@@ -133,8 +133,8 @@ function compare(expected: Json, actual: unknown, path = ''): string | undefined
   }
   if (typeof expected === 'object') {
     if (!isObject(actual)) return `${path || 'the response'} is not an object`;
-    const at = (name: string): string => (path ? `${path}.${name}` : name);
-    return compareAll(Object.entries(expected).map(([name, each]) => [each, actual[name], at(name)]));
+    const joinPath = (name: string): string => (path ? `${path}.${name}` : name);
+    return compareAll(Object.entries(expected).map(([name, each]) => [each, actual[name], joinPath(name)]));
   }
   return expected === actual
     ? undefined

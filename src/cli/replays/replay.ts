@@ -14,7 +14,7 @@ export type ResourceName = keyof typeof RESOURCE_PATHS;
 
 /** Request of a provider, with the expected response. */
 export interface Step {
-  what: string;
+  title: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path relative to `/scim/v2`. Filters are not encoded yet. */
   path: string;
@@ -44,14 +44,14 @@ export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 /** Creates a PATCH step. */
-export function patch(what: string, path: string, operations: Json[], expected: Expected): Step {
-  return { what, method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operations }, ...expected };
+export function patch(title: string, path: string, operations: Json[], expected: Expected): Step {
+  return { title, method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operations }, ...expected };
 }
 type Expected = Pick<Step, 'status' | 'answer' | 'after'>;
 
 /** Creates a GET step. */
-export function read(what: string, path: string, answer: Json): Step {
-  return { what, method: 'GET', path, status: 200, answer };
+export function read(title: string, path: string, answer: Json): Step {
+  return { title, method: 'GET', path, status: 200, answer };
 }
 
 /** Path of the created user. */
@@ -60,18 +60,18 @@ export const user = '/Users/{user}';
 export const group = '/Groups/{group}';
 
 /** Creates a POST step that creates a resource. */
-export function create(what: string, makes: ResourceName, body: Json, answer: Json): Step {
-  return { what, method: 'POST', path: `/${RESOURCE_PATHS[makes]}`, makes, status: 201, body, answer };
+export function create(title: string, makes: ResourceName, body: Json, answer: Json): Step {
+  return { title, method: 'POST', path: `/${RESOURCE_PATHS[makes]}`, makes, status: 201, body, answer };
 }
 
 /** Creates a PUT step. */
-export function put(what: string, path: string, body: Json, answer: Json): Step {
-  return { what, method: 'PUT', path, body, status: 200, answer };
+export function put(title: string, path: string, body: Json, answer: Json): Step {
+  return { title, method: 'PUT', path, body, status: 200, answer };
 }
 
-export const DELETE_GROUP: Step = { what: 'delete a group', method: 'DELETE', path: group, status: 204 };
+export const DELETE_GROUP: Step = { title: 'delete a group', method: 'DELETE', path: group, status: 204 };
 /** Steps that delete a user and check the deletion. */
 export const DELETE_USER: readonly Step[] = [
-  { what: 'delete a user', method: 'DELETE', path: user, status: 204 },
-  { what: 'a deleted user does not exist', method: 'GET', path: user, status: 404 },
+  { title: 'delete a user', method: 'DELETE', path: user, status: 204 },
+  { title: 'a deleted user does not exist', method: 'GET', path: user, status: 404 },
 ];

@@ -8,7 +8,7 @@ import { Log } from '../../platform/telemetry/log.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportSummary } from '../report/import-summary.service.js';
 import { type Alert, AlertSender, type AlertType, AlertError } from './alert-sender.service.js';
-import { type ImportRun, missingOf } from '../runs/import-run.js';
+import { type ImportRun, missingCountsOf } from '../runs/import-run.js';
 
 const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
@@ -136,7 +136,7 @@ function createParkedAlert(run: ImportRun, baseUrl: string): Alert {
     part,
     file: run.file_name,
     counts,
-    missing: missingOf(run),
+    missing: missingCountsOf(run),
     guards: hits,
   };
   return createAlert(id, 'import.needs_approval', data);

@@ -95,14 +95,14 @@ export class ImportWorkerProcess {
         this.events.notify(id);
       },
     };
-    const printed = (lines: string): void => {
+    const onOutput = (lines: string): void => {
       this.log.writeLines(lines);
     };
-    const ended = (how: string): void => {
+    const onExit = (exit: string): void => {
       lock.end();
-      if (how !== '0' && !this.stopping) this.log.warn('import worker ended', { exit: how });
+      if (exit !== '0' && !this.stopping) this.log.warn('import worker ended', { exit });
     };
-    return { handlers: answers, onOutput: printed, onExit: ended };
+    return { handlers: answers, onOutput, onExit };
   }
 }
 
@@ -162,7 +162,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
     this.busy = this.work()
-      .then(() => this.endRevoked())
+      .then(() => this.endRevokedRuns())
       .catch((error: unknown) => {
         if (error instanceof WorkerEndedError) this.crashes++;
         this.log.logFault('imports', toProblemError(error).code, error);
@@ -217,7 +217,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
    * approval could no longer apply them. Each call checks the next page of runs. After the last page, it starts again
    * at the first page. A decision checks its own run immediately (`endIfRevoked`).
    */
-  async endRevoked(): Promise<void> {
+  async endRevokedRuns(): Promise<void> {
     for (const state of WAITING) {
       const page = await this.runs.listAfter(state, this.lastChecked.get(state) ?? '', RUNS_PER_PASS);
       const checked = new Map<string, boolean>();
@@ -233,7 +233,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /** Ends a run that waits for a decision if its starter has lost the required rights. */
   async endIfRevoked(id: string): Promise<void> {
-    const ended = await this.endWaiting(id, 'disown', (tx, { starter }) =>
+    const ended = await this.endWaitingRun(id, 'disown', (tx, { starter }) =>
       this.rights.findLostRight(tx, { starter, approver: null }),
     );
     if (!ended) return;
@@ -245,7 +245,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
    * Ends a run that waits for a decision if `reasonFor` returns a reason.
    * @returns false if there is no reason, or an operator has decided in the meantime.
    */
-  async endWaiting(
+  async endWaitingRun(
     id: string,
     name: 'disown' | 'lapse',
     reasonFor: (tx: Sql, run: ImportRun) => Promise<Reason | undefined>,

@@ -68,7 +68,7 @@ export class RunExecutor {
   }
 
   private async apply(run: ImportRun, checkpoint: Checkpoint): Promise<ImportRun> {
-    await this.fuse.watch(callerOf(run), () => this.applier.apply(run, checkpoint));
+    await this.fuse.runChange(callerOf(run), () => this.applier.apply(run, checkpoint));
     return this.findCurrentRun(checkpoint);
   }
 

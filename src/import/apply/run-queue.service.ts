@@ -119,7 +119,7 @@ export class RunQueue {
    * Reads the options for a file in the drop folder like `readOptions`. Options of the profile override the settings of
    * the schedule.
    */
-  async readOptionsOf(fileName: string, settings: JsonObject, caller: Caller): Promise<ImportRequest> {
+  async readOptionsForFile(fileName: string, settings: JsonObject, caller: Caller): Promise<ImportRequest> {
     const profile = await this.profiles.findForFile(fileName);
     if (!profile) return this.readOptions(settings, caller);
     const { profile: _, ...others } = settings;

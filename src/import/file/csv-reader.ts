@@ -94,7 +94,7 @@ export class CsvReader {
 
   private async *parseBatches(): AsyncGenerator<CsvRecord[]> {
     const { encoding, delimiter, isKnownColumn, skipped } = this.options;
-    const decoded = decodeText(this.countBytes(), encoding, (name) => (this.detected.encoding = name));
+    const decoded = decodeText(this.readAndCount(), encoding, (name) => (this.detected.encoding = name));
     const text = skipped ? skipLines(decoded, skipped) : decoded;
     let parser: RecordParser | undefined;
     try {
@@ -116,7 +116,7 @@ export class CsvReader {
     }
   }
 
-  private async *countBytes(): AsyncGenerator<Uint8Array> {
+  private async *readAndCount(): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.file) {
       this.bytesRead += chunk.length;
       yield chunk;

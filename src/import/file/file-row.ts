@@ -43,15 +43,15 @@ const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
 
 export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): RowKeys {
-  const cell = (field: string): string | undefined => {
+  const getCell = (field: string): string | undefined => {
     const index = header.findIndex((column) => column?.field === field);
     return index < 0 ? undefined : toNormalForm(unescapeFormula(record.cells[index] ?? ''), 'NFC').trim();
   };
-  const manager = cell('manager_uuid');
+  const manager = getCell('manager_uuid');
   const blankManager = blankCells === 'keep' ? undefined : null;
   return {
     line: record.line,
-    externalId: cell('external_id') ?? '',
+    externalId: getCell('external_id') ?? '',
     manager: manager === '' ? blankManager : manager,
   };
 }
@@ -65,7 +65,7 @@ export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' |
     const cell = unescapeFormula(record.cells[index] ?? '');
     const blank = cell.trim() === '';
     if (blank && (column.ignoresBlank || blankCells === 'keep')) continue;
-    const error = blank ? undefined : detectDamage(cell.trim(), column);
+    const error = blank ? undefined : findDamage(cell.trim(), column);
     if (error) damaged.push({ column, cell: cell.trim(), error });
     cells.set(column.field, cells.has(column.field) ? `${cells.get(column.field) ?? ''} ${cell}` : cell);
     if (column.kind !== 'manager') setField(raw, column, cell, blank);
@@ -107,7 +107,7 @@ const LIBRE_OFFICE_ERROR = /^Err:5\d\d$/i;
 const LOST_CHARACTER = '\ufffd';
 
 /** Returns the error of a cell that no longer holds its original value, or undefined for an intact cell. */
-function detectDamage(cell: string, { field, looksNumeric }: Column): RowError | undefined {
+function findDamage(cell: string, { field, looksNumeric }: Column): RowError | undefined {
   const createError = (code: string, message: string): RowError => {
     return { field, code, message, value: truncate(cell, MAX_VALUE) };
   };

@@ -78,7 +78,7 @@ function openMapped(
   profile: NamedProfile,
 ): OpenFile {
   const mapper = new RecordMapper(profile, names, options);
-  throwErrors([...checkColumnCount(names), ...mapper.errors], reader.headerLine);
+  throwIfInvalid([...checkColumnCount(names), ...mapper.errors], reader.headerLine);
   const { columns: header, targets, inputs, ignored } = mapper;
   const uses = usesOf(names, (index) => (targets.has(index) || inputs.has(index)) && !ignored.has(index));
   return { reader, readRecords: (batchSize) => mapRecords(reader, mapper, batchSize), names, header, uses };
@@ -101,7 +101,7 @@ export function readHeader(
   line = 1,
 ): Header {
   const header = names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
-  throwErrors(findHeaderErrors(names, header, options), line);
+  throwIfInvalid(findHeaderErrors(names, header, options), line);
   return header;
 }
 
@@ -109,7 +109,7 @@ export function readHeader(
  * Does nothing if there are no errors.
  * @throws FileError with all errors of a header and with the code of the first error.
  */
-function throwErrors(faults: readonly FileErrorDetails[], line: number): void {
+function throwIfInvalid(faults: readonly FileErrorDetails[], line: number): void {
   const [first, ...others] = faults.map((fault) => ({ ...fault, line }));
   if (first) throw new FileError(first.code, first.message, line, others);
 }

@@ -70,10 +70,10 @@ function detectEncoding(head: Uint8Array, encoding: string | undefined): string 
   return marked ?? named ?? 'utf-8';
 }
 
-const createFormatError = (other: string) =>
+const createFormatError = (format: string) =>
   new FileError(
     'bad_encoding',
-    `The file is ${other}, not a CSV file. Unpack it, or save the sheet as CSV.`,
+    `The file is ${format}, not a CSV file. Unpack it, or save the sheet as CSV.`,
     1,
   );
 
@@ -230,13 +230,13 @@ export async function* skipLines(
         if (cut.length === 0 && rest.length > MAX_BUFFERED) throw toLengthError('first');
         continue;
       }
-      const end = last === 0 ? rest.length - (rest.endsWith('\r') ? 1 : 0) : findLastLines(rest, last);
+      const end = last === 0 ? rest.length - (rest.endsWith('\r') ? 1 : 0) : findLastLinesStart(rest, last);
       if (end > 0) yield rest.slice(0, end);
       rest = rest.slice(end);
       if (rest.length > MAX_BUFFERED) throw toLengthError('last');
     }
     if (before > 0) return;
-    const end = last === 0 ? rest.length : findLastLines(rest, last);
+    const end = last === 0 ? rest.length : findLastLinesStart(rest, last);
     if (end > 0) yield rest.slice(0, end);
   } finally {
     await text.return(undefined);
@@ -244,17 +244,17 @@ export async function* skipLines(
 }
 
 /** Returns the positions after the first line ends of a text, for at most `most` line ends. */
-function findLineEnds(text: string, most: number): number[] {
+function findLineEnds(text: string, max: number): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(LINE_END)) {
     ends.push(match.index + match[0].length);
-    if (ends.length === most) break;
+    if (ends.length === max) break;
   }
   return ends;
 }
 
 /** Returns the position where the last lines begin, or 0 if the whole text belongs to them. */
-function findLastLines(text: string, lines: number): number {
+function findLastLinesStart(text: string, lines: number): number {
   let at = skipLineEndBefore(text, text.length);
   for (let line = 0; line < lines; line++) {
     const begin = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
@@ -271,8 +271,8 @@ function skipLineEndBefore(text: string, at: number): number {
   return text[at - 1] === '\r' ? at - 1 : at;
 }
 
-const toLengthError = (which: 'first' | 'last'): FileError =>
+const toLengthError = (position: 'first' | 'last'): FileError =>
   new FileError(
     'row_too_long',
-    `The ${which} lines of the file, which the profile skips, have more than a million characters. Correct skip_${which === 'first' ? '' : 'last_'}lines in the profile.`,
+    `The ${position} lines of the file, which the profile skips, have more than a million characters. Correct skip_${position === 'first' ? '' : 'last_'}lines in the profile.`,
   );

@@ -62,12 +62,12 @@ export class ImportPreview {
     const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
     problems.push(...records.flatMap(mismatchOf));
     const rows = fit.map((record) => readRow(mapCells(record), header, options.blank_cells));
-    const plain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
-    const columns = names.map((name, index) => ({ source: plain(name), ...useOf(index) }));
+    const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
+    const columns = names.map((name, index) => ({ source: toPlain(name), ...useOf(index) }));
     const found = suggestColumns(
       columns.map(({ source, use }, index) =>
         use === 'unknown'
-          ? { name: source, cells: fit.map((record) => plain(record.cells[index] ?? '')) }
+          ? { name: source, cells: fit.map((record) => toPlain(record.cells[index] ?? '')) }
           : { name: '', cells: [] },
       ),
       header.flatMap((column) => column?.name ?? []),
@@ -214,7 +214,7 @@ function mismatchOf(record: CsvRecord): PreviewProblemDto[] {
 /** Finds values that must be unique but occur in several rows. Reports a problem for each row except the first. */
 function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
   const problems: PreviewProblemDto[] = [];
-  const compareBy = (field: string, keyOf: (row: FileRow) => string): void => {
+  const addDuplicates = (field: string, keyOf: (row: FileRow) => string): void => {
     const lines = new Map<string, number>();
     for (const row of rows) {
       const key = keyOf(row);
@@ -231,8 +231,8 @@ function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
     const value = row.raw[field];
     return typeof value === 'string' ? toLoginKey(value) : '';
   };
-  compareBy('external_id', ({ externalId }) => toExactKey(externalId));
-  compareBy('username', (row) => textOf(row, 'username'));
-  compareBy('email', (row) => textOf(row, 'email'));
+  addDuplicates('external_id', ({ externalId }) => toExactKey(externalId));
+  addDuplicates('username', (row) => textOf(row, 'username'));
+  addDuplicates('email', (row) => textOf(row, 'email'));
   return problems;
 }

@@ -177,8 +177,8 @@ class ProfileCheck {
     return false;
   }
 
-  private checkCount(field: string, members: readonly unknown[], most: number): void {
-    if (members.length > most) this.addError(field, 'too_long', `may have at most ${most} members`);
+  private checkCount(field: string, members: readonly unknown[], max: number): void {
+    if (members.length > max) this.addError(field, 'too_long', `may have at most ${max} members`);
   }
 
   private addInvalid(field: string, message: string): void {

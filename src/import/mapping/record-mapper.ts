@@ -19,11 +19,11 @@ function toTranslations(words: Readonly<Record<string, string>>): Translations {
 
 /** Translates a cell, or each role in a list of roles. Values without a translation stay unchanged. */
 function translate(cell: string, values: Translations, { kind }: Column): string {
-  const meaning = (word: string): string => {
+  const translateWord = (word: string): string => {
     const key = toValueKey(word);
     return values.get(key) ?? (key === '' ? undefined : values.get(ANY_OTHER)) ?? word;
   };
-  return kind === 'roles' ? cell.split(/[;|]/).map(meaning).join(';') : meaning(cell);
+  return kind === 'roles' ? cell.split(/[;|]/).map(translateWord).join(';') : translateWord(cell);
 }
 
 /**

@@ -57,7 +57,7 @@ export function parseTemplate(text: string): FieldTemplate {
   let literal = '';
   /** Alternative columns of the open placeholder, each split at its colons. */
   let open: string[][] | undefined;
-  const add = (character: string): void => {
+  const addCharacter = (character: string): void => {
     const pieces = open?.at(-1);
     if (pieces) pieces.push((pieces.pop() ?? '') + character);
     else literal += character;
@@ -66,7 +66,7 @@ export function parseTemplate(text: string): FieldTemplate {
     const character = text.charAt(at);
     if (character === '\\') {
       if (++at === text.length) throw new TemplateError('ends with a single \\');
-      add(text.charAt(at));
+      addCharacter(text.charAt(at));
     } else if (character === '{') {
       if (open) throw new TemplateError('has a { inside another {');
       if (literal !== '') parts.push(literal);
@@ -78,7 +78,7 @@ export function parseTemplate(text: string): FieldTemplate {
       open = undefined;
     } else if (open && character === '|') open.push(['']);
     else if (open && character === ':') open.at(-1)?.push('');
-    else add(character);
+    else addCharacter(character);
   }
   if (open) throw new TemplateError('has a { without a }');
   if (literal !== '') parts.push(literal);

@@ -151,7 +151,7 @@ export class FilePlanner {
     if (isRepeated || planned.row.outcome === 'error') addFailedNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
     if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
-      builder.awaitManager(keys.line, keys.manager);
+      builder.requireAdoptedManager(keys.line, keys.manager);
     return planned;
   }
 

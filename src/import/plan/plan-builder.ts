@@ -94,7 +94,7 @@ export class PlanBuilder {
    * Records that the row with `externalId` adopts the manager of the row on `line`. The row on `line` then depends on
    * the other row.
    */
-  awaitManager(line: number, externalId: string): void {
+  requireAdoptedManager(line: number, externalId: string): void {
     this.adoptedManagers.push({ line, externalId });
   }
 

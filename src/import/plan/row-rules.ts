@@ -153,9 +153,9 @@ export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): U
 }
 
 /** Returns the value of a field in a patch. Patches merge objects, so removed members are sent as empty values. */
-function toValue(field: string, value: unknown, other: unknown): unknown {
+function toValue(field: string, value: unknown, otherValue: unknown): unknown {
   if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
-  const removed = Object.keys(other ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
+  const removed = Object.keys(otherValue ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
   return { ...Object.fromEntries(removed), ...(value ?? {}) };
 }
 

@@ -40,9 +40,9 @@ export class ImportSummary {
   /** Counts the runs that wait for a decision, and the runs that are queued or in progress. */
   async countOpen(): Promise<{ needs_approval: number; planned: number; running: number }> {
     const counts = await this.runs.countByState([...WAITING, ...RUNNABLE]);
-    const countOf = (state: RunState) => counts.get(state) ?? 0;
-    const running = RUNNABLE.reduce((sum, state) => sum + countOf(state), 0);
-    return { needs_approval: countOf('needs_approval'), planned: countOf('planned'), running };
+    const getCount = (state: RunState) => counts.get(state) ?? 0;
+    const running = RUNNABLE.reduce((sum, state) => sum + getCount(state), 0);
+    return { needs_approval: getCount('needs_approval'), planned: getCount('planned'), running };
   }
 
   /** Returns true if no import has completed within IMPORT_OVERDUE_HOURS, or undefined without this setting. */
@@ -75,7 +75,7 @@ export class ImportSummary {
     const last = findLatest(newest);
     const completed = findLatest(newest.filter(({ state }) => COMPLETED.includes(state)));
     if (last === undefined) return undefined; // deleted in the meantime
-    const runs = await this.runs.runs([last, completed ?? last]);
+    const runs = await this.runs.findByIds([last, completed ?? last]);
     const run = runs.find(({ id }) => id === last);
     const completedRun = runs.find(({ id }) => id === completed) ?? null;
     return run && { dataset, last_run: run, last_completed: completedRun };

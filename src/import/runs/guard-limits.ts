@@ -112,11 +112,11 @@ export function validateLimits(guards: readonly [string, unknown][]): FieldError
 /**
  * Returns the error for an unknown name. The message suggests the most similar known name, or lists all known names.
  */
-function toUnknownError(field: string, what: string, name: string, names: object): FieldError {
+function toUnknownError(field: string, message: string, name: string, names: object): FieldError {
   const known = Object.keys(names);
   const meant = findNearest(name, known);
   const hint = meant === undefined ? `use one of ${known.join(', ')}` : `did you mean ${meant}?`;
-  return { field, code: 'unknown_field', message: `${what}; ${hint}` };
+  return { field, code: 'unknown_field', message: `${message}; ${hint}` };
 }
 
 /** Maximum number of rows that a guard shows. */

@@ -58,7 +58,7 @@ export type FailedRow = StagedRow & { cells: string[] };
 /** Number of rows that one query reads. */
 const PAGE_SIZE = 1000;
 
-const matchLines = (lines: readonly number[]): string =>
+const toLinesSql = (lines: readonly number[]): string =>
   `run_id = ? AND line IN (${toPlaceholders(lines.length)})`;
 
 /**
@@ -88,7 +88,7 @@ export class ImportRowsRepository {
   /** Inserts rows, and replaces stored rows with the same lines. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
     for (const part of chunkValues(rows.map(({ line }) => line)))
-      await tx.execute(`DELETE FROM import_rows WHERE ${matchLines(part)}`, [runId, ...part]);
+      await tx.execute(`DELETE FROM import_rows WHERE ${toLinesSql(part)}`, [runId, ...part]);
     await this.insert(tx, runId, rows);
   }
 
@@ -133,7 +133,7 @@ export class ImportRowsRepository {
   async findLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
     const found: StagedRow[] = [];
     for (const part of chunkValues(numbers)) {
-      const where = `${matchLines(part)} ORDER BY line`;
+      const where = `${toLinesSql(part)} ORDER BY line`;
       found.push(...(await this.select('import_rows', where, [runId, ...part], sql)));
     }
     return found;
@@ -142,7 +142,7 @@ export class ImportRowsRepository {
   /** Moves rows to another batch. */
   async assignBatch(tx: Sql, runId: string, numbers: readonly number[], batch: number): Promise<void> {
     for (const part of chunkValues(numbers))
-      await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${matchLines(part)}`, [batch, runId, ...part]);
+      await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${toLinesSql(part)}`, [batch, runId, ...part]);
   }
 
   /** Returns the rows of the batches from `first` to `last`, in the order of batches and lines. */
@@ -171,7 +171,7 @@ export class ImportRowsRepository {
   }
 
   /** Returns true if a plan blocks a user. The query runs in a separate process, because a plan may block many users. */
-  async hasBlockOf(runId: string, user_uuid: string): Promise<boolean> {
+  async isUserBlocked(runId: string, user_uuid: string): Promise<boolean> {
     const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(
       "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
       [runId, user_uuid],

@@ -109,7 +109,7 @@ export const fileOf = ({ file_name: name, file_size: size, file_sha256: sha256 }
 });
 
 /** Returns the counts of missing users, as clients and the audit see them. */
-export const missingOf = (run: ImportRun) => ({
+export const missingCountsOf = (run: ImportRun) => ({
   reported: run.missing_reported,
   blocked: run.missing_blocked,
 });
@@ -127,7 +127,7 @@ export const toStartChanges = (run: ImportRun) => [
 export const toResultChanges = (run: ImportRun) => [
   { field: 'state', new: run.state },
   ...(run.counts === null ? [] : [{ field: 'counts', new: run.counts }]),
-  ...(run.counts === null ? [] : [{ field: 'missing', new: missingOf(run) }]),
+  ...(run.counts === null ? [] : [{ field: 'missing', new: missingCountsOf(run) }]),
   ...(run.reason === null ? [] : [{ field: 'reason', new: run.reason.code }]),
 ];
 

@@ -203,7 +203,7 @@ export class ImportRunsRepository {
     return rows.flatMap(({ state, id }) => (id === null ? [] : { state, id }));
   }
 
-  async runs(ids: readonly string[]): Promise<ImportRun[]> {
+  async findByIds(ids: readonly string[]): Promise<ImportRun[]> {
     return this.select(`WHERE id IN (${toPlaceholders(ids.length)})`, ids);
   }
 

@@ -85,11 +85,11 @@ export class RunRights {
 
 const isSameActor = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.id;
 
-function createReason({ kind, id }: Actor, did: 'started' | 'approved'): Reason {
+function createReason({ kind, id }: Actor, action: 'started' | 'approved'): Reason {
   const subject =
     kind === 'key'
-      ? `API key ${id}, which ${did} this import, was revoked or has expired`
-      : `User ${id ?? ''}, who ${did} this import, is blocked or no longer a Webmaster`;
+      ? `API key ${id}, which ${action} this import, was revoked or has expired`
+      : `User ${id ?? ''}, who ${action} this import, is blocked or no longer a Webmaster`;
   const message = `${subject}. Rows that were applied stay applied.`;
   return { code: 'credential_revoked', message };
 }

@@ -156,11 +156,11 @@ export class DropFolder {
   }
 
   /** Moves a file from `processing/` to `done/` or `failed/` and adds the id of its run to its name. */
-  async archive({ runId, name, entry }: ProcessingFile, into: 'done' | 'failed'): Promise<void> {
+  async archive({ runId, name, entry }: ProcessingFile, stage: 'done' | 'failed'): Promise<void> {
     const dot = name.lastIndexOf('.');
     const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
     await this.useStage('processing', (processing) =>
-      this.useStage(into, (archive) =>
+      this.useStage(stage, (archive) =>
         rename(processing.pathOf(entry), archive.pathOf(`${base}.${runId}${extension}`)),
       ),
     );

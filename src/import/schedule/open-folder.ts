@@ -70,21 +70,21 @@ export class OpenFolder {
   }
 
   /**
-   * Yields the names that `wanted` accepts, sorted. Memory use, and the time for which the event loop is blocked, do
+   * Yields the names that pass `accept`, sorted. Memory use, and the time for which the event loop is blocked, do
    * not grow with the number of names. Names that are added or removed during the listing may be included or not.
    */
-  async *listNames(wanted: (name: string) => boolean): AsyncGenerator<string> {
-    for (let page = await this.load('', wanted); ; page = await this.load(page.at(-1) ?? '', wanted)) {
+  async *listNames(accept: (name: string) => boolean): AsyncGenerator<string> {
+    for (let page = await this.load('', accept); ; page = await this.load(page.at(-1) ?? '', accept)) {
       yield* page;
       if (page.length < PAGE_SIZE) return;
     }
   }
 
-  private async load(after: string, wanted: (name: string) => boolean): Promise<string[]> {
+  private async load(after: string, accept: (name: string) => boolean): Promise<string[]> {
     let names: string[] = [];
     const keepFirst = () => (names = names.sort().slice(0, PAGE_SIZE));
     for await (const { name } of await opendir(this.path, { bufferSize: PAGE_SIZE })) {
-      if (name > after && wanted(name)) names.push(name);
+      if (name > after && accept(name)) names.push(name);
       if (names.length >= 2 * PAGE_SIZE) keepFirst();
     }
     return keepFirst();

@@ -12,7 +12,7 @@ export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
 }
 
 /** Rejects a profile with options that schedules do not support. @throws ProblemError `invalid_parameter` */
-export function assertForSchedule(options: ImportOptions): void {
+export function assertSchedulable(options: ImportOptions): void {
   const bad = findSupervised(options);
   if (bad.length === 0) return;
   const detail = `The profile sets ${bad.join(', ')}, which schedules do not support. Remove these options from the profile.`;

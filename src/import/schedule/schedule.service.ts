@@ -14,7 +14,7 @@ import { RUNNABLE, FINAL } from '../runs/run-states.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
 import { FileChangedError, type ProcessingFile, DropFolder, type FolderFile } from './drop-folder.js';
 import { EntryError } from './open-folder.js';
-import { assertForSchedule, readScheduleOptions, getScheduleQuery } from './schedule-options.js';
+import { assertSchedulable, readScheduleOptions, getScheduleQuery } from './schedule-options.js';
 
 /** Maximum number of files that are logged individually, because a folder may contain any number of files. */
 const MAX_NAMES = 100;
@@ -169,7 +169,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
       const time = now();
       const last = await this.readLastTick(time);
       // Record the tick after the sweep. The tick stays due if the process is killed or the folder is unavailable.
-      if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder, capacity))))
+      if (last === undefined || (this.isDue(last, time) && (await this.importDroppedFiles(folder, capacity))))
         await this.leases.recordTime(TICK, time);
     });
   }
@@ -197,7 +197,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
    * @returns false if the tick must continue: more files are waiting, files are incomplete (for up to MAX_WAIT_MILLIS), or the
    * service is shutting down.
    */
-  private async sweep(folder: DropFolder, capacity: number): Promise<boolean> {
+  private async importDroppedFiles(folder: DropFolder, capacity: number): Promise<boolean> {
     let isUnfinished = false;
     this.dropFolderLog.startPass();
     for await (const file of folder.listDropped()) {
@@ -260,12 +260,12 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const { signal } = this.stopping;
     this.changing.delete(file.runId);
     try {
-      const { options, profile } = await this.queue.readOptionsOf(
+      const { options, profile } = await this.queue.readOptionsForFile(
         file.name,
         getScheduleQuery(this.env),
         CALLER,
       );
-      assertForSchedule(options);
+      assertSchedulable(options);
       const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
       await this.queue.submit(stored, options, CALLER, profile);
     } catch (error) {
@@ -283,11 +283,11 @@ export class ScheduleService implements BeforeApplicationShutdown {
     }
   }
 
-  private async archive(folder: DropFolder, file: ProcessingFile, into: 'done' | 'failed'): Promise<void> {
+  private async archive(folder: DropFolder, file: ProcessingFile, stage: 'done' | 'failed'): Promise<void> {
     try {
-      await folder.archive(file, into);
+      await folder.archive(file, stage);
     } catch (error) {
-      this.processingLog.add(file.entry, `cannot be moved to ${into} (${reasonOf(error)})`);
+      this.processingLog.add(file.entry, `cannot be moved to ${stage} (${reasonOf(error)})`);
     }
   }
 }

@@ -106,9 +106,9 @@ const isTable = (table: unknown): boolean =>
 
 /** Rejects backups with another schema, because a migration may have changed the meaning of a column. */
 function assertSchema(header: BackupHeader, { tables, migrations }: BackupSchema): void {
-  const shape = (list: readonly TableColumns[]) =>
+  const shapeOf = (list: readonly TableColumns[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, columns]));
-  if (header.migrations.join() === migrations.join() && shape(header.tables) === shape(tables)) return;
+  if (header.migrations.join() === migrations.join() && shapeOf(header.tables) === shapeOf(tables)) return;
   throw new BackupError(
     `has the schema of ${releaseOf(header)}, which differs from the schema of this release. Restore it with that release, then upgrade`,
   );
@@ -166,4 +166,4 @@ async function* readBytes(file: FileHandle, size: number): AsyncGenerator<Buffer
   }
 }
 
-const toError = (why: string): BackupError => new BackupError(`is damaged or not a backup: ${why}`);
+const toError = (fault: string): BackupError => new BackupError(`is damaged or not a backup: ${fault}`);

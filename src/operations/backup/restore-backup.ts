@@ -63,16 +63,16 @@ interface Check {
   sql: string;
 }
 
-const countRowsWithoutUser = (table: string): string =>
+const toOrphanSql = (table: string): string =>
   `SELECT COUNT(*) FROM ${table} AS t WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.user_uuid)`;
 const CONCAT: Record<Dialect, (column: string) => string> = {
   sqlite: (column) => `'login:' || ${column}`,
   mysql: (column) => `CONCAT('login:', ${column})`,
 };
-const countUsersWithoutLogin = (dialect: Dialect): string =>
+const toMissingLoginSql = (dialect: Dialect): string =>
   `SELECT COUNT(*) FROM users AS u WHERE u.username_key <> '' AND NOT EXISTS (SELECT 1 FROM user_identifiers AS i
    WHERE i.identifier = ${CONCAT[dialect]('u.username_key')} AND i.user_uuid = u.uuid)`;
-const countDifference = (name: string, actual: string): string =>
+const toDifferenceSql = (name: string, actual: string): string =>
   `SELECT ABS((SELECT COALESCE(SUM(value), 0) FROM user_counts WHERE name = '${name}') - (${actual}))`;
 const WEBMASTERS = `SELECT COUNT(*) FROM user_roles AS r JOIN users AS u ON u.uuid = r.user_uuid
   WHERE r.role = 'Webmaster' AND u.status = 'Active'`;
@@ -80,7 +80,7 @@ const MEMBERS_WITHOUT_GROUP = `SELECT COUNT(*) FROM group_members AS t
   WHERE NOT EXISTS (SELECT 1 FROM user_groups AS g WHERE g.uuid = t.group_uuid)`;
 const UNKNOWN_MANAGERS = `SELECT COUNT(*) FROM users AS t
   WHERE t.manager_uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`;
-const countUsers = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
+const toCountSql = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
 
 /** Builds the checks. Each one returns 0 for a consistent database. */
 const buildChecks = (dialect: Dialect): readonly Check[] => [
@@ -88,17 +88,17 @@ const buildChecks = (dialect: Dialect): readonly Check[] => [
     name: 'an active Webmaster',
     sql: `SELECT CASE WHEN (SELECT COUNT(*) FROM users) > 0 AND (${WEBMASTERS}) = 0 THEN 1 ELSE 0 END`,
   },
-  { name: 'identifiers belong to users', sql: countRowsWithoutUser('user_identifiers') },
-  { name: 'users have their login name', sql: countUsersWithoutLogin(dialect) },
-  { name: 'roles belong to users', sql: countRowsWithoutUser('user_roles') },
-  { name: 'search words belong to users', sql: countRowsWithoutUser('user_words') },
-  { name: 'attributes belong to users', sql: countRowsWithoutUser('user_values') },
-  { name: 'members are users', sql: countRowsWithoutUser('group_members') },
+  { name: 'identifiers belong to users', sql: toOrphanSql('user_identifiers') },
+  { name: 'users have their login name', sql: toMissingLoginSql(dialect) },
+  { name: 'roles belong to users', sql: toOrphanSql('user_roles') },
+  { name: 'search words belong to users', sql: toOrphanSql('user_words') },
+  { name: 'attributes belong to users', sql: toOrphanSql('user_values') },
+  { name: 'members are users', sql: toOrphanSql('group_members') },
   { name: 'members have a group', sql: MEMBERS_WITHOUT_GROUP },
   { name: 'managers are users', sql: UNKNOWN_MANAGERS },
-  { name: 'count of active users', sql: countDifference('Active', countUsers('Active')) },
-  { name: 'count of blocked users', sql: countDifference('Blocked', countUsers('Blocked')) },
-  { name: 'count of Webmasters', sql: countDifference('webmasters', WEBMASTERS) },
+  { name: 'count of active users', sql: toDifferenceSql('Active', toCountSql('Active')) },
+  { name: 'count of blocked users', sql: toDifferenceSql('Blocked', toCountSql('Blocked')) },
+  { name: 'count of Webmasters', sql: toDifferenceSql('webmasters', WEBMASTERS) },
 ];
 
 /** Migrations fill these tables, so rows in them do not mean that the database is in use. */
@@ -110,7 +110,7 @@ export async function hasContent(env: DatabaseSettings, tables: readonly TableCo
   const count = (sql: string) => snapshot.queryNumber(sql);
   try {
     for (const { name } of tables) {
-      if (FILLED_BY_MIGRATIONS.has(name) || (await count(countTables(name, snapshot))) === 0) continue;
+      if (FILLED_BY_MIGRATIONS.has(name) || (await count(toTablesSql(name, snapshot))) === 0) continue;
       if ((await count(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0) return true;
     }
     return false;
@@ -119,7 +119,7 @@ export async function hasContent(env: DatabaseSettings, tables: readonly TableCo
   }
 }
 
-const countTables = (table: string, { dialect }: Snapshot): string =>
+const toTablesSql = (table: string, { dialect }: Snapshot): string =>
   dialect === 'sqlite'
     ? `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = '${table}'`
     : `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '${table}'`;

@@ -31,7 +31,7 @@ export async function writeBackup(
   };
   for (const signal of SIGNALS) process.once(signal, stop);
   try {
-    await writeTo(file, generateLines(header, snapshot, progress));
+    await writeText(file, generateLines(header, snapshot, progress));
     await file.close();
     await rename(part, path);
     await syncFolder(dirname(path));
@@ -44,9 +44,9 @@ export async function writeBackup(
   }
 }
 
-async function writeTo(file: FileHandle, text: AsyncIterable<string>): Promise<void> {
+async function writeText(file: FileHandle, text: AsyncIterable<string>): Promise<void> {
   const hash = createHash('sha256');
-  const hashed = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hashChunks = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       hash.update(chunk);
       yield chunk;
@@ -55,7 +55,7 @@ async function writeTo(file: FileHandle, text: AsyncIterable<string>): Promise<v
   const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of chunks) await file.writeFile(chunk);
   };
-  await pipeline(text, createGzip({ level: COMPRESSION_LEVEL }), hashed, write);
+  await pipeline(text, createGzip({ level: COMPRESSION_LEVEL }), hashChunks, write);
   await file.writeFile(buildChecksum(hash.digest('hex')));
   await file.sync();
 }

@@ -1,4 +1,4 @@
-import { errorCodeOf, originOf } from '../../platform/common/errors.js';
+import { errorCodeOf, rootErrorOf } from '../../platform/common/errors.js';
 
 /** Result of a check. */
 export interface Finding {
@@ -17,4 +17,4 @@ export const fail = createFinding('fail');
 export const warn = createFinding('warn');
 
 /** Returns the code of an error. Findings contain it rather than the message, which may contain settings. */
-export const codeOf = (error: unknown): string => errorCodeOf(originOf(error)) ?? 'unknown';
+export const codeOf = (error: unknown): string => errorCodeOf(rootErrorOf(error)) ?? 'unknown';

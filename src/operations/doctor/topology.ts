@@ -46,7 +46,7 @@ export async function checkTopology(env: Env): Promise<Finding[]> {
   const silent = results.flatMap((result) => ('code' in result ? [result] : []));
   const isAlone = results.length === 1;
   return [
-    ...nodes.flatMap((node) => ok('host', describe(node))),
+    ...nodes.flatMap((node) => ok('host', describeNode(node))),
     ...silent.flatMap(({ name, code }) =>
       (isAlone ? fail : warn)('host', `${name} does not answer (${code}). Check that it is running`),
     ),
@@ -79,7 +79,7 @@ async function readFacts({ connection }: ServerSession): Promise<Facts> {
 const STATES = { writable: 'writable', read_only: 'read-only', out_of_sync: 'out of sync' } as const;
 
 /** Describes a server in one line. */
-function describe({ name, version, writability, isGalera, facts }: Node): string {
+function describeNode({ name, version, writability, isGalera, facts }: Node): string {
   const replica = Number(facts.get('slaves_running') ?? 0) > 0 ? ', a replica' : '';
   const role = isGalera
     ? `Galera ${facts.get('wsrep_local_state_comment') ?? ''}, ${facts.get('wsrep_cluster_size') ?? ''} nodes`

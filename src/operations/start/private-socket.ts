@@ -20,7 +20,7 @@ const ALL_BUT_OWNER = 0o077;
 /** Umask with which only the owner can read and write a new socket. */
 const OWNER_ONLY = 0o177;
 
-const digest = (text: string): string => sha256(text).slice(0, 12);
+const shortHashOf = (text: string): string => sha256(text).slice(0, 12);
 
 /**
  * Returns the path of the private socket for this data folder and database. The database is part of the name, so that a command
@@ -30,9 +30,9 @@ export function getSocketPath(env: Env): string {
   const folder = resolve(env.DATA_DIR);
   const file = sqliteFileOf(env);
   const database = file === undefined ? databaseNameOf(env).fullName : relative(folder, resolve(file));
-  const path = join(folder, `rollcall-${digest(database)}.sock`);
+  const path = join(folder, `rollcall-${shortHashOf(database)}.sock`);
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return path;
-  return join(tmpdir(), `rollcall-${digest(path)}`, 'rollcall.sock');
+  return join(tmpdir(), `rollcall-${shortHashOf(path)}`, 'rollcall.sock');
 }
 
 /** Returns a function that connects to the service that runs with these settings, or undefined if none is running. */

@@ -103,6 +103,6 @@ export function errorCodeOf(error: unknown): string | undefined {
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Returns the error to log: the cause of a `ProblemError`, such as a driver's error, or the error itself. */
-export function originOf(error: unknown): unknown {
+export function rootErrorOf(error: unknown): unknown {
   return error instanceof ProblemError ? (error.cause ?? error) : error;
 }

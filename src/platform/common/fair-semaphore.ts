@@ -168,11 +168,11 @@ export class FairSemaphore {
     if (full === undefined && this.queue.length < waiting) return;
     const rivals =
       full === undefined ? this.queue : this.queue.filter((waiter) => waiter.keys.includes(full));
-    const countOf = (of: readonly string[]): number =>
-      full === undefined ? Math.max(...of.map((key) => count(key))) : count(of[0]);
-    const most = Math.max(...rivals.map((waiter) => countOf(waiter.keys)));
-    const last = rivals.findLast((waiter) => countOf(waiter.keys) === most);
-    if (!last || most <= countOf(keys) + 1) throw new NoSlotError(false);
+    const countWaiters = (waiterKeys: readonly string[]): number =>
+      full === undefined ? Math.max(...waiterKeys.map((key) => count(key))) : count(waiterKeys[0]);
+    const most = Math.max(...rivals.map((waiter) => countWaiters(waiter.keys)));
+    const last = rivals.findLast((waiter) => countWaiters(waiter.keys) === most);
+    if (!last || most <= countWaiters(keys) + 1) throw new NoSlotError(false);
     this.rejectWaiter(last, new NoSlotError(true));
   }
 

@@ -48,7 +48,7 @@ export class Changes {
   }
 
   get list(): readonly FieldChange[] {
-    return (this.known.list ??= listOf(this.parsed));
+    return (this.known.list ??= toChangeList(this.parsed));
   }
 
   /** New values of the changed fields. */
@@ -82,7 +82,7 @@ function compactChanges(list: readonly FieldChange[]): FieldChange[] | Record<st
   return Object.fromEntries(list.map((change) => [toSetName(change.field), change.new]));
 }
 
-function listOf(parsed: FieldChange[] | Record<string, unknown>): FieldChange[] {
+function toChangeList(parsed: FieldChange[] | Record<string, unknown>): FieldChange[] {
   if (Array.isArray(parsed)) return parsed;
   return Object.keys(parsed).map((name) => ({ field: name.slice(SET.length), old: null, new: parsed[name] }));
 }

@@ -50,32 +50,32 @@ export function computeGuessWeight(text: string, guesses: GuessableWords = {}): 
   const readings = [...new Set([plain, replaceLookalikes(plain, 'i'), replaceLookalikes(plain, 'l')])];
   const names = known.map(fold).filter((name) => name.length >= SHORTEST_PATTERN);
   const least = Array.from({ length: plain.length + 1 }, (_, index) => index);
-  const reach = (end: number, weight: number): void => {
+  const lowerWeight = (end: number, weight: number): void => {
     if (weight < (least[end] ?? 0)) least[end] = weight;
   };
   for (let start = 0; start < plain.length; start++) {
     const before = least[start] ?? 0;
-    reach(start + 1, before + 1);
+    lowerWeight(start + 1, before + 1);
     const length = Math.max(
       measureSequence(plain, start),
       measureRepetition(plain, start),
       measureYear(plain, start),
     );
-    for (let end = SHORTEST_PATTERN; end <= length; end++) reach(start + end, before + PATTERN);
+    for (let end = SHORTEST_PATTERN; end <= length; end++) lowerWeight(start + end, before + PATTERN);
     for (const name of names)
-      if (plain.startsWith(name, start)) reach(start + name.length, before + KNOWN_WORD);
+      if (plain.startsWith(name, start)) lowerWeight(start + name.length, before + KNOWN_WORD);
     const longest = Math.min(LONGEST_WORD, plain.length - start);
     for (let size = SHORTEST_WORD; size <= longest; size++) {
       if (readings.some((reading) => isWord(reading.slice(start, start + size)))) {
-        reach(start + size, before + WORD);
+        lowerWeight(start + size, before + WORD);
       }
     }
   }
   return least[plain.length] ?? 0;
 }
 
-const replaceLookalikes = (text: string, one: string): string =>
-  text.replace(/[0134570@$!]/g, (sign) => (sign === '1' ? one : (LETTERS[sign] ?? sign)));
+const replaceLookalikes = (text: string, letterForOne: string): string =>
+  text.replace(/[0134570@$!]/g, (sign) => (sign === '1' ? letterForOne : (LETTERS[sign] ?? sign)));
 
 /**
  * Returns the length of the longest sequence that begins at `start`: equal, ascending or descending characters, or

@@ -3,16 +3,16 @@ const MAX_LENGTH = 64;
 
 /**
  * Returns the candidate that a misspelt name most likely means: the candidate with the fewest edits, ignoring case.
- * @param most maximum number of edits. The default is a third of the candidate's length, but at least 1.
+ * @param max maximum number of edits. The default is a third of the candidate's length, but at least 1.
  * @returns undefined if no candidate is near enough.
  */
-export function findNearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {
+export function findNearest(name: string, candidates: Iterable<string>, max?: number): string | undefined {
   const wanted = name.trim().toLowerCase().slice(0, MAX_LENGTH);
   let best: string | undefined;
   let least = Infinity;
   for (const candidate of candidates) {
     const edits = countEdits(wanted, candidate.toLowerCase());
-    if (edits < least && edits <= (most ?? Math.max(1, Math.floor(candidate.length / 3)))) {
+    if (edits < least && edits <= (max ?? Math.max(1, Math.floor(candidate.length / 3)))) {
       best = candidate;
       least = edits;
     }

@@ -24,11 +24,11 @@ let textOfSecond = '';
 export function isoNow(): string {
   const millis = Date.now();
   const ofSecond = millis % 1000;
-  if (millis - ofSecond !== second) formatSecond(millis - ofSecond);
+  if (millis - ofSecond !== second) cacheSecond(millis - ofSecond);
   return `${textOfSecond}${String(ofSecond).padStart(3, '0')}Z`;
 }
 
-function formatSecond(millis: number): void {
+function cacheSecond(millis: number): void {
   second = millis;
   textOfSecond = new Date(second).toISOString().slice(0, -4);
 }

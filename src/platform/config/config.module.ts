@@ -11,7 +11,7 @@ export class WorkerPrograms {
 @Global()
 @Module({})
 export class ConfigModule {
-  static with(env: Env, programs: WorkerPrograms = {}): DynamicModule {
+  static forRoot(env: Env, programs: WorkerPrograms = {}): DynamicModule {
     const providers = [
       { provide: Env, useValue: env },
       { provide: WorkerPrograms, useValue: programs },

@@ -12,7 +12,7 @@ export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** @param lock the write lock of a SQLite database, if another process manages it. */
-  static with(lock = new WriteLock()): DynamicModule {
+  static forRoot(lock = new WriteLock()): DynamicModule {
     const database = {
       provide: DATABASE,
       inject: [Env, WorkerPrograms],

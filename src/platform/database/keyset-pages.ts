@@ -138,7 +138,7 @@ export function rangeIndexOf(key: SqlValue, ranges: readonly KeyRange[]): number
 }
 
 /** Splits a range into rows with a key and rows with an empty key, so that the order can put the empty keys last. */
-export const splitEmpty = (range: KeyRange, empty: null | ''): KeyRange[] => [
+export const splitByEmptyKey = (range: KeyRange, empty: null | ''): KeyRange[] => [
   { ...range, test: empty === null ? 'IS NOT NULL' : "> ''" },
   { ...range, only: empty },
 ];

@@ -21,7 +21,7 @@ export interface RepeatableEffect {
    */
   assertFirst(sql: Sql): Promise<void>;
   /** Takes over the transaction of the effect, which is then committed with the response. */
-  hold(transaction: HeldTransaction): void;
+  takeOver(transaction: HeldTransaction): void;
   /** Runs `work` after the commit of the effect. */
   afterCommit(work: () => Promise<void>): void;
   /** Runs `work` if the effect is rolled back. */
@@ -80,7 +80,7 @@ export class TransactionRunner {
     try {
       if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the other writer may have sent the same request
       const result = await work(tx);
-      if (repeatable) repeatable.hold(toHeldTransaction(tx, began));
+      if (repeatable) repeatable.takeOver(toHeldTransaction(tx, began));
       else await commit(tx, began);
       return result;
     } catch (error) {
@@ -90,8 +90,8 @@ export class TransactionRunner {
   }
 }
 
-function toHeldTransaction(tx: OpenTransaction, began: number): HeldTransaction {
-  return { sql: tx, commit: () => commit(tx, began), rollback: () => rollback(tx) };
+function toHeldTransaction(tx: OpenTransaction, startMillis: number): HeldTransaction {
+  return { sql: tx, commit: () => commit(tx, startMillis), rollback: () => rollback(tx) };
 }
 
 async function commit(tx: OpenTransaction, began: number): Promise<void> {

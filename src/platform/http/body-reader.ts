@@ -149,11 +149,11 @@ export class BodyReader {
 
   /**
    * Reads the JSON object in a request's body.
-   * @param own rules of the route, which override `JSON_BODY`.
+   * @param ownRules rules of the route, which override `JSON_BODY`.
    * @throws ProblemError as `BodyReader.read`, and `malformed_json` unless the body is one JSON object in UTF-8.
    */
-  async readJson(request: Request, response: Response, own: Partial<BodyRules>): Promise<JsonObject> {
-    const rules = { ...JSON_BODY, ...own };
+  async readJson(request: Request, response: Response, ownRules: Partial<BodyRules>): Promise<JsonObject> {
+    const rules = { ...JSON_BODY, ...ownRules };
     if (!hasBody(request)) throw new ProblemError('malformed_json', MISSING_BODY);
     const [, type = ''] = MEDIA_TYPE.exec(request.headers['content-type'] ?? '') ?? [];
     if (!rules.types.includes(type.toLowerCase())) {
@@ -300,7 +300,7 @@ const createIncompleteError = (): ProblemError =>
   new ProblemError('malformed_json', 'The body is incomplete or could not be decompressed.');
 
 /** Runs `work` and returns its result. @throws ProblemError `malformed_json` if `work` fails. */
-function runOrMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T {
+function runOrThrowMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T {
   try {
     return work();
   } catch (error) {
@@ -309,7 +309,7 @@ function runOrMalformed<T>(work: () => T, toDetail: (error: unknown) => string):
 }
 
 const decodeUtf8 = (body: Uint8Array): string =>
-  runOrMalformed(
+  runOrThrowMalformed(
     () => new TextDecoder('utf-8', { fatal: true }).decode(body),
     () => 'The body is not valid UTF-8.',
   );
@@ -317,7 +317,7 @@ const decodeUtf8 = (body: Uint8Array): string =>
 function parseObject(text: string, { maxValues }: BodyRules): JsonObject {
   const excess = findJsonExcess(text, { depth: JSON_DEPTH, values: maxValues });
   if (excess) throw toExcessError(excess, maxValues);
-  const value = runOrMalformed<unknown>(
+  const value = runOrThrowMalformed<unknown>(
     () => JSON.parse(text),
     (error) => `The body is not valid JSON${formatPosition(error)}.`,
   );

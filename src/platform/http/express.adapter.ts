@@ -210,8 +210,8 @@ export function prioritizeLiteralRoutes(app: Express): void {
 }
 
 /** Returns true if `wide` matches every path that `path` matches, and has a parameter where `path` has a literal. */
-function isMoreSpecific(path: string, wide: string): boolean {
-  const [own, others] = [path.split('/'), wide.split('/')];
+function isMoreSpecific(path: string, widerPath: string): boolean {
+  const [own, others] = [path.split('/'), widerPath.split('/')];
   if (own.length !== others.length) return false;
   const differing = own.filter((part, index) => part !== others[index] && !isParameter(part));
   return differing.length > 0 && own.every((part, at) => part === others[at] || isParameter(others[at]));

@@ -99,19 +99,19 @@ const WITHOUT_PAGE_HEADERS = {
  * @param https true if clients use HTTPS, directly or through a proxy.
  */
 export function createSecurityHeaders(https: boolean): Preparation {
-  const withPolicy = (directives: Record<string, string[]>, more = {}) =>
+  const toHeaders = (directives: Record<string, string[]>, extra = {}) =>
     computeHeaders({
       contentSecurityPolicy: { useDefaults: false, directives },
       strictTransportSecurity: https,
       // Responses cannot be embedded cross-origin. The default avatar route overrides this.
       crossOriginResourcePolicy: { policy: 'same-origin' },
-      ...more,
+      ...extra,
     });
-  const pages = withPolicy(BASE_POLICY);
-  const docs = withPolicy(DOCS_POLICY);
-  const consolePage = withPolicy(CONSOLE_POLICY);
+  const pages = toHeaders(BASE_POLICY);
+  const docs = toHeaders(DOCS_POLICY);
+  const consolePage = toHeaders(CONSOLE_POLICY);
   // Responses contain personal data, so caches must not store them. Clients with an ETag revalidate with If-None-Match.
-  const api = withPolicy(BASE_POLICY, WITHOUT_PAGE_HEADERS);
+  const api = toHeaders(BASE_POLICY, WITHOUT_PAGE_HEADERS);
   api.push(['Cache-Control', 'no-store']);
   const prefixes = { '/api/': api, '/scim': api, '/docs': docs, '/cons': consolePage };
   const headersOfPrefix: Partial<Record<string, [string, string][]>> = prefixes;
@@ -201,15 +201,15 @@ export function createLimitedServer(
     route(request, response, rejection);
   };
   const settings = { ...classes, ...LIMITS };
-  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     route(request, response);
   };
-  const server = tls ? createTlsServer({ ...tls, ...settings }, listener) : createServer(settings, listener);
+  const server = tls ? createTlsServer({ ...tls, ...settings }, handle) : createServer(settings, handle);
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     // Reading the address caches it. After the client resets the connection, the address is no longer available.
     Reflect.get(socket, 'remoteAddress');
   });
-  server.on('checkContinue', listener); // `BodyReader` sends 100 Continue
+  server.on('checkContinue', handle); // `BodyReader` sends 100 Continue
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const detail = 'Unsupported Expect header. Only 100-continue is supported.';
     route(request, response, new ProblemError('expectation_failed', detail));
@@ -351,13 +351,13 @@ export function compressResponse(request: Request, response: Response): void {
  * would delay.
  */
 function isCompressible(response: Response): boolean {
-  const header = (name: string): string => String(response.getHeader(name) ?? '');
+  const getHeader = (name: string): string => String(response.getHeader(name) ?? '');
   return (
     response.statusCode === 200 &&
-    /^(?:W\/.*)?$/.test(header('ETag')) &&
-    Number(header('Content-Length') || MIN_COMPRESSED_BYTES) >= MIN_COMPRESSED_BYTES &&
-    header('Set-Cookie') === '' &&
-    !header('Content-Type').startsWith('text/event-stream') &&
+    /^(?:W\/.*)?$/.test(getHeader('ETag')) &&
+    Number(getHeader('Content-Length') || MIN_COMPRESSED_BYTES) >= MIN_COMPRESSED_BYTES &&
+    getHeader('Set-Cookie') === '' &&
+    !getHeader('Content-Type').startsWith('text/event-stream') &&
     response.req.acceptsEncodings('gzip') === 'gzip' // not `gzip;q=0`
   );
 }

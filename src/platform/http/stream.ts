@@ -13,7 +13,7 @@ export async function streamText(response: Response, text: AsyncGenerator<string
   varyByEncoding(response);
   let failure: { error: unknown } | undefined;
   // Records only errors of `text`. The pipeline also throws into its source when the client disconnects.
-  const next = async (): Promise<IteratorResult<string, unknown>> => {
+  const readNext = async (): Promise<IteratorResult<string, unknown>> => {
     try {
       return await text.next();
     } catch (error) {
@@ -21,14 +21,14 @@ export async function streamText(response: Response, text: AsyncGenerator<string
       return { done: true, value: undefined };
     }
   };
-  async function* all(): AsyncGenerator<string> {
+  async function* readPieces(): AsyncGenerator<string> {
     try {
-      for (let piece = first; piece.done !== true; piece = await next()) yield piece.value;
+      for (let piece = first; piece.done !== true; piece = await readNext()) yield piece.value;
     } finally {
       await text.return(undefined);
     }
   }
-  await pipeline(Readable.from(all()), response, { end: false }).catch(() => undefined); // the client has disconnected
+  await pipeline(Readable.from(readPieces()), response, { end: false }).catch(() => undefined); // the client has disconnected
   if (failure) throw failure.error;
   response.end();
 }

@@ -67,7 +67,7 @@ export const NoControlCharacters = (options: { newlines?: boolean } = {}) =>
   );
 
 /** Rejects values in which `find` finds an invisible character. */
-const NoCharacterFoundBy = (find: (value: unknown) => string | undefined) =>
+const NoForbiddenCharacter = (find: (value: unknown) => string | undefined) =>
   Rule(
     'invisible_character',
     (value) => `must not contain the invisible character ${formatCodePoint(find(value) ?? '')}`,
@@ -80,10 +80,10 @@ const findFirst = (texts: readonly string[], find: typeof findInvisible): string
 
 /** Rejects invisible characters in names and identifiers. @param textsOf returns the texts of a value, by default the value. */
 export const NoInvisibleCharacters = (textsOf = toTexts) =>
-  NoCharacterFoundBy((value) => findFirst(textsOf(value), findInvisible));
+  NoForbiddenCharacter((value) => findFirst(textsOf(value), findInvisible));
 /** Rejects characters in running text that change its reading order or hide a message. */
 export const NoDeceptiveCharacters = () =>
-  NoCharacterFoundBy((value) => findFirst(toTexts(value), findDeceptive));
+  NoForbiddenCharacter((value) => findFirst(toTexts(value), findDeceptive));
 
 const createTextNormalizer = (form: (text: string) => string) => (raw: unknown) =>
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;

@@ -123,9 +123,9 @@ function normalizeField({ normalizer, size }: CompiledField, raw: unknown): unkn
   return normalizer && value === raw ? normalizer(value) : value;
 }
 
-function findUnknownKeys(raw: JsonObject, known: ReadonlyMap<string, unknown>, most: number): FieldError[] {
+function findUnknownKeys(raw: JsonObject, known: ReadonlyMap<string, unknown>, max: number): FieldError[] {
   const unknown = Object.keys(raw).filter((name) => !known.has(name));
-  return unknown.slice(0, most).map((name) => toUnknownField(name));
+  return unknown.slice(0, max).map((name) => toUnknownField(name));
 }
 
 function toUnknownField(name: string): FieldError {
@@ -196,22 +196,22 @@ function readChecks(type: InputClass<object>): ReadonlyMap<string, Check[]> {
       const code = standard?.code ?? FIELD_CODES.find((own) => own === name);
       if (!code) throw new Error(`${type.name}.${rule.propertyName}: the rule ${name} has no error code`);
       const context = { constraints, targetName: type.name, object: {}, property: rule.propertyName };
-      const args = (value?: unknown): ValidationArguments => ({ value, ...context });
-      const fixed = args();
+      const toArgs = (value?: unknown): ValidationArguments => ({ value, ...context });
+      const fixed = toArgs();
       const test = standard?.test
         ? (value: unknown) => standard.test?.(value, constraints[0]) === true
         : (value: unknown) => instance.validate(value, fixed) === true;
       const message = (value: unknown): string => {
         if (typeof rule.message === 'string') return rule.message;
-        if (rule.message) return rule.message(args(value));
-        return standard?.message(constraints[0]) ?? instance.defaultMessage?.(args(value)) ?? '';
+        if (rule.message) return rule.message(toArgs(value));
+        return standard?.message(constraints[0]) ?? instance.defaultMessage?.(toArgs(value)) ?? '';
       };
       const passes = rule.each ? (value: unknown) => Array.isArray(value) && value.every(test) : test;
       // If two rules have the same code, the rule that was registered later is more specific and comes first.
       checks.set(rule.propertyName, [{ code, passes, message }, ...(checks.get(rule.propertyName) ?? [])]);
     }
   }
-  const rank = ({ code }: Check): number => FIELD_CODES.indexOf(code);
-  for (const own of checks.values()) own.sort((a, b) => rank(a) - rank(b));
+  const rankOf = ({ code }: Check): number => FIELD_CODES.indexOf(code);
+  for (const own of checks.values()) own.sort((a, b) => rankOf(a) - rankOf(b));
   return checks;
 }

@@ -166,21 +166,21 @@ function listErrorCodes(route: Route, conventions: Conventions) {
   const { docs, body, file, scope, id, isUnsafe, isChange } = route;
   return [
     ...(conventions.firstErrors ?? []),
-    ...codesIf(body, 'request_timeout', 'malformed_json', 'validation_failed'),
-    ...codesIf(body ?? file, 'too_large', 'unsupported_media_type'),
-    ...codesIf(scope, 'unauthenticated', 'forbidden'),
-    ...codesIf(isUnsafe, ...(conventions.unsafeErrors ?? [])),
-    ...codesIf(isChange, 'invalid_parameter', 'validation_failed'),
-    ...codesIf(id?.endsWith('_id'), 'malformed_uuid'),
-    ...codesIf(id, 'not_found'),
-    ...codesIf(docs.ifMatch, 'precondition_failed'),
+    ...selectCodes(body, 'request_timeout', 'malformed_json', 'validation_failed'),
+    ...selectCodes(body ?? file, 'too_large', 'unsupported_media_type'),
+    ...selectCodes(scope, 'unauthenticated', 'forbidden'),
+    ...selectCodes(isUnsafe, ...(conventions.unsafeErrors ?? [])),
+    ...selectCodes(isChange, 'invalid_parameter', 'validation_failed'),
+    ...selectCodes(id?.endsWith('_id'), 'malformed_uuid'),
+    ...selectCodes(id, 'not_found'),
+    ...selectCodes(docs.ifMatch, 'precondition_failed'),
     ...(docs.errors ?? []),
-    ...codesIf(scope, 'insufficient_scope', 'network_not_permitted'),
+    ...selectCodes(scope, 'insufficient_scope', 'network_not_permitted'),
     ...conventions.lastErrors,
   ];
 }
 
-const codesIf = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
+const selectCodes = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
 
 /** Builds the successful response of a route. Status 201 and 202 add the `Location` header. */
 function buildResponse({ docs: { answer, links }, status }: Route) {

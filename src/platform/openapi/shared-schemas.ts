@@ -37,13 +37,13 @@ export const ENTITY_TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
  * Returns OpenAPI links from a response to operations on the returned record.
  * @param field response field with the value of the parameter.
  */
-export function createLinks(operations: readonly string[], parameter: string, field: string, more?: object) {
+export function createLinks(operations: readonly string[], parameter: string, field: string, extra?: object) {
   const parameters = { [parameter]: `$response.body#/${field}` };
-  return Object.fromEntries(operations.map((id) => [id, { operationId: id, parameters, ...more }]));
+  return Object.fromEntries(operations.map((id) => [id, { operationId: id, parameters, ...extra }]));
 }
 
 /** Returns the schema of any JSON value. It lists all types because code generators derive no type from an empty schema. */
-export const describeValue = (items: object, maxItems: number) => ({
+export const describeAnyValue = (items: object, maxItems: number) => ({
   oneOf: [
     { type: 'string', maxLength: 10_000, nullable: true },
     { type: 'boolean' },
@@ -55,6 +55,6 @@ export const describeValue = (items: object, maxItems: number) => ({
 
 /** Schema of an old or new field value. A list contains roles, or elements of an attribute such as addresses. */
 export const FIELD_VALUE = {
-  ...describeValue({ oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] }, 1000),
+  ...describeAnyValue({ oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] }, 1000),
   example: '+44 20 7946 0958',
 };

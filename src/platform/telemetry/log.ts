@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Env } from '../config/env.js';
-import { errorCodeOf, originOf } from '../common/errors.js';
+import { errorCodeOf, rootErrorOf } from '../common/errors.js';
 import { maskSecrets } from '../common/secrets.js';
 import { isoNow } from '../common/time.js';
 import { formatPrettyLine } from './pretty-line.js';
@@ -202,7 +202,7 @@ export class Log implements RequestObserver {
 
   /** Logs an error with its stack but without its message, because a driver's message may quote values. */
   logFault(requestId: string, code: string, thrown: unknown): void {
-    const origin = originOf(thrown);
+    const origin = rootErrorOf(thrown);
     const stack = origin instanceof Error ? origin.stack?.split('\n    at ').slice(1) : undefined;
     const name = origin instanceof Error ? origin.name : typeof origin;
     const cause = errorCodeOf(origin);

@@ -50,8 +50,8 @@ export class Metrics implements RequestObserver {
   }
 
   /** Replaces the source of the metrics text. An instance in a cluster reports the metrics of all instances. */
-  reportFrom(text: () => Promise<string>): void {
-    this.renderReport = text;
+  setReportSource(source: () => Promise<string>): void {
+    this.renderReport = source;
   }
 
   /** Returns the metrics of this process as JSON, for the combined metrics of all instances. */

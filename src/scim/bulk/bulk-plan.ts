@@ -55,7 +55,7 @@ export function readBulk(body: object): BulkPlan {
     throw new ProblemError('too_large', `A Bulk request may set at most ${MAX_PASSWORDS} passwords.`);
   const names = new Set<string>();
   const operations = list.map((raw, index) => readOperation(raw, index, names));
-  return { operations: order(operations), failOnErrors: readMaxErrors(members.get('failonerrors')) };
+  return { operations: sortOperations(operations), failOnErrors: readMaxErrors(members.get('failonerrors')) };
 }
 
 function readMaxErrors(value: unknown): number {
@@ -115,7 +115,7 @@ function readContent(
   };
 }
 
-const toError = (what: string): ProblemError => new ProblemError('invalid_value', `${what}.`);
+const toError = (message: string): ProblemError => new ProblemError('invalid_value', `${message}.`);
 
 /** Creates the error of an operation that refers to a failed or missing operation. */
 export const toUnresolved = (bulkId: string): ProblemError =>
@@ -125,7 +125,7 @@ export const toUnresolved = (bulkId: string): ProblemError =>
  * Sorts operations so that each one follows the operations that it refers to, otherwise in request order. A circular
  * reference is broken at one of its operations.
  */
-function order(operations: readonly BulkOperation[]): BulkOperation[] {
+function sortOperations(operations: readonly BulkOperation[]): BulkOperation[] {
   const named = new Map<string, BulkOperation>();
   for (const operation of operations) {
     const { bulkId, error } = operation;

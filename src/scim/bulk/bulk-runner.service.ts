@@ -50,16 +50,16 @@ export class BulkRunner {
 
   private async runPart(
     operations: readonly BulkOperation[],
-    at: number,
+    start: number,
     state: BulkState,
     caller: Caller,
   ): Promise<BulkPart> {
     try {
       const { repeatable, ...rest } = caller;
-      const items = this.pickItems(operations, at, state, caller.actor);
+      const items = this.pickItems(operations, start, state, caller.actor);
       const [first] = items;
-      if (!first) return { next: at + 1, answers: [] };
-      const part = repeatable ? { ...rest, repeatable: await repeatable.createPart(at) } : caller;
+      if (!first) return { next: start + 1, answers: [] };
+      const part = repeatable ? { ...rest, repeatable: await repeatable.createPart(start) } : caller;
       return await (isGroup(first) ? this.runGroup(first, state, part) : this.sets.run(items, state, part));
     } catch (error) {
       if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // a part stores its `BulkPart` as the response
@@ -79,7 +79,7 @@ export class BulkRunner {
     let weight = 0;
     for (let position = at; position < queue.length && weight < size; position++) {
       const operation = queue[position];
-      if (!operation || state.isAfterLast(operation)) break;
+      if (!operation || state.isSkipped(operation)) break;
       weight += weightOf(operation);
       if (items.length > 0 && weight > size) break;
       const item = toItem(operation, position, state, actor);
@@ -109,9 +109,9 @@ export class BulkRunner {
       answers: [[item.position, state.buildResponse(item, result)]],
     });
     try {
-      const change = async () =>
+      const changeGroup = async () =>
         toPart(await execute<Group | undefined>(this.groups, item, (bulkId) => state.idOf(bulkId), caller));
-      return await (caller.repeatable ? caller.repeatable.runOnce(change) : change());
+      return await (caller.repeatable ? caller.repeatable.runOnce(changeGroup) : changeGroup());
     } catch (error) {
       const failed = toPart(toItemError(error, caller));
       if (!caller.repeatable) return failed;

@@ -48,7 +48,7 @@ export class BulkSets {
     await this.prepare(items, state, caller);
     const set = new BulkSet(items, state);
     const apply = () => this.transactions.run((tx) => this.apply(tx, set, state, caller), caller);
-    const attempt = () => this.fuse.watch(caller, apply);
+    const attempt = () => this.fuse.runChange(caller, apply);
     for (;;) {
       try {
         const part = await (caller.repeatable ? caller.repeatable.runOnce(attempt) : attempt());
@@ -111,10 +111,10 @@ export class BulkSets {
     results: Map<BulkItem, User | ProblemError>,
   ): Promise<{ item: BulkItem; change: UserChange }[]> {
     const live = set.applicable;
-    const isNew = ({ change }: BulkItem): boolean => change?.kind === 'create';
-    const existing = live.filter((item) => !isNew(item)).map(({ id }) => id);
+    const isCreation = ({ change }: BulkItem): boolean => change?.kind === 'create';
+    const existing = live.filter((item) => !isCreation(item)).map(({ id }) => id);
     const users = await this.writer.lock(tx, existing);
-    const createdIds = new Set(live.filter(isNew).map(({ id }) => id));
+    const createdIds = new Set(live.filter(isCreation).map(({ id }) => id));
     const changes: { item: BulkItem; change: UserChange }[] = [];
     const turn = new TimeSlice();
     for (const item of live) {

@@ -52,15 +52,15 @@ export class BulkState {
 
   /**
    * Returns the index of the last operation that may be executed: the operation with the last allowed error.
-   * @param more indexes of further errors
+   * @param furtherErrors indexes of further errors
    */
-  findLastIndex(more: readonly number[]): number {
-    if (this.errors.length + more.length < this.failOnErrors) return Infinity;
-    const indexes = [...this.errors, ...more].toSorted((a, b) => a - b);
+  findLastIndex(furtherErrors: readonly number[]): number {
+    if (this.errors.length + furtherErrors.length < this.failOnErrors) return Infinity;
+    const indexes = [...this.errors, ...furtherErrors].toSorted((a, b) => a - b);
     return indexes[this.failOnErrors - 1] ?? Infinity;
   }
 
-  isAfterLast({ index }: BulkOperation): boolean {
+  isSkipped({ index }: BulkOperation): boolean {
     return index > this.findLastIndex([]);
   }
 

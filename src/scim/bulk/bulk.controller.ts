@@ -16,7 +16,7 @@ import { readBulk } from './bulk-plan.js';
 import { BulkRunner } from './bulk-runner.service.js';
 import { BulkRequestDto, BulkResponseDto } from './bulk.dto.js';
 
-const newUser = (userName: string) => ({
+const buildExampleUser = (userName: string) => ({
   schemas: [USER_SCHEMA],
   userName,
   emails: [{ value: `${userName}@example.org`, type: 'work', primary: true }],
@@ -40,8 +40,8 @@ export class BulkController {
         schemas: [BULK_REQUEST_MESSAGE],
         failOnErrors: 10,
         Operations: [
-          { method: 'POST', path: '/Users', bulkId: 'noa', data: newUser('noa.lane') },
-          { method: 'POST', path: '/Users', bulkId: 'kim', data: newUser('kim.lane') },
+          { method: 'POST', path: '/Users', bulkId: 'noa', data: buildExampleUser('noa.lane') },
+          { method: 'POST', path: '/Users', bulkId: 'kim', data: buildExampleUser('kim.lane') },
           {
             method: 'PATCH',
             path: '/Users/bulkId:kim',

@@ -23,18 +23,18 @@ import { Resources } from './resources.js';
 /** Declares a route for any valid key. */
 const AnyKey = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
 
-/** Declares a documented route for any valid key. @param more the documentation of its path parameter. */
+/** Declares a documented route for any valid key. @param docs the documentation of its path parameter. */
 const Discovery = (
   path: string,
   id: string,
   summary: string,
   type: Type<unknown>,
-  ...more: MethodDecorator[]
+  ...docs: MethodDecorator[]
 ) => {
-  const errors = more.length > 0 ? (['not_found'] as const) : [];
+  const errors = docs.length > 0 ? (['not_found'] as const) : [];
   return applyDecorators(
     Get(path),
-    DescribeRoute(id, summary, { answer: describeJson(summary, type), more, errors }),
+    DescribeRoute(id, summary, { answer: describeJson(summary, type), more: docs, errors }),
     AnyKey(),
   );
 };

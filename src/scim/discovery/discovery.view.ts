@@ -15,7 +15,7 @@ const describeObject = (properties: Record<string, object>) => ({ type: 'object'
 const count = { type: 'integer', minimum: 0 } as const;
 const flag = { type: 'boolean' } as const;
 const line = { type: 'string', maxLength: 1000 } as const;
-const describeFeature = (more: Record<string, object> = {}) => describeObject({ supported: flag, ...more });
+const describeFeature = (extra: Record<string, object> = {}) => describeObject({ supported: flag, ...extra });
 const META = describeObject({ resourceType: line, location: line });
 
 export class ProviderConfigDto {

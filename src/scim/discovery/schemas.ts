@@ -22,24 +22,24 @@ const LIST: More = { multiValued: true };
 const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
 /** Maps an attribute to a field of the user. Values of writable attributes without a field are stored unchanged. */
-const storeIn = (name: keyof User, more: More = COLUMN): More => ({ field: name, ...more });
-const referTo = (target: string, more: More = {}): More => {
-  return { type: 'reference', referenceTypes: [target], ...more };
+const mapTo = (name: keyof User, extra: More = COLUMN): More => ({ field: name, ...extra });
+const referTo = (target: string, extra: More = {}): More => {
+  return { type: 'reference', referenceTypes: [target], ...extra };
 };
 
-function define(name: string, description: string, more: More = {}): AttributeDefinition {
-  return { name, description, ...more };
+function define(name: string, description: string, extra: More = {}): AttributeDefinition {
+  return { name, description, ...extra };
 }
 
-const defineFlag = (name: string, description: string, more: More = {}): AttributeDefinition =>
-  define(name, description, { type: 'boolean', ...more });
+const defineFlag = (name: string, description: string, extra: More = {}): AttributeDefinition =>
+  define(name, description, { type: 'boolean', ...extra });
 
 const defineComplex = (
   name: string,
   description: string,
   subAttributes: readonly AttributeDefinition[],
-  more: More = {},
-): AttributeDefinition => define(name, description, { type: 'complex', subAttributes, ...more });
+  extra: More = {},
+): AttributeDefinition => define(name, description, { type: 'complex', subAttributes, ...extra });
 
 const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
   define('display', 'A human-readable name of the value.'),
@@ -53,15 +53,15 @@ const definePlural = (
   description: string,
   types: readonly string[],
   value: More = {},
-  more: More = {},
+  extra: More = {},
 ): AttributeDefinition =>
   defineComplex(name, description, [define('value', 'The value.', value), ...defineQualifiers(types)], {
     ...LIST,
-    ...more,
+    ...extra,
   });
 
-const defineRoles = (name: string, description: string, value: More, more: More = {}): AttributeDefinition =>
-  defineComplex(name, description, [define('value', 'The name of the role.', value)], { ...LIST, ...more });
+const defineRoles = (name: string, description: string, value: More, extra: More = {}): AttributeDefinition =>
+  defineComplex(name, description, [define('value', 'The name of the role.', value)], { ...LIST, ...extra });
 
 /** Common attributes of all resources, which are not part of any schema (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
@@ -79,7 +79,7 @@ export const COMMON: readonly AttributeDefinition[] = [
     compare: 'uuid',
   }),
   define('externalId', 'The id of the resource at the identity provider.', {
-    ...storeIn('external_id'),
+    ...mapTo('external_id'),
     caseExact: true,
     uniqueness: 'server',
   }),
@@ -103,24 +103,24 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
   name: 'User',
   description: 'User Account',
   attributes: [
-    define('userName', 'The name that the user logs in with.', storeIn('username', UNIQUE_NAME)),
+    define('userName', 'The name that the user logs in with.', mapTo('username', UNIQUE_NAME)),
     defineComplex('name', 'The parts of the name.', [
       define('formatted', 'The full name, as displayed.'),
-      define('familyName', 'The surname.', storeIn('surname')),
-      define('givenName', 'The first name.', storeIn('firstname')),
-      define('middleName', 'The middle names.', storeIn('middle_name')),
+      define('familyName', 'The surname.', mapTo('surname')),
+      define('givenName', 'The first name.', mapTo('firstname')),
+      define('middleName', 'The middle names.', mapTo('middle_name')),
       define('honorificPrefix', 'The prefix of the name, such as Dr.'),
       define('honorificSuffix', 'The suffix of the name, such as III.'),
     ]),
     define('displayName', 'The display name of the user.', { compare: 'login' }),
-    define('nickName', 'The name by which the user is known.', storeIn('known_as')),
+    define('nickName', 'The name by which the user is known.', mapTo('known_as')),
     define('profileUrl', 'The URL of a page about the user.', referTo('external')),
     define('title', 'The job title, such as Vice President.'),
     define('userType', 'The relation of the user to the organisation, such as Employee.'),
     define('preferredLanguage', 'The language that the user prefers, as in Accept-Language.'),
     define('locale', 'The locale of dates and numbers, such as en-GB.'),
     define('timezone', 'The time zone, such as Europe/Paris.'),
-    defineFlag('active', 'True if the user may log in.', storeIn('status', {})),
+    defineFlag('active', 'True if the user may log in.', mapTo('status', {})),
     define('password', 'The password. It is never returned.', {
       ...COLUMN,
       mutability: 'writeOnly',
@@ -169,7 +169,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       'roles',
       'The roles of the user, without the roles of groups.',
       { canonicalValues: roles },
-      storeIn('roles', {}),
+      mapTo('roles', {}),
     ),
     definePlural('x509Certificates', 'X.509 certificates, DER in base64.', [], {
       type: 'binary',
@@ -198,7 +198,7 @@ export const ENTERPRISE: SchemaDefinition = {
         }),
         define('$ref', 'The URL of the manager, if the manager is a user.', referTo('User', READ_ONLY)),
       ],
-      storeIn('manager_uuid', {}),
+      mapTo('manager_uuid', {}),
     ),
   ],
 };
@@ -222,20 +222,20 @@ export const ROLLCALL_USER: SchemaDefinition = {
         }),
         define('value', 'The login name.', { caseExact: true, required: true }),
       ],
-      storeIn('authname', { ...LIST, maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
+      mapTo('authname', { ...LIST, maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
     ),
-    define('aboutMe', 'How the users describe themselves.', storeIn('about_me')),
+    define('aboutMe', 'How the users describe themselves.', mapTo('about_me')),
     defineComplex(
       'socialMedia',
       'Pages on social networks.',
       ['facebook', 'linkedin', 'twitter'].map(defineLink),
-      storeIn('social_media', {}),
+      mapTo('social_media', {}),
     ),
-    defineFlag('hideEmail', 'True to hide the e-mail address from other members.', storeIn('hide_email', {})),
+    defineFlag('hideEmail', 'True to hide the e-mail address from other members.', mapTo('hide_email', {})),
     defineFlag(
       'hidePhoneNumbers',
       'True to hide the phone numbers from other members.',
-      storeIn('hide_phone_numbers', {}),
+      mapTo('hide_phone_numbers', {}),
     ),
     defineRoles('groupRoles', 'The roles from groups.', {}, ON_REQUEST),
     define('managedBy', 'The data set that manages the user, or scim.', ON_REQUEST),

@@ -42,12 +42,12 @@ function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
     case 'not':
       return undefined;
     case 'present':
-      return requirePresent(filter.path);
+      return toPresence(filter.path);
     case 'compare':
-      return compareValue(filter, hidden);
+      return toValueTest(filter, hidden);
     case 'element': {
       const ids = filter.attribute.name === 'members' ? getNamedValues(filter.filter) : undefined;
-      return ids && requireMember(ids, hidden);
+      return ids && toMemberTest(ids, hidden);
     }
     case 'and':
     case 'or': {
@@ -69,14 +69,14 @@ function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
     : toClause(`u.uuid IN (SELECT uuid FROM (${select}${sql}) AS chosen)`, ...params);
 }
 
-function requirePresent({ attribute, sub }: AttributePath): Clause | undefined {
+function toPresence({ attribute, sub }: AttributePath): Clause | undefined {
   if (attribute.name === 'externalId') return toClause('u.external_id IS NOT NULL');
   if (['displayName', 'id', 'meta'].includes(attribute.name)) return toClause('1 = 1');
   const isMembers = attribute.name === 'members' && (!sub || sub.name === 'value' || sub.name === '$ref');
   return isMembers ? HAS_MEMBERS : undefined;
 }
 
-function compareValue(
+function toValueTest(
   { path: { attribute, sub }, op, value }: CompareFilter,
   hidden: ReadonlySet<string>,
 ): Clause | undefined {
@@ -94,7 +94,7 @@ function compareValue(
     case 'meta.lastModified':
       return compareKey('u.updated', op, toBoundedTime(text));
     case 'members.value':
-      return op === 'eq' ? requireMember([text], hidden) : undefined;
+      return op === 'eq' ? toMemberTest([text], hidden) : undefined;
     default:
       return undefined;
   }
@@ -114,7 +114,7 @@ const LAST_MILLIS = Date.UTC(9999, 0);
 const toBoundedTime = (text: string): string =>
   toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 
-function requireMember(ids: readonly string[], hidden: ReadonlySet<string>): Clause {
+function toMemberTest(ids: readonly string[], hidden: ReadonlySet<string>): Clause {
   const known = ids.filter((id) => isUuid(id)).map((id) => id.toLowerCase());
   const users = known.filter((id) => !hidden.has(id));
   if (users.length === 0) return NO_GROUP;

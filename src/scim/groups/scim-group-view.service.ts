@@ -51,7 +51,7 @@ export class ScimGroupView {
     const present = this.createView(parameters, actor);
     const isBounded = shown.isExplicit || !this.showsMembers(shown);
     return async (group, sql) =>
-      isBounded || !(await this.members.hasMoreThan(group.uuid, MAX_PATCH_MEMBERS, sql))
+      isBounded || !(await this.members.exceedsSize(group.uuid, MAX_PATCH_MEMBERS, sql))
         ? present(group, sql)
         : undefined;
   }

@@ -76,7 +76,7 @@ export class ScimGroups {
     const errors = [...read.errors, ...findIdMismatch('id', read.id || undefined, id)];
     const keeps = rulesOf(caller.actor).keepsOmitted;
     const retain = (name: string, value: string) => (keeps && !unassigned.has(name) ? value : undefined);
-    const fields = ({ display_name, external_id }: Group): GroupFields =>
+    const toFields = ({ display_name, external_id }: Group): GroupFields =>
       this.validate(
         {
           ...sent,
@@ -87,9 +87,9 @@ export class ScimGroups {
         errors,
       );
     const ids = sent.members ?? (unassigned.has('members') ? [] : undefined);
-    const members =
+    const toMembers =
       ids && ((tx: Sql) => this.protectOperators(MemberChange.createReplacement(ids), caller, tx));
-    const change = { fields, ifVersions, ...(members && { members }) };
+    const change = { toFields, ifVersions, ...(toMembers && { toMembers }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
 
@@ -100,20 +100,20 @@ export class ScimGroups {
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, deviation });
     // Changes of members are applied separately, because they do not need the members that stay.
-    const isOfMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
-    const memberSteps = steps.filter(isOfMembers);
-    const others = steps.filter((step) => !isOfMembers(step));
-    const fields = (current: Group): GroupFields => {
+    const changesMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
+    const memberSteps = steps.filter(changesMembers);
+    const others = steps.filter((step) => !changesMembers(step));
+    const toFields = (current: Group): GroupFields => {
       if (others.length === 0) return {};
       const after = toSentGroup(applySteps(toGroupResource(current, undefined, ''), others, { deviation }));
       const setsRoles = others.some(({ target }) => target.attribute.schema !== undefined);
       return this.validate({ ...after, roles: setsRoles ? (after.roles ?? []) : undefined }, []);
     };
-    const members = async (tx: Sql, { uuid }: Group) => {
+    const toMembers = async (tx: Sql, { uuid }: Group) => {
       const patch = new MemberPatch(this.members, tx, uuid, this.env.SCIM_SCAN_LIMIT);
       return this.protectOperators(await patch.apply(memberSteps), caller, tx);
     };
-    const change = { fields, ifVersions, ...(memberSteps.length > 0 && { members }) };
+    const change = { toFields, ifVersions, ...(memberSteps.length > 0 && { toMembers }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
 

@@ -7,7 +7,7 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import type { ErrorCode } from '../../platform/common/errors.js';
-import { describeHeader, describeValue, createLinks } from '../../platform/openapi/shared-schemas.js';
+import { describeHeader, describeAnyValue, createLinks } from '../../platform/openapi/shared-schemas.js';
 import { DescribeRoute, type RouteDocs, describeJson } from '../../platform/openapi/route-docs.js';
 import type { Attribute, ResourceDescription } from '../protocol/attribute.js';
 import { MAX_COUNT } from '../protocol/list.js';
@@ -88,7 +88,7 @@ class OperationDto {
   @ApiProperty({ maxLength: 7, example: 'replace', description: 'add, replace or remove. Case is ignored.' })
   op!: string;
   @ApiPropertyOptional({ maxLength: 2048, example: 'emails[type eq "work"].value' }) path?: string;
-  @ApiPropertyOptional({ ...describeValue({ type: 'object' }, 100_000), example: 'jane.doe@example.org' })
+  @ApiPropertyOptional({ ...describeAnyValue({ type: 'object' }, 100_000), example: 'jane.doe@example.org' })
   value?: unknown;
 }
 
@@ -112,17 +112,17 @@ const ON_PATCH = [
 
 /**
  * Builds the OpenAPI descriptions of the two routes that list resources: GET and `POST .search`.
- * @param what noun for the resources in the summaries.
- * @param found noun for the resources in the response.
+ * @param target noun for the resources in the summaries.
+ * @param resourceNames noun for the resources in the response.
  */
-export function buildListDocs(what: string, found: string, type: Type<unknown>) {
-  const listed = { answer: describeJson(`A page of ${found}.`, type), errors: ON_LIST };
+export function buildListDocs(target: string, resourceNames: string, type: Type<unknown>) {
+  const listed = { answer: describeJson(`A page of ${resourceNames}.`, type), errors: ON_LIST };
   return {
     list: (id: string, description: string, filter: string) =>
-      DescribeRoute(id, `Find ${what}`, { ...listed, description, more: describeListParameters(filter) }),
+      DescribeRoute(id, `Find ${target}`, { ...listed, description, more: describeListParameters(filter) }),
     search: (id: string, description: string, examples: Examples) => {
       const search = { body: ScimSearchDto, examples, changesNothing: true } as const;
-      return DescribeRoute(id, `Find ${what} by POST`, { ...listed, ...search, description });
+      return DescribeRoute(id, `Find ${target} by POST`, { ...listed, ...search, description });
     },
   };
 }
@@ -212,13 +212,13 @@ type OpenApi = Extract<ApiPropertyOptions, { items?: unknown }> & object;
 
 function schemaOf(attribute: Attribute): OpenApi {
   const { description, multiValued, maxItems } = attribute;
-  const single = singleOf(attribute);
+  const single = valueSchemaOf(attribute);
   if (!multiValued) return { ...single, description } as OpenApi;
   const most = Number.isFinite(maxItems) ? maxItems : MAX_MEMBERS;
   return { type: 'array', items: single, maxItems: most, description } as OpenApi;
 }
 
-function singleOf({ type, subAttributes, canonicalValues: [example], maxLength }: Attribute) {
+function valueSchemaOf({ type, subAttributes, canonicalValues: [example], maxLength }: Attribute) {
   if (type === 'boolean') return { type: 'boolean' };
   if (type === 'dateTime') return { type: 'string', format: 'date-time' };
   if (type === 'complex') return { type: 'object', properties: propertiesOf(subAttributes) };

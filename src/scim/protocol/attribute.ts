@@ -20,14 +20,14 @@ export function getMember(object: ScimObject, name: string): ScimValue | undefin
 }
 
 /** Returns a copy of the object without a member. */
-export function withoutMember(object: ScimObject, name: string): ScimObject {
+export function omitMember(object: ScimObject, name: string): ScimObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
 /** Returns a copy of the object with a member, or without the member if the value is empty. */
-export function withMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
+export function setMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
-  return isNothing ? withoutMember(object, name) : { ...object, [name]: value };
+  return isNothing ? omitMember(object, name) : { ...object, [name]: value };
 }
 
 /** Returns the elements of a list. A single value becomes a list of one. */
@@ -149,11 +149,11 @@ export class Attribute {
    * Returns a copy of a resource with the value of this top-level attribute, or without the
    * attribute if the value is empty.
    */
-  withValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
-    if (this.schema === undefined) return withMember(resource, this.name, value);
+  setValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
+    if (this.schema === undefined) return setMember(resource, this.name, value);
     const held = getMember(resource, this.schema);
-    const extension = withMember(isScimObject(held) ? held : {}, this.name, value);
-    return withMember(resource, this.schema, extension);
+    const extension = setMember(isScimObject(held) ? held : {}, this.name, value);
+    return setMember(resource, this.schema, extension);
   }
 }
 

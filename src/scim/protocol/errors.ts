@@ -32,8 +32,8 @@ export const createNotFoundError = (type: 'User' | 'Group', id: string): Problem
   new ProblemError('not_found', `There is no ${type.toLowerCase()} ${quote(id)}.`);
 
 /** @param position position in the filter, from 1. */
-export function toFilterError(position: number, what: string): ProblemError {
-  return new ProblemError('invalid_filter', `At position ${position} of the filter: ${what}.`);
+export function toFilterError(position: number, message: string): ProblemError {
+  return new ProblemError('invalid_filter', `At position ${position} of the filter: ${message}.`);
 }
 
 /** Signals an attribute that is not in the schemas. A profile may ignore it in a PATCH path. */

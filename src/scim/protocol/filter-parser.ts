@@ -176,10 +176,10 @@ class FilterParser {
     return this.parseJoined('or', () => this.parseJoined('and', () => this.parseUnary()));
   }
 
-  expect(kind: Token['kind'], what: string): Token {
+  expect(kind: Token['kind'], name: string): Token {
     const token = this.next();
     if (token.kind !== kind)
-      throw toFilterError(token.position, `expected ${what}, but found ${show(token)}`);
+      throw toFilterError(token.position, `expected ${name}, but found ${toText(token)}`);
     return token;
   }
 
@@ -270,10 +270,10 @@ class FilterParser {
     const filter = this.parseBrackets(attribute);
     const sub = this.parsePart(attribute);
     if (!sub) return { kind: 'element', attribute, filter };
-    const toElement = (also: Filter): Filter => ({
+    const toElement = (extra: Filter): Filter => ({
       kind: 'element',
       attribute,
-      filter: { kind: 'and', filters: [filter, also] },
+      filter: { kind: 'and', filters: [filter, extra] },
     });
     const rest = this.parseComparison({ attribute, sub }, name);
     // `ne` and `eq null` negate the whole condition: no selected element has the value.
@@ -314,13 +314,13 @@ class FilterParser {
     const sent = token.text.toLowerCase();
     const op = OPERATORS.find((known) => known === sent);
     if (op) return { op, position: token.position };
-    throw toFilterError(token.position, `${show(token)} is not an operator: use ${OPERATORS.join(', ')}`);
+    throw toFilterError(token.position, `${toText(token)} is not an operator: use ${OPERATORS.join(', ')}`);
   }
 
   private parseValue(): Token {
     const token = this.next();
     if (token.kind !== 'string' && token.kind !== 'word') {
-      throw toFilterError(token.position, `expected a value, but found ${show(token)}`);
+      throw toFilterError(token.position, `expected a value, but found ${toText(token)}`);
     }
     this.assertSeparated(token);
     return token;
@@ -341,7 +341,7 @@ const isPart = (token: Token): boolean => token.kind === 'word' && token.text.st
 const isEmptyValue = (value: Token): boolean =>
   value.kind === 'string' ? value.text === '' : isWord(value, 'null');
 
-const show = (token: Token): string => (token.kind === 'end' ? token.text : quote(token.text));
+const toText = (token: Token): string => (token.kind === 'end' ? token.text : quote(token.text));
 
 /**
  * Builds a comparison with null or `""`: `eq` becomes not `pr`, and `ne` becomes `pr`.

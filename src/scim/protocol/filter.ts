@@ -46,41 +46,41 @@ export type Filter =
 
 /** Compiles a filter to a predicate on resources. Resources must contain all their attributes. */
 export function buildMatcher(filter: Filter): (resource: ScimObject) => boolean {
-  return compile(filter, ({ attribute, sub }) => (resource) => {
+  return compileFilter(filter, ({ attribute, sub }) => (resource) => {
     const elements = elementsOf(attribute.getValue(resource));
-    return sub ? elements.flatMap((element) => listPart(element, sub)) : elements;
+    return sub ? elements.flatMap((element) => listSubValues(element, sub)) : elements;
   });
 }
 
 /** Compiles the filter in brackets after an attribute to a predicate on elements of a list. */
 export function buildElementMatcher(filter: Filter): (element: ScimObject) => boolean {
-  return compile(filter, ({ sub }) => (sub ? (element) => listPart(element, sub) : () => []));
+  return compileFilter(filter, ({ sub }) => (sub ? (element) => listSubValues(element, sub) : () => []));
 }
 
 /** Returns the values of a path in a resource or an element. */
 type ReadValues = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
 
-function compile(filter: Filter, readValues: ReadValues): (holder: ScimObject) => boolean {
-  if (filter.kind !== 'compare') return compileOther(filter, readValues);
+function compileFilter(filter: Filter, readValues: ReadValues): (holder: ScimObject) => boolean {
+  if (filter.kind !== 'compare') return compileNonComparison(filter, readValues);
   const values = readValues(filter.path);
   const holds = buildComparer(filter);
   return (holder) => values(holder).some(holds);
 }
 
-function compileOther(
+function compileNonComparison(
   filter: Exclude<Filter, CompareFilter>,
   readValues: ReadValues,
 ): (holder: ScimObject) => boolean {
   switch (filter.kind) {
     case 'and':
     case 'or': {
-      const parts = filter.filters.map((part) => compile(part, readValues));
+      const parts = filter.filters.map((part) => compileFilter(part, readValues));
       return filter.kind === 'and'
         ? (holder) => parts.every((part) => part(holder))
         : (holder) => parts.some((part) => part(holder));
     }
     case 'not': {
-      const inner = compile(filter.filter, readValues);
+      const inner = compileFilter(filter.filter, readValues);
       return (holder) => !inner(holder);
     }
     case 'none':
@@ -96,7 +96,7 @@ function compileOther(
   }
 }
 
-function listPart(element: ScimValue, sub: Attribute): ScimValue[] {
+function listSubValues(element: ScimValue, sub: Attribute): ScimValue[] {
   const value = isScimObject(element) ? getMember(element, sub.name) : undefined;
   return value === undefined ? [] : [value];
 }

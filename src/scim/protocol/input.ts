@@ -8,7 +8,7 @@ import {
   type ScimObject,
   type ScimValue,
   buildResource,
-  withoutMember,
+  omitMember,
 } from './attribute.js';
 
 /** Tolerated deviations of providers, counted by kind in `scim_deviations`. */
@@ -286,6 +286,6 @@ export function keepOnePrimary(
   const old = new Set(before);
   const last = primaries.findLast((element) => !old.has(element)) ?? primaries.at(-1);
   return elements.map((element) =>
-    element['primary'] === true && element !== last ? withoutMember(element, 'primary') : element,
+    element['primary'] === true && element !== last ? omitMember(element, 'primary') : element,
   );
 }

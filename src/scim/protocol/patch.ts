@@ -10,8 +10,8 @@ import {
   isScimObject,
   getMember,
   objectsOf,
-  withMember,
-  withoutMember,
+  setMember,
+  omitMember,
 } from './attribute.js';
 import { UnknownAttributeError, quote } from './errors.js';
 import { type AttributeTarget, type PatchPath, parsePath } from './filter-parser.js';
@@ -237,11 +237,11 @@ export function applySteps(
     if (compared > MAX_COMPARISONS) throw createTooManyError();
     if (attribute.multiValued) touched.add(attribute);
     const after = attribute.multiValued ? changeList(before, step, deviation) : changeSingle(before, step);
-    state = attribute.withValue(state, after);
+    state = attribute.setValue(state, after);
   }
   for (const attribute of touched) {
     const elements = objectsOf(attribute.getValue(state)).filter((element) => hasValue(attribute, element));
-    state = attribute.withValue(state, elements);
+    state = attribute.setValue(state, elements);
   }
   return state;
 }
@@ -259,14 +259,14 @@ function changeSingle(before: ScimValue | undefined, step: PatchStep): ScimValue
     if (step.op === 'remove') return before;
     throw createNoTargetError(attribute);
   }
-  if (step.op === 'remove') return sub && held ? withoutMember(held, sub.name) : undefined;
+  if (step.op === 'remove') return sub && held ? omitMember(held, sub.name) : undefined;
   return changeObject(held ?? {}, step);
 }
 
 /** Returns a copy of an object with the sub-attributes that a step changes. */
 function changeObject(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
-  if (sub) return withMember(object, sub.name, op === 'remove' ? undefined : value);
-  const rest = unset.reduce(withoutMember, object);
+  if (sub) return setMember(object, sub.name, op === 'remove' ? undefined : value);
+  const rest = unset.reduce(omitMember, object);
   return isScimObject(value) ? { ...rest, ...value } : rest;
 }
 

@@ -112,15 +112,15 @@ function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
  * eq "work"]` becomes `emails`.
  * @returns undefined if there are no names
  */
-function readNames(parameter: unknown, what: string, description: ResourceDescription): NameSet | undefined {
+function readNames(parameter: unknown, name: string, description: ResourceDescription): NameSet | undefined {
   if (parameter === undefined || parameter === null) return undefined;
-  const names = readNameList(Array.isArray(parameter) ? parameter : [parameter], what);
+  const names = readNameList(Array.isArray(parameter) ? parameter : [parameter], name);
   return names.length > 0 ? resolveNames(names, description) : undefined;
 }
 
-function readNameList(texts: readonly unknown[], what: string): string[] {
+function readNameList(texts: readonly unknown[], name: string): string[] {
   return texts.flatMap((text) => {
-    if (typeof text !== 'string') throw new ProblemError('invalid_value', `${what} must be a list of names.`);
+    if (typeof text !== 'string') throw new ProblemError('invalid_value', `${name} must be a list of names.`);
     return splitNames(text);
   });
 }

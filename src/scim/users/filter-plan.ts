@@ -125,7 +125,7 @@ function findStatus(filter: Filter): UserStatus | undefined {
   return filter.value === true ? 'Active' : 'Blocked';
 }
 
-function create(source: Clause, test: UserTest, breadth: Breadth, isExact = true): Match {
+function toMatch(source: Clause, test: UserTest, breadth: Breadth, isExact = true): Match {
   return { source, test, breadth, isExact };
 }
 
@@ -143,8 +143,8 @@ interface Bound {
 
 /** Returns the condition that compares a column with a key, or undefined for an operator that cannot use an index. */
 export function toBound(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
-  const within = (column: string) => `${column} >= ? AND ${column} < ?`;
-  if (op === 'sw') return { text: within, params: [key, key + last], breadth: 'some' };
+  const toRange = (column: string) => `${column} >= ? AND ${column} < ?`;
+  if (op === 'sw') return { text: toRange, params: [key, key + last], breadth: 'some' };
   if (!isSign(op)) return undefined;
   const breadth = op !== 'eq' ? 'many' : isUnique ? 'one' : 'some';
   return { text: (column) => `${column} ${SIGNS[op]} ?`, params: [key], breadth };
@@ -155,7 +155,7 @@ function matchColumn(column: string, bound: Bound | undefined, isExact = true): 
   const { text, params, breadth } = bound;
   const key = `u.${column}`;
   const test = { sql: `(${text(`+${key}`)})`, params, inOrder: { key, sql: `(${text(key)})` } };
-  return create(toClause(`SELECT uuid FROM users WHERE ${text(column)}`, ...params), test, breadth, isExact);
+  return toMatch(toClause(`SELECT uuid FROM users WHERE ${text(column)}`, ...params), test, breadth, isExact);
 }
 
 function matchValue(attribute: string, { op, value }: CompareFilter, isExact: boolean): Match | undefined {
@@ -168,7 +168,7 @@ function matchValue(attribute: string, { op, value }: CompareFilter, isExact: bo
   const params = [attribute, ...bound.params];
   const test = toClause(`EXISTS (SELECT 1 ${where} AND user_uuid = u.uuid)`, ...params);
   const isWhole = isExact && op === 'eq' && key.length < 255;
-  return create(toClause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
+  return toMatch(toClause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
 }
 
 /** Combines conditions of which at least one must hold. */
@@ -183,7 +183,7 @@ function joinOr(branches: readonly Match[]): Match {
   );
   const breadth = branches.some((branch) => branch.breadth === 'many') ? 'many' : 'some';
   const isExact = branches.every((branch) => branch.isExact);
-  return create(joinClauses(sources, ' UNION '), toClause(`(${sql})`, ...params), breadth, isExact);
+  return toMatch(joinClauses(sources, ' UNION '), toClause(`(${sql})`, ...params), breadth, isExact);
 }
 
 function matchEmail(filter: CompareFilter): Match | undefined {
@@ -200,7 +200,7 @@ function matchRole({ op, value }: CompareFilter, roles: RoleCatalogue): Match | 
   // The look-up table also contains the roles of groups, which are not part of `roles`.
   const own = toClause('INSTR(u.roles, ?) > 0', JSON.stringify(role));
   const source = `SELECT r.user_uuid AS uuid FROM user_roles r JOIN users u ON u.uuid = r.user_uuid WHERE r.role = ? AND ${own.sql}`;
-  return create(toClause(source, role, ...own.params), own, 'many');
+  return toMatch(toClause(source, role, ...own.params), own, 'many');
 }
 
 function matchManager(filter: CompareFilter): Match | undefined {
@@ -217,16 +217,16 @@ function matchGroup({ op, value }: CompareFilter): Match | undefined {
   const group = String(value).toLowerCase();
   const test = 'EXISTS (SELECT 1 FROM group_members m WHERE m.group_uuid = ? AND m.user_uuid = u.uuid)';
   const source = 'SELECT user_uuid AS uuid FROM group_members WHERE group_uuid = ?';
-  return create(toClause(source, group), toClause(test, group), 'many');
+  return toMatch(toClause(source, group), toClause(test, group), 'many');
 }
 
 const toTime = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
 
 /** A condition that every user satisfies. */
-const ALL_USERS = create(toClause('SELECT uuid FROM users'), toClause('1 = 1'), 'many');
+const ALL_USERS = toMatch(toClause('SELECT uuid FROM users'), toClause('1 = 1'), 'many');
 
 /** A condition that no user satisfies. */
-const NO_USERS = create(toClause('SELECT uuid FROM users WHERE 1 = 0'), toClause('1 = 0'), 'one');
+const NO_USERS = toMatch(toClause('SELECT uuid FROM users WHERE 1 = 0'), toClause('1 = 0'), 'one');
 
 type Convert = (filter: CompareFilter, roles: RoleCatalogue) => Match | undefined;
 const textOf = ({ value }: CompareFilter): string => String(value);

@@ -144,7 +144,7 @@ export class ScimUserChanges {
     ifVersions: readonly number[] | undefined,
   ): Promise<PendingChange> {
     const uuid = this.resources.user.parseId(id);
-    const password_hash = change.touchesPassword ? await this.hashFor(uuid, change, caller) : undefined;
+    const password_hash = change.touchesPassword ? await this.hashNew(uuid, change, caller) : undefined;
     const complete: PendingChange['complete'] = async (tx, found, added) => {
       const user = assertVisible(found, id, caller);
       const valid = this.validateFor(change, user);
@@ -181,7 +181,7 @@ export class ScimUserChanges {
     return { ...change, errors: [...wrong, ...others, ...tooLong], edit };
   }
 
-  private async hashFor(uuid: string, change: Change, caller: Caller): Promise<string | null | undefined> {
+  private async hashNew(uuid: string, change: Change, caller: Caller): Promise<string | null | undefined> {
     const user = assertVisible(await this.users.find(uuid), uuid, caller);
     return this.hashPassword(this.validateFor(change, user), caller);
   }

@@ -32,7 +32,7 @@ import {
 } from '../protocol/list.js';
 import { type FilterPlan, INDEXED_NAMES, type UserTest, planFilter } from './filter-plan.js';
 import { ScimUsers } from './scim-users.service.js';
-import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, withoutIndex } from './user-order.js';
+import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, disableIndex } from './user-order.js';
 import { shouldHideOperators } from '../http/profile-rules.js';
 
 /** A page whose users are not yet converted to resources. */
@@ -155,16 +155,16 @@ export class ScimUserList {
   /** Reads a page that the database filters, sorts and limits. */
   private async readSorted(search: Search, order: ListOrder, signal?: AbortSignal): Promise<UserListPage> {
     const { query, set, tests, plan, window } = search;
-    const countsItself = isPageOfKey(search);
+    const countsItself = isUniqueKeyLookup(search);
     const total = countsItself ? undefined : await this.countTotal(search, signal);
     if (window.limit === 0 || (total !== undefined && window.offset >= total))
       return { users: [], total, next: undefined };
-    const few = !order.byLookUp && (await this.areFew(plan, total));
+    const few = !order.byLookUp && (await this.hasFewMatches(plan, total));
     const toUserSet = (range: ListRange): UserSet => {
-      return { from: range.from, tests: [...selectTests(tests, range), ...(range.tests ?? [])] };
+      return { from: range.from, tests: [...toRangeTests(tests, range), ...(range.tests ?? [])] };
     };
     const { rows, last } = few
-      ? await this.pages.read(() => set, withoutIndex(order), window, signal)
+      ? await this.pages.read(() => set, disableIndex(order), window, signal)
       : await this.pages.read(toUserSet, order, window, signal, (range) => this.isRangeEmpty(range, signal));
     return {
       users: rows.map(({ user }) => user),
@@ -198,7 +198,7 @@ export class ScimUserList {
     return count < MAX_COUNTED ? count : undefined;
   }
 
-  private async areFew({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
+  private async hasFewMatches({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
     if (!source) return false;
     if (breadth === 'one') return true;
     return total !== undefined && this.pages.isFew(total);
@@ -270,14 +270,14 @@ const joinUsers = ({ sql, params }: Clause): Clause =>
   toClause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
 
 /** Returns the tests for a range. A test on the column of the range limits its index. */
-const selectTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =>
+const toRangeTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =>
   tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));
 
 /**
  * Returns true for the first page of a filter on a unique key. The page nearly always contains all matches, so its rows
  * are counted without a query.
  */
-function isPageOfKey({ query, plan }: Search): boolean {
+function isUniqueKeyLookup({ query, plan }: Search): boolean {
   return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;
 }
 

@@ -89,7 +89,7 @@ export class ScimUsers {
       const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
       return this.writer.applyOne(tx, await complete(tx, user), caller, toScimProblem);
     };
-    return this.fuse.watch(caller, () => this.transactions.run(apply, caller));
+    return this.fuse.runChange(caller, () => this.transactions.run(apply, caller));
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Clause, type Sql, toClause, orderedJoinOf } from '../../platform/database/engine/sql.js';
-import { type PageOrder, type KeyRange, splitEmpty } from '../../platform/database/keyset-pages.js';
+import { type PageOrder, type KeyRange, splitByEmptyKey } from '../../platform/database/keyset-pages.js';
 import { NO_KEY } from '../../users/search/user-pages.service.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
@@ -24,12 +24,12 @@ export interface ListRange extends KeyRange {
 const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   id: [{ key: 'u.uuid', unique: true }],
   userName: [{ key: 'u.username_key', unique: true }],
-  externalId: splitEmpty({ key: 'u.external_id_key', unique: true }, null),
+  externalId: splitByEmptyKey({ key: 'u.external_id_key', unique: true }, null),
   emails: [{ key: 'u.email_key', unique: true }],
   'meta.created': [{ key: 'u.created', unique: false }],
   'meta.lastModified': [{ key: 'u.updated', unique: false }],
-  'name.givenName': splitEmpty({ key: 'u.firstname_sort', unique: false }, ''),
-  'name.familyName': splitEmpty({ key: 'u.surname_sort', unique: false }, ''),
+  'name.givenName': splitByEmptyKey({ key: 'u.firstname_sort', unique: false }, ''),
+  'name.familyName': splitByEmptyKey({ key: 'u.surname_sort', unique: false }, ''),
 };
 
 /** Attributes that are sorted by a look-up table. */
@@ -86,7 +86,7 @@ const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRa
  * Returns an order that does not use an index, to sort a few users. SQLite does not use an index for an expression with
  * a plus sign, and MariaDB ignores the sign.
  */
-export const withoutIndex = ({ order, ranges }: ListOrder): ListOrder => ({
+export const disableIndex = ({ order, ranges }: ListOrder): ListOrder => ({
   order,
   ranges: ranges.map((range) => ({ ...range, key: `+${range.key}`, tie: '+u.uuid' })),
 });

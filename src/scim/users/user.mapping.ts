@@ -91,7 +91,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   social_media: {
     show: ({ social_media }) => {
       const links: Draft = {};
-      for (const [network, url] of Object.entries(social_media)) put(links, network, url);
+      for (const [network, url] of Object.entries(social_media)) setUnlessEmpty(links, network, url);
       return links;
     },
     toInput: (links) => links ?? null,
@@ -165,13 +165,13 @@ function joinContacts(list: ContactList, user: User): ScimObject[] {
 
 /**
  * Returns the stored elements with their values.
- * @param left columns that are not yet assigned. Columns of the elements are removed from it.
+ * @param unusedColumns columns that are not yet assigned. Columns of the elements are removed from it.
  */
-function restoreContacts(stored: readonly ScimObject[], left: Column[], user: User): ScimObject[] {
+function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[], user: User): ScimObject[] {
   return stored.flatMap((element): ScimObject[] => {
     if ('value' in element) return [element];
-    const at = left.findIndex(({ owns }) => owns(element));
-    const [column] = at === -1 ? [] : left.splice(at, 1);
+    const at = unusedColumns.findIndex(({ owns }) => owns(element));
+    const [column] = at === -1 ? [] : unusedColumns.splice(at, 1);
     return column ? [{ value: user[column.field], ...element }] : [];
   });
 }
@@ -243,18 +243,18 @@ const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
  */
 export function toResource(user: User, base: string, groups: readonly Membership[] = []): ScimObject {
   const { uuid, created, updated, group_roles, managed_by, last_access } = user;
-  const resource = show(IN_USER, user, base);
-  const rollcall = show(IN_ROLLCALL, user, base);
-  put(rollcall, 'groupRoles', group_roles.map(toElement));
-  put(rollcall, 'managedBy', managed_by ?? undefined);
-  put(rollcall, 'lastAccess', last_access === null ? undefined : toIso(last_access));
-  put(resource, 'name', show(IN_NAME, user, base));
-  put(resource, ENTERPRISE_SCHEMA, show(IN_ENTERPRISE, user, base));
-  put(resource, ROLLCALL_USER_SCHEMA, rollcall);
+  const resource = buildDraft(IN_USER, user, base);
+  const rollcall = buildDraft(IN_ROLLCALL, user, base);
+  setUnlessEmpty(rollcall, 'groupRoles', group_roles.map(toElement));
+  setUnlessEmpty(rollcall, 'managedBy', managed_by ?? undefined);
+  setUnlessEmpty(rollcall, 'lastAccess', last_access === null ? undefined : toIso(last_access));
+  setUnlessEmpty(resource, 'name', buildDraft(IN_NAME, user, base));
+  setUnlessEmpty(resource, ENTERPRISE_SCHEMA, buildDraft(IN_ENTERPRISE, user, base));
+  setUnlessEmpty(resource, ROLLCALL_USER_SCHEMA, rollcall);
   const elements = groups.map((group) => {
     return { value: group.uuid, $ref: `${base}/Groups/${group.uuid}`, display: group.display_name };
   });
-  put(resource, 'groups', elements);
+  setUnlessEmpty(resource, 'groups', elements);
   resource['schemas'] = [USER_SCHEMA, ...EXTENSIONS.filter((urn) => urn in resource)];
   resource['id'] = uuid;
   resource['meta'] = {
@@ -285,11 +285,11 @@ export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
     addValue(mapping, before, was);
     addValue(mapping, after, is);
   }
-  const { manager_uuid: manager, ...input } = pickChanged(before.input, after.input);
+  const { manager_uuid: manager, ...input } = pickChangedValues(before.input, after.input);
   if (input['authname'] ?? input['social_media']) addRemovals(input, before.input);
   return {
     input,
-    attributes: pickChanged(before.attributes, after.attributes),
+    attributes: pickChangedValues(before.attributes, after.attributes),
     manager: typeof manager === 'string' || manager === null ? manager : undefined,
   };
 }
@@ -304,7 +304,7 @@ function addRemovals(input: JsonObject, before: JsonObject): void {
   }
 }
 
-function pickChanged<T>(before: Readonly<Record<string, T>>, after: Readonly<Record<string, T>>) {
+function pickChangedValues<T>(before: Readonly<Record<string, T>>, after: Readonly<Record<string, T>>) {
   return Object.fromEntries(
     Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before[name] ?? null, value ?? null)),
   );
@@ -322,9 +322,9 @@ function addValue({ field, key, list, converter }: Mapping, fields: Fields, valu
   else fields.input[key] = converter ? converter.toInput(value) : (value ?? null);
 }
 
-function show(mappings: readonly Mapping[], user: User, base: string): Draft {
+function buildDraft(mappings: readonly Mapping[], user: User, base: string): Draft {
   const draft: Draft = {};
-  for (const mapping of mappings) put(draft, mapping.name, valueOf(mapping, user, base));
+  for (const mapping of mappings) setUnlessEmpty(draft, mapping.name, valueOf(mapping, user, base));
   return draft;
 }
 
@@ -339,7 +339,7 @@ function valueOf({ field, key, list, converter }: Mapping, user: User, base: str
 type Draft = Record<string, ScimValue>;
 
 /** Sets a member, unless the value is empty. */
-function put(draft: Draft, name: string, value: ScimValue | undefined): void {
+function setUnlessEmpty(draft: Draft, name: string, value: ScimValue | undefined): void {
   if (value === undefined || value === '' || (typeof value === 'object' && isEmptyObject(value))) return;
   draft[name] = value;
 }

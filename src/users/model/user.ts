@@ -113,8 +113,8 @@ export function listSetFields(user: User): Changes {
 
 /** Lists the fields that differ between two states of a user, in the form of the audit. */
 export function diffUsers(before: User | undefined, after: User): FieldChange[] {
-  const oldOf = (field: Changeable) => (before ? before[field] : emptyValueOf(after[field]));
-  return CHANGEABLE.filter((field) => !isEqual(oldOf(field), after[field])).flatMap((field) => {
+  const oldValueOf = (field: Changeable) => (before ? before[field] : emptyValueOf(after[field]));
+  return CHANGEABLE.filter((field) => !isEqual(oldValueOf(field), after[field])).flatMap((field) => {
     if (field === 'password_hash') return { field: 'password' };
     if (field === 'attributes') return diffAttributes(before?.attributes ?? {}, after.attributes);
     return { field, old: before?.[field] ?? null, new: after[field] };

@@ -138,7 +138,7 @@ const valuesOf = (value: unknown): unknown[] => (isObject(value) ? Object.values
 const keysOf = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
 const isObjectOf = (value: unknown, test: (member: unknown) => boolean): value is object =>
   isObject(value) && valuesOf(value).every(test);
-const emptyToNull = (object: object): object | null => (Object.keys(object).length === 0 ? null : object);
+const toNullIfEmpty = (object: object): object | null => (Object.keys(object).length === 0 ? null : object);
 const mapValues = (object: object, map: (value: unknown) => unknown): object =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 
@@ -154,7 +154,7 @@ export const Roles = (schema: Schema) =>
     }),
     LimitSize({ text: MAX.role }),
     Normalize((raw) =>
-      isStringArray(raw) ? emptyToNull(raw.map((role) => normalizeLineInput(role) ?? '')) : raw,
+      isStringArray(raw) ? toNullIfEmpty(raw.map((role) => normalizeLineInput(role) ?? '')) : raw,
     ),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MAX_ITEMS.roles, { message: `must contain at most ${MAX_ITEMS.roles} roles` }),
@@ -184,7 +184,7 @@ export const Authnames = (schema: Schema) =>
     LimitSize({ text: MAX.authname, items: MAX_ITEMS.namesOfMethod, members: MAX_ITEMS.methods }),
     Normalize((raw) => {
       if (!isObjectOf(raw, isStringArray)) return raw;
-      return emptyToNull(mapValues(raw, (list) => stringsOf(list).map(normaliseName)));
+      return toNullIfEmpty(mapValues(raw, (list) => stringsOf(list).map(normaliseName)));
     }),
     Rule('invalid_type', 'must be an object of arrays of strings', (value) =>
       isObjectOf(value, isStringArray),
@@ -229,7 +229,7 @@ export const SocialMediaLinks = (schema: Schema) =>
       ...schema,
     }),
     LimitSize({ text: MAX.url }),
-    Normalize((raw) => (isObject(raw) ? emptyToNull(mapValues(raw, normalizeLink)) : raw)),
+    Normalize((raw) => (isObject(raw) ? toNullIfEmpty(mapValues(raw, normalizeLink)) : raw)),
     Rule('invalid_type', 'must be an object of strings', (value) => isObjectOf(value, isString)),
     Rule(
       'unknown_field',

@@ -3,7 +3,7 @@ import {
   type Direction,
   type PageOrder,
   type KeyRange,
-  splitEmpty,
+  splitByEmptyKey,
 } from '../../platform/database/keyset-pages.js';
 import type { UserSet } from './user-pages.service.js';
 import type { Sort } from './user.query.js';
@@ -104,7 +104,7 @@ export function buildUserOrder(sort: Sort, order: Direction, score: string, form
   if (sort === 'updated' || sort === 'created') return { order, ranges: [{ ...range, holds: 'time' }] };
   const isName = sort === 'firstname' || sort === 'surname';
   if (sort !== 'external_id' && !(isName && order === 'asc')) return { order, ranges: [range] };
-  return { order, ranges: splitEmpty(range, isName ? '' : null) };
+  return { order, ranges: splitByEmptyKey(range, isName ? '' : null) };
 }
 
 /** Lists the parts of a search that can have many matches. The statement of each part returns one row per match. */

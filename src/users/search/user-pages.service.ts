@@ -57,7 +57,7 @@ export class UserPages {
   async read<R extends KeyRange>(
     usersOf: (range: R) => UserSet,
     order: PageOrder<R>,
-    place: PageWindow,
+    window: PageWindow,
     signal: AbortSignal | undefined,
     isEmpty?: (range: R) => Promise<boolean>,
   ): Promise<KeysetPage<Hit>> {
@@ -81,7 +81,7 @@ export class UserPages {
       count: (range: R, part: Clause) => this.count(usersOf(range), signal, part),
       ...(isEmpty && { isEmpty }),
     };
-    return readPage(source, order, place, this.dialect);
+    return readPage(source, order, window, this.dialect);
   }
 
   /** Counts users. @param part condition that limits the count to one part of an order. */

@@ -261,8 +261,8 @@ export class SetValidator {
     });
   }
 
-  private createDuplicateFailure(field: string, other: number): Failure {
-    const message = `is also set by another change: ${this.options.nameOf(other)}`;
+  private createDuplicateFailure(field: string, rival: number): Failure {
+    const message = `is also set by another change: ${this.options.nameOf(rival)}`;
     return { field, code: 'duplicate', message };
   }
 

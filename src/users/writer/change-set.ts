@@ -82,7 +82,7 @@ export function toPreparedUser(user: User, changes?: Changes): PreparedUser {
 }
 
 /** Returns a copy of a user or row with other times. */
-export const withTimes = <T extends { created: string; updated: string }>(
+export const setTimes = <T extends { created: string; updated: string }>(
   source: T,
   created: string,
   updated = created,

@@ -7,7 +7,7 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster, shouldEndSessions } from '../rules/user-rules.js';
-import { type CheckedChange, type ChangeOutcome, withTimes } from './change-set.js';
+import { type CheckedChange, type ChangeOutcome, setTimes } from './change-set.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import type { Identifier } from '../model/comparison-keys.js';
 import { type User, hasSameWords, rolesOf, toValueRows, toWordRows } from '../model/user.js';
@@ -50,7 +50,7 @@ export class UserChangeStore {
     if (stored.length === 0) return;
     const groups = stored.some(isMove) ? await this.moveRows(tx, stored) : NO_GROUPS;
     const added = stored.flatMap(({ prepared, user: { created, updated } }) =>
-      prepared ? withTimes(prepared.row, created, updated) : [],
+      prepared ? setTimes(prepared.row, created, updated) : [],
     );
     const updated = stored.filter(({ prepared, after }) => !prepared && after);
     await this.repository.saveUsers(tx, added, updated);

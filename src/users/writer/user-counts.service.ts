@@ -43,7 +43,7 @@ export class UserCountsRepository {
    * @returns the number of folded rows.
    * @throws DatabaseError `race` if another instance has folded some of the rows first.
    */
-  async fold(tx: Sql, min: number, max: number): Promise<number> {
+  async foldRows(tx: Sql, min: number, max: number): Promise<number> {
     const rows = await tx.query<UserCountEntity>(
       'SELECT id, name, value FROM user_counts ORDER BY id LIMIT ?',
       [max],
@@ -120,7 +120,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
   /** Folds rows until only a few are left. */
   async fold(): Promise<void> {
     const foldBatch = () =>
-      this.transactions.run((tx) => this.repository.fold(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));
+      this.transactions.run((tx) => this.repository.foldRows(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));
     while ((await foldBatch()) === FOLD_BATCH_SIZE);
   }
 

@@ -17,7 +17,7 @@ import {
   type ChangeOutcome,
   type PreparedUser,
   type UserChange,
-  withTimes,
+  setTimes,
   prepareUser,
   toPreparedUser,
 } from './change-set.js';
@@ -263,7 +263,7 @@ function evaluateCreation(change: UserChange, { actor }: Caller, time: string): 
   const prepared = change.prepared ?? prepareUser(change.uuid, change.patch);
   const missing = checkPrivilege(actor, undefined, prepared.user);
   const failures = missing ? [missing] : validateWholeUser(prepared.user);
-  return { kind: 'create', before: undefined, after: withTimes(prepared.user, time), prepared, failures };
+  return { kind: 'create', before: undefined, after: setTimes(prepared.user, time), prepared, failures };
 }
 
 function validateDeletion(before: User, { actor }: Caller): Failure[] {

@@ -32,13 +32,13 @@ export async function move(
   const members = new MemberChange();
   members.add(add);
   members.remove(remove);
-  return groupsOf(app).change(group.uuid, { fields: () => ({}), members: () => members }, SYSTEM);
+  return groupsOf(app).change(group.uuid, { toFields: () => ({}), toMembers: () => members }, SYSTEM);
 }
 
 /** Creates, changes and deletes a group. Returns actor and target of the audit events. */
 export async function aGroupGone(app: TestApp): Promise<{ actor: string; target: string }> {
   const { uuid } = await aGroup(app);
-  await groupsOf(app).change(uuid, { fields: () => ({ roles: ['Editor'] }) }, SYSTEM);
+  await groupsOf(app).change(uuid, { toFields: () => ({ roles: ['Editor'] }) }, SYSTEM);
   await groupsOf(app).delete(uuid, undefined, SYSTEM);
   return { actor: 'system', target: uuid };
 }

@@ -42,12 +42,12 @@ export async function liveInGroups(app: TestApp): Promise<void> {
   await ok(key.put(`/groups/${small.uuid}`, { roles: ['Editor'] }));
   await groupsOf(app).change(
     small.uuid,
-    { fields: () => ({}), members: () => MemberChange.createReplacement(seededUuids(6, 30)) },
+    { toFields: () => ({}), toMembers: () => MemberChange.createReplacement(seededUuids(6, 30)) },
     SYSTEM,
   );
   await groupsOf(app).change(
     small.uuid,
-    { fields: () => ({ display_name: 'Renamed', external_id: 'x' }) },
+    { toFields: () => ({ display_name: 'Renamed', external_id: 'x' }) },
     SYSTEM,
   );
   const one = [{ value: seededUuid(31) }];

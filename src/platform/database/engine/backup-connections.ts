@@ -153,16 +153,16 @@ function isFileOpen(file: string): boolean {
 async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
   const session = await chooseSession(serversOf(settings));
   try {
-    const number = (sql: string) => queryNumber(session.connection, sql);
-    const others = await number(
+    const readNumber = (sql: string) => queryNumber(session.connection, sql);
+    const others = await readNumber(
       'SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
     );
-    const leases = await number(
+    const leases = await readNumber(
       "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'leases'",
     );
     if (others > 0 || leases === 0) return others > 0;
     // Only a held lease ends in the future. `Leases.recordTime` stores past times in the same column.
-    return (await number('SELECT COUNT(*) FROM leases WHERE until > UTC_TIMESTAMP(3)')) > 0;
+    return (await readNumber('SELECT COUNT(*) FROM leases WHERE until > UTC_TIMESTAMP(3)')) > 0;
   } finally {
     await endSession(session);
   }

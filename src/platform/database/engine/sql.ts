@@ -177,20 +177,20 @@ function readTable(entity: Entity): Table {
 /**
  * Returns the rows of a SELECT with any number of values in `IN (…)`. SQLite gets many values as one JSON text, so that the
  * statement is prepared only once.
- * @param text builds the statement from the content of the brackets of `IN (…)`.
+ * @param toSql builds the statement from the content of the brackets of `IN (…)`.
  */
 export async function selectIn<T extends object>(
   sql: Sql,
   values: readonly string[],
-  text: (list: string) => string,
+  toSql: (list: string) => string,
 ): Promise<T[]> {
   if (sql.dialect === 'sqlite' && values.length >= MIN_JSON_ROWS) {
     assertBindable(values);
-    return sql.query<T>(text('SELECT value FROM json_each(?)'), [JSON.stringify(values)]);
+    return sql.query<T>(toSql('SELECT value FROM json_each(?)'), [JSON.stringify(values)]);
   }
   const rows: T[] = [];
   for (const part of chunkValues(values))
-    rows.push(...(await sql.query<T>(text(toPlaceholders(part.length)), part)));
+    rows.push(...(await sql.query<T>(toSql(toPlaceholders(part.length)), part)));
   return rows;
 }
 
@@ -271,10 +271,10 @@ async function writeRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: 
   return sql.insert({ into: { table: name, columns }, head, columns: columns.length, tail }, values);
 }
 
-async function insertAsJson(sql: Sql, into: string, values: readonly SqlValue[][]): Promise<void> {
+async function insertAsJson(sql: Sql, target: string, values: readonly SqlValue[][]): Promise<void> {
   values.forEach(assertBindable);
   const members = values[0]?.map((_, index) => `value ->> ${index}`).join(', ') ?? '';
-  await sql.execute(`${into}SELECT ${members} FROM json_each(?)`, [JSON.stringify(values)]);
+  await sql.execute(`${target}SELECT ${members} FROM json_each(?)`, [JSON.stringify(values)]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { int, longText, text, time, uuid } from '../engine/columns.js';
-import { TableMigration, column, key, optional } from './table-migration.js';
+import { TableMigration, define, key, optional } from './table-migration.js';
 
 /** Groups, their members and their roles (ADR 25). */
 export class Groups1795600001000 extends TableMigration {
@@ -7,14 +7,14 @@ export class Groups1795600001000 extends TableMigration {
     {
       name: 'user_groups', // not `groups`, which is a reserved word of MySQL
       columns: [
-        column('uuid', uuid(), key),
-        column('display_name', text(255)),
-        column('display_name_key', text(255)),
-        column('external_id', text(255), optional),
-        column('roles', longText(), optional),
-        column('created', time()),
-        column('updated', time()),
-        column('version', int()),
+        define('uuid', uuid(), key),
+        define('display_name', text(255)),
+        define('display_name_key', text(255)),
+        define('external_id', text(255), optional),
+        define('roles', longText(), optional),
+        define('created', time()),
+        define('updated', time()),
+        define('version', int()),
       ],
       indices: [
         { name: 'uq_user_groups_name', columnNames: ['display_name_key'], isUnique: true },
@@ -26,7 +26,7 @@ export class Groups1795600001000 extends TableMigration {
     {
       name: 'group_members',
       withoutRowid: true,
-      columns: [column('group_uuid', uuid(), key), column('user_uuid', uuid(), key)],
+      columns: [define('group_uuid', uuid(), key), define('user_uuid', uuid(), key)],
       indices: [{ name: 'ix_group_members_user', columnNames: ['user_uuid', 'group_uuid'] }],
     },
   ];

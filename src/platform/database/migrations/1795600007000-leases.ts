@@ -1,5 +1,5 @@
 import { ascii, time, uuid } from '../engine/columns.js';
-import { TableMigration, column, key } from './table-migration.js';
+import { TableMigration, define, key } from './table-migration.js';
 
 /** Leases for work that only one instance may do at a time. */
 export class Leases1795600007000 extends TableMigration {
@@ -7,7 +7,7 @@ export class Leases1795600007000 extends TableMigration {
     {
       name: 'leases',
       withoutRowid: true,
-      columns: [column('name', ascii(32), key), column('owner', uuid()), column('until', time())],
+      columns: [define('name', ascii(32), key), define('owner', uuid()), define('until', time())],
     },
   ];
 }

@@ -12,7 +12,7 @@ export const key = { isPrimary: true } as const;
 export const optional = { isNullable: true } as const;
 
 /** Builds the options of a column, which is NOT NULL unless it is `optional`. */
-export const column = (
+export const define = (
   name: string,
   type: ColumnType,
   options?: Partial<TableColumnOptions>,
@@ -30,7 +30,7 @@ export abstract class TableMigration implements MigrationInterface {
     const isSqlite = queryRunner.dataSource.options.type === 'better-sqlite3';
     for (const options of this.tables) {
       const table = new Table(options);
-      if (isSqlite) table.columns.forEach(forSqlite);
+      if (isSqlite) table.columns.forEach(adaptToSqlite);
       await queryRunner.createTable(table, true);
     }
   }
@@ -41,7 +41,7 @@ export abstract class TableMigration implements MigrationInterface {
 }
 
 /** Converts a column to the type that entities have on SQLite. */
-function forSqlite(column: TableColumn): void {
+function adaptToSqlite(column: TableColumn): void {
   dropCollation(column);
   if (column.type === 'int') column.type = 'integer';
 }

@@ -47,7 +47,7 @@ export async function insertAll(connection: Connection, statement: InsertStateme
 async function loadAll(connection: Connection, { into, tail }: InsertStatement, rows: RowValues) {
   if (!into || rows.length < MIN_LOAD_ROWS || tail !== '' || infileDisabled.has(connection)) return false;
   const sql = `LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${into.table} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' (${into.columns.join(', ')})`;
-  const result = await load(connection, sql, rows);
+  const result = await loadRows(connection, sql, rows);
   if (!result) return false;
   const { affectedRows, warningStatus } = result;
   if (affectedRows === rows.length && warningStatus === 0) return true;
@@ -60,7 +60,7 @@ async function loadAll(connection: Connection, { into, tail }: InsertStatement, 
 }
 
 /** Runs a LOAD DATA statement. Returns undefined if `local_infile` is off on the server. */
-async function load(connection: Connection, sql: string, rows: RowValues) {
+async function loadRows(connection: Connection, sql: string, rows: RowValues) {
   try {
     return await runQuery<ResultSetHeader>(connection, sql, [], () => Readable.from(chunkRows(rows)));
   } catch (error) {

@@ -168,8 +168,8 @@ export class MysqlPool {
   }
 
   private async setUp(use: ServerUse, connection: PoolConnection): Promise<void> {
-    const lose = (): void => void this.serverUses.delete(connection);
-    connection.on('error', lose).on('end', lose);
+    const forgetConnection = (): void => void this.serverUses.delete(connection);
+    connection.on('error', forgetConnection).on('end', forgetConnection);
     await setUpConnection(connection, use.server);
     this.serverUses.set(connection, use);
   }

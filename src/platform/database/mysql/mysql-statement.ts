@@ -45,18 +45,18 @@ export function sendStatement<T extends Result>(
   rows?: () => Readable,
 ): void {
   let isAnswered = false;
-  const finish = (): boolean => {
+  const markAnswered = (): boolean => {
     clearTimeout(timer);
     const first = !isAnswered;
     isAnswered = true;
     return first;
   };
   const fail = (error: unknown): void => {
-    if (finish()) reject(toDatabaseError(error));
+    if (markAnswered()) reject(toDatabaseError(error));
   };
-  const answer = (error: QueryError | null, result: T, fields: FieldPacket[]): void => {
+  const handleResult = (error: QueryError | null, result: T, fields: FieldPacket[]): void => {
     if (error) fail(error);
-    else if (finish()) {
+    else if (markAnswered()) {
       addMissingMillis(result, fields);
       resolve(result);
     }
@@ -70,10 +70,10 @@ export function sendStatement<T extends Result>(
   }, STATEMENT_MILLIS);
   try {
     assertBindable(params);
-    if (rows) connection.query<T>({ sql, infileStreamFactory: rows }, answer);
+    if (rows) connection.query<T>({ sql, infileStreamFactory: rows }, handleResult);
     else if (params.length === 0 || sql.length > MAX_PREPARED_LENGTH)
-      connection.query<T>(sql, [...params], answer);
-    else connection.execute<T>(sql, [...params], answer);
+      connection.query<T>(sql, [...params], handleResult);
+    else connection.execute<T>(sql, [...params], handleResult);
   } catch (refused) {
     fail(refused); // also stops the timer, which would close the connection while another request uses it
   }
@@ -143,15 +143,15 @@ export function killStatement(connection: Connection): void {
   const port = localPortOf(connection);
   if (!options || port === undefined || !Number.isSafeInteger(threadId)) return;
   const other = createConnection(options);
-  const done = (): void => {
+  const closeConnection = (): void => {
     other.destroy();
   };
-  other.on('error', done);
+  other.on('error', closeConnection);
   // The host name may now lead to another server, where this number belongs to a different connection.
   const same = `SELECT 1 FROM information_schema.processlist WHERE id = ${threadId} AND host LIKE '%:${port}'`;
   other.query<RowDataPacket[]>(same, (error, rows) => {
-    if (error || rows.length === 0) done();
-    else other.query(`KILL ${threadId}`, done);
+    if (error || rows.length === 0) closeConnection();
+    else other.query(`KILL ${threadId}`, closeConnection);
   });
 }
 
@@ -164,9 +164,9 @@ function localPortOf(connection: Connection): number | undefined {
 }
 
 /** Breaks a connection, so that its running statement fails. With `destroy` alone, the statement would wait forever. */
-export function breakConnection(connection: Connection, why: string): void {
+export function breakConnection(connection: Connection, reason: string): void {
   const stream = streamOf(connection);
-  const error = Object.assign(new Error(why), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+  const error = Object.assign(new Error(reason), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
   if (stream instanceof Duplex) stream.destroy(error);
   connection.destroy();
 }

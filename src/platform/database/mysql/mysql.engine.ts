@@ -129,7 +129,7 @@ export class MysqlEngine implements Engine {
       return fail(error);
     }
     let ended = false;
-    const end = async (statement: string, meaning: ErrorConverter): Promise<void> => {
+    const endTransaction = async (statement: string, meaning: ErrorConverter): Promise<void> => {
       ended = true;
       try {
         await runQuery(connection, statement);
@@ -150,14 +150,14 @@ export class MysqlEngine implements Engine {
         (await runQuery<ResultSetHeader>(connection, sql, params).catch(fail)).affectedRows,
       insert: (statement, rows) => insertAll(connection, statement, rows).catch(fail),
       commit: async () => {
-        if (!this.pool.isBroken(connection)) return end('COMMIT', toCommitError);
+        if (!this.pool.isBroken(connection)) return endTransaction('COMMIT', toCommitError);
         ended = true;
         this.pool.discard(connection);
         throw new DatabaseError('moved', new Error('the connection broke before the commit'));
       },
       rollback: async () => {
         if (ended) return;
-        if (!this.pool.isBroken(connection)) return end('ROLLBACK', keepError);
+        if (!this.pool.isBroken(connection)) return endTransaction('ROLLBACK', keepError);
         ended = true;
         this.pool.discard(connection);
       },
@@ -177,25 +177,25 @@ export class MysqlEngine implements Engine {
     return new Promise((resolve, reject) => {
       const started = Date.now();
       let attempts = 0;
-      const failed: Reject = (error) => {
+      const retryOrReject: Reject = (error) => {
         const pause = computeRetryDelay(error, 'statement', ++attempts, Date.now() - started);
         if (pause === undefined) reject(error);
         else setTimeout(attempt, pause);
       };
       const run = (connection: PoolConnection): void => {
-        const answer = (result: R): void => {
+        const handleResult = (result: R): void => {
           this.pool.release(connection);
           resolve(read(result));
         };
-        const fail: Reject = (error) => {
+        const handleError: Reject = (error) => {
           const failure = this.handleFailure(connection, error, meaning);
           this.pool.release(connection);
-          failed(failure);
+          retryOrReject(failure);
         };
-        sendStatement(connection, sql, params, answer, fail);
+        sendStatement(connection, sql, params, handleResult, handleError);
       };
       const attempt = (): void => {
-        this.pool.acquire(run, failed);
+        this.pool.acquire(run, retryOrReject);
       };
       attempt();
     });

@@ -55,7 +55,7 @@ export function createParentFolder(file: string): void {
 export function openFile(file: string): DatabaseSync {
   createParentFolder(file);
   const { DatabaseSync } = loadDriver();
-  return mapResultCode(() => configure(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file));
+  return runWithResultCode(() => configure(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file));
 }
 
 function configure(connection: DatabaseSync, file: string): DatabaseSync {
@@ -84,7 +84,7 @@ function enableWal(connection: DatabaseSync): void {
 }
 
 /** Runs `work`, and gives errors of the driver the name of SQLite's result code as their `code`. */
-export function mapResultCode<T>(work: () => T): T {
+export function runWithResultCode<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -215,7 +215,7 @@ export class SqliteConnection {
   }
 
   private prepareNew(sql: string): PreparedStatement {
-    const statement = this.connection.prepare(fixPlan(sql));
+    const statement = this.connection.prepare(stabilizePlan(sql));
     const names = statement.columns().map(({ name }) => name);
     // Rows as lists of values take half the time of rows as objects.
     if (names.length > 0) statement.setReturnArrays(true);
@@ -232,7 +232,7 @@ export class SqliteConnection {
  * Replaces the parameter of a LIMIT with a sum, so that SQLite does not plan the statement again for each new limit.
  * Planning takes longer than the statement itself.
  */
-const fixPlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
+const stabilizePlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 
 /** Runs `work`, and converts errors of the driver with `toDatabaseError`. */
 function convertErrors<T>(work: () => T): T {

@@ -97,7 +97,7 @@ export class SqliteEngine implements Engine {
     return this.runLocked((release) => {
       const changes = this.connection.run(sql, params);
       release();
-      this.checkLog();
+      this.writeBackIfLong();
       return changes;
     });
   }
@@ -129,14 +129,14 @@ export class SqliteEngine implements Engine {
       resolve(undefined);
       releaseLock();
     };
-    return new SqliteTransaction(this.connection, end, this.checkLog.bind(this));
+    return new SqliteTransaction(this.connection, end, this.writeBackIfLong.bind(this));
   }
 
   /**
    * Starts to write the log back after a commit if the log is long. The check costs a microsecond. By itself, SQLite would
    * write back inside a COMMIT, while a read worker does it outside of this thread.
    */
-  private checkLog(): void {
+  private writeBackIfLong(): void {
     if (!this.isWritingBack && this.countLogPages() >= this.nextWriteBack) this.startWriteBack();
   }
 
