@@ -2,23 +2,23 @@ import { length } from 'class-validator';
 import { MIN_PASSWORD_MIN_LENGTH } from '../common/secret-rules.js';
 import {
   type SettingType,
-  customTextType,
-  chosenKeyType,
-  countType,
-  cronType,
-  databaseUrlType,
-  decimalType,
-  booleanType,
-  integerType,
-  listType,
-  patternType,
-  enumType,
-  pathType,
-  percentType,
-  rowsType,
-  textType,
-  timeZoneType,
-  urlType,
+  createCustomTextType,
+  createChosenKeyType,
+  createCountType,
+  createCronType,
+  createDatabaseUrlType,
+  createDecimalType,
+  createBooleanType,
+  createIntegerType,
+  createListType,
+  createPatternType,
+  createEnumType,
+  createPathType,
+  createPercentType,
+  createRowsType,
+  createTextType,
+  createTimeZoneType,
+  createUrlType,
 } from './setting-types.js';
 
 /** One setting: an environment variable. */
@@ -42,7 +42,9 @@ const PROXIES = '[0-9a-fA-F.:/]+|loopback|linklocal|uniquelocal';
 const TRUSTED = new RegExp(`^(\\d{1,2}|${PROXIES})(,\\s*(${PROXIES}))*$`);
 const BEARER_TOKEN = /^[\x21-\x7e]{16,128}$/;
 const SEAL_KEY = /^[\x21-\x7e]{32,128}$/;
-const SEAL_KEYS = listType('be keys of 32 to 128 printable ASCII characters', (key) => SEAL_KEY.test(key));
+const SEAL_KEYS = createListType('be keys of 32 to 128 printable ASCII characters', (key) =>
+  SEAL_KEY.test(key),
+);
 const SIGNING_KEY = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const COOKIE_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 
@@ -52,254 +54,259 @@ const COOKIE_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
  */
 export const SETTINGS = {
   /** Address to listen on. */
-  HOST: defineSetting(textType(255), '127.0.0.1'),
+  HOST: defineSetting(createTextType(255), '127.0.0.1'),
   /** Port to listen on. 0 selects a free port. */
-  PORT: defineSetting(integerType(0, 65535), 3000),
+  PORT: defineSetting(createIntegerType(0, 65535), 3000),
   /**
    * URL at which clients reach the service (http or https). Only pages of this origin may use a session. Unset:
    * `http://HOST:PORT`.
    */
-  BASE_URL: defineOptional(urlType()),
+  BASE_URL: defineOptional(createUrlType()),
   /** Folder for everything that the service writes to disk. */
-  DATA_DIR: defineSetting(pathType, './data'),
+  DATA_DIR: defineSetting(createPathType, './data'),
 
   /**
    * Database: `sqlite:<file>` or `mysql://user:password@host:port/database`, percent-encoded. With several hosts
    * (`host1:port,host2:port`), the service uses the first host that accepts writes. Unset:
    * `sqlite:<DATA_DIR>/rollcall.sqlite`.
    */
-  DATABASE_URL: defineSecret(databaseUrlType),
+  DATABASE_URL: defineSecret(createDatabaseUrlType),
   /** File with trusted CA certificates (PEM) for TLS connections to MariaDB or MySQL. Unset: no TLS. */
-  DATABASE_TLS_CA_FILE: defineOptional(pathType),
+  DATABASE_TLS_CA_FILE: defineOptional(createPathType),
   /** Connections of each instance to MariaDB or MySQL. The total is WORKERS times this number. SQLite uses one connection. */
-  DATABASE_POOL_SIZE: defineSetting(integerType(1, 500), 32),
+  DATABASE_POOL_SIZE: defineSetting(createIntegerType(1, 500), 32),
   /** Run pending migrations at start: true, false or auto (only on SQLite). */
-  MIGRATE_ON_START: defineSetting(enumType('auto', 'true', 'false'), 'auto'),
+  MIGRATE_ON_START: defineSetting(createEnumType('auto', 'true', 'false'), 'auto'),
 
   /** Number of processes that answer requests (instances). Each uses one CPU core. More than one requires MariaDB or MySQL. */
-  WORKERS: defineSetting(integerType(1, 64), 1),
+  WORKERS: defineSetting(createIntegerType(1, 64), 1),
   /** File with the certificate chain (PEM) for built-in HTTPS. Unset: HTTP. */
-  TLS_CERT_FILE: defineOptional(pathType),
+  TLS_CERT_FILE: defineOptional(createPathType),
   /** File with the private key (PEM) of the certificate in TLS_CERT_FILE. */
-  TLS_KEY_FILE: defineOptional(pathType),
+  TLS_KEY_FILE: defineOptional(createPathType),
   /**
    * Trusted proxies that set X-Forwarded-For: their number, or a comma-separated list of addresses, CIDR networks or
    * names such as loopback. Unset: no proxy is trusted.
    */
-  TRUST_PROXY: defineOptional(patternType(TRUSTED, 'be a number of proxies or comma-separated addresses')),
+  TRUST_PROXY: defineOptional(
+    createPatternType(TRUSTED, 'be a number of proxies or comma-separated addresses'),
+  ),
   /** Compress responses for clients that accept gzip. Set it to false if a reverse proxy compresses them. */
-  COMPRESSION: defineSetting(booleanType, true),
+  COMPRESSION: defineSetting(createBooleanType, true),
   /** Serve the operators' console at /console. Opening the base URL in a browser redirects to it. */
-  CONSOLE_ENABLED: defineSetting(booleanType, true),
+  CONSOLE_ENABLED: defineSetting(createBooleanType, true),
   /**
    * Seconds after SIGTERM during which /health/ready returns 503 and everything else works, so that a load balancer can
    * react.
    */
-  SHUTDOWN_DELAY_SECONDS: defineSetting(integerType(0, 300), 0),
+  SHUTDOWN_DELAY_SECONDS: defineSetting(createIntegerType(0, 300), 0),
 
   /**
    * First API key, created in an empty database: 32 to 128 printable ASCII characters that are hard to guess. Unset: a
    * random key, printed once.
    */
-  BOOTSTRAP_API_KEY: defineSecret(chosenKeyType),
+  BOOTSTRAP_API_KEY: defineSecret(createChosenKeyType),
   /**
    * Password of the first Webmaster "admin", which must meet the rules for all passwords. Unset: a random password,
    * printed once.
    */
-  BOOTSTRAP_WEBMASTER_PASSWORD: defineSecret(customTextType('be text', () => true)),
+  BOOTSTRAP_WEBMASTER_PASSWORD: defineSecret(createCustomTextType('be text', () => true)),
   /** Minimum length of new passwords, in characters. Existing passwords stay valid. */
-  PASSWORD_MIN_LENGTH: defineSetting(integerType(MIN_PASSWORD_MIN_LENGTH, 64), 12),
+  PASSWORD_MIN_LENGTH: defineSetting(createIntegerType(MIN_PASSWORD_MIN_LENGTH, 64), 12),
   /**
    * Name of the session cookie. Unset: `__Host-rollcall_session` if BASE_URL is https, otherwise `rollcall_session`.
    */
-  SESSION_COOKIE_NAME: defineOptional(patternType(COOKIE_NAME, 'be a cookie name (RFC 6265)')),
+  SESSION_COOKIE_NAME: defineOptional(createPatternType(COOKIE_NAME, 'be a cookie name (RFC 6265)')),
   /** Minutes without a request after which a session ends. */
-  SESSION_IDLE_MINUTES: defineSetting(countType, 120),
+  SESSION_IDLE_MINUTES: defineSetting(createCountType, 120),
   /** Minutes after login at which a session ends, even if it is in use. */
-  SESSION_ABSOLUTE_MINUTES: defineSetting(countType, 720),
+  SESSION_ABSOLUTE_MINUTES: defineSetting(createCountType, 720),
   /** Failed logins of one user from one address that are allowed within 15 minutes. Further attempts are rejected. */
-  LOGIN_FAILURES_PER_NAME: defineSetting(countType, 5),
+  LOGIN_FAILURES_PER_NAME: defineSetting(createCountType, 5),
   /**
    * Failed logins of one user from all addresses that are allowed within an hour. Further attempts are rejected from
    * addresses that the user has not logged in from before.
    */
-  LOGIN_FAILURES_PER_USER: defineSetting(countType, 50),
+  LOGIN_FAILURES_PER_USER: defineSetting(createCountType, 50),
   /**
    * Failed logins from one address that are allowed within an hour. Further attempts with the user names that failed
    * are rejected, and attempts with other user names are delayed.
    */
-  LOGIN_FAILURES_PER_IP: defineSetting(countType, 50),
+  LOGIN_FAILURES_PER_IP: defineSetting(createCountType, 50),
   /** Maximum number of password hashes that wait for a CPU core. Further requests get 503. */
-  HASH_QUEUE_LIMIT: defineSetting(countType, 100),
+  HASH_QUEUE_LIMIT: defineSetting(createCountType, 100),
 
   /** Seconds within which the body of a JSON request must arrive. */
-  REQUEST_TIMEOUT_SECONDS: defineSetting(integerType(1, 300), 30),
+  REQUEST_TIMEOUT_SECONDS: defineSetting(createIntegerType(1, 300), 30),
   /**
    * Maximum open connections of one instance. Further connections are closed without a response. An idle connection
    * uses 2 KiB, and a connection with incomplete headers uses up to 20 KiB.
    */
-  MAX_CONNECTIONS: defineSetting(integerType(10, 100_000), 10_000),
+  MAX_CONNECTIONS: defineSetting(createIntegerType(10, 100_000), 10_000),
   /** Seconds after which a search is stopped with 422 `search_too_broad`. */
-  SEARCH_TIMEOUT: defineSetting(decimalType(0.05, 10), 2),
+  SEARCH_TIMEOUT: defineSetting(createDecimalType(0.05, 10), 2),
   /** Maximum number of users that a SCIM filter may examine one by one if no index covers the whole filter. */
-  SCIM_SCAN_LIMIT: defineSetting(integerType(1000, 100_000), 10_000),
+  SCIM_SCAN_LIMIT: defineSetting(createIntegerType(1000, 100_000), 10_000),
   /**
    * Requests per minute allowed for one API key or user. Also the limit for logins and invalid credentials from one
    * address. Unset: no limit.
    */
-  RATE_LIMIT_PER_MINUTE: defineOptional(countType),
+  RATE_LIMIT_PER_MINUTE: defineOptional(createCountType),
   /** Requests per minute allowed for one user, over all sessions. 0: no limit. */
-  SESSION_RATE_LIMIT_PER_MINUTE: defineSetting(integerType(0), 600),
+  SESSION_RATE_LIMIT_PER_MINUTE: defineSetting(createIntegerType(0), 600),
   /**
    * Number of users that one API key may block or delete within an hour before its fuse blows (429 `fuse_blown`). 0: no
    * fuse.
    */
-  FUSE_MIN: defineSetting(rowsType, 50),
+  FUSE_MIN: defineSetting(createRowsType, 50),
   /** FUSE_MIN as a percentage of the active users. The higher of the two limits applies. */
-  FUSE_PERCENT: defineSetting(percentType, 10),
+  FUSE_PERCENT: defineSetting(createPercentType, 10),
 
   /** Require a top-level domain in email addresses. false also accepts addresses such as `user@intranet`. */
-  EMAIL_REQUIRE_TLD: defineSetting(booleanType, true),
+  EMAIL_REQUIRE_TLD: defineSetting(createBooleanType, true),
   /** Additional role names, comma-separated. */
   EXTRA_ROLES: defineSetting(
-    listType('be role names of 1 to 64 characters, separated by commas', (role) => length(role, 1, 64)),
+    createListType('be role names of 1 to 64 characters, separated by commas', (role) => length(role, 1, 64)),
     [],
   ),
   /** Days for which a deleted user can be restored. After that, the user's data is removed. */
-  SCIM_DELETED_DAYS: defineSetting(countType, 30),
+  SCIM_DELETED_DAYS: defineSetting(createCountType, 30),
 
   /**
    * Number of users that one import may block. An import that exceeds this limit, or any of the limits down to
    * IMPORT_SMALL_DATASET_ROWS, waits for approval (docs/imports.md).
    */
-  IMPORT_MAX_DEACTIVATIONS: defineSetting(rowsType, 5),
+  IMPORT_MAX_DEACTIVATIONS: defineSetting(createRowsType, 5),
   /** IMPORT_MAX_DEACTIVATIONS as a percentage of the active users in scope. The higher of the two limits applies. */
-  IMPORT_MAX_DEACTIVATIONS_PERCENT: defineSetting(percentType, 10),
+  IMPORT_MAX_DEACTIVATIONS_PERCENT: defineSetting(createPercentType, 10),
   /** Upper bound for the limit that results from IMPORT_MAX_DEACTIVATIONS_PERCENT. */
-  IMPORT_MAX_DEACTIVATIONS_TOTAL: defineSetting(rowsType, 200),
+  IMPORT_MAX_DEACTIVATIONS_TOTAL: defineSetting(createRowsType, 200),
   /** Number of users that one import may reactivate. */
-  IMPORT_MAX_REACTIVATIONS: defineSetting(rowsType, 5),
+  IMPORT_MAX_REACTIVATIONS: defineSetting(createRowsType, 5),
   /** IMPORT_MAX_REACTIVATIONS as a percentage of the active users in scope. The higher of the two limits applies. */
-  IMPORT_MAX_REACTIVATIONS_PERCENT: defineSetting(percentType, 10),
+  IMPORT_MAX_REACTIVATIONS_PERCENT: defineSetting(createPercentType, 10),
   /** Upper bound for the limit that results from IMPORT_MAX_REACTIVATIONS_PERCENT. */
-  IMPORT_MAX_REACTIVATIONS_TOTAL: defineSetting(rowsType, 200),
+  IMPORT_MAX_REACTIVATIONS_TOTAL: defineSetting(createRowsType, 200),
   /**
    * Factor for limits over seven days: the imports of a data set that ran without approval may together block or reactivate
    * this many times the limit of one import.
    */
-  IMPORT_WEEK_FACTOR: defineSetting(integerType(1, 100), 2),
+  IMPORT_WEEK_FACTOR: defineSetting(createIntegerType(1, 100), 2),
   /** Number of users whose value in one column may change. */
-  IMPORT_MAX_CHANGED: defineSetting(rowsType, 4),
+  IMPORT_MAX_CHANGED: defineSetting(createRowsType, 4),
   /** IMPORT_MAX_CHANGED as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_CHANGED_PERCENT: defineSetting(percentType, 20),
+  IMPORT_MAX_CHANGED_PERCENT: defineSetting(createPercentType, 20),
   /** IMPORT_MAX_CHANGED for user names, email addresses, authnames and roles, which control logins and permissions. */
-  IMPORT_MAX_CHANGED_LOGINS: defineSetting(rowsType, 2),
+  IMPORT_MAX_CHANGED_LOGINS: defineSetting(createRowsType, 2),
   /** IMPORT_MAX_CHANGED_LOGINS as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_CHANGED_LOGINS_PERCENT: defineSetting(percentType, 10),
+  IMPORT_MAX_CHANGED_LOGINS_PERCENT: defineSetting(createPercentType, 10),
   /** Number of users whose value in one column may be emptied. */
-  IMPORT_MAX_EMPTIED: defineSetting(rowsType, 4),
+  IMPORT_MAX_EMPTIED: defineSetting(createRowsType, 4),
   /** IMPORT_MAX_EMPTIED as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_EMPTIED_PERCENT: defineSetting(percentType, 10),
+  IMPORT_MAX_EMPTIED_PERCENT: defineSetting(createPercentType, 10),
   /** Number of rows that may take over a user name, email address, authname or phone number from another row. */
-  IMPORT_MAX_MOVED: defineSetting(rowsType, 3),
+  IMPORT_MAX_MOVED: defineSetting(createRowsType, 3),
   /** IMPORT_MAX_MOVED as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_MOVED_PERCENT: defineSetting(percentType, 2),
+  IMPORT_MAX_MOVED_PERCENT: defineSetting(createPercentType, 2),
   /** Number of users who may get the same new value in a column that had more than ten different values. */
-  IMPORT_MAX_SAME: defineSetting(rowsType, 9),
+  IMPORT_MAX_SAME: defineSetting(createRowsType, 9),
   /** IMPORT_MAX_SAME as a percentage of the matched users, or of the new users for names. The higher limit applies. */
-  IMPORT_MAX_SAME_PERCENT: defineSetting(percentType, 50),
+  IMPORT_MAX_SAME_PERCENT: defineSetting(createPercentType, 50),
   /** Number of values that may lose their accents or be encoded twice. */
-  IMPORT_MAX_GARBLED: defineSetting(rowsType, 3),
+  IMPORT_MAX_GARBLED: defineSetting(createRowsType, 3),
   /** IMPORT_MAX_GARBLED as a percentage of the rows. The higher of the two limits applies. */
-  IMPORT_MAX_GARBLED_PERCENT: defineSetting(percentType, 1),
+  IMPORT_MAX_GARBLED_PERCENT: defineSetting(createPercentType, 1),
   /**
    * Number of users who may get a new external id while as many external ids are missing. A higher number suggests that the
    * key column has changed.
    */
-  IMPORT_MAX_NEW_KEYS: defineSetting(rowsType, 5),
+  IMPORT_MAX_NEW_KEYS: defineSetting(createRowsType, 5),
   /** IMPORT_MAX_NEW_KEYS as a percentage of the linked users. The higher of the two limits applies. */
-  IMPORT_MAX_NEW_KEYS_PERCENT: defineSetting(percentType, 20),
+  IMPORT_MAX_NEW_KEYS_PERCENT: defineSetting(createPercentType, 20),
   /**
    * Minimum number of rows in a file with missing=block, as a percentage of the rows of the data set's last completed
    * import.
    */
-  IMPORT_MIN_SIZE_PERCENT: defineSetting(percentType, 80),
+  IMPORT_MIN_SIZE_PERCENT: defineSetting(createPercentType, 80),
   /** Number of users changed by the last import whom the next import may change back. */
-  IMPORT_MAX_UNDONE: defineSetting(rowsType, 4),
+  IMPORT_MAX_UNDONE: defineSetting(createRowsType, 4),
   /** IMPORT_MAX_UNDONE as a percentage of the changes of the last import. The higher of the two limits applies. */
-  IMPORT_MAX_UNDONE_PERCENT: defineSetting(percentType, 50),
+  IMPORT_MAX_UNDONE_PERCENT: defineSetting(createPercentType, 50),
   /**
    * Number of users that an old file may change. A file is old if it was already imported before the last imported file.
    */
-  IMPORT_MAX_OLD_FILE: defineSetting(rowsType, 0),
+  IMPORT_MAX_OLD_FILE: defineSetting(createRowsType, 0),
   /** Number of matched users that may belong to another data set. */
-  IMPORT_MAX_FOREIGN: defineSetting(rowsType, 4),
+  IMPORT_MAX_FOREIGN: defineSetting(createRowsType, 4),
   /** IMPORT_MAX_FOREIGN as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_FOREIGN_PERCENT: defineSetting(percentType, 10),
+  IMPORT_MAX_FOREIGN_PERCENT: defineSetting(createPercentType, 10),
   /** Number of rows that may fail. Rows that failed in the same way in the last import do not count. */
-  IMPORT_MAX_ERRORS: defineSetting(rowsType, 4),
+  IMPORT_MAX_ERRORS: defineSetting(createRowsType, 4),
   /** IMPORT_MAX_ERRORS as a percentage of the rows. The higher of the two limits applies. */
-  IMPORT_MAX_ERRORS_PERCENT: defineSetting(percentType, 10),
+  IMPORT_MAX_ERRORS_PERCENT: defineSetting(createPercentType, 10),
   /** Number of users for whom an import may repeat a change that was reverted. */
-  IMPORT_MAX_REPEATED: defineSetting(rowsType, 0),
+  IMPORT_MAX_REPEATED: defineSetting(createRowsType, 0),
   /**
    * Number of users in scope below which a data set is small. In a small data set, IMPORT_SMALL_DATASET_ROWS replaces
    * higher fixed limits. 0: no data set is small.
    */
-  IMPORT_SMALL_DATASET: defineSetting(rowsType, 50),
+  IMPORT_SMALL_DATASET: defineSetting(createRowsType, 50),
   /**
    * Limit in a small data set for users who are blocked, for moved values and for new external ids. The limit for
    * changed and emptied values is one lower.
    */
-  IMPORT_SMALL_DATASET_ROWS: defineSetting(integerType(1, 1000), 3),
+  IMPORT_SMALL_DATASET_ROWS: defineSetting(createIntegerType(1, 1000), 3),
 
   /** Drop folder for scheduled imports. Unset: no scheduled imports. */
-  IMPORT_FOLDER: defineOptional(pathType),
+  IMPORT_FOLDER: defineOptional(createPathType),
   /**
    * Folder for processing/, done/ and failed/, on the same file system as IMPORT_FOLDER. The account that delivers the
    * files should not have write access to it. Unset: IMPORT_FOLDER.
    */
-  IMPORT_WORK_FOLDER: defineOptional(pathType),
+  IMPORT_WORK_FOLDER: defineOptional(createPathType),
   /** Names of the files to import. `*` and `?` are wildcards. */
-  IMPORT_PATTERN: defineSetting(textType(255), '*.csv'),
+  IMPORT_PATTERN: defineSetting(createTextType(255), '*.csv'),
   /** Times at which the drop folder is checked, as a cron expression: minute, hour, day of month, month, day of week. */
-  IMPORT_CRON: defineSetting(cronType, '0 2 * * *'),
+  IMPORT_CRON: defineSetting(createCronType, '0 2 * * *'),
   /** Time zone of IMPORT_CRON (IANA). */
-  IMPORT_TIME_ZONE: defineSetting(timeZoneType, 'UTC'),
+  IMPORT_TIME_ZONE: defineSetting(createTimeZoneType, 'UTC'),
   /** Options of scheduled imports, in the format of the query of POST /imports, such as `mode=upsert&missing=report`. */
-  IMPORT_OPTIONS: defineSetting(textType(1000), ''),
+  IMPORT_OPTIONS: defineSetting(createTextType(1000), ''),
   /** Hours without a completed import after which /status reports that imports are overdue. Unset: never. */
-  IMPORT_OVERDUE_HOURS: defineOptional(countType),
+  IMPORT_OVERDUE_HOURS: defineOptional(createCountType),
   /** Require a second person: the user or API key that uploaded a file cannot approve its import if a guard tripped. */
-  IMPORT_FOUR_EYES: defineSetting(booleanType, false),
+  IMPORT_FOUR_EYES: defineSetting(createBooleanType, false),
   /** Days for which finished imports and their rows are stored, and for which a plan can wait for a decision. */
-  IMPORT_RETENTION_DAYS: defineSetting(countType, 90),
+  IMPORT_RETENTION_DAYS: defineSetting(createCountType, 90),
 
   /**
    * Program that is started without arguments for each alert, such as an import that waits for approval, and receives
    * the alert as JSON on standard input. Unset: no program.
    */
-  NOTIFY_COMMAND: defineOptional(pathType),
+  NOTIFY_COMMAND: defineOptional(createPathType),
   /** URL that receives each alert as a POST request, signed with NOTIFY_SECRET. Unset: no requests. */
-  NOTIFY_URL: defineOptional(urlType({ disallow_auth: true })),
+  NOTIFY_URL: defineOptional(createUrlType({ disallow_auth: true })),
   /** Key that signs alerts: whsec_ followed by 24 to 64 bytes in Base64, for example from `openssl rand -base64 32`. */
-  NOTIFY_SECRET: defineSecret(patternType(SIGNING_KEY, 'be whsec_ and 24 to 64 bytes in Base64')),
+  NOTIFY_SECRET: defineSecret(createPatternType(SIGNING_KEY, 'be whsec_ and 24 to 64 bytes in Base64')),
   /** Bearer token that /metrics requires. Unset: no token required. */
-  METRICS_TOKEN: defineSecret(patternType(BEARER_TOKEN, 'be 16 to 128 printable ASCII characters')),
+  METRICS_TOKEN: defineSecret(createPatternType(BEARER_TOKEN, 'be 16 to 128 printable ASCII characters')),
   /** Days for which audit events are stored. Unset: forever. */
-  AUDIT_RETENTION_DAYS: defineOptional(countType),
+  AUDIT_RETENTION_DAYS: defineOptional(createCountType),
   /**
    * Secret keys for audit seals, comma-separated, each with 32 to 128 characters. New seals use the first key, and
    * verification uses all keys. Empty: no key.
    */
   AUDIT_SEAL_KEY: markSecret(defineSetting(SEAL_KEYS, [])),
   /** Lowest level of logged events: fatal, error, warn, info, debug or trace. silent turns the log off. */
-  LOG_LEVEL: defineSetting(enumType('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
+  LOG_LEVEL: defineSetting(
+    createEnumType('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'info',
+  ),
   /**
    * Format of the log: json (one JSON object per line) or pretty (readable text). Unset: pretty on a terminal,
    * otherwise json.
    */
-  LOG_FORMAT: defineOptional(enumType('pretty', 'json')),
+  LOG_FORMAT: defineOptional(createEnumType('pretty', 'json')),
 };
 
 /** The values of all settings. */

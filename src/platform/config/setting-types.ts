@@ -36,7 +36,7 @@ function createType<Value>(
 }
 
 /** Creates a text type with a custom rule. @param test returns true for valid text. If it throws, the text is invalid. */
-export function customTextType(rule: string, test: (text: string) => boolean): SettingType<string> {
+export function createCustomTextType(rule: string, test: (text: string) => boolean): SettingType<string> {
   const isValid = (text: string): boolean => {
     try {
       return test(text);
@@ -48,30 +48,30 @@ export function customTextType(rule: string, test: (text: string) => boolean): S
 }
 
 /** Creates the type of texts with a maximum length. */
-export const textType = (max: number): SettingType<string> =>
-  customTextType(`have at most ${max} characters`, (value) => length(value, 0, max));
+export const createTextType = (max: number): SettingType<string> =>
+  createCustomTextType(`have at most ${max} characters`, (value) => length(value, 0, max));
 
 /** Creates the type of texts that match a pattern. */
-export const patternType = (form: RegExp, rule: string): SettingType<string> =>
-  customTextType(rule, (value) => form.test(value));
+export const createPatternType = (form: RegExp, rule: string): SettingType<string> =>
+  createCustomTextType(rule, (value) => form.test(value));
 
 /** Path of a file or folder. */
-export const pathType = textType(4096);
+export const createPathType = createTextType(4096);
 
 /** Creates the type of URLs. */
-export const urlType = (options: Parameters<typeof isURL>[1] = {}): SettingType<string> =>
-  customTextType('be a valid URL', (value) =>
+export const createUrlType = (options: Parameters<typeof isURL>[1] = {}): SettingType<string> =>
+  createCustomTextType('be a valid URL', (value) =>
     isURL(value, { require_tld: false, require_protocol: true, protocols: ['http', 'https'], ...options }),
   );
 
 /** Creates the type of texts from a fixed list. */
-export const enumType = <Value extends string>(...values: Value[]): SettingType<Value> =>
+export const createEnumType = <Value extends string>(...values: Value[]): SettingType<Value> =>
   createType(
     (text) => values.find((value) => value === text),
     [[() => true, `$property must be one of ${values.join(', ')}`]],
   );
 
-export const booleanType: SettingType<boolean> = createType(
+export const createBooleanType: SettingType<boolean> = createType(
   (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   [[() => true, '$property must be true or false']],
 );
@@ -91,44 +91,47 @@ function createNumberType(form: RegExp, rule: string, min: number, max: number):
 }
 
 /** Creates the type of integers. */
-export const integerType = (min: number, max = Infinity): SettingType<number> =>
+export const createIntegerType = (min: number, max = Infinity): SettingType<number> =>
   createNumberType(/^\d{1,9}$/, 'an integer', min, max);
 
 /** Creates the type of numbers with up to three decimals. */
-export const decimalType = (min: number, max: number): SettingType<number> =>
+export const createDecimalType = (min: number, max: number): SettingType<number> =>
   createNumberType(/^\d{1,6}(\.\d{1,3})?$/, 'a number with at most three decimals', min, max);
 
-export const countType = integerType(1);
+export const createCountType = createIntegerType(1);
 /** Type of settings that limit a number of rows or users. */
-export const rowsType = integerType(0, 1_000_000);
-export const percentType = integerType(0, 100);
+export const createRowsType = createIntegerType(0, 1_000_000);
+export const createPercentType = createIntegerType(0, 100);
 
 /** Creates the type of comma-separated lists. */
-export const listType = (rule: string, isItem: (item: string) => boolean): SettingType<readonly string[]> =>
+export const createListType = (
+  rule: string,
+  isItem: (item: string) => boolean,
+): SettingType<readonly string[]> =>
   createType(
     (text) => text.split(',').flatMap((item) => item.trim() || []),
     [[(items) => items.every(isItem), `$property must ${rule}`]],
   );
 
 /** Type of DATABASE_URL: a SQLite file, or the URL of a MariaDB or MySQL database. */
-export const databaseUrlType = customTextType(
+export const createDatabaseUrlType = createCustomTextType(
   'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded, with hosts separated by commas',
   (text) => /^sqlite:.+/.test(text) || parseDatabaseUrl(text) !== undefined,
 );
 
 /** Cron expression with five fields. */
-export const cronType = customTextType(
+export const createCronType = createCustomTextType(
   'be a cron expression of five fields',
   (text) => text.trim().split(/\s+/).length === 5 && new Cron(text, { paused: true }).nextRun() !== null,
 );
 
-export const timeZoneType = customTextType(
+export const createTimeZoneType = createCustomTextType(
   'be an IANA time zone such as Europe/London',
   (text) => new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '',
 );
 
 /** API key that a person has chosen. */
-export const chosenKeyType = customTextType(
+export const createChosenKeyType = createCustomTextType(
   'be 32 to 128 printable ASCII characters that are hard to guess (no repetitions, sequences or words)',
   (text) => /^[\x21-\x7e]{32,128}$/.test(text) && !isGuessableKey(text),
 );
