@@ -37,7 +37,7 @@ export const DISASTERS_OF_FILES = [
     encodeTwice(toCsv(all)),
   ),
   stops('a missing header', 'failed', (all) => joinLines(linesOf(all).slice(1))),
-  stops('a translated header', 'failed', (all) =>
+  stops('a translated column name in the header', 'failed', (all) =>
     editHeader(all, (line) => line.replace('ForeName', 'Vorname')),
   ),
   stops('a missing ExternalId column', 'failed', (all) =>
@@ -95,7 +95,7 @@ export const DISASTERS_OF_FILES = [
     const whole = toCsv(all);
     return whole.slice(0, whole.lastIndexOf('@', whole.length / 2));
   }),
-  stops('fewer rows than expected_rows', 'failed unexpected_rows', (all) => all.slice(1), {
+  stops('fewer rows than the option expected_rows', 'failed unexpected_rows', (all) => all.slice(1), {
     options: `${NIGHTLY}&expected_rows=10`,
   }),
   stops(

@@ -66,7 +66,7 @@ export const DISASTERS_OF_KEYS = [
     { options: KEEP },
   ),
   stops(
-    'other external ids in a file without names',
+    'external ids without their leading zeros, in a file without names',
     ['errors', 'changed_keys', 'deactivations'],
     writeFields(
       ['external_id', 'phone', 'mobile'],
@@ -74,13 +74,13 @@ export const DISASTERS_OF_KEYS = [
     ),
   ),
   stops(
-    'other external ids, with mode=update_only',
+    'external ids with a prefix, with mode=update_only',
     ['deactivations', 'changed_keys'],
     mapIds((key) => `EMP${key}`),
     { options: 'missing=block&mode=update_only' },
   ),
   stops(
-    'other external ids, usernames and e-mails, with missing=keep',
+    'new external ids, usernames and e-mails for all people, with missing=keep',
     'changed_keys',
     patch(({ external_id, username, email, authname }) => ({
       external_id: `n${external_id}`,
@@ -121,23 +121,23 @@ export const DISASTERS_OF_KEYS = [
     ...all,
     ...mapCells('phone', () => '+44 113 496 0001')(all),
   ]),
-  stops('a misspelled data set name', 'foreign_dataset', (all) => all, {
+  stops('a misspelled name of the data set', 'foreign_dataset', (all) => all, {
     options: (dataset) => `dataset=${dataset}x&missing=block`,
   }),
   stops(
-    'a file of a sister company',
+    'a file of a sister company that has its own data set',
     ['foreign_dataset', 'deactivations'],
     (_, dataset) => sisterOf(dataset, 10),
     { before: [sister] },
   ),
   stops(
-    'a file of a sister company, with missing=keep',
+    'a file of a sister company that has its own data set, with missing=keep',
     'foreign_dataset',
     (_, dataset) => sisterOf(dataset, 10),
     { before: [sister], options: KEEP, sizes: [8, 19, 50] },
   ),
   stops(
-    'additional rows with the people of a sister company',
+    'additional rows with the people of a sister company that has its own data set',
     'foreign_dataset',
     (all, dataset) => [...all, ...sisterOf(dataset, 10)],
     { before: [sister], sizes: [8, 19, 50] },

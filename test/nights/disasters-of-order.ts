@@ -97,13 +97,13 @@ export const DISASTERS_OF_ORDER = [
     ),
     { sizes: [19, 50, 400] },
   ),
-  stops('phones taken from the next row', ['changed_field phone', 'moved_values'], shiftUp('phone', 1)),
+  stops('each phone taken from the next row', ['changed_field phone', 'moved_values'], shiftUp('phone', 1)),
 
   stops('phones pasted one row too low', 'moved_values phone', pasteLow('phone', pick(5, 5, 6, 12))),
   stops('some e-mails rotated by one row', 'moved_values email', rotate('email', pick(4, 4, 5, 12))),
   stops('some usernames rotated by one row', 'moved_values username', rotate('username', pick(4, 4, 5, 12))),
   stops(
-    'logins rotated by one row, one more than the limit',
+    'rotated logins, one more than the limit',
     'moved_values authname',
     rotate('authname', pick(4, 4, 4, 9)),
   ),
@@ -152,7 +152,7 @@ export const DISASTERS_OF_ORDER = [
     mapCells('phone', (_, i) => `+44 113 496 ${2000 + i}`),
   ),
   stops(
-    'phones joined by surname in place of external id',
+    'phones looked up by surname in place of external id',
     ['changed_field phone', 'same_value'],
     joinBy('surname', 'phone'),
     {

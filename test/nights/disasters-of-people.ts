@@ -83,7 +83,7 @@ export const DISASTERS_OF_PEOPLE = [
     sizes: [19, 50, 400],
   }),
   stops(
-    'a few people missing, then a few blocked, then a few missing',
+    'a few people missing on one night, a few blocked on the next and more missing on the third',
     'deactivations',
     drop(pick(0, 7, 13, 90)),
     {

@@ -26,7 +26,7 @@ export const DISASTERS_OF_TEXT = [
     mapText(NAMES, maskAccents),
   ),
   stops(
-    'names with ? in place of accents, where one in ten has an accent',
+    'names with ? in place of accents, one in ten with an accent',
     'garbled_text',
     mapText(NAMES, maskAccents),
     {
@@ -34,13 +34,13 @@ export const DISASTERS_OF_TEXT = [
       sizes: [50, 400],
     },
   ),
-  stops('names encoded twice', ['garbled_text', 'changed_field surname'], mapText(NAMES, encodeTwice)),
-  stops('names encoded twice, where one in ten has an accent', 'garbled_text', mapText(NAMES, encodeTwice), {
+  stops('UTF-8 names encoded twice', ['garbled_text', 'changed_field surname'], mapText(NAMES, encodeTwice)),
+  stops('UTF-8 names encoded twice, one in ten with an accent', 'garbled_text', mapText(NAMES, encodeTwice), {
     base: giveFewAccents,
     sizes: [50, 400],
   }),
   stops(
-    'names encoded three times',
+    'UTF-8 names encoded three times',
     ['garbled_text', 'changed_field surname', 'errors', 'rows'],
     mapText(NAMES, (cell) => encodeTwice(encodeTwice(cell))),
   ),
@@ -61,16 +61,16 @@ export const DISASTERS_OF_TEXT = [
     mapText(NAMES, (cell) => cell.replaceAll(/[^\x20-\x7e]/g, (letter) => `&#${letter.codePointAt(0)};`)),
   ),
   stops(
-    'names with HTML escapes, where one in ten has an accent',
+    'names with HTML escapes, one in ten with an accent',
     'garbled_text',
     mapText(NAMES, (cell) => cell.replaceAll('é', '&eacute;')),
     { base: giveFewAccents, sizes: [50, 400] },
   ),
-  stops('surnames cut after six characters, where one in eight is longer', 'garbled_text', shortenSurnames, {
+  stops('surnames cut after six characters, one in eight of them longer', 'garbled_text', shortenSurnames, {
     base: giveFewLong,
     sizes: [50, 400],
   }),
-  stops('names with URL encoding', 'changed_field surname', mapText(NAMES, encodeURIComponent)),
+  stops('names in URL encoding', 'changed_field surname', mapText(NAMES, encodeURIComponent)),
   stops(
     'names with letters of another code page',
     ['changed_field surname', 'garbled_text'],
@@ -166,7 +166,7 @@ export const DISASTERS_OF_TEXT = [
     edit('surname', (cell, i) => `${cell} (D${i % 7})`),
   ),
   stops(
-    'names with literal quotes',
+    'names in literal quotation marks',
     'changed_field surname',
     mapText(NAMES, (cell) => cell && `""${cell}""`),
   ),
@@ -216,17 +216,17 @@ export const DISASTERS_OF_TEXT = [
     mapCells('about_me', (cell) => cell.slice(0, 12)),
   ),
   stops(
-    'dates with day and month swapped',
+    'dates in AboutMe texts with day and month swapped',
     'changed_field about_me',
     mapCells('about_me', (cell) => cell.replace(/(\d\d)-(\d\d)$/, '$2/$1')),
   ),
   stops(
-    'dates as serial numbers',
+    'dates in AboutMe texts as serial numbers',
     'changed_field about_me',
     mapCells('about_me', (cell, i) => cell.replace(/\d{4}-\d\d-\d\d$/, `${43000 + i}`)),
   ),
   stops(
-    'all dates set to 1970-01-01',
+    'all dates in AboutMe texts set to 1970-01-01',
     'changed_field about_me',
     mapCells('about_me', (cell) => cell.replace(/\d{4}-\d\d-\d\d$/, '1970-01-01')),
   ),

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 test.each(addSizes(DISASTERS))(
-  'a damaged file changes no user: %s (data set of %i users)',
+  'a damaged import file changes no user: %s (data set of %i users)',
   async (_, size, disaster) => {
     const { base, before, file, options, stops } = disaster;
     const untouched = fresh.get(base) ?? new Map<number, Dataset>();
@@ -46,7 +46,7 @@ test.each(addSizes(DISASTERS))(
 );
 
 test(
-  'six nightly files that each omit five more of fifty users block at most ten of them',
+  'six nightly imports that each omit five more of fifty users block at most ten users',
   async () => {
     const dataset = stage.addDataset(50, keep);
     await stage.begin(dataset);
@@ -62,7 +62,7 @@ test(
   TIME,
 );
 
-test('docs/imports.md states the number of tested disasters', () => {
+test('docs/imports.md states the number of tested disaster scenarios', () => {
   const guide = readFileSync(join(ROOT, 'docs/imports.md'), 'utf8');
   expect(guide).toContain(`${DISASTERS.length} disasters`);
 });

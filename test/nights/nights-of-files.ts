@@ -60,13 +60,13 @@ export const NIGHTS_OF_FILES = [
     form: (all) =>
       toCsv(patch((person) => Object.fromEntries(FIELDS.map((field) => [field, ` ${person[field]} `])))(all)),
   }),
-  passes('an apostrophe before each phone', {}, keep, {
+  passes('an apostrophe in front of each phone', {}, keep, {
     form: (all) => toCsv(mapCells('phone', (cell) => `'${cell}`)(all)),
   }),
   passes('roles in lower case', {}, keep, {
     form: (all) => toCsv(mapCells('roles', (cell) => cell.toLowerCase())(all)),
   }),
-  passes('TRUE and FALSE in place of yes and no', {}, keep, {
+  passes('TRUE and FALSE in place of yes and no in the HideEmail column', {}, keep, {
     form: (all) => toCsv(mapCells('hide_email', (cell) => (cell === 'yes' ? 'TRUE' : 'FALSE'))(all)),
   }),
   passes('every row repeated', { skipped: (size) => size }, (all) => [...all, ...all]),
@@ -78,7 +78,7 @@ export const NIGHTS_OF_FILES = [
     options: 'missing=block&blank_cells=keep',
   }),
   passes(
-    'as many rows as expected_rows',
+    'as many rows as the option expected_rows',
     { created: 1 },
     hire(() => 1),
     {

@@ -36,7 +36,7 @@ const createUnrelated = async ({ app }: Stage): Promise<void> => {
 export const NIGHTS_OF_HISTORY = [
   // First files.
   passes('a first file of a data set', { created: (size) => size }, keep, { empty: createNone }),
-  passes('a first file next to an unrelated user', { created: (size) => size }, keep, {
+  passes('a first file of a data set if an unrelated user exists', { created: (size) => size }, keep, {
     empty: createUnrelated,
     sizes: [8, 19, 50],
   }),
@@ -72,10 +72,10 @@ export const NIGHTS_OF_HISTORY = [
   passes('the same file after an approved change of every e-mail', {}, changeDomain, {
     before: [{ file: changeDomain, then: 'approved' }],
   }),
-  passes('a good file after a file that waits for approval', { created: 1 }, hire(ONE), {
+  passes('a file with one new person after a file that waits for approval', { created: 1 }, hire(ONE), {
     before: [{ file: changeDomain, then: 'left' }],
   }),
-  passes('a good file after a file that failed', { created: 1 }, hire(ONE), {
+  passes('a file with one new person after a file that failed', { created: 1 }, hire(ONE), {
     before: [{ file: () => 'sorry', then: 'left' }],
   }),
   passes('an unchanged file after a file that waits for approval', {}, keep, {
@@ -100,7 +100,7 @@ export const NIGHTS_OF_HISTORY = [
     { before: [{ file: failLast(pick(4, 4, 5, 40)) }] },
   ),
   passes(
-    'one unknown manager',
+    'one row with an unknown manager',
     { error: 1 },
     (all) => [...all.slice(0, -1), { ...all.at(-1)!, manager: 'nobody' }],
     { sizes: [8, 19, 50] },

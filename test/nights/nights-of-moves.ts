@@ -32,7 +32,7 @@ export const NIGHTS_OF_MOVES = [
     )(all),
   ),
   passes(
-    'usernames passed on between three people',
+    'usernames of three people passed on to the next person',
     { updated: 3 },
     (all) =>
       patchIf(
@@ -66,7 +66,7 @@ export const NIGHTS_OF_MOVES = [
     { updated: CHANGED },
     patchLast(CHANGED, () => ({ phone: '+44 113 496 0000' })),
   ),
-  passes('a new manager for a part of the company', { updated: pick(1, 3, 10, 80) }, (all) =>
+  passes('a new manager for some people', { updated: pick(1, 3, 10, 80) }, (all) =>
     patchLast(pick(1, 3, 10, 80), () => ({ manager: all[0]!.external_id }))(all),
   ),
   passes('a new head of the company', { created: 1, updated: 1 }, (all) => {

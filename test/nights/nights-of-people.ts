@@ -34,7 +34,7 @@ export const NIGHTS_OF_PEOPLE = [
   passes('seasonal workers, half as many as existing people', { created: share(50) }, hire(share(50))),
   passes('as many new people as existing people', { created: share(100) }, hire(share(100))),
   passes(
-    'ten new people in a company of eight',
+    'ten new people in a data set of eight people',
     { created: 10 },
     hire(() => 10),
     { sizes: [8] },
@@ -69,7 +69,7 @@ export const NIGHTS_OF_PEOPLE = [
     { sizes: SMALL },
   ),
   passes(
-    'new people on two nights',
+    'new people on two nights in a row',
     { created: FEW },
     (all) => [...all, ...getNext(all, 2), ...getNext(all, FEW(all.length), all.length + 2)],
     { before: [{ file: hire(() => 2) }] },
@@ -108,7 +108,7 @@ export const NIGHTS_OF_PEOPLE = [
     { before: [{ file: drop(ONE) }, { file: drop(() => 2) }, { file: drop(() => 3) }] },
   ),
   passes(
-    'blocked people in a week up to the limit',
+    'blocked people on two nights up to the weekly limit',
     { blocked: pick(3, 3, 4, 30) },
     blockLast(pick(6, 6, 9, 60)),
     { before: [{ file: blockLast(pick(3, 3, 5, 30)) }] },
@@ -137,13 +137,10 @@ export const NIGHTS_OF_PEOPLE = [
       ],
     },
   ),
-  passes(
-    'a missing manager and a new manager for the team',
-    { missing: 1, updated: pick(2, 3, 4, 4) },
-    (all) =>
-      patchIf(isInTeamOf(lastManagerOf(all)), () => ({ manager: all[0]!.external_id }))(all).filter(
-        ({ external_id }) => external_id !== lastManagerOf(all),
-      ),
+  passes('a missing manager whose team has a new manager', { missing: 1, updated: pick(2, 3, 4, 4) }, (all) =>
+    patchIf(isInTeamOf(lastManagerOf(all)), () => ({ manager: all[0]!.external_id }))(all).filter(
+      ({ external_id }) => external_id !== lastManagerOf(all),
+    ),
   ),
   passes(
     'a blocked manager whose team is unchanged',
@@ -152,7 +149,7 @@ export const NIGHTS_OF_PEOPLE = [
     { sizes: SMALL },
   ),
   passes(
-    'a missing manager and a team without a manager',
+    'a missing manager whose team has no new manager',
     { missing: 1, updated: 4 },
     (all) =>
       patchIf(isInTeamOf(lastManagerOf(all)), () => ({ manager: '' }))(all).filter(

@@ -28,7 +28,7 @@ async function beginNight(night: Night, size: number): Promise<Dataset> {
 }
 
 test.each(addSizes(NIGHTS))(
-  'an ordinary file passes without approval: %s (data set of %i users)',
+  'an ordinary import file passes without approval: %s (data set of %i users)',
   async (_, size, night) => {
     const dataset = await beginNight(night, size);
     const rows = night.file(dataset.people, dataset.name);
@@ -56,7 +56,7 @@ test.each(addSizes(NIGHTS))(
   TIME,
 );
 
-test('docs/imports.md states the number of tested ordinary nights', () => {
+test('docs/imports.md states the number of tested ordinary import files', () => {
   const guide = readFileSync(join(ROOT, 'docs/imports.md'), 'utf8');
   expect(guide).toContain(`${NIGHTS.length} ordinary nights`);
 });
