@@ -93,7 +93,7 @@ test('a service with named pipes in its drop folder exits with code 0 on SIGTERM
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 }, 60_000);
 
-test('the schedule imports nothing if processing/ is a symbolic link', async () => {
+test('an import schedule takes no files if its folder processing/ is a symbolic link', async () => {
   const elsewhere = join(folder, 'elsewhere');
   renameSync(join(drop.work, 'processing'), elsewhere);
   symlinkSync(elsewhere, join(drop.work, 'processing'));
@@ -110,7 +110,7 @@ test('the schedule imports nothing if processing/ is a symbolic link', async () 
   expect(await scheduled.runs()).toEqual([]);
 });
 
-test('a schedule with work folders outside the drop folder moves files to done and failed', async () => {
+test('an import schedule with IMPORT_WORK_FOLDER moves all files from the drop folder to done/ or failed/', async () => {
   drop = scheduled.drop = new Dropped(join(folder, 'incoming'), join(folder, 'work'));
   drop.person('b');
   drop.file('c.csv', 'c,,');
@@ -122,7 +122,7 @@ test('a schedule with work folders outside the drop folder moves files to done a
   expect([drop.names(), drop.names('processing')]).toEqual([[], []]);
 });
 
-test('a file with a line break in its name is imported', async () => {
+test('a dropped file is imported even if its name contains a line break', async () => {
   drop.file('two\nlines.csv', 'o,o,o@example.org');
   drop.mark('two\nlines.csv');
   await scheduled.start();
@@ -132,7 +132,7 @@ test('a file with a line break in its name is imported', async () => {
 
 const createSystemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'any' });
 
-test('an unreadable file is moved to failed, and the next file is imported', async () => {
+test('an unreadable dropped file is moved to failed/, and the next file is imported', async () => {
   drop.person('a');
   drop.person('b');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(() => {
@@ -144,7 +144,7 @@ test('an unreadable file is moved to failed, and the next file is imported', asy
 });
 
 test.each(['moveToProcessing', 'archive'] as const)(
-  'a full disk during the %s of a file delays only this file',
+  'if moving a dropped file fails because the disk is full, only this file is delayed (%s)',
   async (step) => {
     drop.person('a');
     drop.person('b');
@@ -152,12 +152,14 @@ test.each(['moveToProcessing', 'archive'] as const)(
     const warnings = jest.spyOn(Log.prototype, 'warn');
     await scheduled.start();
     await scheduled.ended(2);
-    expect(getSkipped(warnings)).toEqual([expect.stringMatching(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/)]);
+    expect(getSkipped(warnings)).toEqual([
+      expect.stringMatching(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/),
+    ]);
     expect(await scheduled.runs()).toHaveLength(2);
   },
 );
 
-test('a missing drop folder is logged once, and its files are imported after it returns', async () => {
+test('a missing drop folder is logged once, and its files are imported when the folder is back', async () => {
   drop.person('a');
   const away = join(folder, 'away');
   renameSync(drop.folder, away);
@@ -174,7 +176,7 @@ test('a missing drop folder is logged once, and its files are imported after it 
   expect(faults).toHaveBeenCalledTimes(1);
 });
 
-test('at most 100 files of the drop folder are claimed at a time', async () => {
+test('an import schedule takes at most 100 files out of the drop folder at a time', async () => {
   const all = Array.from({ length: 105 }, (_, i) => `p${1000 + i}`);
   for (const id of all) drop.person(id);
   let most = 0;

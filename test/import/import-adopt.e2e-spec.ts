@@ -24,7 +24,7 @@ const createUnlinked = async (prefix: string, count: number) =>
 const row = (prefix: string, i: number, manager: string) =>
   `${prefix}${i},${prefix}${i},${prefix}${i}@example.org,${manager}`;
 
-test('a manager can be a user whom an earlier or later row of the same file adopts', async () => {
+test('an import row can name a manager whom an earlier or later row of the same file adopts', async () => {
   const users = await createUnlinked('a', 3);
   const file = csv(HEAD, row('a', 0, 'a1'), row('a', 1, 'a2'), row('a', 2, ''), row('a', 3, 'a0'));
   const run = await imported(app.key, file, 'adopt=email');
@@ -36,7 +36,7 @@ test('a manager can be a user whom an earlier or later row of the same file adop
   expect(counted(await imported(app.key, file, 'adopt=email'))).toEqual({ unchanged: 4 });
 });
 
-test('a row fails with unknown_reference if the row that would adopt its manager is invalid', async () => {
+test('an import row fails with unknown_reference if the row that would adopt its manager is invalid', async () => {
   await createUnlinked('b', 3);
   const bad = row('b', 1, '').replace('b1,b1', `b1,${'x'.repeat(300)}`);
   const run = await imported(app.key, csv(HEAD, row('b', 0, 'b1'), bad, row('b', 2, '')), 'adopt=email');
@@ -52,7 +52,7 @@ test('a row fails with unknown_reference if the row that would adopt its manager
   expect([await linked(app.key, 'b0'), (await linked(app.key, 'b2')).username]).toEqual([undefined, 'b2']);
 });
 
-test('adopted users cannot form a manager cycle with existing users', async () => {
+test('an import row is refused with cycle if the user it adopts already manages its manager', async () => {
   const [first, second] = await createUnlinked('c', 2);
   await app.key.put(`/users/${first?.uuid}`, { manager_uuid: second?.uuid });
   const run = await imported(

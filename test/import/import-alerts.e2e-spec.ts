@@ -88,7 +88,7 @@ async function createWaitingRun(app: TestApp): Promise<Json> {
   return run;
 }
 
-test('a run that waits for approval sends one signed alert with its guards and without user data', async () => {
+test('an import that waits for approval sends one signed alert with its guards but no user data', async () => {
   const app = await start({ ...getHookSettings(), BASE_URL: 'https://users.example.org/' });
   const run = await createWaitingRun(app);
   await receiver.waitForAlerts(1);
@@ -116,7 +116,7 @@ test('a run that waits for approval sends one signed alert with its guards and w
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('the service waits for the response to an alert before it stops, so the alert is sent once', async () => {
+test('a stopping service waits for the response to an alert, so the next start does not send it again', async () => {
   receiver.delayMillis = 300;
   const app = await start(getHookSettings());
   await createWaitingRun(app);
@@ -126,7 +126,7 @@ test('the service waits for the response to an alert before it stops, so the ale
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('a refused alert is sent again with the same id after a restart', async () => {
+test('an alert that NOTIFY_URL refuses is sent again with the same webhook-id after a restart', async () => {
   receiver.refusals = 1;
   const app = await start(getHookSettings());
   await createWaitingRun(app);
@@ -138,7 +138,7 @@ test('a refused alert is sent again with the same id after a restart', async () 
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
 });
 
-test('an overdue import sends one alert, which a restart does not repeat', async () => {
+test('an overdue import sends one alert, which is not repeated after a restart', async () => {
   const settings = { ...getHookSettings(), IMPORT_OVERDUE_HOURS: '1' };
   const app = await start(settings);
   await receiver.waitForAlerts(1);
@@ -153,7 +153,7 @@ test('an overdue import sends one alert, which a restart does not repeat', async
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('NOTIFY_COMMAND receives the alert on stdin and no settings of the service in its environment', async () => {
+test('NOTIFY_COMMAND receives an alert on stdin, but no service settings in its environment', async () => {
   const [command, seen] = [join(database.folder, 'tell'), join(database.folder, 'seen')];
   writeFileSync(command, `#!/bin/sh\n(cat; echo; env) > ${seen}.part && mv ${seen}.part ${seen}\n`);
   chmodSync(command, 0o755);
@@ -175,7 +175,7 @@ test('the service does not start with NOTIFY_URL but without NOTIFY_SECRET', asy
   await expect(TestApp.on(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
 });
 
-test('with IMPORT_FOUR_EYES the sender of a file cannot approve its run, and another person can', async () => {
+test('with IMPORT_FOUR_EYES, the sender of an import cannot approve it, but another person can', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const { id } = await createWaitingRun(app);
   const refused = await app.key.post(`/imports/${id as string}/apply`);
@@ -189,7 +189,7 @@ test('with IMPORT_FOUR_EYES the sender of a file cannot approve its run, and ano
   expect((await master.post(`/imports/${id as string}/apply`)).status).toBe(202);
 });
 
-test('with IMPORT_FOUR_EYES an API key counts as the person who created it', async () => {
+test('with IMPORT_FOUR_EYES, an API key and the keys it created count as the person who created it', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const master = await app.login();
   const created = await master.post('/api_keys', { name: 'connector' });
@@ -209,7 +209,7 @@ test('with IMPORT_FOUR_EYES an API key counts as the person who created it', asy
     expect((await one.post(`/imports/${ofMaster.id as string}/apply`)).status).toBe(403);
 });
 
-test('with IMPORT_FOUR_EYES the sender can apply a dry run that hits no guard', async () => {
+test('with IMPORT_FOUR_EYES, the sender of a dry run can apply it if it hits no guard', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const run = await imported(app.key, csv(HEAD, ...people(3)), 'dry_run=true');
   expect((await app.key.post(`/imports/${run.id as string}/apply`)).status).toBe(202);

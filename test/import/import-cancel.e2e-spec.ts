@@ -20,7 +20,7 @@ const countUsers = async () => (await app.key.get('/users/search?limit=1')).body
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
 
-test('a run that is cancelled while it writes stops at its next batch and skips the remaining rows', async () => {
+test('an import cancelled while it writes stops after its current batch and skips the remaining rows', async () => {
   const before = await countUsers();
   const rows = app.app.get(ImportRowsRepository);
   const batches = rows.listBatches.bind(rows);
@@ -41,7 +41,7 @@ test('a run that is cancelled while it writes stops at its next batch and skips 
   expect(first).toMatchObject({ line: created + 2, uuid: null, changes: [] });
 });
 
-test('a run that is cancelled while it is planned changes no user', async () => {
+test('an import cancelled during its validation changes no user and stores no rows', async () => {
   const before = await countUsers();
   const planning: unknown[] = [];
   const evaluate = jest.spyOn(app.app.get(PlanGuards), 'evaluate');
@@ -56,7 +56,7 @@ test('a run that is cancelled while it is planned changes no user', async () => 
   expect(await rowsOf(app.key, run.id)).toEqual([]);
 });
 
-test('queued runs start in the order of their uploads', async () => {
+test('queued imports run one after another, in the order of their uploads', async () => {
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
   let release = (): void => undefined;

@@ -23,7 +23,7 @@ const getFailed = async ({ id }: Json) => (await app.key.get(`/imports/${id}/fai
 const statesOf = async (ids: string[]) =>
   Promise.all(ids.map(async (id) => (await linked(app.key, id)).status));
 
-describe('a row with too few or too many cells', () => {
+describe('an import row with too few or too many cells', () => {
   test('fails alone, and its user is neither changed nor counted as missing', async () => {
     const { rows, run, row, id } = people(20);
     await run(csv(HEAD, ...rows));
@@ -47,7 +47,7 @@ describe('a row with too few or too many cells', () => {
     expect((await linked(app.key, id(5))).phone).toBe('1');
   });
 
-  test('neither conflicts with other rows of its ExternalId nor makes its ExternalId a valid manager', async () => {
+  test('does not count as a duplicate of another row or as the manager of another row', async () => {
     const { rows, run, id } = people(3);
     const manager = csv(
       `${HEAD},Manager`,
@@ -68,7 +68,7 @@ describe('a row with too few or too many cells', () => {
     ]);
   });
 
-  test('is in failed.csv unchanged and fails again until its cells are corrected', async () => {
+  test('is written to failed.csv with its cells unchanged and fails again until they are corrected', async () => {
     const { rows, run, id } = people(2);
     const short = `${id(7)},seven,${id(7)}@example.org`;
     const long = `${id(8)},eight,${id(8)}@example.org,1,Lee, Jr`;
@@ -101,8 +101,8 @@ describe('a row with too few or too many cells', () => {
   });
 });
 
-describe('a file without a line break at its end', () => {
-  test('fails as cut short if the last completed file of its data set had one', async () => {
+describe('an import file without a line break at its end', () => {
+  test('fails with cut_short if the last completed file of its data set had one', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     await run(file);
@@ -110,7 +110,7 @@ describe('a file without a line break at its end', () => {
     expect(after).toMatchObject({ state: 'failed', problems: [{ code: 'cut_short' }] });
     expect(counted(await run(file))).toEqual({ unchanged: 9 });
   });
-  test('is imported if the last completed file lacked one too, ignoring dry runs and failed runs', async () => {
+  test('is imported if the last completed file had none either, whatever dry runs and failed runs had', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     expect((await run(file.trimEnd())).state).toBe('completed');
@@ -120,14 +120,14 @@ describe('a file without a line break at its end', () => {
     expect((await run(file)).state).toBe('completed');
     expect((await run(file.trimEnd())).problems[0]?.code).toBe('cut_short');
   });
-  test('is imported if only a file of another data set had one', async () => {
+  test('is imported if only files of other data sets had one', async () => {
     const [a, b] = [people(3), people(3)];
     await a.run(csv(HEAD, ...a.rows));
     expect((await b.run(csv(HEAD, ...b.rows).trimEnd())).state).toBe('completed');
   });
 });
 
-test('the problems of a run list every error in the header', async () => {
+test('the problems of an import list every error in the header of its file', async () => {
   const run = await imported(app.key, csv('', 'Usrname,Email,E-mail,Pwd,Shoe size', 'a,b,c,d,e'));
   expect(run.problems.map(({ line, code, field }: Json) => [line, code, field])).toEqual([
     [2, 'missing_column', ''],
@@ -139,7 +139,7 @@ test('the problems of a run list every error in the header', async () => {
   expect(run.problems[1].message).toContain('Did you mean Username?');
 });
 
-test('the delimiter option overrides the delimiter detected in the file', async () => {
+test('the import option delimiter overrides the delimiter detected in the file', async () => {
   const text = csv('ExternalId;Username;Email', 'f1;f1;f1@example.org');
   const run = await imported(app.key, text, 'delimiter=,');
   const codes = run.problems.map(({ code }: Json) => code);

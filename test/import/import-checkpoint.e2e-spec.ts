@@ -54,7 +54,7 @@ const row = (n: number, phone = n) =>
 const file = (from: number, to: number, phone = (n: number) => n) =>
   csv(HEAD, ...Array.from({ length: to - from }, (_, i) => row(from + i, phone(from + i))));
 
-test('every write of a run is committed in the same transaction as its checkpoint', async () => {
+test('every write of an import is committed in the same transaction as the checkpoint of the import', async () => {
   const query = 'dataset=hr&part=a&missing=block';
   await imported(app.key, file(1, 120), query);
   const second = await imported(

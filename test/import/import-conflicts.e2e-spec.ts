@@ -24,7 +24,7 @@ const usernamesOf = async (prefix: string, count: number) =>
 test.each([
   ['a swap', 2, (i: number) => (i + 1) % 2],
   ['a chain that ends with a free username', 4, (i: number) => i + 1],
-])('usernames can be exchanged within one file: %s', async (what, count, next) => {
+])('an import file can exchange usernames between its users: %s', async (what, count, next) => {
   const prefix = `${what.replaceAll(' ', '')}-`;
   await imported(app.key, csv(HEAD, ...people(prefix, count)));
   const run = await imported(app.key, csv(HEAD, ...people(prefix, count, next)), 'dataset=x');
@@ -34,14 +34,14 @@ test.each([
   );
 });
 
-test('a row with the username of another user fails and reports the uuid of that user', async () => {
+test("an import row with another user's username fails and reports the uuid of the other user", async () => {
   await imported(app.key, csv(HEAD, ...people('t-', 2)));
   const run = await imported(app.key, csv(HEAD, 't-9,T-N0,t-9@example.org'));
   const owner = await linked(app.key, 't-0');
   expect(run.problems).toMatchObject([{ field: 'username', code: 'username_taken', uuid: owner.uuid }]);
 });
 
-test('logins can move between users of one file, and a login of another user is refused', async () => {
+test('an import file can exchange logins between its users, but cannot take the login of another user', async () => {
   await imported(
     app.key,
     csv(`${HEAD},saml`, 's-0,s-0,s-0@example.org,one', 's-1,s-1,s-1@example.org,two|three'),
@@ -53,7 +53,7 @@ test('logins can move between users of one file, and a login of another user is 
   expect(taken.problems).toMatchObject([{ field: 'authname', code: 'authname_taken' }]);
 });
 
-test('managers and rotated usernames are applied across the batches of a large file', async () => {
+test('an import of 600 rows can set managers and rotate usernames across its batches', async () => {
   const rows = Array.from(
     { length: 600 },
     (_, i) => `b-${i},b-n${i},b-${i}@example.org,${i < 599 ? `b-${i + 1}` : ''}`,
@@ -71,7 +71,7 @@ test('managers and rotated usernames are applied across the batches of a large f
   expect((await linked(app.key, 'b-599')).username).toBe('b-n0');
 });
 
-test('a chain of managers can be reversed in one file', async () => {
+test('an import file can reverse a chain of managers', async () => {
   // 0 → 1 → … → 9 becomes 9 → 8 → … → 0. Row by row, a step would create a cycle.
   const line = (manager: (i: number) => string) =>
     Array.from({ length: 10 }, (_, i) => `m-${i},m-${i},m-${i}@example.org,${manager(i)}`);
@@ -85,7 +85,7 @@ test('a chain of managers can be reversed in one file', async () => {
   expect((await linked(app.key, 'm-9')).manager_uuid).toBe((await linked(app.key, 'm-8')).uuid);
 });
 
-test('a manager cycle through users outside the file is refused', async () => {
+test('an import row is refused if it creates a manager cycle through users outside the file', async () => {
   await imported(
     app.key,
     csv(
@@ -100,7 +100,7 @@ test('a manager cycle through users outside the file is refused', async () => {
   expect((await linked(app.key, 'd-0')).manager_uuid).toBeNull();
 });
 
-test('a Manager cell with a uuid sets a manager who has no external id', async () => {
+test('a Manager cell can name a manager without an external id by uuid', async () => {
   const boss = await create(app.key);
   const run = await imported(
     app.key,
@@ -110,7 +110,7 @@ test('a Manager cell with a uuid sets a manager who has no external id', async (
   expect((await linked(app.key, 'w-0')).manager_uuid).toBe(boss.uuid);
 });
 
-test('the error of a row has a uuid only if the user of the row exists', async () => {
+test('the error of an import row has the uuid of its user only if this user already exists', async () => {
   await imported(app.key, csv(HEAD, 'none-0,none-old,none0@example.org'));
   const rows = [
     'none-1,none-same,none1@example.org',

@@ -53,7 +53,7 @@ test.each([
       expect(rows).toHaveLength(2 * BATCH);
     },
   ],
-  ['the first problems', (id: string) => getRepository().listProblems(id, 50)],
+  ['the first 50 problems', (id: string) => getRepository().listProblems(id, 50)],
   ['failed rows without stored cells', (id: string) => getRepository().listFailedWithoutCells(id, 0, 50)],
   ['failed rows', (id: string) => getRepository().listFailed(id, 0, 50)],
   ...[{}, { outcome: ['created'] }, { outcome: ['error', 'created'] }, { code: '' }].map(
@@ -67,7 +67,7 @@ test.each([
       },
     ],
   ),
-])('the cost of reading %s does not grow with the run', async (_, read: (id: string) => Promise<unknown>) => {
+])('reading %s needs no more work in a large import', async (_, read: (id: string) => Promise<unknown>) => {
   const few = await effortOf(app, () => read(runs.few));
   const many = await effortOf(app, () => read(runs.many));
   expect(few).toBeGreaterThan(0);

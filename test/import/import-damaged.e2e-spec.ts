@@ -37,7 +37,7 @@ test.each([
   ['#¿NOMBRE?', 'spreadsheet_error'],
   ['Err:508', 'spreadsheet_error'],
   ['M\ufffdller', 'broken_character'],
-])('the cell %j is refused with %s in every column that sets a field', async (cell, code) => {
+])('the import cell %j is refused with %s in every column that sets a field', async (cell, code) => {
   const rows = FIELDS.map((_, index) => rowWith(index, cell));
   const run = await imported(app.key, csv(COLUMNS, ...rows), 'dry_run=true');
   const found = (await rowsOf(app.key, run.id)).map(({ errors }) =>
@@ -46,7 +46,7 @@ test.each([
   expect(found).toEqual(FIELDS.map((field) => [[field, cell.trim()]]));
 });
 
-test('text that only resembles a spreadsheet error is imported', async () => {
+test('text that only resembles a spreadsheet error, such as #1! or n/a, is imported', async () => {
   const values = ['#N/A is not a name', '#', '#1!', '#GO!', 'n/a', 'Err:', '1E5', '?'];
   const run = await imported(
     app.key,
@@ -55,7 +55,7 @@ test('text that only resembles a spreadsheet error is imported', async () => {
   expect([counted(run), run.problems]).toEqual([{ created: values.length }, []]);
 });
 
-test('ignored columns can contain spreadsheet errors', async () => {
+test('an import accepts spreadsheet errors in columns that it ignores', async () => {
   const run = await imported(
     app.key,
     csv(`${HEAD},_x,Shoe size`, person('a', '#N/A', '#REF!')),
@@ -64,7 +64,7 @@ test('ignored columns can contain spreadsheet errors', async () => {
   expect(counted(run)).toEqual({ created: 1 });
 });
 
-test('a damaged value is accepted if the user already has this value', async () => {
+test('an import accepts a spreadsheet error or broken character if the user already has this value', async () => {
   const known = { firstname: '#N/A', surname: 'M\ufffdller', phone: '1E5', authname: { saml: ['#REF!'] } };
   await create(app.key, {
     ...known,

@@ -13,7 +13,7 @@ const people = (part: string, count = 30) => peopleOf(`${part}-`, count);
 const send = (rows: readonly string[], options: string) => imported(app.key, csv(HEAD, ...rows), options);
 const statusOf = async (id: string) => (await linked(app.key, id)).status;
 
-test('a file of one part counts only missing users of this part', async () => {
+test('an import of one part of a data set counts only missing users of this part', async () => {
   const [north, south] = [people('north'), people('south')];
   const sendPart = async (rows: readonly string[], part: string) =>
     send(rows, `dataset=offices&part=${part}&missing=block`);
@@ -30,7 +30,7 @@ test('a file of one part counts only missing users of this part', async () => {
   expect(counted(await sendPart(north, 'north'))).toEqual({ reactivated: 1, unchanged: 29 });
 });
 
-test('a user who moves to another part is active after both files, in either order', async () => {
+test('a user who moves to another part of a data set is active after both imports, in either order', async () => {
   const [east, west] = [people('east'), people('west')];
   const sendPart = async (rows: readonly string[], part: string) =>
     send(rows, `dataset=moves&part=${part}&missing=block`);
@@ -45,7 +45,7 @@ test('a user who moves to another part is active after both files, in either ord
   expect(await statusOf('east-0')).toBe('Active');
 });
 
-test('the first files after a data set is split into parts count no missing users', async () => {
+test('after a data set is split into parts, the first import of each part counts no missing users', async () => {
   const all = people('cut', 40);
   await send(all, 'dataset=cut&missing=block');
   for (const part of [0, 1]) {
@@ -60,7 +60,7 @@ test('the first files after a data set is split into parts count no missing user
   expect(later.missing).toEqual({ reported: 1, blocked: 1 });
 });
 
-test('a file without a part covers the users of all parts of its data set', async () => {
+test('an import without the option part covers the users of all parts of its data set', async () => {
   const [north, south] = [people('whole-n', 20), people('whole-s', 20)];
   await send(north, 'dataset=whole&part=north&missing=block');
   await send(south, 'dataset=whole&part=south&missing=block');
@@ -77,7 +77,7 @@ test('a file without a part covers the users of all parts of its data set', asyn
   expect([await statusOf('whole-n-0'), await statusOf('whole-s-0')]).toEqual(['Blocked', 'Blocked']);
 });
 
-test('a newer file supersedes only waiting runs of its own part', async () => {
+test('an import of one part of a data set supersedes only waiting imports of this part', async () => {
   const sendWaiting = async (part: string) => {
     await send(people(`park-${part}`, 20), `dataset=park&part=${part}`);
     return send(people(`park-${part}`, 5), `dataset=park&part=${part}&missing=block`);

@@ -21,20 +21,17 @@ afterAll(() => app.end());
 
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 
-test.each([1, 2])(
-  'a run that another instance has completed is unchanged after %i stale reads of the queue',
-  async (stale) => {
-    const run = await imported(app.key, fileOf(`stale${stale}`));
-    const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNext');
-    for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
-    app.app.get(ImportWorker).wake();
-    await imported(app.key, fileOf(`after${stale}`));
-    expect(next.mock.calls.length).toBeGreaterThan(stale);
-    expect(await readRun(run.id)).toEqual(run);
-  },
-);
+test.each([1, 2])('a completed import is not run again after %i stale reads of the queue', async (stale) => {
+  const run = await imported(app.key, fileOf(`stale${stale}`));
+  const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNext');
+  for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
+  app.app.get(ImportWorker).wake();
+  await imported(app.key, fileOf(`after${stale}`));
+  expect(next.mock.calls.length).toBeGreaterThan(stale);
+  expect(await readRun(run.id)).toEqual(run);
+});
 
-test('a run that is cancelled while a worker picks it up stays cancelled', async () => {
+test('an import that is cancelled while a worker takes it from the queue stays cancelled', async () => {
   const runs = app.app.get(ImportRunsRepository);
   const choose = runs.findNext.bind(runs);
   const cancelled: number[] = [];
@@ -53,7 +50,7 @@ test('a run that is cancelled while a worker picks it up stays cancelled', async
   expect((await readRun(body.id)).state).toBe('cancelled');
 });
 
-test('a lease is renewed until its work ends, and no other instance can take it meanwhile', async () => {
+test('a lease is renewed while its work continues, so that no other instance can take it', async () => {
   const others = new Leases(app.app.get(DATABASE));
   const take = async () => others.take('long', 2);
   const held = await app.app.get(Leases).hold('long', 2, async () => {
@@ -67,7 +64,7 @@ test('a lease is renewed until its work ends, and no other instance can take it 
   );
 });
 
-test('a run whose file cannot be deleted stays completed, and the next purge deletes the file', async () => {
+test('an import whose stored file cannot be deleted stays completed, and the next purge deletes the file', async () => {
   const interrupted = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
   const deleted = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(interrupted);
   const run = await imported(app.key, fileOf('kept'));
@@ -82,7 +79,7 @@ test('a run whose file cannot be deleted stays completed, and the next purge del
   expect(await readParts()).toEqual([]);
 });
 
-test('failed.csv of a run that is cancelled while it writes has the cells of the failed rows', async () => {
+test('failed.csv of an import that is cancelled while it writes has the cells of the failed rows', async () => {
   await imported(app.key, fileOf('moved'));
   const user = await linked(app.key, 'moved');
   const applier = app.app.get(Applier);
@@ -98,7 +95,7 @@ test('failed.csv of a run that is cancelled while it writes has the cells of the
   expect([run.state, text]).toEqual(['cancelled', expect.stringContaining(`${cells},2,precondition_failed`)]);
 });
 
-test('a run whose worker is killed before it records a failure is retried and completes', async () => {
+test('an import is retried and completes if its failure could not be recorded', async () => {
   const applier = app.app.get(Applier);
   jest.spyOn(applier, 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
   const runs = app.app.get(ImportRunsRepository);

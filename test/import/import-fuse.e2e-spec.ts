@@ -41,7 +41,7 @@ const apply = async (client: Client, id: string): Promise<Json> => {
 const blockOne = async (client: Client): Promise<number> =>
   (await client.put(`/users/${(await create(app.key)).uuid as string}`, { status: 'Blocked' })).status;
 
-test('a run that would blow the fuse of its key waits until another credential approves it', async () => {
+test('an import that would blow the fuse of its API key waits until another credential approves it', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
   const run = await imported(client, fileOf(name, 6, 4), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual([
@@ -53,7 +53,7 @@ test('a run that would blow the fuse of its key waits until another credential a
   expect(await blockOne(client)).toBe(200); // the fuse does not count an approved run
 });
 
-test('the fuse adds up users blocked by runs of all data sets and by requests of the key', async () => {
+test('the fuse of an API key adds up users blocked by its requests and by its imports of all data sets', async () => {
   const [{ client }, one, two] = [await aKey(app), await aDataset(3), await aDataset(3)];
   const first = await imported(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
   expect([first.state, fuseOf(first)]).toEqual([
@@ -66,7 +66,7 @@ test('the fuse adds up users blocked by runs of all data sets and by requests of
   expect(await blockOne(client)).toBe(429);
 });
 
-test('a revert that would blow the fuse of its key waits for approval', async () => {
+test('an import revert that would blow the fuse of its API key waits for approval', async () => {
   const [{ client }, { name, id }] = [await aKey(app), await aDataset(5)];
   const { body } = await client.post(`/imports/${id}/revert`);
   const run = await settled(app.key, body.id);
@@ -91,7 +91,7 @@ async function reactivate(client: Client, ids: readonly string[], more = '', opt
   return id;
 }
 
-test('users whom a revert blocks count for the fuse even if another field has changed since', async () => {
+test('users blocked by an import revert count for the key fuse, even with conflicts in other fields', async () => {
   const name = randomUUID();
   const ids = [0, 1, 2, 3].map((i) => `${name}-${i}`);
   const [{ client }, id] = [await aKey(app), await reactivate(await app.login(), ids)];
@@ -105,7 +105,7 @@ test('users whom a revert blocks count for the fuse even if another field has ch
   expect((await linked(app.key, `${name}-3`)).status).toBe('Blocked');
 });
 
-test('a user cannot approve a revert that blocks this user, even if another field has changed since', async () => {
+test('a user cannot approve an import revert that blocks this user, even with conflicts in other fields', async () => {
   const id = `webmaster-${randomUUID()}`;
   const run = await reactivate(app.key, [id], ',Webmaster', '&allow_privileged=true');
   const { uuid } = await linked(app.key, id);
@@ -119,13 +119,13 @@ test('a user cannot approve a revert that blocks this user, even if another fiel
   expect((await linked(app.key, id)).status).toBe('Blocked');
 });
 
-test('missing users whom a run blocks count for the fuse of its key', async () => {
+test('missing users whom an import blocks count for the fuse of its API key', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
   const run = await imported(client, fileOf(name, 2), `dataset=${name}&missing=block`);
   expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 4]);
 });
 
-test('a run that blows the fuse while it writes is cancelled with fuse_blown, which is in the audit', async () => {
+test('an import that blows the fuse of its API key while it writes is cancelled with fuse_blown', async () => {
   const [{ id, client }, { name }] = [await aKey(app), await aDataset(3)];
   const applier = app.app.get(Applier);
   const write = applier.apply.bind(applier);
@@ -143,7 +143,7 @@ test('a run that blows the fuse while it writes is cancelled with fuse_blown, wh
   expect((await auditRows(app, id)).at(-1)?.action).toBe('api_key.fuse_blown');
 });
 
-test('a run that hits the key_fuse guard cannot be approved by its key or by a key with scopes', async () => {
+test('an import that hits the key_fuse guard cannot be approved by its API key or by a key with scopes', async () => {
   const SCOPES = ['users:read', 'users:write', 'imports:read', 'imports:write'];
   const [{ client: limited }, { client: full }] = [await aKey(app, ...SCOPES), await aKey(app)];
   const { client: other } = await aKey(app, ...SCOPES);
@@ -159,7 +159,7 @@ test('a run that hits the key_fuse guard cannot be approved by its key or by a k
   }
 });
 
-test('a run of a Webmaster has no key_fuse guard', async () => {
+test('an import by a Webmaster in a session has no key_fuse guard', async () => {
   const { name } = await aDataset(6);
   const run = await imported(await app.login(), fileOf(name, 6, 5), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual(['completed', undefined]);

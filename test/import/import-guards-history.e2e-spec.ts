@@ -54,7 +54,7 @@ const revert = async ({ id }: Json): Promise<Json> => {
 };
 const blockFirst = (to: number) => (i: number) => (i < to ? { status: 'Blocked' } : {});
 
-test('the deactivations guard ignores approved runs, reverted runs and runs older than a week', async () => {
+test('the deactivations guard ignores approved imports, reverted imports and imports older than a week', async () => {
   expectPassed(await send(50));
   expect((await approve(await send(50, blockFirst(15)))).state).toBe('completed');
   expectPassed(await send(50, blockFirst(17))); // a small run after a large approved run
@@ -69,7 +69,7 @@ test('the deactivations guard ignores approved runs, reverted runs and runs olde
   expectPassed(again);
 });
 
-test('the deactivations guard counts blocked users of the last seven days', async () => {
+test('the deactivations guard counts the users whom imports blocked in the last seven days', async () => {
   const finish = (days: number) =>
     databaseOf(app).execute(
       'UPDATE import_runs SET finished = ? WHERE dataset = ? AND finished IS NOT NULL',
@@ -85,7 +85,7 @@ test('the deactivations guard counts blocked users of the last seven days', asyn
   expectPassed(await send(50, blockFirst(12)));
 });
 
-test('a file that reverses the changes of the last run hits the old_file guard', async () => {
+test('an import that reverses the latest changes of its data set hits the old_file guard', async () => {
   expectPassed(await send(60));
   expectPassed(await send(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
   expectPassed(await send(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {}))); // no changes
@@ -96,13 +96,13 @@ test('a file that reverses the changes of the last run hits the old_file guard',
   expect(guard.examples[0]).toEqual({ line: 2, external_id: `${dataset}-0`, old: '+49 0', new: '+44 1000' });
 });
 
-test('new users who are missing again count for the old_file guard', async () => {
+test('users created by the last import and missing from the next one count for the old_file guard', async () => {
   expectPassed(await send(60));
   expectPassed(await send(65, undefined, '&missing=block'));
   expectWaiting(await send(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
 });
 
-test('a file with a wrong data set waits for approval, and its next files pass after the approval', async () => {
+test('an import into the wrong data set waits for approval, and later imports pass once it is approved', async () => {
   expectPassed(await send(40));
   const importOther = (change?: (i: number) => Cells) =>
     imported(app.key, fileOf(40, change), `dataset=${dataset}-typo`);
@@ -117,7 +117,7 @@ test('a file with a wrong data set waits for approval, and its next files pass a
   expectPassed(await importOther((i) => (i < 3 ? { phone: '+49 1' } : {})));
 });
 
-test('the errors guard ignores rows that failed with the same error in the last run', async () => {
+test('the errors guard ignores import rows that failed with the same error in the last import', async () => {
   expectPassed(await send(60));
   const failRows = (from: number, to: number) => (i: number) => (i >= from && i < to ? { mail: 'x' } : {});
   const first = await send(60, failRows(0, 8));
@@ -134,7 +134,7 @@ test('the errors guard ignores rows that failed with the same error in the last 
   expectWaiting(await send(60, failRows(8, 16)), 'errors');
 });
 
-test('users blocked by a revert return only after an approval, unless the revert is reverted', async () => {
+test('importing users whom a revert has blocked needs approval, unless the revert is reverted', async () => {
   expectPassed(await send(60));
   const hires = await send(62);
   expectPassed(hires);
@@ -145,7 +145,7 @@ test('users blocked by a revert return only after an approval, unless the revert
   expectPassed(await send(62, (i) => (i === 60 ? { phone: '+49 1' } : {})));
 });
 
-test('a plan that is created again for its approval has the same guards', async () => {
+test('an import plan that is created again for its approval has the same guard results', async () => {
   expectPassed(await send(60));
   expectPassed(await send(60, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
   const run = await send(60, (i) => ({

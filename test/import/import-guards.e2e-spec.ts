@@ -24,7 +24,7 @@ const importRows = (count: number, blocked?: number) =>
   imported(app.key, csv(COLUMNS, ...rows(count, blocked)), `dataset=${dataset}`);
 const readUsers = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
 
-test('a file with half of the rows waits for approval and changes no user', async () => {
+test('an import file with only half of the users waits for approval and changes no user', async () => {
   await importRows(30);
   const before = await readUsers();
   const run = await imported(app.key, csv(COLUMNS, ...rows(15)), `dataset=${dataset}&missing=block`);
@@ -34,7 +34,7 @@ test('a file with half of the rows waits for approval and changes no user', asyn
   expect(await readUsers()).toEqual(before);
 });
 
-test('a hit guard reports its field, value, limit, five example rows and a hint', async () => {
+test('a hit import guard reports its field, value, limit, five example rows and a hint', async () => {
   const all = people(dataset, 50);
   await imported(app.key, toCsv(all), `dataset=${dataset}`);
   const run = await imported(app.key, toCsv(shiftUp('phone', -1)(all)), `dataset=${dataset}`);
@@ -61,12 +61,12 @@ test.each<[string, Change, string]>([
   expect([run.state, hitsOf(run)]).toEqual(['needs_approval', expect.arrayContaining([guard])]);
 });
 
-describe('a run that waits for a decision', () => {
+describe('an import that waits for a decision', () => {
   const createWaiting = async () => {
     await importRows(30);
     return importRows(30, 6);
   };
-  test('is superseded if a user of its plan changes before the approval', async () => {
+  test('is superseded at its approval if a user of its plan has changed in the meantime', async () => {
     const run = await createWaiting();
     const user = await linked(app.key, `${dataset}-0`);
     await app.key.put(`/users/${user.uuid}`, { status: 'Blocked' });
@@ -81,7 +81,7 @@ describe('a run that waits for a decision', () => {
   test.each([
     ['reject', 'rejected'],
     ['cancel', 'cancelled'],
-  ])('ends after %s and refuses every later decision', async (word, state) => {
+  ])('ends after the decision %s and refuses every later decision with 409', async (word, state) => {
     const run = await createWaiting();
     expect((await app.key.post(`/imports/${run.id}/${word}`)).body.state).toBe(state);
     for (const again of ['apply', 'reject', 'cancel', 'revert']) {
@@ -89,13 +89,13 @@ describe('a run that waits for a decision', () => {
       expect([again, status, body.code]).toEqual([again, 409, 'wrong_state']);
     }
   });
-  test('is superseded by a newer run of its data set', async () => {
+  test('is superseded by a newer import of its data set', async () => {
     const run = await createWaiting();
     const newer = await importRows(30);
     const old = (await app.key.get(`/imports/${run.id}`)).body;
     expect([newer.state, old.state, old.problems[0].code]).toEqual(['completed', 'superseded', 'newer_run']);
   });
-  test('is applied with the planned uuids if it is a dry run', async () => {
+  test('creates users with the uuids of its plan if it is a dry run that is applied', async () => {
     const file = csv(COLUMNS, ...rows(3));
     const plan = await imported(app.key, file, `dataset=${dataset}&dry_run=true`);
     expect([plan.state, plan.dry_run, counted(plan)]).toEqual(['planned', true, { created: 3 }]);

@@ -41,7 +41,7 @@ function momentsOf(calm: Shift, kills: number, random: (below: number) => number
   return moments;
 }
 
-test(`imports of a service that is killed at random end like undisturbed imports (KILL_SEED=${SEED})`, async () => {
+test(`imports have the same results if the service is killed at random moments (KILL_SEED=${SEED})`, async () => {
   const random = randoms(SEED);
   const calm = await workThrough();
   expect(calm.steps.map(({ name, state }) => [name, state])).toEqual(

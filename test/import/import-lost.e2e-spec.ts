@@ -14,10 +14,10 @@ const deleteParts = (id: string, part = '') =>
   databaseOf(app).execute(`DELETE FROM import_file_parts WHERE run_id = ?${part}`, [id]);
 
 test.each([
-  ['its whole file', ''],
-  ['the end of its file', ' AND part = 1'],
-  ['the beginning of its file', ' AND part = 0'],
-])('an approved dry run fails with file_lost if %s is missing', async (_, part) => {
+  ['its whole stored file', ''],
+  ['the end of its stored file', ' AND part = 1'],
+  ['the beginning of its stored file', ' AND part = 0'],
+])('an approved import dry run fails with file_lost if %s is missing', async (_, part) => {
   const rows = people('l', 80, () => ['x'.repeat(9000)]);
   const planned = await imported(app.key, csv(COLUMNS, ...rows), 'dry_run=true&dataset=lost');
   await deleteParts(planned.id, part);
@@ -27,7 +27,7 @@ test.each([
   expect((await app.key.get('/users/search?managed_by=lost')).body.Count).toBe(0);
 });
 
-test('a run that loses its file while it is applied completes, and its failed.csv returns 410', async () => {
+test('an import that loses its stored file while it is applied completes, and its failed.csv returns 410', async () => {
   await imported(app.key, csv(COLUMNS, person('m1', '1'), person('m2', '1')), 'dataset=m');
   const change = csv(COLUMNS, person('m1', '2'), person('m2', '2'));
   const { id } = await imported(app.key, change, 'dry_run=true&dataset=m');

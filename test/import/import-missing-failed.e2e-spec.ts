@@ -40,7 +40,7 @@ const DAMAGES: [string, (set: string) => string[][]][] = [
   ['an invalid phone', (set) => [person(set, 4).with(3, '#REF!')]],
 ];
 
-test.each(DAMAGES)('the user of a failed row is not missing if the row has %s', async (name, damaged) => {
+test.each(DAMAGES)('a failed import row with %s does not make its user missing', async (name, damaged) => {
   const set = `f-${name.replaceAll(' ', '-')}`;
   const rows = people(set);
   await imported(app.key, file(rows), `dataset=${set}`);
@@ -50,7 +50,7 @@ test.each(DAMAGES)('the user of a failed row is not missing if the row has %s', 
   expect(await statusesOf([`${set}-2`, `${set}-4`, `${set}-5`])).toEqual(['Active', 'Active', 'Blocked']);
 });
 
-test('a plan that is created again for its approval has the same missing users', async () => {
+test('an import plan that is created again for its approval has the same missing users', async () => {
   const rows = people('again');
   await imported(app.key, file(rows), 'dataset=again');
   const sent = [...rows.slice(0, 4), person('again', 4).with(0, '#N/A'), ...rows.slice(6)];

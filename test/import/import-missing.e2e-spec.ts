@@ -18,12 +18,12 @@ test.each([
   ['keep', { reported: 0, blocked: 0 }, 'Active', []],
   ['report', { reported: 1, blocked: 0 }, 'Active', ['missing']],
   ['block', { reported: 1, blocked: 1 }, 'Blocked', ['missing']],
-])('missing=%s counts %j and leaves the missing user %s', async (missing, numbers, after, listed) => {
+])('an import with missing=%s counts %j, missing users are %s', async (missing, counts, after, listed) => {
   const dataset = `dataset=${missing}`;
   const rows = people(`${missing}-`, 9);
   await imported(app.key, csv(HEAD, ...rows), dataset);
   const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), `${dataset}&missing=${missing}`);
-  expect([run.state, counted(run), run.missing]).toEqual(['completed', { unchanged: 8 }, numbers]);
+  expect([run.state, counted(run), run.missing]).toEqual(['completed', { unchanged: 8 }, counts]);
   const missingId = `${missing}-0`;
   expect([await statusOf(missingId), await statusOf(`${missing}-1`)]).toEqual([after, 'Active']);
   expect((await rowsOf(app.key, run.id)).map((row) => [row.line, row.outcome, row.external_id])).toEqual(
@@ -31,7 +31,7 @@ test.each([
   );
 });
 
-test('a missing user who is blocked loses the session and is not reported again', async () => {
+test('a user whom an import blocks as missing is logged out and is not reported as missing again', async () => {
   const rows = people('l-', 9);
   await imported(app.key, csv(HEAD, ...rows), 'dataset=l');
   const leaver = await linked(app.key, 'l-0');
@@ -44,7 +44,7 @@ test('a missing user who is blocked loses the session and is not reported again'
   expect([again.missing, counted(again)]).toEqual([{ reported: 0, blocked: 0 }, { unchanged: 8 }]);
 });
 
-test('out-of-scope users in the file do not reduce the missing count', async () => {
+test('rows of blocked users, Webmasters or other data sets do not reduce the number of missing users', async () => {
   const options = 'dataset=hidden&allow_privileged=true';
   const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];
   await imported(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);
@@ -60,7 +60,7 @@ test('out-of-scope users in the file do not reduce the missing count', async () 
   expect(run.missing).toEqual({ reported: 1, blocked: 0 });
 });
 
-test('Webmasters and users of other data sets never count as missing', async () => {
+test('Webmasters and users of other data sets do not count as missing in an import', async () => {
   await imported(app.key, fileOf('o-1'), 'dataset=other');
   await imported(
     app.key,
@@ -72,7 +72,7 @@ test('Webmasters and users of other data sets never count as missing', async () 
   expect([await statusOf('o-1'), await statusOf('o-2')]).toEqual(['Active', 'Active']);
 });
 
-test('a user created over the API joins the data set of a file that lists the user', async () => {
+test('a user created over the API joins the data set of an import that lists the user', async () => {
   const user = await create(app.key, { username: 'api', email: 'api@example.org', external_id: 'api' });
   const before = (await app.key.get(`/users/${user.uuid as string}`)).body;
   const run = await imported(app.key, fileOf('api'), 'dataset=claims');
@@ -81,7 +81,7 @@ test('a user created over the API joins the data set of a file that lists the us
   expect((await app.key.get('/users/search?managed_by=claims')).body.Count).toBe(1);
 });
 
-test('countManaged() counts all users of a large data set', async () => {
+test('UserDirectory.countManaged() counts all users of a data set with thousands of users', async () => {
   await seedUsers(app, 0, 4500);
   expect(await app.app.get(UserDirectory).countManaged('default')).toEqual(new Map([['', 4500 - RARE]]));
 });

@@ -25,13 +25,13 @@ async function send(dataset: string, from: number): Promise<string[]> {
 }
 const repeatState = (state: string) => Array.from({ length: OFFICES }, () => state);
 
-test('one missing user in each of ten parts passes without approval', async () => {
+test('imports of ten data set parts with one missing user each pass without approval', async () => {
   expect(await send('ordinary', 0)).toEqual(repeatState('completed'));
   expect(await send('ordinary', 1)).toEqual(repeatState('completed'));
   expect(await send('ordinary', 2)).toEqual(repeatState('completed'));
 });
 
-test('blocked users of all parts add up, and a run stops at a fifth of the data set', async () => {
+test('users blocked in all parts of a data set add up, and blocking more than a fifth needs approval', async () => {
   await send('slow', 0);
   const states = [...(await send('slow', 4)), ...(await send('slow', 7)), ...(await send('slow', 10))];
   const waiting = states.find((state) => state.startsWith('needs_approval'));

@@ -28,7 +28,7 @@ afterAll(() => app.end());
 const options = new ImportOptions();
 const toStream = (id: string) => Readable.from([Buffer.from(fileOf(id))]);
 
-test('a file that is purged before its run is created is refused as unavailable and can be sent again', async () => {
+test('an import file that is purged before its import is queued is refused and can be sent again', async () => {
   const id = idOf('a');
   const stored = await store.store('a.csv', toStream('a'), id);
   await app.app.get(ImportsService).purge();
@@ -38,7 +38,7 @@ test('a file that is purged before its run is created is refused as unavailable 
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('a purge and a second upload of the same file keep the parts of a waiting run', async () => {
+test('neither a purge nor a second upload of its file deletes the stored file of a queued import', async () => {
   const id = idOf('b');
   const leases = new Leases(app.app.get(DATABASE));
   while (!(await leases.take(IMPORT_LEASE, 3600)));

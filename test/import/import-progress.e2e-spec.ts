@@ -29,7 +29,7 @@ function expectIncrease(runs: readonly Json[]): void {
   }
 }
 
-test('progress only increases from the first row read to the last row applied, across an approval', async () => {
+test('the progress of an import only increases until its last row is applied, even across an approval', async () => {
   await imported(app.key, csv(HEAD, ...people('q', 4000)), 'dataset=q');
   const renamed = people('q', 4000).map((row) => row.replace('@example.org', '@example.com'));
   const { id } = (await upload(app.key, csv(HEAD, ...renamed), 'dataset=q')).body;
@@ -51,7 +51,7 @@ test('progress only increases from the first row read to the last row applied, a
   });
 });
 
-test('the progress of a dry run reaches 100 percent and restarts when its plan is applied', async () => {
+test('the progress of an import dry run reaches 100 percent and starts again when it is applied', async () => {
   const planned = await imported(app.key, csv(HEAD, ...people('d', 300)), 'dataset=d&dry_run=true');
   expect(planned).toMatchObject({
     state: 'planned',

@@ -44,7 +44,7 @@ async function withoutWorker(work: () => Promise<void>): Promise<void> {
   await leases.release(IMPORT_LEASE);
 }
 
-test('a plan that is approved just before it expires keeps its file and is applied', async () => {
+test('an import plan that is approved just before its purge keeps its file and is applied', async () => {
   const { id } = await imported(app.key, fileOf('a'), 'dry_run=true');
   passRetention();
   await withoutWorker(async () => {
@@ -61,7 +61,7 @@ test('a plan that is approved just before it expires keeps its file and is appli
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('a revert that arrives just before its run is purged still finds all rows of the run', async () => {
+test('an import revert requested just before the import is purged still reverts all its rows', async () => {
   const { id } = await imported(app.key, fileOf('c'));
   passRetention();
   let revert = '';
@@ -83,7 +83,7 @@ test('a revert that arrives just before its run is purged still finds all rows o
   expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
-test('a revert that arrives while the rows of its run are purged is refused', async () => {
+test('an import revert requested while the rows of the import are purged is refused', async () => {
   const { id } = await imported(app.key, fileOf('d'));
   passRetention();
   const rows = app.app.get(ImportRowsRepository);

@@ -34,7 +34,7 @@ async function isWaiting(): Promise<boolean> {
 }
 
 onMariadb(
-  'a decision that arrives while a newer run supersedes the plan is refused (only on MariaDB)',
+  'a decision about an import is refused while a newer import supersedes it (only on MariaDB)',
   async () => {
     await imported(app.key, file(0));
     const waiting = await imported(app.key, file(10));
@@ -57,7 +57,7 @@ onMariadb(
   },
 );
 
-test('a worker that has lost its lease unnoticed deletes no rows of the plan of another worker', async () => {
+test('an import worker that has lost its lease unnoticed deletes no planned rows of another worker', async () => {
   const { id } = await imported(app.key, fileOf('n'), 'dry_run=true');
   const planned = await rowsOf(app.key, id);
   expect(planned).toHaveLength(1);
@@ -75,7 +75,7 @@ test('a worker that has lost its lease unnoticed deletes no rows of the plan of 
   expect(await rowsOf(app.key, id)).toEqual(planned);
 });
 
-test('failed.csv of a run in progress has its values in the right columns', async () => {
+test('failed.csv that is requested before the end of an import has its values in the right columns', async () => {
   await imported(app.key, csv(`${HEAD},Phone`, person('f1', '1')));
   const user = await linked(app.key, 'f1');
   const applier = app.app.get(Applier);

@@ -13,7 +13,7 @@ afterAll(async () => app.end());
 
 const getFailed = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 
-test('a corrected failed.csv imports the remaining rows', async () => {
+test('failed.csv contains the failed rows of an import and can be corrected and imported', async () => {
   const file = Buffer.from(
     '\ufeffExternalId;Username;Email;Phone;Shoe size\r\nr1;r1;r1@example.org;+44 1;43\r\nr2;r2;wrong;"+44; 2";44\r\nr3;;r3@example.org;;"4""5"\r\n',
     'utf16le',
@@ -34,7 +34,7 @@ test('a corrected failed.csv imports the remaining rows', async () => {
   expect((await linked(app.key, 'r2')).phone).toBe('+44; 2');
 });
 
-test('failed.csv has the rows that conflict with other rows, with all their cells', async () => {
+test('failed.csv contains rows that conflict with other rows of the import, with all their cells', async () => {
   await imported(app.key, fileOf('d1'));
   const run = await imported(
     app.key,
@@ -49,7 +49,7 @@ test('failed.csv has the rows that conflict with other rows, with all their cell
   ]);
 });
 
-test('the list of runs is newest first, paged and filtered by state and data set', async () => {
+test('GET /imports lists imports newest first, with paging and filters by state and data set', async () => {
   const ids: string[] = [];
   for (const dry of ['true', 'false', 'true'])
     ids.unshift((await imported(app.key, fileOf('l'), `dataset=list&dry_run=${dry}`)).id);
@@ -64,7 +64,7 @@ test('the list of runs is newest first, paged and filtered by state and data set
   expect(await list('state=rejected')).toEqual([0, []]);
 });
 
-test('the event stream of a run ends with its final state', async () => {
+test('the event stream of an import ends with the final state of the import', async () => {
   const { body } = await upload(app.key, fileOf('e1'));
   const { headers, text } = await app.key.get(`/imports/${body.id}/events`);
   expect(headers['content-type']).toContain('text/event-stream');
@@ -83,7 +83,7 @@ test('the event stream of a run ends with its final state', async () => {
   });
 });
 
-test('the CSV template has every column and no rows', async () => {
+test('GET /imports/template.csv returns a header with every column and no rows', async () => {
   const { text, headers } = await app.key.get('/imports/template.csv');
   expect(headers['content-type']).toBe('text/csv; charset=utf-8');
   expect(text).toBe(
@@ -93,7 +93,7 @@ test('the CSV template has every column and no rows', async () => {
   expect((await imported(app.key, text)).problems[0].code).toBe('empty_file');
 });
 
-test('importing an export changes no user, even with special characters in every field', async () => {
+test('importing a user export changes no user, even with special characters in every field', async () => {
   const boss = await create(app.key, { username: 'boss without id' });
   const head = await create(app.key, { external_id: '=1+1', manager_uuid: boss.uuid });
   await create(app.key, {
@@ -128,7 +128,7 @@ test('importing an export changes no user, even with special characters in every
   expect((await app.key.get('/users/export.csv?all=true')).text).toContain('boss without id,');
 });
 
-test('a second import of the same file writes nothing except its run', async () => {
+test('a second import of the same file writes nothing except its run and its audit events', async () => {
   const rows = people('n', 600, (i) => [`+44 ${i}`, i < 599 ? `n${i + 1}` : '', i < 599 ? '' : 'Editor']);
   const file = csv(`${HEAD},Phone,Manager,Roles`, ...rows);
   expect(counted(await imported(app.key, file, 'dataset=twice'))).toEqual({ created: 600 });
@@ -159,7 +159,7 @@ test('a second import of the same file writes nothing except its run', async () 
   expect(await readTables()).toEqual(before);
 });
 
-test('finished runs and the files of waiting plans are purged after IMPORT_RETENTION_DAYS', async () => {
+test('finished imports and the files of waiting plans are purged after IMPORT_RETENTION_DAYS', async () => {
   const database = databaseOf(app);
   const addAged = async (name: string, column: string, days: number): Promise<string> => {
     const { id } = await imported(app.key, fileOf(name), column === 'created' ? 'dry_run=true' : '');

@@ -25,7 +25,7 @@ async function blockTwo(dataset: string): Promise<string[]> {
   return rows;
 }
 
-test('a user blocked as missing is reactivated and updated by a file that lists the user again', async () => {
+test('a user blocked as missing is reactivated and updated by an import that lists the user again', async () => {
   const rows = await blockTwo('back');
   const married = file([person('back-0', 'Married'), ...rows.slice(1)]);
   const back = await imported(app.key, married, 'dataset=back&missing=block');
@@ -40,7 +40,7 @@ test('a user blocked as missing is reactivated and updated by a file that lists 
   expect([counted(again), again.missing]).toEqual([{ unchanged: 60 }, { reported: 0, blocked: 0 }]);
 });
 
-test('returning=report reports returning users and leaves them blocked', async () => {
+test('an import with returning=report reports returning users and leaves them blocked', async () => {
   const rows = await blockTwo('noted');
   const run = await imported(app.key, file(rows), 'dataset=noted&returning=report');
   expect([run.state, counted(run)]).toEqual(['completed', { unchanged: 60 }]);
@@ -51,7 +51,7 @@ test('returning=report reports returning users and leaves them blocked', async (
   expect(await statusOf('noted-0')).toBe('Blocked');
 });
 
-test('a user blocked by hand stays blocked with a warning and gets the other values of the row', async () => {
+test('an import leaves a user blocked by hand blocked with a warning, but updates the other fields', async () => {
   const rows = people('hand', 5);
   await imported(app.key, file(rows), 'dataset=hand');
   const { uuid } = await linked(app.key, 'hand-1');
@@ -70,8 +70,8 @@ test('a user blocked by hand stays blocked with a warning and gets the other val
 
 test.each([
   ['who is blocked again by hand stays blocked with a warning', ['Active', 'Blocked'], 'blocked_elsewhere'],
-  ['who is saved again as Blocked is reactivated', ['Blocked'], undefined],
-])('a missing user %s', async (how, statuses, warned) => {
+  ['who is saved as Blocked over the API is reactivated', ['Blocked'], undefined],
+])('in the next import, a missing user %s', async (how, statuses, warned) => {
   const dataset = how.includes('saved') ? 'saved' : 'twice';
   const rows = await blockTwo(dataset);
   const { uuid } = await linked(app.key, `${dataset}-0`);
@@ -81,7 +81,7 @@ test.each([
   expect(await statusOf(`${dataset}-0`)).toBe(warned === undefined ? 'Active' : 'Blocked');
 });
 
-test('a file of another data set does not reactivate missing users', async () => {
+test('an import of another data set does not reactivate users who were blocked as missing', async () => {
   const rows = await blockTwo('hr');
   const run = await imported(app.key, file(rows.slice(0, 1)), 'dataset=payroll');
   expect([counted(run), problemsOf(run)]).toEqual([{ unchanged: 1 }, [['blocked_elsewhere', 2]]]);
@@ -89,7 +89,7 @@ test('a file of another data set does not reactivate missing users', async () =>
   expect(counted(back)).toEqual({ reactivated: 2, unchanged: 58 });
 });
 
-test('a file with more returning users than the reactivations guard allows waits for approval', async () => {
+test('an import with more returning users than the reactivations guard allows waits for approval', async () => {
   const rows = people('many', 40);
   await imported(app.key, file(rows), 'dataset=many');
   for (const night of [1, 2]) {
@@ -108,7 +108,7 @@ test('a file with more returning users than the reactivations guard allows waits
   expect(await statusOf('many-0')).toBe('Blocked');
 });
 
-test('the revert of a run that reactivated users blocks them again', async () => {
+test('the revert of an import that reactivated missing users blocks them again', async () => {
   const rows = await blockTwo('undo');
   const back = await imported(app.key, file(rows), 'dataset=undo');
   const undone = await app.key.post(`/imports/${back.id}/revert`);
@@ -120,7 +120,7 @@ test('the revert of a run that reactivated users blocks them again', async () =>
   ]);
 });
 
-test('a missing user who gets a Blocked cell is reactivated only by an Active cell', async () => {
+test('a missing user who returns with the status Blocked is reactivated only by the status Active', async () => {
   const rows = await blockTwo('decided');
   const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
   const run = await imported(app.key, blocked, 'dataset=decided');
@@ -138,7 +138,7 @@ test('a missing user who gets a Blocked cell is reactivated only by an Active ce
 });
 
 test.each(['reactivate', 'report'])(
-  'with mode=create_only and returning=%s, returning users are reported and skipped',
+  'an import with mode=create_only and returning=%s reports and skips returning users',
   async (returning) => {
     const dataset = `only-${returning}`;
     const rows = await blockTwo(dataset);

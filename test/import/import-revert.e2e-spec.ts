@@ -17,7 +17,7 @@ async function revert(id: string) {
   return settled(app.key, answer.body.id);
 }
 
-test('a revert restores values that have not changed since, blocks new users and reports conflicts', async () => {
+test('an import revert restores old values, blocks new users and reports values that changed since', async () => {
   await imported(
     app.key,
     csv(
@@ -61,7 +61,7 @@ test('a revert restores values that have not changed since, blocks new users and
   expect((await app.key.post(`/imports/${run.id}/revert`)).body.code).toBe('wrong_state');
 });
 
-test('a revert restores the other values of a user who has one conflicting value', async () => {
+test('an import revert restores the other values of a user if one value has changed since the import', async () => {
   await imported(app.key, csv(`${HEAD},Phone,Mobile`, person('f', '1', '1')), 'dataset=f');
   const run = await imported(app.key, csv('ExternalId,Phone,Mobile', 'f,2,2'), 'dataset=f');
   await app.key.put(`/users/${(await linked(app.key, 'f')).uuid}`, { mobile: '3' });
@@ -93,7 +93,7 @@ test('a revert restores the other values of a user who has one conflicting value
   expect(await linked(app.key, 'f')).toMatchObject({ phone: '2', mobile: '3' });
 });
 
-test('a revert reactivates users who were blocked as missing and restores their data set', async () => {
+test('an import revert reactivates users who were blocked as missing and restores their data set', async () => {
   const rows = people('h-', 9);
   await imported(app.key, csv(HEAD, ...rows), 'dataset=h');
   const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=h&missing=block');
@@ -103,15 +103,15 @@ test('a revert reactivates users who were blocked as missing and restores their 
 });
 
 test.each([
-  ['a dry run', 'dry_run=true', 'x1,x1,x1@example.org'],
-  ['a run that changed nothing', '', 'a,,'],
+  ['an import dry run', 'dry_run=true', 'x1,x1,x1@example.org'],
+  ['an import that changed nothing', '', 'a,,'],
 ])('%s cannot be reverted', async (_, options, row) => {
   const run = await imported(app.key, csv(HEAD, row), options);
   const { status, body } = await app.key.post(`/imports/${run.id}/revert`);
   expect([status, body.code]).toEqual([409, 'wrong_state']);
 });
 
-test('a value that is already restored is not a conflict for a revert', async () => {
+test('an import revert reports no conflict for a value that is already restored', async () => {
   const file = csv(HEAD, ...people('again', 12));
   const hired = await imported(app.key, file, 'dataset=again');
   expect([hired.state, counted(hired), hired.problems]).toEqual(['completed', { created: 12 }, []]);

@@ -45,7 +45,7 @@ const apply = async (client: Client, id: string): Promise<void> => {
 };
 
 describe.each(ENDS)('if %s', (_, make, end) => {
-  test('while its run is queued, the run is cancelled and writes nothing', async () => {
+  test('while its import is queued, the import is cancelled and writes nothing', async () => {
     const starter = await make(app);
     const { file, first } = aFile();
     const { id } = await holdQueue(async () => {
@@ -59,7 +59,7 @@ describe.each(ENDS)('if %s', (_, make, end) => {
     expect(await linked(app.key, first)).toBeUndefined();
   });
 
-  test('after it has approved a run, the run is cancelled and writes nothing', async () => {
+  test('after its approval of an import, the import is cancelled and writes nothing', async () => {
     const approver = await make(app);
     const { file, first } = aFile();
     const { id } = await imported(app.key, file, `dry_run=true&${PRIVILEGED}`);
@@ -73,7 +73,7 @@ describe.each(ENDS)('if %s', (_, make, end) => {
     expect(await linked(app.key, first)).toBeUndefined();
   });
 
-  test('while its run writes, written batches stay and no further batch is written', async () => {
+  test('while its import writes, the written batches stay and no further batch is written', async () => {
     const starter = await make(app);
     const { file, id: externalId } = aFile(2999);
     const rows = app.app.get(ImportRowsRepository);
@@ -92,7 +92,7 @@ describe.each(ENDS)('if %s', (_, make, end) => {
     expect(await linked(app.key, externalId(2999))).toBeUndefined();
   });
 
-  test('before its revert starts, the revert is cancelled and another credential can revert the run', async () => {
+  test('before its import revert starts, the revert is cancelled and can be requested by another credential', async () => {
     const { file, first } = aFile();
     const { id } = await imported(app.key, file, PRIVILEGED);
     const starter = await make(app);
@@ -107,7 +107,7 @@ describe.each(ENDS)('if %s', (_, make, end) => {
     expect((await settled(app.key, again.id)).state).toBe('completed');
   });
 
-  test('after the last batch of its run, the run is completed', async () => {
+  test('after the last batch of its import, the import is completed', async () => {
     const starter = await make(app);
     const applier = app.app.get(Applier);
     const write = applier.apply.bind(applier);
@@ -121,7 +121,7 @@ describe.each(ENDS)('if %s', (_, make, end) => {
   });
 });
 
-test('a queued run completes if its user loses and regains the role Webmaster before it starts', async () => {
+test('a queued import completes even if its user loses and regains the role Webmaster before it starts', async () => {
   const starter = await aWebmaster(app);
   const { id } = await holdQueue(async () => {
     const { body } = await upload(starter.client, aFile().file, PRIVILEGED);
@@ -146,7 +146,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     },
   ],
 ])(
-  'a run interrupted while it %s writes nothing more if its key is revoked before it resumes',
+  'an import interrupted while it %s writes nothing more if its key is revoked before it resumes',
   async (phase, interrupt) => {
     const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
     const [starter, before] = [await aKey(app), await countUsers()];

@@ -31,7 +31,7 @@ describe('an import without allow_privileged', () => {
       updated: 1,
     });
   });
-  test('names the protected user in the error of the refused row', async () => {
+  test('reports a refused change of roles with an error that has the uuid of the user', async () => {
     const boss = await create(app.key, { roles: ['Webmaster'], external_id: toId('a') });
     const member = await create(app.key, { external_id: toId('b') });
     const one = (name: string, cell: string) => csv('ExternalId,Roles', `${toId(name)},${cell}`);
@@ -52,7 +52,7 @@ describe('an import without allow_privileged', () => {
   });
 });
 
-test('default_roles applies to new users without roles in their row', async () => {
+test('the import option default_roles applies only to new users without roles in their row', async () => {
   await imported(
     app.key,
     csv(`${HEAD},Roles`, person('a', ''), person('b', 'Editor')),

@@ -18,7 +18,7 @@ const person = (name: string, first: string, last: string, manager = '', id = to
 const namesOf = async (run: Json, query?: string) =>
   (await rowsOf(app.key, run.id, query)).map(({ external_id, name }) => [external_id, name]);
 
-test('a row shows the current name of its user, or the name in the file for a new user', async () => {
+test('an import row shows the current name of its user, or the name in the file for a new user', async () => {
   await imported(app.key, csv(HEAD, person('a', 'Ann', 'Old'), person('b', '', '')));
   const run = await imported(
     app.key,
@@ -42,7 +42,7 @@ test('a row shows the current name of its user, or the name in the file for a ne
   ]);
 });
 
-test('a changed manager is shown with both usernames in the rows, the audit and the history', async () => {
+test('the rows, the audit and the user history show an imported manager change with both usernames', async () => {
   const people = [person('boss', 'Bo', 'Boss'), person('chef', 'Che', 'Chef')];
   await imported(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'boss')));
   const run = await imported(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'chef')));
@@ -66,7 +66,7 @@ test('a changed manager is shown with both usernames in the rows, the audit and 
   expect(cleared.changes[0]).not.toHaveProperty('new_name');
 });
 
-test('a key without users:read sees no user names in the rows of a run', async () => {
+test('an API key without users:read sees no user names in the rows of an import', async () => {
   await imported(app.key, csv(HEAD, person('boss', 'Bo', 'Boss'), person('a', 'Ann', 'Lee', 'boss')));
   const run = await imported(app.key, csv(HEAD, person('boss', 'Bo', 'Boss'), person('a', 'Eve', 'Lee')));
   const created = (await app.key.post('/api_keys', { name: 'reader', scopes: ['imports:read'] })).body;
@@ -75,7 +75,7 @@ test('a key without users:read sees no user names in the rows of a run', async (
   expect(JSON.stringify(rows)).not.toContain('_name"');
 });
 
-test('rows of every outcome can be filtered by external_id', async () => {
+test('GET /imports/{id}/rows filters rows of every outcome by external_id', async () => {
   await imported(
     app.key,
     csv(HEAD, ...['a', 'b', 'c', 'gone'].map((each) => person(each, 'Old', each))),
@@ -122,7 +122,7 @@ test('rows of every outcome can be filtered by external_id', async () => {
     });
 });
 
-test('reverted_by of a run is the id of its revert, but not of a planned or rejected revert', async () => {
+test('reverted_by of an import is the id of its revert, but not of a planned or rejected revert', async () => {
   const run = await imported(app.key, csv(HEAD, person('a', 'Ann', 'Lee')));
   expect(run.reverted_by).toBeNull();
   const plan = (await app.key.post(`/imports/${run.id}/revert?dry_run=true`, {})).body;

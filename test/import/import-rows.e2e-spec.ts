@@ -17,7 +17,7 @@ const person = (name: string, ...more: string[]) => personOf(toId(name), ...more
 const outcomesOf = async (run: Json) =>
   (await rowsOf(app.key, run.id)).map(({ line, outcome, errors }) => [line, outcome, errors[0]?.code]);
 
-test('each row has one outcome, and the counts add up to the number of rows', async () => {
+test('each import row has one outcome, and the counts of the outcomes add up to the number of rows', async () => {
   const first = csv(
     `${HEAD},Status,Phone`,
     person('a', 'Active', '1'),
@@ -63,7 +63,7 @@ test('each row has one outcome, and the counts add up to the number of rows', as
   ]);
 });
 
-test('an updated row lists its changes, and an error has its line, field, code and value', async () => {
+test('an updated import row lists its changes, and a failed row the field, code and value of each error', async () => {
   await imported(app.key, csv(`${HEAD},Phone`, person('a', '+44 1')));
   const run = await imported(
     app.key,
@@ -83,7 +83,7 @@ test('an updated row lists its changes, and an error has its line, field, code a
   expect(run.problems).toEqual(b.errors.map((error: object) => ({ line: 4, ...error })));
 });
 
-describe('a blank cell', () => {
+describe('an import of an existing user', () => {
   const FULL = `${HEAD},Status,Roles,ForeName,Phone,Authname,HideEmail,Linkedin,AboutMe`;
   const blank = () => `${toId('a')},,,,,,,,,,`;
   beforeEach(async () => {
@@ -98,7 +98,7 @@ describe('a blank cell', () => {
     status: 'Blocked',
     roles: ['Editor'],
   });
-  test('clears its field, except username, e-mail, status and roles', async () => {
+  test('clears the fields of blank cells, except username, e-mail, status and roles', async () => {
     const run = await imported(app.key, csv(FULL, blank()));
     expect(counted(run)).toEqual({ updated: 1 });
     expect(await linked(app.key, toId('a'))).toMatchObject({
@@ -111,7 +111,7 @@ describe('a blank cell', () => {
       about_me: '',
     });
   });
-  test('leaves its field unchanged with blank_cells=keep', async () => {
+  test('with blank_cells=keep leaves the fields of blank cells unchanged', async () => {
     const before = await linked(app.key, toId('a'));
     const run = await imported(app.key, csv(FULL, blank().replace(/,$/, ',new')), 'blank_cells=keep');
     expect(counted(run)).toEqual({ updated: 1 });
@@ -119,14 +119,14 @@ describe('a blank cell', () => {
     expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
     expect(before).toMatchObject(rest);
   });
-  test('differs from a missing column, which leaves its field unchanged', async () => {
+  test('leaves the fields of missing columns unchanged', async () => {
     const run = await imported(app.key, csv('ExternalId,ForeName', `${toId('a')},Anne`));
     expect(counted(run)).toEqual({ updated: 1 });
     expect(await linked(app.key, toId('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
   });
 });
 
-describe('a file with an existing and a new user', () => {
+describe('an import of an existing and a new user', () => {
   const file = (phone: string) => csv(`${HEAD},Phone`, person('old', phone), person('new', phone));
   beforeEach(() => imported(app.key, csv(HEAD, person('old'))));
   test.each([
@@ -138,7 +138,7 @@ describe('a file with an existing and a new user', () => {
   });
 });
 
-describe('rows with the same identifier', () => {
+describe('import rows with the same identifier', () => {
   test('all fail if one of them differs', async () => {
     const run = await imported(
       app.key,
@@ -162,7 +162,7 @@ describe('rows with the same identifier', () => {
     expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([toId('a'), toId('a')]);
     expect((await linked(app.key, toId('a'))).phone).toBe('1');
   });
-  test('fail if the identifier is a username or e-mail, in any case or across both fields', async () => {
+  test('fail if the identifier is a username or e-mail, even in another case or in the other field', async () => {
     const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(toId);
     const file = csv(
       HEAD,
@@ -184,7 +184,7 @@ describe('rows with the same identifier', () => {
 });
 
 describe('a user without external id', () => {
-  test('causes a conflict with its uuid if a row has the same username or e-mail', async () => {
+  test('causes unlinked_conflict with its uuid if an import row has the same username or e-mail', async () => {
     const user = await create(app.key, { username: toId('u'), email: `${toId('u')}@example.org` });
     const run = await imported(
       app.key,
@@ -200,7 +200,7 @@ describe('a user without external id', () => {
       ['email', 'unlinked_conflict', user.uuid],
     ]);
   });
-  test('is not adopted by e-mail if its username is the e-mail of the row', async () => {
+  test('is not adopted by an import with adopt=email if only its username is the e-mail of the row', async () => {
     const name = `${toId('u')}@example.org`;
     const user = await create(app.key, { username: name, email: `${toId('u')}@example.com` });
     const run = await imported(app.key, csv(HEAD, `${toId('a')},${toId('a')},${name}`), 'adopt=email');

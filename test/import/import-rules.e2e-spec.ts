@@ -57,7 +57,7 @@ const quote = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
 const formatErrors = (errors: Json[]): string[] =>
   errors.map(({ field, code, message }) => `${field} ${code} ${message}`).sort();
 
-test.each(BAD)('%s with %s is refused as by POST /users', async (column, _, cell, field, value = cell) => {
+test.each(BAD)('imports refuse %s with %s like POST /users', async (column, _, cell, field, value = cell) => {
   const body = aUser({ external_id: `r-${Math.random()}` });
   const cells: Record<string, string> = {
     ExternalId: body.external_id,
@@ -76,7 +76,7 @@ test.each(BAD)('%s with %s is refused as by POST /users', async (column, _, cell
   expect(formatErrors(row.errors)).toEqual(formatErrors(api.body.errors));
 });
 
-test('a new user without username and e-mail is refused with the same errors as by POST /users', async () => {
+test('an import refuses a new user without username and e-mail with the same errors as POST /users', async () => {
   const api = await app.key.post('/users', { external_id: 'new' });
   const run = await imported(app.key, csv('ExternalId,Surname', 'new,Lee'));
   const [row] = await rowsOf(app.key, run.id);

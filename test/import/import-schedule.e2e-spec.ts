@@ -22,7 +22,7 @@ afterEach(async () => {
   await Process.killAll();
 });
 
-test('a missed tick is caught up once, and files move to done or failed with the id of their run', async () => {
+test('a missed tick of the import schedule is made up once and moves its files to done/ or failed/', async () => {
   drop.person('a');
   drop.file('b.csv', 'b,,');
   drop.mark('b.csv');
@@ -50,7 +50,7 @@ test('a missed tick is caught up once, and files move to done or failed with the
   expect(await scheduled.runs()).toHaveLength(3);
 });
 
-test('the first start of a schedule imports nothing before its first tick', async () => {
+test('a new import schedule imports nothing before its first tick', async () => {
   await databaseOf(app).execute("DELETE FROM leases WHERE name = 'schedule.tick'");
   drop.person('first');
   await scheduled.stop(await scheduled.start());
@@ -58,7 +58,7 @@ test('the first start of a schedule imports nothing before its first tick', asyn
   expect(drop.names()).toContain('first.csv');
 });
 
-test('a file without a marker is imported after it has been unchanged for ten seconds', async () => {
+test('a dropped file without a .done marker is imported after it has been unchanged for ten seconds', async () => {
   drop.file('still.csv', 'still,still,still@example.org');
   utimesSync(join(drop.folder, 'still.csv'), 0, 0);
   const written = Date.now();
@@ -71,7 +71,7 @@ test('a file without a marker is imported after it has been unchanged for ten se
   await scheduled.ended(1);
 });
 
-test('a file that arrives after a tick is imported at the next tick', async () => {
+test('a file dropped after a tick of the import schedule is imported at the next tick', async () => {
   const nextMinute = Math.ceil(Date.now() / 60_000) * 60_000;
   jest.useFakeTimers({ now: nextMinute - 1000, advanceTimers: true, doNotFake: ALL_BUT_DATE });
   await noteTick(app, 0);
@@ -81,7 +81,7 @@ test('a file that arrives after a tick is imported at the next tick', async () =
   expect(Date.now()).toBeGreaterThanOrEqual(nextMinute);
 });
 
-test('a schedule whose last tick was recorded days in the future still imports at its next tick', async () => {
+test('an import schedule whose last tick was recorded days in the future still imports at its next tick', async () => {
   await noteTick(app, 2 * 24 * 3600);
   drop.person('ahead');
   const clock = stopClock();
@@ -92,7 +92,7 @@ test('a schedule whose last tick was recorded days in the future still imports a
   await scheduled.ended(1);
 });
 
-test('a file that grows while it is read is imported after it is complete', async () => {
+test('a dropped file that grows while it is read is imported after it is complete', async () => {
   drop.person('begun');
   const read = Reflect.get(DropFolder.prototype, 'read');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(async function* (
@@ -122,7 +122,7 @@ test('a file that grows while it is read is imported after it is complete', asyn
   expect((await linked(app.key, 'more')).username).toBe('more');
 });
 
-test('a file that a killed instance has claimed is imported at the next start', async () => {
+test('a dropped file that a killed instance has moved to processing/ is imported at the next start', async () => {
   const id = '01a1fc00-0000-7000-8000-00000000dead';
   drop.file(join('processing', `${id}~late.csv`), 'late,late,late@example.org');
   await scheduled.start();
@@ -131,7 +131,7 @@ test('a file that a killed instance has claimed is imported at the next start', 
   expect((await linked(app.key, 'late')).username).toBe('late');
 });
 
-test('several instances import each file once', async () => {
+test('several instances with the same drop folder import each file once', async () => {
   const people = Array.from({ length: 6 }, (_, i) => `several-${i}`);
   for (const id of people) drop.person(id);
   await Promise.all([scheduled.start(), scheduled.start(), scheduled.start()]);
@@ -158,7 +158,7 @@ test.each([
   'shoe_size=43',
   'default_roles=Nonesuch',
   'mode=upsert&mode=create_only',
-])('a schedule with IMPORT_OPTIONS=%s does not start', async (options) => {
+])('an import schedule with IMPORT_OPTIONS=%s does not start', async (options) => {
   const started = scheduled.start({ IMPORT_OPTIONS: options });
   await expect(started).rejects.toThrow(`IMPORT_OPTIONS: ${options.split('=')[0]}`);
 });

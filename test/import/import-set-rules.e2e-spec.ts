@@ -28,7 +28,7 @@ async function applyPlan(plan: Json): Promise<Json> {
   return run;
 }
 
-test('the first row can demote the last Webmaster if the last row of a long file adds a Webmaster', async () => {
+test('an import can demote the last Webmaster in its first row if its last row adds a new Webmaster', async () => {
   await app.key.put(`/users/${(await getAdmin()).uuid}`, { external_id: 'W1' });
   const others = Array.from({ length: 600 }, (_, n) => `f${n},f${n},f${n}@example.org,`);
   const file = csv(
@@ -48,7 +48,7 @@ test('the first row can demote the last Webmaster if the last row of a long file
   await app.key.put(`/users/${(await getAdmin()).uuid}`, { roles: ['Webmaster'] });
 });
 
-test('the last Webmaster can be replaced in one file, but stays if the new Webmaster is invalid', async () => {
+test('an import can replace the last Webmaster, but not if the row of the new Webmaster is invalid', async () => {
   await app.key.put(`/users/${(await linked(app.key, 'W2')).uuid}`, { status: 'Blocked' });
   const file = csv(
     'ExternalId,Username,Email,Status,Roles',
@@ -68,7 +68,7 @@ test('the last Webmaster can be replaced in one file, but stays if the new Webma
   expect((await linked(app.key, 'W3')).username).toBe('admin');
 });
 
-test('two rows that adopt the same user both fail', async () => {
+test('two import rows that adopt the same user both fail', async () => {
   const user = await create(app.key, { username: 'orla', email: 'orla@example.org', external_id: undefined });
   const file = csv('ExternalId,Username,Email', 'o1,orla,orla@example.org', 'o2,orla2,Orla@example.org');
   const plan = await imported(app.key, file, 'dry_run=true&adopt=email');
@@ -83,7 +83,7 @@ test('two rows that adopt the same user both fail', async () => {
   });
 });
 
-test('a row that would block the sender of the file fails with self_block and is not applied', async () => {
+test('an import row that would block the sender of the file fails with self_block and is not applied', async () => {
   const webmaster = await create(app.key, {
     username: 'boss',
     external_id: 'B1',

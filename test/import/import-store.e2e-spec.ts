@@ -15,7 +15,7 @@ afterAll(() => app.end());
 const store: FileStore['store'] = (...args) => app.app.get(FileStore).store(...args);
 const readParts = () => databaseOf(app).query('SELECT part FROM import_file_parts');
 
-test('storing a file again replaces the parts of the earlier attempt', async () => {
+test('storing an import file again replaces the parts of the earlier attempt', async () => {
   await store('a.csv', Readable.from([Buffer.alloc(PART_BYTES), Buffer.alloc(1)]), RUN);
   expect(await readParts()).toHaveLength(2);
   const file = await store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), RUN);
@@ -23,7 +23,7 @@ test('storing a file again replaces the parts of the earlier attempt', async () 
   expect(await readParts()).toEqual([{ part: 0 }]);
 });
 
-test('a file whose stream fails before its first byte is rejected and leaves no stored parts', async () => {
+test('storing an import file fails and leaves no parts if its stream fails before the first byte', async () => {
   const file = createReadStream('no-such-file.csv');
   // The database responds after the stream has failed, so the stream has no listener in the meantime.
   const files = app.app.get(ImportFilesRepository);

@@ -41,7 +41,7 @@ const sendForm = (body: string, query = ''): Promise<Answer> =>
   });
 const newFile = () => fileOf(`m${++n}`);
 
-describe('a multipart upload', () => {
+describe('an import upload as a multipart form', () => {
   test('replaces control characters in the file name', async () => {
     const named = filePart(newFile()).replace('filename="Nächte.csv"', "filename*=utf-8''a%00b%0a.csv");
     const { status, body: run } = await sendForm(named + END, '?dry_run=true');
@@ -125,7 +125,7 @@ test.each([
   ['expected_rows', '0'],
   ['expected_rows', '-1'],
   ['shoe_size', '43'],
-])('an upload with %s=%j is refused with an error that names the option', async (name, value) => {
+])('an import upload with %s=%j is refused with an error that names the option', async (name, value) => {
   const answer = await upload(app.key, newFile(), `${name}=${encodeURIComponent(value)}`);
   expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
   expect(answer.body.detail).toContain(name);
@@ -135,7 +135,7 @@ test.each<[string, Record<string, string>, number, string]>([
   ['JSON', { 'content-type': 'application/json' }, 415, 'unsupported_media_type'],
   ['a gzip file', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
   ['a form without a boundary', { 'content-type': 'multipart/form-data' }, 400, 'invalid_parameter'],
-])('an upload as %s is refused', async (_, headers, status, code) => {
+])('an import upload of %s is refused', async (_, headers, status, code) => {
   expect(problemOf(await app.key.send('POST', '/imports', newFile(), headers))).toEqual([status, code]);
 });
 
@@ -174,13 +174,13 @@ test.each<[string, Record<string, string>, number, number]>([
     20,
   ],
   ['is refused during the upload if it is chunked', { 'transfer-encoding': 'chunked' }, 300, 150],
-])('an upload over the size limit %s', async (_, headers, size, most) => {
+])('an import upload over the size limit %s', async (_, headers, size, most) => {
   const [status, megabytes] = await flood(headers, size);
   expect(status).toBe(413);
   expect(megabytes).toBeLessThan(most);
 });
 
-test('an aborted upload leaves no stored file parts', async () => {
+test('an aborted import upload leaves no stored file parts', async () => {
   const sent = beginUpload({ 'content-length': '9000000' });
   await new Promise<void>((resolve) => sent.write(Buffer.alloc(2_000_000, 'x'), () => resolve()));
   await waitUntil(async () => (await countOrphanParts()) === 1);

@@ -54,7 +54,7 @@ const disableWorker = (): void => {
 };
 
 describe.each(ENDS)('if %s', (_, make, end) => {
-  test('while its runs wait for a decision, the runs are cancelled', async () => {
+  test('while its imports wait for a decision, the imports are cancelled', async () => {
     const starter = await make(app);
     const [{ id, first }, plan] = [await createWaiting(starter), await createPlan(starter)];
     await end(app, starter.id);
@@ -72,7 +72,7 @@ describe.each(ENDS)('if %s', (_, make, end) => {
     ]);
   });
 
-  test('before its run is approved, the approval is refused and the run is cancelled', async () => {
+  test('before its import is approved, the approval is refused and the import is cancelled', async () => {
     const starter = await make(app);
     const { id, first } = await createWaiting(starter);
     disableWorker();
@@ -83,7 +83,7 @@ describe.each(ENDS)('if %s', (_, make, end) => {
   });
 });
 
-test('the import worker cancels waiting runs of a revoked key without a request', async () => {
+test('the import worker regularly checks waiting imports and cancels the imports of a revoked key', async () => {
   const starter = await aKey(app);
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
@@ -96,7 +96,7 @@ test('the import worker cancels waiting runs of a revoked key without a request'
   expect(endOf(await readRun(id))).toEqual(ENDED);
 });
 
-test('runs of valid credentials keep waiting, even after their user has logged out', async () => {
+test('imports of valid credentials keep waiting for a decision, even after their user has logged out', async () => {
   const [key, webmaster] = [await aKey(app), await aWebmaster(app)];
   const ids = [(await createWaiting(key)).id, (await createWaiting(webmaster)).id, await createPlan(key)];
   expect((await webmaster.client.post('/sessions/logout')).status).toBe(200);
@@ -105,7 +105,7 @@ test('runs of valid credentials keep waiting, even after their user has logged o
   expect(states).toEqual(['needs_approval', 'needs_approval', 'planned']);
 });
 
-test('the run of a revoked key is found among 250 waiting runs', async () => {
+test('the waiting import of a revoked key is cancelled even if 250 other imports wait', async () => {
   const [starter, keeper] = [await aKey(app), await aKey(app)];
   const { id } = await createWaiting(starter);
   const columns = 'dataset, options, file_name, file_size, file_sha256, actor_kind, request_id, ip, created';
@@ -123,7 +123,7 @@ test('the run of a revoked key is found among 250 waiting runs', async () => {
   for (const copy of waiting) await databaseOf(app).execute('DELETE FROM import_runs WHERE id = ?', [copy]);
 });
 
-test('two instances that check waiting runs at the same time cancel a run once', async () => {
+test('two instances that check waiting imports at the same time cancel the import of a revoked key once', async () => {
   const starter = await aKey(app);
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
@@ -132,11 +132,11 @@ test('two instances that check waiting runs at the same time cancel a run once',
   expect(ends).toHaveLength(1);
 });
 
-describe('a decision about a run', () => {
+describe('a decision about an import', () => {
   const COLUMNS = `${HEAD},Status,Roles`;
   const PRIVILEGED = 'allow_privileged=true';
 
-  test('is refused with self_block if the plan would block its approver, and another user can approve', async () => {
+  test('is refused with self_block if the import would block the approver, but another user can approve', async () => {
     const externalId = randomUUID();
     const { id: uuid, client } = await aWebmaster(app, { external_id: externalId });
     const file = csv(COLUMNS, `${externalId},,,Blocked,`);
@@ -148,7 +148,7 @@ describe('a decision about a run', () => {
     expect((await app.key.get(`/users/${uuid}`)).body.status).toBe('Blocked');
   });
 
-  test('is accepted if the plan changes the approver in another way', async () => {
+  test('is accepted if the import only changes the phone of the approver', async () => {
     const externalId = randomUUID();
     const { client } = await aWebmaster(app, { external_id: externalId });
     const { id } = await imported(
@@ -160,7 +160,7 @@ describe('a decision about a run', () => {
     expect((await settled(app.key, id)).state).toBe('completed');
   });
 
-  test('that requests a revert does not block its user, and the revert reports self_block', async () => {
+  test('to revert it leaves the requesting user active, and the revert reports self_block', async () => {
     const name = randomUUID();
     const file = csv(COLUMNS, person(name, 'Active', 'Webmaster'));
     const run = await imported(app.key, file, PRIVILEGED);

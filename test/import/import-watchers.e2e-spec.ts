@@ -32,7 +32,7 @@ function mockEndlessRun(): Promise<void> {
   });
 }
 
-test('an event stream over the limit of watchers is refused with 503 until a watcher disconnects', async () => {
+test('an import event stream over the limit of watchers is refused with 503 until watchers disconnect', async () => {
   void mockEndlessRun();
   const events = app.app.get(RunEvents);
   const abort = new AbortController();
@@ -64,13 +64,13 @@ test.each<[string, () => Promise<{ client: Client; path: string }>]>([
     },
   ],
   [
-    'key',
+    'API key',
     async () => {
       const key = await aKey(app);
       return { client: key.client, path: `/api_keys/${key.id}` };
     },
   ],
-])('an event stream ends when its %s is revoked', async (_, make) => {
+])('an import event stream ends when its %s is revoked', async (_, make) => {
   const { client, path } = await make();
   const watched = mockEndlessRun();
   const events = client.get(`/imports/${id}/events`);

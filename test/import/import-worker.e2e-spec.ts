@@ -39,7 +39,7 @@ async function startWriting(client: Client, rows: string): Promise<string> {
   }
 }
 
-test('the first import starts one import worker, whose runs and log lines the service shows', async () => {
+test('the first import starts one import worker, whose runs and log lines appear in the service', async () => {
   const service = await start('info');
   expect(childrenOf(service.pid)).toEqual([]);
   const client = clientOf(service);
@@ -58,7 +58,7 @@ test('the first import starts one import worker, whose runs and log lines the se
   );
 });
 
-test('after a kill of the import worker the service responds and a new worker completes the run', async () => {
+test('if the import worker is killed, the service still responds and a new worker completes the import', async () => {
   const service = await start();
   const client = clientOf(service);
   const id = await startWriting(client, file('k'));
@@ -73,7 +73,7 @@ test('after a kill of the import worker the service responds and a new worker co
   expect(service.out).toContain('"exit":"SIGKILL"');
 });
 
-test('SIGTERM stops a run at a checkpoint, and the next start of the service completes it', async () => {
+test('SIGTERM stops an import at a checkpoint, and the next start of the service completes it', async () => {
   const service = await start();
   const id = await startWriting(clientOf(service), file('t'));
   const [worker = 0] = childrenOf(service.pid);

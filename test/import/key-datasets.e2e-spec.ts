@@ -25,7 +25,7 @@ const REFUSED = [403, 'insufficient_scope'];
 const decide = (client: Client, id: string, word: string): Promise<Answer> =>
   client.post(`/imports/${id}/${word}`);
 
-test.each(OTHERS)('a key for the data set hr cannot upload with the query %j', async (query) => {
+test.each(OTHERS)('an API key for the data set hr cannot upload with the query %j', async (query) => {
   const { Count } = (await app.key.get('/imports')).body;
   const refused = await upload(hr, file(), query);
   expect(problemOf(refused)).toEqual(REFUSED);
@@ -33,7 +33,7 @@ test.each(OTHERS)('a key for the data set hr cannot upload with the query %j', a
   expect((await app.key.get('/imports')).body.Count).toBe(Count);
 });
 
-test('a key for the data set hr can upload a form only with the field dataset=hr', async () => {
+test('an API key for the data set hr can upload an import form only with the field dataset=hr', async () => {
   const sendForm = (dataset: string): Promise<Answer> => {
     const part = (head: string, text: string) =>
       `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
@@ -44,30 +44,33 @@ test('a key for the data set hr can upload a form only with the field dataset=hr
   expect((await sendForm('hr')).status).toBe(202);
 });
 
-test.each(['apply', 'cancel', 'reject', 'revert'])('a key can %s only runs of its data set', async (word) => {
-  const dryRun = `dry_run=${String(word !== 'revert')}`;
-  const [own, other] = [
-    await imported(app.key, file(), `${dryRun}&dataset=hr`),
-    await imported(app.key, file(), `${dryRun}&dataset=it`),
-  ];
-  expect(problemOf(await decide(hr, other.id, word))).toEqual(REFUSED);
-  expect((await reader.get(`/imports/${other.id as string}`)).body.state).toBe(other.state);
-  expect((await decide(hr, own.id, word)).status).toBe(202);
-});
+test.each(['apply', 'cancel', 'reject', 'revert'])(
+  'a key can %s only imports of its data set',
+  async (word) => {
+    const dryRun = `dry_run=${String(word !== 'revert')}`;
+    const [own, other] = [
+      await imported(app.key, file(), `${dryRun}&dataset=hr`),
+      await imported(app.key, file(), `${dryRun}&dataset=it`),
+    ];
+    expect(problemOf(await decide(hr, other.id, word))).toEqual(REFUSED);
+    expect((await reader.get(`/imports/${other.id as string}`)).body.state).toBe(other.state);
+    expect((await decide(hr, own.id, word)).status).toBe(202);
+  },
+);
 
-test('a key for one data set gets 403, not 409, for a decision about an ended run of another data set', async () => {
+test('a key for one data set gets 403, not 409, for a decision about an ended import of another data set', async () => {
   const ended = await imported(app.key, file(), 'dataset=it');
   expect(problemOf(await decide(hr, ended.id, 'apply'))).toEqual(REFUSED);
 });
 
-test('a key with only imports:write cannot read runs, and a key with only imports:read cannot upload', async () => {
+test('a key with only imports:write cannot read imports, and a key with only imports:read cannot upload', async () => {
   const { id } = (await upload(hr, file(), 'dataset=hr')).body;
   expect(problemOf(await hr.get(`/imports/${id as string}`))).toEqual(REFUSED);
   expect((await reader.get(`/imports/${id as string}`)).status).toBe(200);
   expect(problemOf(await upload(reader, file()))).toEqual(REFUSED);
 });
 
-test('a key for one data set cannot change users of another data set, and only their rows fail', async () => {
+test('an import by a key for one data set fails only for rows that change users of another data set', async () => {
   const people = ['a', 'b'].map((letter) => `F-${letter}-${++n}`);
   const lines = (phone: string, ids = people) => csv(`${HEAD},Phone`, ...ids.map((id) => person(id, phone)));
   expect((await imported(app.key, lines('1'), 'dataset=it')).state).toBe('completed');

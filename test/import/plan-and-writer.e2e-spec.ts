@@ -152,7 +152,7 @@ async function sendOneByOne(changes: readonly UserChange[]): Promise<boolean> {
 }
 
 test(
-  'the plan of a random file has the same results as its application, the writer and single requests',
+  'the plan of a random import file predicts the results of the import and of single requests',
   async () => {
     const seen = new Map<string, number>();
     const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);

@@ -101,8 +101,8 @@ const EXPECTED: Record<string, Record<string, object>> = {
   },
 };
 
-describe.each(Object.entries(EXPECTED))('the built-in profile %s', (name, users) => {
-  test('imports its sample export, and a second import of the sample changes nothing', async () => {
+describe.each(Object.entries(EXPECTED))('the built-in import profile %s', (name, users) => {
+  test('imports its sample export, and a second import of the same sample changes no user', async () => {
     const rows = Object.keys(users).length;
     const run = await imported(app.key, sample(name), `profile=${name}`);
     expect([run.problems, run.state, counted(run)]).toEqual([[], 'completed', { created: rows }]);
@@ -118,7 +118,7 @@ describe.each(Object.entries(EXPECTED))('the built-in profile %s', (name, users)
   });
 });
 
-test('the built-in profile google finds managers by their e-mail', async () => {
+test('the built-in import profile google finds managers by their e-mail', async () => {
   const boss = await linked(app.key, 'grace.hill@example.org');
   for (const id of ['noor.haddad@example.org', 'emil.sorensen@example.org'])
     expect((await linked(app.key, id)).manager_uuid).toBe(boss.uuid);

@@ -18,7 +18,7 @@ const writeFile = (name: string, text: string): string => {
   return path;
 };
 
-test('rollcall import uses a built-in profile or a profile in a JSON file, also for previews', async () => {
+test('rollcall import --profile accepts a built-in profile or a JSON file, and explains errors in the file', async () => {
   const moodle = join(ROOT, 'samples/exports/moodle.csv');
   const preview = await rollcall('import', moodle, '--preview', '--profile', 'moodle');
   expect(preview.out).toContain('No problems found.');

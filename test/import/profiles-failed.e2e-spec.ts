@@ -16,7 +16,7 @@ test.each([
   ['comma delimiter, apostrophe prefix', {}, ',', "'"],
   ['semicolon delimiter, apostrophe prefix', { delimiter: ';' }, ';', "'"],
   ['tab delimiter, minus prefix', { delimiter: 'tab', strip_prefix: '-' }, '\t', '-'],
-])('failed.csv has the format that the profile reads: %s', async (what, more, delimiter, prefix) => {
+])('failed.csv has the format that its import profile reads: %s', async (what, more, delimiter, prefix) => {
   const name = `form-${what.length}`;
   await save(name, {
     strip_prefix: prefix,
@@ -58,7 +58,7 @@ test.each([
   });
 });
 
-test('failed.csv omits cells that may belong to an ignored column if a row has a wrong cell count', async () => {
+test('failed.csv omits cells of a row with a wrong cell count if they may belong to an ignored column', async () => {
   const header = ['A', 'Login', 'Nr', 'Salary', 'Mail', 'Note'];
   await save('moved', { columns: { ...COLUMNS, Salary: 'ignore', A: 'KnownAs', Note: 'AboutMe' } });
   const good = (i: number) => [`a${i}`, `u${i}`, `m${i}`, 'SECRET', `m${i}@example.org`, 'n'];

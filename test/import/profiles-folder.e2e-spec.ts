@@ -12,7 +12,7 @@ const dropFile = (name: string, ...lines: string[]) => {
   writeFileSync(join(scheduled.drop.folder, name), csv(...lines));
   scheduled.drop.mark(name);
 };
-test('a dropped file uses the profile with the longest matching pattern, otherwise IMPORT_OPTIONS', async () => {
+test('a dropped file uses the profile with the longest pattern that matches its name, or IMPORT_OPTIONS', async () => {
   await save('any-hr', {
     dataset: 'any',
     columns: { ...COLUMNS, Nr: 'Phone', Id: 'ExternalId' },
@@ -38,7 +38,7 @@ test('a dropped file uses the profile with the longest matching pattern, otherwi
   for (const id of ['h1', 's1']) expect((await linked(scheduled.app.key, id)).username).toBe(id);
 });
 
-test('a dropped file with a profile that schedules do not support fails, and others are imported', async () => {
+test('a dropped file whose profile sets dry_run fails, and the other files are imported', async () => {
   await save('careless', { dry_run: true, columns: COLUMNS });
   await save('good', { columns: COLUMNS, pattern: 'z*' });
   dropFile('a.csv', 'Nr,Login,Mail', 'a1,a1,a1@example.org');

@@ -24,7 +24,7 @@ const guardOf = (run: Json, name: string) =>
 /** Returns a file that changes seven of ten phones. The default limit is two. */
 const changedFile = (name: string) => file(name, (i) => (i < 7 ? `2${i}` : `1${i}`));
 
-test('the guard limits of a profile replace the limits of the settings', async () => {
+test('the guard limits of an import profile replace the limits of the service settings', async () => {
   for (const name of ['usual', 'lax', 'strict']) {
     await save(name, undefined);
     await imported(
@@ -52,7 +52,7 @@ test('the guard limits of a profile replace the limits of the settings', async (
   expect(guardOf(strict ?? {}, 'errors')?.hint).not.toContain('profile');
 });
 
-test('a run keeps the guard limits that its profile had when the plan was created', async () => {
+test('an applied dry run keeps the guard limits that its import profile had during the dry run', async () => {
   await save('kept', undefined);
   await imported(
     app.key,
@@ -75,7 +75,7 @@ test('a run keeps the guard limits that its profile had when the plan was create
   ]);
 });
 
-test('a preview shows the guard limits of a profile, and the audit has changes of the limits', async () => {
+test('previews show the guard limits of an import profile, and the audit shows changes of the limits', async () => {
   await save('shown', { errors: { rows: 1 } });
   const send = async (query: string) =>
     (await app.key.send('POST', `/imports/preview?${query}`, 'Nr\r\nx\r\n', { 'content-type': 'text/csv' }))

@@ -28,7 +28,7 @@ const problemsOf = ({ problems }: Json) =>
     ...(refuses ? ['file'] : []),
   ]);
 
-test('a preview of a valid file shows its format, columns and mapped rows', async () => {
+test('an import preview of a valid file shows its encoding, delimiter and mapped rows', async () => {
   const file = Buffer.from(
     '\ufeffExternalId;Username;Email;Status;Roles;HideEmail;Manager\r\np1;p1;p1@example.org;;Editor|Author;yes;p9\r\n',
     'utf16le',
@@ -57,7 +57,7 @@ test('a preview of a valid file shows its format, columns and mapped rows', asyn
   ]);
 });
 
-test('a preview stores nothing and compares rows with the live users', async () => {
+test('an import preview compares rows with the existing users and stores nothing', async () => {
   await imported(app.key, fileOf('live'));
   const tables = ['import_runs', 'import_rows', 'import_file_parts', 'audit_events', 'idempotent_requests'];
   const countRows = () =>
@@ -76,7 +76,7 @@ test('a preview stores nothing and compares rows with the live users', async () 
   expect(await countRows()).toEqual(before);
 });
 
-test('a preview lists all problems of the header, of rows and between rows', async () => {
+test('an import preview lists problems of the header, of single rows and between rows', async () => {
   const file = csv(
     'Userneme,Email,Shoe size,E_mail,Password',
     'a,a@example.org,43,x@example.org,secret-1',
@@ -107,7 +107,7 @@ test('a preview lists all problems of the header, of rows and between rows', asy
   expect(JSON.stringify(answer)).not.toContain('secret-');
 });
 
-describe('a preview', () => {
+describe('an import preview', () => {
   test.each([
     ['SIS User ID', ['x-1', 'x-2'], 'ExternalId'],
     ['E-Mail Address', ['', ''], 'Email'],
@@ -136,7 +136,7 @@ describe('a preview', () => {
   });
 });
 
-test('a preview with a profile shows how the profile maps columns and rows', async () => {
+test('an import preview with a profile shows how the profile maps columns and rows', async () => {
   const answer = await preview(sample('entra'), 'profile=entra');
   expect([answer.profile, problemsOf(answer)]).toEqual(['entra', []]);
   const columns = new Map(columnsOf(answer).map(([source, use]) => [source, use]));
@@ -152,7 +152,7 @@ test('a preview with a profile shows how the profile maps columns and rows', asy
   });
 });
 
-test('a preview shows at most 100 rows and reads only the beginning of a large file', async () => {
+test('an import preview shows at most 100 rows and reads only the beginning of a large file', async () => {
   expect((await preview(csv(HEAD, ...people('r', 150)))).rows).toHaveLength(100);
   const long = `ExternalId,AboutMe\r\n${Array.from({ length: 90 }, (_, at) => `w${at},"${'x'.repeat(20_000)}"\r\n`).join('')}`;
   const answer = await preview(long);
@@ -167,12 +167,12 @@ test.each([
   ['an unclosed quote', 'unclosed_quote', 'ExternalId,Username\r\na,"b\r\n'],
   ['a row of 1.1 million characters', 'row_too_long', 'x'.repeat(1_100_000)],
   ['a ZIP archive', 'bad_encoding', Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0])],
-])('a preview of %s reports %s', async (_, code, file) => {
+])('an import preview of %s reports %s', async (_, code, file) => {
   const answer = await preview(file);
   expect(answer.problems).toContainEqual(expect.objectContaining({ code, refuses: true }));
 });
 
-test('a preview accepts a form with options after the file and refuses invalid options', async () => {
+test('an import preview accepts a form with options after the file and refuses invalid options', async () => {
   const form = new FormData();
   form.append('file', new Blob([csv('Nr;Mail', '1;a@example.org')]), 'people.csv');
   form.append('delimiter', ';');

@@ -14,7 +14,7 @@ afterAll(() => app.end());
 const save = (name: string, profile: object) => app.key.put(`/import_profiles/${name}`, profile);
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
-describe('saved profiles', () => {
+describe('saved import profiles', () => {
   test('can be listed with the built-in profiles, read, replaced and deleted', async () => {
     const profile = { dataset: 'hr', columns: COLUMNS, values: { Mail: { '-': '' } }, skip_lines: 1 };
     const saved = await save('hr', profile);
@@ -48,7 +48,7 @@ describe('saved profiles', () => {
     expect((await app.key.delete('/import_profiles/canvas')).status).toBe(404);
   });
 
-  test('are limited to 200', async () => {
+  test('are limited to 200, and one more is refused with 409', async () => {
     const rows = Array.from({ length: 200 }, (_, index) => [`many-${index}`, uuidv7()] as const);
     for (const [name, id] of rows) {
       await databaseOf(app).execute(
@@ -62,7 +62,7 @@ describe('saved profiles', () => {
     expect((await save('one-more', { columns: COLUMNS })).status).toBe(200);
   });
 
-  test('are recorded in the audit', async () => {
+  test('are recorded in the audit when they are saved or deleted', async () => {
     await save('audited', { columns: COLUMNS });
     await save('audited', { columns: COLUMNS, dataset: 'x' });
     await app.key.delete('/import_profiles/audited');
@@ -84,7 +84,7 @@ async function saveInvalid(profile: object): Promise<string[]> {
   return fieldErrorsOf(answer).map((error) => error.join(' '));
 }
 
-describe('saving a profile', () => {
+describe('saving an import profile', () => {
   const withColumns = (more: object) => ({ columns: { ...COLUMNS, ...more } });
   test.each<[string, object, string[]]>([
     ['no columns', { columns: undefined }, ['columns required']],
@@ -150,7 +150,7 @@ describe('saving a profile', () => {
     ['guard', { guards: { deactivation: {} } }, 'is not a guard with limits; did you mean deactivations?'],
     ['limit', { guards: { same_file: { row: 1 } } }, 'is not a limit of same_file; did you mean rows?'],
     ['percentage', { guards: { errors: { percent: 200 } } }, 'must be an integer from 0 to 100'],
-  ])('with an invalid %s returns the likely name or the bounds', async (_, profile, message) => {
+  ])('with an invalid %s returns the likely name or the valid bounds', async (_, profile, message) => {
     const answer = await save('bad', { columns: COLUMNS, ...profile });
     expect(answer.body.errors.map((error: Json) => error.message)).toEqual([message]);
   });
@@ -170,7 +170,7 @@ describe('saving a profile', () => {
   });
 });
 
-test('a key for one data set can save only profiles of this data set without a pattern', async () => {
+test('an API key for one data set can save only import profiles of this data set without a pattern', async () => {
   const created = await app.key.post('/api_keys', { name: 'hr', scopes: ['imports:write:hr'] });
   const narrow = app.nobody.with({ 'x-api-key': created.body.key });
   const put = async (name: string, profile: object) =>
@@ -186,7 +186,7 @@ test('a key for one data set can save only profiles of this data set without a p
   expect((await upload(narrow, csv('Nr', 'x'), 'profile=own')).status).toBe(202);
 });
 
-test.each(['.', '..'])('a profile with the name %s is refused with 400', async (name) => {
+test.each(['.', '..'])('an import profile with the name %s is refused with 400', async (name) => {
   const headers = { ...app.key.headers, 'content-type': 'application/json' };
   const path = `/api/0.3/import_profiles/${name}`;
   const { status } = await sendChunked(app.url, 'PUT', path, headers, [JSON.stringify({ columns: COLUMNS })]);

@@ -11,7 +11,7 @@ afterAll(() => app.end());
 const save = (name: string, profile: object) => app.key.put(`/import_profiles/${name}`, profile);
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
-test('a run names its profile, and options of the request override options of the profile', async () => {
+test('an import names its profile, and options of the request override options of the profile', async () => {
   await save('p', { dataset: 'p', missing: 'report', blank_cells: 'keep', columns: COLUMNS });
   const run = await imported(app.key, csv('Mail;Nr;Login', 'p1@example.org;p1;p1'), 'profile=p&missing=keep');
   expect({ state: run.state, profile: run.profile, options: run.options }).toEqual({
@@ -25,7 +25,7 @@ test('a run names its profile, and options of the request override options of th
   );
 });
 
-test('a plan is applied with the profile of its creation, even if the profile has changed since', async () => {
+test('an applied dry run uses its import profile as it was during the dry run', async () => {
   await save('moving', { columns: COLUMNS });
   const file = csv('Nr,Login,Mail', 'm1,m1,m1@example.org');
   const plan = await imported(app.key, file, 'profile=moving&dry_run=true');
@@ -36,7 +36,7 @@ test('a plan is applied with the profile of its creation, even if the profile ha
   expect(await linked(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
 });
 
-test('a profile translates each role of a list, and one Blocked of several statuses blocks the user', async () => {
+test('an import profile maps each role of a list and blocks a user if any status column says so', async () => {
   await save('words', {
     dataset: 'words',
     columns: { ...COLUMNS, Left: 'Status', Locked: 'Status', Groups: 'Roles' },
@@ -61,7 +61,7 @@ test('a profile translates each role of a list, and one Blocked of several statu
   expect(counted(await imported(app.key, file, 'profile=words'))).toEqual({ unchanged: 3 });
 });
 
-test('a file whose header does not match its profile fails with all mismatches', async () => {
+test('an import fails and reports all mismatches if the header does not match the profile', async () => {
   await save('strict', {
     skip_lines: 1,
     columns: { ...COLUMNS, E: 'Email' },
@@ -77,7 +77,7 @@ test('a file whose header does not match its profile fails with all mismatches',
   for (const part of ['Mail', 'Nick', 'Alias', 'Pay', 'both mean Email']) expect(text).toContain(part);
 });
 
-test('cells of ignored columns and password columns are stored in no table and no file', async () => {
+test('an import stores cells of ignored columns and password columns neither in tables nor in failed.csv', async () => {
   await save('dropped', { ignore_unknown_columns: true, columns: { ...COLUMNS, Salary: 'ignore' } });
   const file = csv(
     'Nr,Login,Mail,Salary,Password,Note',
@@ -104,7 +104,7 @@ test('cells of ignored columns and password columns are stored in no table and n
   expect((await app.key.get(`/imports/${other.id}/failed.csv`)).text).not.toContain('SECRET');
 });
 
-test('with a profile, a row with a wrong cell count fails alone and its user is not missing', async () => {
+test('in an import with a profile, a row with a wrong cell count fails and its user is not missing', async () => {
   await save('wide', { dataset: 'wide', missing: 'block', columns: COLUMNS, ignore_unknown_columns: true });
   const good = (id: string) => `${id},x,${id},${id}@example.org`;
   await imported(app.key, csv('Login,Note,Nr,Mail', good('w1'), good('w2'), good('w3')), 'profile=wide');
@@ -131,7 +131,7 @@ test.each([
   [undefined, 'false', false],
   [true, undefined, true],
   [undefined, undefined, false],
-])('ignore_unknown_columns=%s of a profile and =%s of a request gives %s', async (stored, sent, ignored) => {
+])('ignore_unknown_columns: %s in profile, %s in request, %s in import', async (stored, sent, ignored) => {
   const name = `ignore-${String(stored)}-${String(sent)}`;
   await save(name, { dataset: name, columns: COLUMNS, ignore_unknown_columns: stored });
   const query = `profile=${name}${sent === undefined ? '' : `&ignore_unknown_columns=${sent}`}`;
