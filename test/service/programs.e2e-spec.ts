@@ -7,7 +7,7 @@ import { ROOT } from '../support/process/process.js';
 const readProgram = (name: string): string => readFileSync(join(ROOT, `dist/${name}.js`), 'utf8');
 const schemaTools = 'MigrationExecutor'; // a class of TypeORM
 
-test.each(['main', 'import-lane', 'reader-lane'])('%s.js lacks the migration tools of TypeORM', (name) => {
+test.each(['main', 'import-worker', 'read-worker'])('%s.js lacks the migration tools of TypeORM', (name) => {
   expect(readProgram(name)).not.toContain(schemaTools);
 });
 
