@@ -42,7 +42,7 @@ const importWithError = () => imported(app.key, buildFile(3, '1', 1), `dataset=$
 describe.each(PLACES)('rollcall imports on the %s', (target) => {
   const run = (...args: string[]) => runAt(target, app, ['imports', ...args]);
 
-  test('list prints a table or JSON and filters by state and data set', async () => {
+  test('list prints imports as a table or JSON and filters them by state and data set', async () => {
     const { id } = await parkRun();
     const shown = await run('list', '--dataset', name, '--state', 'needs_approval', 'completed');
     const [head, first, second, ...rest] = shown.out.split('\n');
@@ -57,7 +57,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
     expect((await run('list', '--dataset', name, '--limit', '1', '--offset', '1')).err).toBe('');
   });
 
-  test('show prints the guard that was hit, with its count, limit, explanation and example rows', async () => {
+  test('show prints the guard that requires approval, with its count, limit, explanation and examples', async () => {
     const { id } = await parkRun();
     const { code, out, err } = await run('show', id);
     expect([code, err]).toEqual([0, '']);
@@ -79,7 +79,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
     );
   });
 
-  test('rows prints changes and errors, filters by outcome and external id, and pages', async () => {
+  test('rows prints changes and errors page by page and filters by outcome and external id', async () => {
     const { id } = await importWithError();
     const failed = await run('rows', id, '--outcome', 'error');
     expect([failed.code, failed.err, failed.out]).toEqual([
@@ -104,7 +104,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
     expect([rest.err, JSON.parse(rest.out).Results.map(({ line }: Json) => line)]).toEqual(['', [4]]);
   });
 
-  test('approve waits for the end of the run, prints the result and exits as an import does', async () => {
+  test('approve waits for the end of the run, prints the result and exits with the same codes as import', async () => {
     const { id } = await parkRun();
     const { code, out, err } = await run('approve', id);
     expect([code, out]).toEqual([0, expect.stringContaining(`Import ${id}: completed\n`)]);
@@ -121,7 +121,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
     expect((await run('approve', bad.id)).code).toBe(1);
   });
 
-  test('reject and cancel change no user', async () => {
+  test('reject and cancel end a run without changing users', async () => {
     const rejected = await run('reject', (await parkRun()).id, '--json');
     expect([rejected.code, JSON.parse(rejected.out).state]).toEqual([0, 'rejected']);
     const plan = await imported(app.key, buildFile(3, '7'), `dataset=${name}&dry_run=true`);
@@ -133,7 +133,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
     expect((await linked(app.key, `${name}-0`)).phone).toBe('10');
   });
 
-  test('revert --dry-run only plans, and revert without it also applies', async () => {
+  test('revert --dry-run only plans the revert, and revert without --dry-run also applies it', async () => {
     const first = await imported(app.key, buildFile(3, '1'), `dataset=${name}`);
     const plan = await run('revert', first.id, '--dry-run', '--json');
     const planned = JSON.parse(plan.out);
@@ -156,7 +156,7 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
     expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}, `));
   });
 
-  test('failed writes failed.csv to standard output or to a file', async () => {
+  test('failed writes the failed rows as CSV to standard output or to a file', async () => {
     const { id } = await importWithError();
     const { text } = await app.key.get(`/imports/${id}/failed.csv`);
     expect(text).toContain('no address');
@@ -193,7 +193,7 @@ test.each([
   expect(err).toContain(reason);
 });
 
-test('imports --url reports a wrong key or an unreachable service, and accepts ROLLCALL_KEY', async () => {
+test('imports --url accepts the key in ROLLCALL_KEY and reports a wrong key or an unreachable service', async () => {
   const refused = await runImports(['list', '--url', app.url, '--key', 'wrong']);
   expect([refused.code, refused.out, refused.err]).toEqual([
     2,
@@ -210,7 +210,7 @@ test('imports --url reports a wrong key or an unreachable service, and accepts R
   expect((await runImports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
 });
 
-test('a planned or rejected revert does not prevent another revert', async () => {
+test('an import can be reverted even if a revert of it is planned or was rejected', async () => {
   const { id } = await imported(app.key, buildFile(3, '1'), `dataset=${name}`);
   const plan = await app.key.post(`/imports/${id}/revert?dry_run=true`);
   expect((await settled(app.key, plan.body.id)).state).toBe('planned');
@@ -224,7 +224,7 @@ test('a planned or rejected revert does not prevent another revert', async () =>
   expect((await settled(app.key, plan.body.id)).state).toBe('superseded');
 });
 
-test.each([[['--help']], [['revert', '--help']]])('imports %j lists the exit codes', async (args) => {
+test.each([[['--help']], [['revert', '--help']]])('imports %j prints the exit codes', async (args) => {
   const { code, out, err } = await runImports(args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('Exit codes of approve and revert');

@@ -64,7 +64,7 @@ describe.each(PLACES)('rollcall keys on the %s', (target) => {
     return (JSON.parse(out) as Listed[]).find((key) => key.id === id);
   }
 
-  test('create prints a working key, and revoke makes the next request fail', async () => {
+  test('create prints a working key, and the key is rejected right after revoke', async () => {
     const { key, id } = await createKey('connector');
     expect((await search(key)).status).toBe(200);
     const typed = id.toUpperCase();
@@ -136,7 +136,7 @@ describe.each(PLACES)('rollcall keys on the %s', (target) => {
     expect(line).toMatch(/ users:read,imports:write:hr +127\.0\.0\.0\/8,::1\/128 +HR system$/);
   });
 
-  test('fuse resets the fuse of a key', async () => {
+  test('fuse resets the fuse that limits how many users a key may block', async () => {
     const { id } = await createKey('with a fuse');
     const done = await keys('fuse', id.toUpperCase());
     expect(done).toMatchObject({ code: 0, err: '' });
@@ -154,7 +154,7 @@ describe.each(PLACES)('rollcall keys on the %s', (target) => {
   );
 });
 
-test('keys revoke rejects a pattern as the id of a key', async () => {
+test('keys revoke does not treat % as a pattern that matches all keys', async () => {
   const { code, out, err } = await runKeys(['revoke', '%']);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall failed\. There is no key .*"rollcall keys list" shows all keys\.\n$/);
@@ -200,7 +200,7 @@ test.each([
   expect(err).toContain(message);
 });
 
-test.each([[['--help']], [['create', '--help']]])('keys %j lists the exit codes', async (args) => {
+test.each([[['--help']], [['create', '--help']]])('rollcall keys %j lists the exit codes', async (args) => {
   const { code, out, err } = await runKeys(args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Exit codes: 0 done, 2 nothing done/);

@@ -10,7 +10,7 @@ const database = processDatabase();
 test.each([
   ['info', /^\{"level":30,.*"msg":"import"\}$/m],
   ['', /^(?!.*"level":)/s],
-])('with LOG_LEVEL=%j, standard output of a command contains no log lines', async (LOG_LEVEL, expected) => {
+])('with LOG_LEVEL=%j, a command writes no log lines to standard output', async (LOG_LEVEL, expected) => {
   const file = join(database.folder, 'users.csv');
   writeFileSync(file, 'ExternalId,Username,Email\nHR-1,jane,jane@example.org\n');
   const app = await TestApp.on(database);

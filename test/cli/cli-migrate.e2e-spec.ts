@@ -12,7 +12,7 @@ const database = processDatabase();
 const MANUAL = { MIGRATE_ON_START: 'false' };
 const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
 
-test('migrate prints every migration of an empty database, and a second run has nothing to migrate', async () => {
+test('migrate prints each migration that it applies, and a second run reports nothing to migrate', async () => {
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({ code: 0, out: ALL, err: '' });
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({
     code: 0,
@@ -24,7 +24,7 @@ test('migrate prints every migration of an empty database, and a second run has 
   await app.stop();
 });
 
-test('npm run migration:run migrates and prints the same output', () => {
+test('npm run migration:run migrates the database and prints the same output as rollcall migrate', () => {
   const env = {
     PATH: process.env['PATH'],
     HOME: database.folder,
@@ -50,7 +50,7 @@ test.each([
   expect(err).not.toMatch(/topsecret|^\s+at /m);
 });
 
-test('an unknown command or option exits with 2 and migrates nothing', async () => {
+test('rollcall exits with 2 and migrates nothing if the command or an option is unknown', async () => {
   for (const [args, message] of [
     [['migrate', '--bogus'], "unknown option '--bogus'"],
     [['migrate', 'extra'], 'too many arguments'],

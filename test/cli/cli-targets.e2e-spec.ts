@@ -29,7 +29,7 @@ describe.each(PLACES)('rollcall on the %s', (target) => {
   const targetLine = () =>
     target === 'database' ? /^Database: .*(rollcall\.sqlite|rollcall_\w+ on )/ : `Service: ${app.url}\n`;
 
-  test('audit list filters by target, action and time, and pages', async () => {
+  test('audit list prints events page by page and filters them by target, action and time', async () => {
     const user = await create(app.key);
     await app.key.put(`/users/${user.uuid}`, { phone: '7', status: 'Blocked' });
     const all = ['audit', 'list', '--target', user.uuid];
@@ -51,7 +51,7 @@ describe.each(PLACES)('rollcall on the %s', (target) => {
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--action')]);
   });
 
-  test('users export writes the export of the service to a private file', async () => {
+  test('users export writes the same CSV as the API to a file that only its owner can read', async () => {
     await create(app.key, { external_id: `E-${target}` });
     const expected = (await app.key.get('/users/export.csv')).text;
     const out = join(app.database.folder, `export-${target}.csv`);
@@ -124,7 +124,7 @@ describe.each(PLACES)('rollcall on the %s', (target) => {
     expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);
   });
 
-  test('users block reports each user, audits the reason and continues after a rejected user', async () => {
+  test('users block blocks the remaining users after a rejected user and records the reason in the audit', async () => {
     const user = await create(app.key);
     const reason = 'gelöscht: 100 % “alt”';
     const block = ['users', 'block', 'admin', user.uuid, '--reason'];
@@ -137,7 +137,7 @@ describe.each(PLACES)('rollcall on the %s', (target) => {
   });
 });
 
-test('import --url rejects a profile in a file', async () => {
+test('import --url rejects a profile file, which the service cannot read', async () => {
   const profile = writeFile('payroll.json', '{"columns": {"No": "ExternalId"}}');
   const file = writeFile('payroll.csv', csv('No', '1'));
   const args = ['import', file, '--profile', profile, '--url', app.url, '--key', API_KEY];

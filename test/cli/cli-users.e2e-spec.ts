@@ -71,7 +71,7 @@ describe.each(PLACES)('rollcall users on the %s', (target) => {
     expect([shown.code, shown.out]).toEqual([0, expect.stringContaining(user.uuid)]);
   });
 
-  test('block ends sessions, reactivate unblocks, and an unknown name changes no user', async () => {
+  test('block ends sessions, reactivate unblocks the user, and block with an unknown name blocks no user', async () => {
     const user = await createUser('bob');
     const session = await app.login(user.username);
     const mistyped = await run('block', user.username, 'nobody-at-all');
@@ -84,7 +84,7 @@ describe.each(PLACES)('rollcall users on the %s', (target) => {
     expect(JSON.parse(back.out)).toMatchObject([{ uuid: user.uuid, status: 'Active' }]);
   });
 
-  test('block rejects the last Webmaster', async () => {
+  test('block refuses to block the last Webmaster', async () => {
     const { code, out, err } = await run('block', 'admin');
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(/Webmaster/)]);
     expect((await app.key.get('/users/search?username=admin')).body.Results[0].status).toBe('Active');

@@ -75,7 +75,7 @@ test.each([
   expect(err).toMatch(reason);
 });
 
-test('an import during a running service completes and appears in the service', async () => {
+test('rollcall import completes while the service runs, and the service lists the import', async () => {
   const service = await Process.running(settings);
   const run = await runRollcall(['import', writeFile('a.csv', 'a,a,a@example.org,Active')]);
   expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);
@@ -86,7 +86,7 @@ test('an import during a running service completes and appears in the service', 
   });
 });
 
-test('import - imports standard input', async () => {
+test('import with the file name - reads standard input', async () => {
   const input = csv('ExternalId,Username,Email', 'HR-1,ann,ann@example.org');
   const env = { PATH: process.env['PATH'], ...settings };
   const out = execFileSync(process.execPath, [`${ROOT}dist/cli.js`, 'import', '-', '--json'], {
